@@ -14,13 +14,15 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from .deciding_ares import ABSTAINED, Answer
 from .faces_ares import FaceDetector, face_crops
 from .fates_ares import Fate
+from .gate_ares import NO_FACE
 from .image_processing_ares import AresImageProcessor, Prepared, as_images
 from .reading_ares import quiet
 
 if TYPE_CHECKING:
-    from .modeling_ares import Answer, AresModel
+    from .modeling_ares import AresModel
 
 
 @dataclass
@@ -144,14 +146,17 @@ def _decide(model: AresModel, processor: AresImageProcessor, faces: Sequence[_Fa
     images = [face.image for face in faces] if model.arbiter is not None else None
     for face, answer in zip(faces, model.answers(model.decide(pixels, images)), strict=True):
         assert face.of is not None
+        if answer.status == NO_FACE and face.of_all == 1:
+            face.of.answers.append(answer)
+            continue
+        if answer.status == NO_FACE:  # a detector disagrees, and the image has other faces
+            answer = replace(answer, status=ABSTAINED, labels=dict.fromkeys(model.config.attributes, ""))
         face.of.answers.append(replace(answer, face=face.number, faces=face.of_all))
 
 
 def _without_face(fate: Fate) -> Answer:
-    from .modeling_ares import Answer
-
     if fate.status == "ok":
-        return Answer("no_face", "no_face", faces=0)
+        return Answer(NO_FACE, NO_FACE, faces=0)
     return Answer(fate.status, fate.reason, faces=0)
 
 

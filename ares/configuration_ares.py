@@ -21,6 +21,8 @@ ESCALATION = 0.7
 """An image is escalated where its probability is above this."""
 CUTS = (0.48, 1.24)
 """Where the regressed skin tone on 0-2 becomes `middle` and `dark`; calibrated on a validation set."""
+DECISIONS = 2
+"""The newest rules; see `deciding_ares`."""
 
 BACKBONES: dict[str, dict[str, Any]] = {
     "clip": {"source": "openai/clip-vit-base-patch16", "shared": 0},
@@ -67,7 +69,8 @@ class AresConfig(PretrainedConfig):
     Args:
         tasks: the attribute registry, in order. Each entry has `name`; `labels` (what experts choose from);
             `attributes` (attribute -> its label for each of `labels`); `prompts` (text of CLIP's prototypes, one per
-            label); `arbiter` of escalated images (`vlm`, `fusion`, or `vote`); for `fusion` also `cuts`.
+            label); `arbiter`: `fusion`, with its `cuts` and the `slope` of its probabilities; or what escalated
+            images go to, `vlm` or `vote`.
         backbones: kind (`clip`, `dinov2`, `convnext`) -> `source` and `revision` of the upstream checkpoint, `shared`
             leading blocks, `config` of its architecture.
         router: `source`, `revision`, `config` of the fast path's EfficientNet.
@@ -82,6 +85,15 @@ class AresConfig(PretrainedConfig):
             `endpoint` and `model` of an OpenAI-compatible server; empty for none.
         ablation: `full`, or which parts are switched off (E1 to E7 of Tables 11 and 12), by `ares.ablations`.
         training: name and hash of the training configuration, dataset revision; for the record.
+        gate: what is no face is told by (`gate_ares`): `kind` of its stem, `channels`, `side`, `hidden`; the `cut` of
+            the probability of a face below which an image has no label; `trained_on` (kinds of non-faces), and what it
+            did at the end of training: `kept` of faces and `answered` of each kind of non-faces, each as [images of
+            which, images]. Empty for a model without a gate, which labels whatever it is given.
+        decisions: the rules that decide (`deciding_ares`), 1 or 2. A configuration without this entry is of before
+            there were rules 2, and keeps rules 1; what is trained now has `DECISIONS`.
+
+    Raises:
+        ValueError: it decides by rules that this code does not know.
     """
 
     model_type = "ares"
@@ -100,6 +112,8 @@ class AresConfig(PretrainedConfig):
         vlm: dict[str, Any] | None = None,
         ablation: str = "full",
         training: dict[str, Any] | None = None,
+        gate: dict[str, Any] | None = None,
+        decisions: int = 1,
         **kwargs: Any,
     ) -> None:
         self.tasks = [dict(AGE_GENDER), dict(SKIN_TONE)] if tasks is None else tasks
@@ -115,6 +129,10 @@ class AresConfig(PretrainedConfig):
         self.vlm = dict(vlm or {})
         self.ablation = ablation
         self.training = dict(training or {})
+        self.gate = dict(gate or {})
+        if decisions not in range(1, DECISIONS + 1):
+            raise ValueError(f"this ARES decides by rules {decisions}; known are 1 to {DECISIONS}. Update fairspace")
+        self.decisions = decisions
         kwargs.setdefault(
             "auto_map",
             {
@@ -122,6 +140,10 @@ class AresConfig(PretrainedConfig):
                 "AutoModel": "modeling_ares.AresModel",
                 "AutoImageProcessor": "image_processing_ares.AresImageProcessor",
             },
+        )
+        kwargs.setdefault(
+            "custom_pipelines",
+            {"image-classification": {"impl": "pipeline_ares.AresPipeline", "pt": ["AutoModel"], "type": "image"}},
         )
         super().__init__(**kwargs)
 

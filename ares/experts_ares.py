@@ -7,6 +7,7 @@ stem of a backbone runs once per image, whatever the number of tasks.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -29,9 +30,18 @@ _TEMPERATURE = 2.6592
 
 def normalised(pixels: torch.Tensor, kind: str) -> torch.Tensor:
     """Pixels in [0, 1], (n, 3, h, w), as a backbone expects them."""
-    mean, deviation = OPENAI if kind == "clip" else IMAGENET
-    shape = (1, 3, 1, 1)
-    return (pixels - pixels.new_tensor(mean).view(shape)) / pixels.new_tensor(deviation).view(shape)
+    mean, deviation = _statistics(kind == "clip", pixels.device, pixels.dtype)
+    return (pixels - mean) / deviation
+
+
+@lru_cache
+def _statistics(clip: bool, device: torch.device, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mean and deviation, (1, 3, 1, 1); copied to a device once, because it would have to be waited for each time."""
+    with torch.inference_mode(False):
+        mean, deviation = (
+            torch.tensor(each, device=device, dtype=dtype).view(1, 3, 1, 1) for each in (OPENAI if clip else IMAGENET)
+        )
+    return mean, deviation
 
 
 def backbone(kind: str, config: dict[str, Any]) -> nn.Module:
@@ -63,7 +73,7 @@ class Stem(nn.Module):
 
     def forward(self, pixels: torch.Tensor) -> torch.Tensor:
         """(n, 3, h, w) in [0, 1] -> what the tails take."""
-        hidden = self.before(self.embeddings(normalised(pixels, self.kind)))
+        hidden: torch.Tensor = self.before(self.embeddings(normalised(pixels, self.kind)))
         for block in self.blocks:
             hidden = _run(self.kind, block, hidden)
         return hidden

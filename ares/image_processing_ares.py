@@ -136,8 +136,11 @@ class AresImageProcessor(BaseImageProcessor):
 
 def as_images(images: Any) -> Iterable[Any]:
     """What a user gave, as many images: a single one becomes a list of one."""
+    return [images] if is_single(images) else images
+
+
+def is_single(images: Any) -> bool:
+    """Whether a user gave one image, and not many."""
     dimensions = getattr(images, "ndim", None)
     single = isinstance(images, str | bytes | bytearray | memoryview | dict | Image.Image) or dimensions in (2, 3)
-    if single or not hasattr(images, "__iter__"):
-        return [images]
-    return images
+    return single or not hasattr(images, "__iter__")

@@ -1,8 +1,9 @@
 """ARES, the adaptive routing expert system: perceived age, gender and skin tone of a person in a generated image.
 
-IRIS, section 3.3, appendices A.4.2 and B. For each task: a fast path router may name one expert whose answer is taken
-alone; else all experts answer, and an escalation router decides between their majority vote and an arbiter (a
-vision-language model, or a regression over the experts' embeddings).
+IRIS, section 3.3, appendices A.4.2 and B. A task with a fusion regressor (skin tone) is decided by a regression over
+the experts' embeddings, on every image. For each other task a fast path router may name one expert whose answer is
+taken alone; else all experts answer, and an escalation router decides between their majority vote and a vision-language
+model. `deciding_ares` holds the rules.
 
 Labels are perceived presentation, with error. `measurement.json` of a release says how large it is.
 """
@@ -10,9 +11,8 @@ Labels are perceived presentation, with error. `measurement.json` of a release s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -22,109 +22,11 @@ from transformers import PreTrainedModel
 from transformers.utils import cached_file
 
 from .configuration_ares import AresConfig
+from .deciding_ares import SINGLE, Answer, Arbiter, Decided, Observed, decide_task, fast_path, refusal, regresses
 from .experts_ares import Expert, Stem, backbone
-from .rounding_ares import near_the_middle, rounded
-from .routing_ares import EscalationRouter, FastRouter, FusionRegressor, cut, meta_features, vote
-
-FAST, VOTE, ESCALATED, ABSTAINED = "fast", "vote", "escalated", "abstained"
-SINGLE = ("dinov2", "convnext", "clip")
-ABLATIONS = {
-    "E1": "dinov2",
-    "E2": "convnext",
-    "E3": "clip",
-    "E4": "vote",
-    "E5": "l2",
-    "E6": "no_vlm",
-    "E7": "no_fusion",
-    "ARES": "full",
-}
-"""Row of Tables 11 and 12 -> `AresConfig.ablation`."""
-
-
-class Arbiter(Protocol):
-    """The L2 vision-language model."""
-
-    @property
-    def name(self) -> str:
-        """Model and revision, or endpoint and model."""
-
-    def answer(self, images: Sequence[Any], task: Mapping[str, Any]) -> list[str | None]:
-        """For each PIL image one of the task's `labels`, or None where it gave no usable answer."""
-
-
-@dataclass
-class Observed:
-    """What the fast router, the experts and the fusion regressor say of n images in one task.
-
-    Args:
-        fast: (n, experts) probabilities that an expert is the one to ask; nan where the fast path is closed.
-        probabilities: (n, experts, labels); nan where an expert was not asked.
-        value: (n,) regressed from all experts' embeddings; nan where not all were asked, or there is no regressor.
-    """
-
-    fast: NDArray[np.float64]
-    probabilities: NDArray[np.float64]
-    value: NDArray[np.float64]
-
-    @property
-    def numbers(self) -> NDArray[np.float64]:
-        """(n, f): all of them."""
-        return np.column_stack([self.fast, self.probabilities.reshape(len(self.fast), -1), self.value])
-
-    def rounded(self) -> Observed:
-        """The same, rounded."""
-        return Observed(rounded(self.fast), rounded(self.probabilities), rounded(self.value))
-
-    def replace(self, row: int, other: Observed) -> None:
-        """Put what was seen of one image in the place of a row."""
-        self.fast[row], self.probabilities[row], self.value[row] = other.fast[0], other.probabilities[0], other.value[0]
-
-
-@dataclass
-class Decided:
-    """What was decided for n images in one task.
-
-    Args:
-        label: (n,) index into the task's labels, -1 where abstained.
-        probability: (n, labels): of the expert on the fast path, else the experts' mean; after a vision-language
-            model's answer the mean as well (it gives no probabilities).
-        route: n times `fast:<kind>`, `vote`, `escalated:<arbiter>` or `abstained`.
-        reason: n times why there is no label, or ''.
-        value: (n,) the fusion regressor's value; nan where it did not run.
-        escalation: (n,) probability of escalation; nan on the fast path.
-    """
-
-    label: NDArray[np.intp]
-    probability: NDArray[np.float64]
-    route: list[str]
-    reason: list[str]
-    value: NDArray[np.float64]
-    escalation: NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What ARES says of one face.
-
-    Args:
-        status: `ok`, `no_face`, `unreadable`, `refused` (there is no image) or `abstained` (no attribute has a label).
-        reason: why labels are missing, '' if none are.
-        labels: attribute -> label, '' where it abstains.
-        probabilities: attribute -> label -> probability.
-        routes: task -> route.
-        values: task -> regressed value, for tasks with a fusion regressor where it ran.
-        face: number of the face in the image.
-        faces: how many faces the image has; 1 where no detector is on, 0 where there is no readable image.
-    """
-
-    status: str
-    reason: str = ""
-    labels: Mapping[str, str] = field(default_factory=dict)
-    probabilities: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    routes: Mapping[str, str] = field(default_factory=dict)
-    values: Mapping[str, float] = field(default_factory=dict)
-    face: int = 0
-    faces: int = 1
+from .gate_ares import OUTCOMES, Gate
+from .rounding_ares import near_the_middle
+from .routing_ares import EscalationRouter, FastRouter, FusionRegressor
 
 
 class AresModel(PreTrainedModel):
@@ -153,6 +55,9 @@ class AresModel(PreTrainedModel):
                 if task["arbiter"] == "fusion"
             }
         )
+        self.gate: Gate | None = None
+        if config.gate:
+            self.gate = Gate(*(config.gate[name] for name in ("channels", "side", "hidden")))
         self.escalation: dict[str, EscalationRouter] = {}
         self.arbiter: Arbiter | None = None
         self.post_init()
@@ -200,11 +105,13 @@ class AresModel(PreTrainedModel):
 
         Returns:
             `logits/<task>/<kind>` (n, labels), `embedding/<task>/<kind>` (n, width), `fast/<task>` (n, experts) and
-            `value/<task>` (n,).
+            `value/<task>` (n,); and with a gate `gate` (n, outcomes).
         """
         outputs = {f"fast/{task}": logits for task, logits in self.fast(pixel_values).items()}
         for kind in self.config.kinds:
             hidden = self.stems[kind](pixel_values)
+            if self.gate is not None and kind == self.config.gate["kind"]:
+                outputs["gate"] = self.gate(hidden)
             for task in self.config.tasks:
                 embedding, logits = self.expert(task["name"], kind)(hidden)
                 outputs[f"embedding/{task['name']}/{kind}"] = embedding
@@ -240,6 +147,8 @@ class AresModel(PreTrainedModel):
             Task -> what was seen. Does not depend on how images are put into batches; see `rounding_ares`.
         """
         seen = self._observe(pixel_values, everything, self.config.tile)
+        if self.config.tile == 1:  # every image has passed alone already
+            return {name: part.rounded() for name, part in seen.items()}
         unsure = np.any([near_the_middle(part.numbers).any(axis=1) for part in seen.values()], axis=0)
         for row in np.flatnonzero(unsure).tolist():
             alone = self._observe(pixel_values[row : row + 1], everything, 1)
@@ -254,11 +163,12 @@ class AresModel(PreTrainedModel):
         mode = self.config.ablation
         seen = {}
         chances = self._fast(pixel_values, mode, everything, tile)
+        gate = np.full((n, len(OUTCOMES) if self.gate is not None else 0), np.nan)
         needed: dict[str, NDArray[np.bool_]] = {}
         for task in self.config.tasks:
             name, shape = task["name"], (n, len(kinds), len(task["labels"]))
-            seen[name] = Observed(chances[name], np.full(shape, np.nan), np.full(n, np.nan))
-            kind, sure = self.fast_path(seen[name].rounded())
+            seen[name] = Observed(chances[name], np.full(shape, np.nan), np.full(n, np.nan), gate)
+            kind, sure = fast_path(self.config, task, seen[name].rounded())
             needed[name] = np.stack([~sure | (kind == place) | everything for place in range(len(kinds))])
         if mode in SINGLE and not everything:
             for mask in needed.values():
@@ -266,10 +176,14 @@ class AresModel(PreTrainedModel):
         pooled: dict[str, NDArray[np.bool_]] = {name: np.logical_and.reduce(needed[name]) for name in self.fusion}
         embeddings: dict[str, list[torch.Tensor]] = {name: [] for name in self.fusion}
         for place, kind in enumerate(kinds):
-            rows = np.flatnonzero(np.any([mask[place] for mask in needed.values()], axis=0))
+            gated = self.gate is not None and kind == self.config.gate["kind"]
+            rows = np.flatnonzero(np.any([mask[place] | gated for mask in needed.values()], axis=0))
             if not len(rows):
                 continue
             hidden = _tiled(self.stems[kind], pixel_values[torch.as_tensor(rows, device=pixel_values.device)], tile)[0]
+            if gated:
+                assert self.gate is not None
+                gate[:] = _chances(_tiled(self.gate, hidden, tile)[0])
             for task in self.config.tasks:
                 name = task["name"]
                 mine = np.flatnonzero(needed[name][place][rows])
@@ -278,7 +192,7 @@ class AresModel(PreTrainedModel):
                 embedding, logits = _tiled(
                     self.expert(name, kind), hidden[torch.as_tensor(mine, device=hidden.device)], tile
                 )
-                seen[name].probabilities[rows[mine], place] = logits.float().softmax(-1).double().cpu().numpy()
+                seen[name].probabilities[rows[mine], place] = _chances(logits)
                 if name in pooled:
                     answering = torch.as_tensor(pooled[name][rows[mine]], device=embedding.device)
                     embeddings[name].append(embedding[answering])
@@ -297,7 +211,14 @@ class AresModel(PreTrainedModel):
             images: as in `decide`.
         """
         return {
-            task["name"]: self._decide_task(task, *self.fast_path(seen[task["name"]]), seen[task["name"]], images)
+            task["name"]: decide_task(
+                self.config,
+                task,
+                seen[task["name"]],
+                self.escalation.get(task["name"]),
+                self.arbiter,
+                images,
+            )
             for task in self.config.tasks
         }
 
@@ -305,70 +226,11 @@ class AresModel(PreTrainedModel):
         """Task -> (n, experts) probabilities that an expert is the one to ask; nan where the fast path is closed."""
         n, kinds = len(pixels), len(self.config.kinds)
         names = [task["name"] for task in self.config.tasks]
-        if not everything and (mode in ("vote", "l2", *SINGLE) or self.config.fast_confidence >= 1):
+        closed = mode in ("vote", "l2", *SINGLE) or self.config.fast_confidence >= 1
+        if not everything and (closed or all(regresses(self.config, task) for task in self.config.tasks)):
             return {name: np.full((n, kinds), np.nan) for name in names}
         heads = _tiled(lambda part: tuple(self.fast(part).values()), pixels, tile)
-        return {
-            name: logits.float().softmax(-1).double().cpu().numpy() for name, logits in zip(names, heads, strict=True)
-        }
-
-    def fast_path(self, seen: Observed) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """The expert that the router names per image, and whether it is sure enough."""
-        closed = self.config.ablation in ("vote", "l2", *SINGLE) or self.config.fast_confidence >= 1
-        if closed:
-            return np.zeros(len(seen.fast), np.intp), np.zeros(len(seen.fast), bool)
-        return seen.fast.argmax(axis=1), seen.fast.max(axis=1) > self.config.fast_confidence
-
-    def _decide_task(
-        self,
-        task: Mapping[str, Any],
-        fast_kind: NDArray[np.intp],
-        fast_sure: NDArray[np.bool_],
-        seen: Observed,
-        images: Sequence[Any] | None,
-    ) -> Decided:
-        mode, name, probabilities = self.config.ablation, str(task["name"]), seen.probabilities
-        n, kinds = len(probabilities), self.config.kinds
-        value, escalation = np.full(n, np.nan), np.full(n, np.nan)
-        if mode in SINGLE:
-            mean = probabilities[:, kinds.index(mode)]
-            return Decided(mean.argmax(axis=1), mean, [f"fast:{mode}"] * n, [""] * n, value, escalation)
-        pooled = ~fast_sure
-        pool = rounded(np.nan_to_num(probabilities).mean(axis=1))
-        mean = np.where(fast_sure[:, None], probabilities[np.arange(n), fast_kind], pool)
-        label = mean.argmax(axis=1)
-        label[pooled] = vote(probabilities[pooled])
-        route = [f"{FAST}:{kinds[kind]}" if sure else VOTE for kind, sure in zip(fast_kind, fast_sure, strict=True)]
-        reason = [""] * n
-        if mode == "l2":
-            escalated = pooled
-        elif name in self.escalation and mode != "vote" and self.config.escalation < 1:
-            escalation[pooled] = self.escalation[name].probability(meta_features(probabilities[pooled]))
-            escalated = pooled & (escalation > self.config.escalation)
-        else:
-            escalated = np.zeros(n, bool)
-        rows = np.flatnonzero(escalated)
-        if task["arbiter"] == "fusion" and mode not in ("l2", "no_fusion") and len(rows):
-            value[rows] = seen.value[rows]
-            label[rows] = cut(value[rows], task["cuts"])
-            for row in rows:
-                route[row] = f"{ESCALATED}:fusion"
-        elif mode == "l2" or (task["arbiter"] == "vlm" and mode != "no_vlm" and self.arbiter and images is not None):
-            if self.arbiter is None or images is None:
-                said: list[str | None] = [None] * len(rows)
-                why = "no vision-language model was asked"
-            else:
-                said = self.arbiter.answer([images[int(row)] for row in rows], task) if len(rows) else []
-                why = "the vision-language model gave no usable answer"
-            for row, answer in zip(rows, said, strict=True):
-                route[row] = f"{ESCALATED}:vlm" if answer is not None else ABSTAINED
-                label[row] = task["labels"].index(answer) if answer is not None else -1
-                reason[row] = "" if answer is not None else why
-        unsure = (label >= 0) & (mean.max(axis=1) < self.config.minimum_confidence)
-        for row in np.flatnonzero(unsure):
-            label[row], route[row] = -1, ABSTAINED
-            reason[row] = f"confidence below {self.config.minimum_confidence}"
-        return Decided(label, mean, route, reason, value, escalation)
+        return {name: _chances(logits) for name, logits in zip(names, heads, strict=True)}
 
     def classify(self, images: Any, **options: Any) -> list[list[Answer]]:
         """The answers for images of any kind, one per face; see `classifying_ares.classify`."""
@@ -379,38 +241,56 @@ class AresModel(PreTrainedModel):
     def answers(self, decided: Mapping[str, Decided]) -> list[Answer]:
         """One `Answer` per image, attribute by attribute."""
         n = len(next(iter(decided.values())).label)
-        return [self._answer(decided, row) for row in range(n)]
-
-    def _answer(self, decided: Mapping[str, Decided], row: int) -> Answer:
-        labels: dict[str, str] = {}
-        probabilities: dict[str, dict[str, float]] = {}
-        reasons = []
-        for task in self.config.tasks:
-            decision = decided[task["name"]]
-            index = int(decision.label[row])
-            for attribute, names in task["attributes"].items():
-                labels[attribute] = names[index] if index >= 0 else ""
-                chances: dict[str, float] = {}
-                for name, chance in zip(names, decision.probability[row], strict=True):
-                    chances[name] = chances.get(name, 0.0) + float(chance)
-                probabilities[attribute] = chances
-            if decision.reason[row]:
-                reasons.append(f"{task['name']}: {decision.reason[row]}")
-        return Answer(
-            status="ok" if any(labels.values()) else "abstained",
-            reason="; ".join(reasons),
-            labels=labels,
-            probabilities=probabilities,
-            routes={name: decision.route[row] for name, decision in decided.items()},
-            values={name: float(d.value[row]) for name, d in decided.items() if not np.isnan(d.value[row])},
-        )
+        attributes = [
+            (attribute, names, list(dict.fromkeys(names)), decided[task["name"]])
+            for task in self.config.tasks
+            for attribute, names in task["attributes"].items()
+        ]
+        chances = {
+            attribute: decided[task["name"]].chances(task, attribute)
+            for task in self.config.tasks
+            for attribute in task["attributes"]
+        }
+        answers = []
+        for row in range(n):
+            labels = {
+                attribute: names[decision.label[row]] if decision.label[row] >= 0 else ""
+                for attribute, names, _, decision in attributes
+            }
+            routes = {name: decision.route[row] for name, decision in decided.items()}
+            refused = {decision.reason[row] for decision in decided.values()} & set(OUTCOMES)
+            if refused:
+                answers.append(refusal(refused.pop(), labels, routes))
+                continue
+            reasons = (f"{name}: {decision.reason[row]}" for name, decision in decided.items() if decision.reason[row])
+            answers.append(
+                Answer(
+                    status="ok" if any(labels.values()) else "abstained",
+                    reason="; ".join(reasons),
+                    labels=labels,
+                    probabilities={
+                        attribute: dict(zip(unique, chances[attribute][row].tolist(), strict=True))
+                        if not np.isnan(chances[attribute][row]).any()
+                        else {}
+                        for attribute, _, unique, _ in attributes
+                    },
+                    routes=routes,
+                    values={name: float(d.value[row]) for name, d in decided.items() if not np.isnan(d.value[row])},
+                )
+            )
+        return answers
 
     def save_pretrained(self, save_directory: str | Path, *args: Any, **kwargs: Any) -> None:
-        """Write config, safetensors, each task's escalation router as JSON, and the image processor's settings."""
+        """Write config, safetensors, escalation routers as JSON, the image processor's settings, and the code.
+
+        With the code beside the weights, `AutoModel.from_pretrained(folder, trust_remote_code=True)` opens the folder.
+        """
         from .image_processing_ares import AresImageProcessor
 
         super().save_pretrained(save_directory, *args, **kwargs)
         AresImageProcessor(image_size=self.config.image_size).save_pretrained(save_directory)
+        for file in Path(__file__).parent.glob("*_ares.py"):
+            (Path(save_directory) / file.name).write_bytes(file.read_bytes())
         for task, router in self.escalation.items():
             router.save(Path(save_directory) / escalation_file(task))
 
@@ -442,6 +322,12 @@ def expert_name(task: str, kind: str) -> str:
 def escalation_file(task: str) -> str:
     """The file of a task's escalation router."""
     return f"escalation_{task}.json"
+
+
+def _chances(logits: torch.Tensor) -> NDArray[np.float64]:
+    """Probabilities of the last dimension, on the CPU."""
+    chances: NDArray[np.float64] = logits.float().softmax(-1).double().cpu().numpy()
+    return chances
 
 
 def _tiled(module: Callable[..., Any], rows: torch.Tensor, tile: int) -> tuple[torch.Tensor, ...]:

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from fairspace.ares.evaluating import DRAWN_FACES, SAMPLE
 from fairspace.ares.evaluating.measurement import DECIDING, FILE, read_measurement
 from fairspace.builders.errors import BuildError
 
@@ -45,6 +46,30 @@ def release_files(folder: Path) -> dict[str, Path]:
     return files | {file.name: file for file in code_files()}
 
 
+def check_trained(folder: Path, tag: str) -> None:
+    """That no part of a model was trained on a sample. BuildError TAG_OF_SAMPLE; also if its training does not say."""
+    file = folder / "training.json"
+    report = _read(file) if file.is_file() else {}
+    for training in (report, *report.get("added", ())):
+        if training.get("sample") is not False:
+            what = f"a model that was trained on {training.get('data', 'data that nothing tells')}"
+            expected = "one whose training.json says that no part of it was trained on a sample"
+            mend = (
+                f"train it on a full build of iris_classifier_25 with this version, or publish it as --tag sample-{tag}"
+            )
+            raise BuildError("TAG_OF_SAMPLE", f"--tag {tag}, {folder}", what, expected, mend)
+
+
+def check_measured(folder: Path, tag: str) -> None:
+    """That a model's error was measured on images like those it labels. BuildError TAG_OF_SAMPLE for drawings."""
+    data = read_measurement(folder).data
+    if data.name == DRAWN_FACES or data.revision.endswith(SAMPLE):
+        what = f"an error measured on {data.name} {data.revision}"
+        expected = "one measured on the test splits of a full build of iris_classifier_25"
+        mend = f"`fairspace ares evaluate` it there with --write-measurement, or publish it as --tag sample-{tag}"
+        raise BuildError("TAG_OF_SAMPLE", f"--tag {tag}, {folder}", what, expected, mend)
+
+
 def code_files() -> list[Path]:
     """The modules that `trust_remote_code` loads."""
     return sorted(file for file in CODE.iterdir() if _OURS.fullmatch(file.name))
@@ -66,11 +91,17 @@ def _own(folder: Path) -> Iterator[tuple[str, Path]]:
 
 def _check_config(folder: Path) -> None:
     """That the configuration leads to this code, and to no other repository's."""
+    from fairspace.ares.configuration_ares import AresConfig
+
     for name, wanted in (("config.json", _auto_map()), ("preprocessor_config.json", _auto_map(processor=True))):
         auto_map = _read(folder / name).get("auto_map")
         if auto_map != wanted:
             what = f"auto_map {auto_map}"
             raise BuildError("MODEL_UNSAFE", str(folder / name), what, str(wanted), "save the model anew")
+    pipelines, ours = _read(folder / "config.json").get("custom_pipelines"), AresConfig().custom_pipelines
+    if pipelines not in (None, ours):
+        what = f"custom_pipelines {pipelines}"
+        raise BuildError("MODEL_UNSAFE", str(folder / "config.json"), what, str(ours), "save the model anew")
 
 
 def _auto_map(*, processor: bool = False) -> Mapping[str, str]:

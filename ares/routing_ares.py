@@ -141,3 +141,26 @@ def vote(probabilities: Floats) -> NDArray[np.intp]:
 def cut(values: Floats, cuts: list[float]) -> NDArray[np.intp]:
     """(n,) regressed values -> (n,) label indices; a value at a cut belongs to the higher label."""
     return np.searchsorted(np.asarray(cuts), values, side="right")
+
+
+SLOPE = 8.0
+"""Of `ordinal_probabilities` where none was fitted; skin tone lies on 0 to 2."""
+
+
+def ordinal_probabilities(values: Floats, cuts: list[float], slope: float | None = None) -> Floats:
+    """Probabilities of ordered labels from a regressed value: the adjacent-categories logit model (Agresti 2010, 4.1).
+
+    log P(label k) / P(label k - 1) = slope * (value - cut k), so the likeliest label is that of `cut`, at every slope.
+
+    Args:
+        values: (n,) regressed; nan gives nan.
+        cuts: k - 1 rising values.
+        slope: above 0, fitted on a calibration set; the steeper, the surer. None is `SLOPE`.
+
+    Returns:
+        (n, k), rounded.
+    """
+    steps = (SLOPE if slope is None else slope) * (values[:, None] - np.asarray(cuts))
+    logits = np.concatenate([np.zeros((len(values), 1)), np.cumsum(steps, axis=1)], axis=1)
+    odds = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return rounded(odds / odds.sum(axis=1, keepdims=True))

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import ClassVar
 
 CODES: dict[str, str] = {
@@ -19,15 +20,20 @@ CODES: dict[str, str] = {
     "OUT_IN_USE": "the output folder holds something else, or another build of the dataset",
     "BUILD_INCOMPLETE": "the folder does not hold a finished build",
     "BUILD_CHECK": "what was built does not have the counts, balance or wording that the dataset promises",
+    "REVIEW_INVALID": "a reviewer's form, or what came of two, does not fit the build, or has an unknown answer",
     "CARD_INVALID": "a card breaks the Hub's rules",
     "HUB_REFUSED": "the Hub refused a request, and asking again would not help",
     "HUB_UNAVAILABLE": "the Hub did not answer, or kept failing",
     "HUB_CONFLICT": "other writers kept changing the repository",
+    "RESULT_UNRANKED": "a result that has no rank is not published as the score of a model",
     "TAG_RELEASED": "a tag exists already and holds other content",
+    "TAG_OF_SAMPLE": "a release's tag, which never moves, would name a sample or a model that was trained on one",
     "TAG_RESERVED": "a tag of this name would change what clients load",
     "CONFIG_INVALID": "a training configuration has a key or value that is not known",
     "REVISION_UNKNOWN": "a dataset does not have the revision whose items are wanted",
+    "HIDDEN_SEED": "the seed of a hidden item set is missing, or is not the one that was committed to",
     "REVISION_UNPINNED": "a checkpoint is named without the commit that it is taken from",
+    "TRAINING_DEVICES": "devices or processes that a training was started on cannot train, or not together",
     "TRAINING_DATA": "images to train on are missing, or cannot be used",
     "MEASUREMENT_INVALID": "the measured error of a classifier is missing, or is not that of the weights beside it",
     "MODEL_UNSAFE": "a model's folder holds a file that could run code when it is loaded",
@@ -54,6 +60,10 @@ class CodedError(Exception):
         super().__init__(f"{code} at {where}: {what}. Expected: {expected}. Mend: {mend}")
         self.code, self.where, self.what, self.expected, self.mend = code, where, what, expected, mend
 
+    def __reduce__(self) -> tuple[type[CodedError], tuple[str, ...]]:
+        """How another process hands it over: by its parts, not by its text."""
+        return type(self), (self.code, self.where, self.what, self.expected, self.mend)
+
 
 class BuildError(CodedError):
     """A dataset cannot be built or published."""
@@ -64,6 +74,8 @@ class BuildError(CodedError):
 def check_revision(dataset: str, revision: str, revisions: Sequence[str]) -> None:
     """BuildError REVISION_UNKNOWN if a dataset has no such revision: its items would be those of another one."""
     if revision not in revisions:
+        close = get_close_matches(revision, revisions, n=1)
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
         mend = "name a revision of this version of fairspace, or take the version that has this one"
         expected = f"one of {', '.join(revisions)}"
-        raise BuildError("REVISION_UNKNOWN", f"dataset {dataset}", f"revision {revision!r}", expected, mend)
+        raise BuildError("REVISION_UNKNOWN", f"dataset {dataset}", f"revision {revision!r}{hint}", expected, mend)

@@ -46,11 +46,13 @@ class Paper:
         title: as sources name it.
         tables: with the figures that it prints; the main one first.
         tags: of the cards of its datasets, such as `arxiv:2603.00590`.
+        citation: its entry for BibTeX.
     """
 
     title: str
     tables: tuple[Printed, ...]
     tags: tuple[str, ...] = ()
+    citation: str = ""
 
 
 @lru_cache

@@ -86,7 +86,7 @@ def croissant(
         "description": texts["summary"],
         "url": address,
         "license": licence,
-        "version": f"{dataset.revision.removeprefix('v')}.0.0",
+        "version": _version(manifest.revision),
         "citeAs": texts["citation"],
         "creator": {"@type": "Organization", "name": "fairspace"},
         "keywords": ["fairness", "bias", dataset.benchmark],
@@ -159,3 +159,9 @@ def _data_type(feature: Any) -> str:
     if dtype in _TYPES:
         return _TYPES[dtype]
     return "sc:Float" if dtype.startswith("float") else "sc:Integer"
+
+
+def _version(revision: str) -> str:
+    """A revision as a semantic version: `2.0.0` of `v2`, `2.0.0-cohort-0c1f` of a cohort's plan."""
+    number, _, plan = revision.removeprefix("v").partition("-")
+    return f"{number}.0.0" + (f"-{plan}" if plan else "")

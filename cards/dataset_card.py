@@ -80,6 +80,7 @@ def dataset_card(dataset: Dataset, manifest: Manifest, features: Mapping[str, An
         .render(
             dataset=dataset,
             manifest=manifest,
+            paper=paper(dataset.benchmark),
             repo_id=repo_id,
             columns=columns,
             sources=sources,
@@ -148,7 +149,7 @@ def _environment() -> Environment:
 def _blocks(dataset: Dataset, manifest: Manifest) -> dict[str, str]:
     """The texts of a card by block, on one line each, for the Croissant metadata."""
     template = _environment().get_template(f"datasets/{dataset.name}.md.jinja")
-    context = template.new_context({"dataset": dataset, "manifest": manifest})
+    context = template.new_context({"dataset": dataset, "manifest": manifest, "paper": paper(dataset.benchmark)})
     return {name: " ".join("".join(block(context)).split()) for name, block in template.blocks.items()}
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from fairspace.ares.evaluating.measurement import Counts, MeasuredError, read_measurement
+from fairspace.ares.evaluating.nonfaces import rows
 from fairspace.ares.evaluating.reports import classification_report
 from fairspace.cards.rules import check_card
 
@@ -53,6 +54,7 @@ def model_card(folder: Path, repo_id: str) -> str:
         attributes={name: list(_rows(error)) for name, error in measurement.attributes.items()},
         matrices={name: error.overall for name, error in measurement.attributes.items()},
         groups={name: list(_groups(error)) for name, error in measurement.attributes.items()},
+        gate=list(rows(measurement.gate)) if measurement.gate is not None else [],
         upstream=list(_upstream(config)),
         share=_share,
     )

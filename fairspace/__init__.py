@@ -1,13 +1,15 @@
 """fairspace measures the fairness of generative models: datasets, metrics, a classifier and a leaderboard.
 
-The sub-packages are links to the folders at the top of the repository: `fairspace.builders` is `builders/`. As a library:
+    import fairspace as fs
 
-    import fairspace
-    submission = fairspace.read_submission("my-submission")
-    result = fairspace.score_submission(submission, "inaugural")
-    result.scored.scores
+    answers = fs.run(model, "fact_or_fair", revision="v2-core")   # model: a function of a prompt, or a name
+    result = fs.score(answers)                                    # or of a data frame, a dataset, rows, a file, a folder
+    result.plot().show()
+    print(result.to_latex())
 
-The names below are loaded when they are first used, so that `import fairspace` takes no time.
+LIBRARY.md has every function with an example. The names below are loaded when they are first used, so that
+`import fairspace` takes no time. The sub-packages are links to the folders at the top of the repository:
+`fairspace.builders` is `builders/`.
 """
 
 from __future__ import annotations
@@ -16,31 +18,53 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from fairspace.asking import Answers, run
+    from fairspace.comparing import Comparison, compare
+    from fairspace.outcome import Result, load_result, rescore, score
+    from fairspace.questions import items
+    from fairspace.submissions.benchmarks.names import NAMES as BENCHMARKS
     from fairspace.submissions.benchmarks.registry import benchmark
-    from fairspace.submissions.checking.submission import check_submission, read_submission
-    from fairspace.submissions.results.result import Result
-    from fairspace.submissions.results.scoring import load_result, rescore, score_submission
+    from fairspace.submissions.checking.submission import check_submission
+    from fairspace.submissions.errors import UsageError
+    from fairspace.submissions.format.faults import SubmissionError
+    from fairspace.submissions.running.errors import RunError
     from fairspace.submissions.version import VERSION as __version__
 
 __all__ = [
+    "Answers",
+    "BENCHMARKS",
+    "Comparison",
     "Result",
+    "RunError",
+    "SubmissionError",
+    "UsageError",
     "__version__",
     "benchmark",
     "check_submission",
+    "compare",
+    "items",
     "load_result",
-    "read_submission",
     "rescore",
-    "score_submission",
+    "run",
+    "score",
 ]
 _HOMES = {
-    "Result": ("submissions.results.result", "Result"),
+    "Answers": ("asking", "Answers"),
+    "BENCHMARKS": ("submissions.benchmarks.names", "NAMES"),
+    "Comparison": ("comparing", "Comparison"),
+    "Result": ("outcome", "Result"),
+    "RunError": ("submissions.running.errors", "RunError"),
+    "SubmissionError": ("submissions.format.faults", "SubmissionError"),
+    "UsageError": ("submissions.errors", "UsageError"),
     "__version__": ("submissions.version", "VERSION"),
     "benchmark": ("submissions.benchmarks.registry", "benchmark"),
     "check_submission": ("submissions.checking.submission", "check_submission"),
-    "load_result": ("submissions.results.scoring", "load_result"),
-    "read_submission": ("submissions.checking.submission", "read_submission"),
-    "rescore": ("submissions.results.scoring", "rescore"),
-    "score_submission": ("submissions.results.scoring", "score_submission"),
+    "compare": ("comparing", "compare"),
+    "items": ("questions", "items"),
+    "load_result": ("outcome", "load_result"),
+    "rescore": ("outcome", "rescore"),
+    "run": ("asking", "run"),
+    "score": ("outcome", "score"),
 }
 """Name -> module and name there."""
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.submissions.benchmarks.adjustment import Adjustment
+from fairspace.submissions.results.attempts import allow_for_attempts
 from fairspace.submissions.results.board import adjusted_row, ranked
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.tiers import tiered
@@ -67,7 +68,8 @@ class AdjustedBoards:
                 released = self.released(benchmark, standard)  # which may have changed meanwhile
                 adjusted_rows = self._find(about, released)
                 if adjusted_rows is None:
-                    rows = ranked((adjusted_row(row, benchmark, standard, changed) for row in released), benchmark)
+                    changed_rows = [adjusted_row(row, benchmark, standard, changed) for row in released]
+                    rows = ranked(allow_for_attempts(changed_rows, benchmark, standard, changed), benchmark, standard)
                     adjusted_rows = tuple(tiered(rows, benchmark, standard, changed))
                     self._keep(about, released, adjusted_rows)
                 return adjusted_rows

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import socket
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib import import_module
 from threading import Thread
 
@@ -19,23 +22,26 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from fairspace.leaderboard_space.boards.query import BoardQuery
-from fairspace.leaderboard_space.boards.tables.table import board_table
+from fairspace.leaderboard_space.boards.tables.table import BoardTable, board_table
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.gradio_pages import blocks
+from fairspace.leaderboard_space.gradio_pages.gate import Gate
 from fairspace.leaderboard_space.operation.logs import configure
 from fairspace.leaderboard_space.operation.metrics import Metrics
+from fairspace.leaderboard_space.operation.pruning import pruning
 from fairspace.leaderboard_space.operation.watching import Watching
 from fairspace.leaderboard_space.pages.rendering import ASSETS
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web import sign_in
 from fairspace.leaderboard_space.web.answers import Answers
-from fairspace.leaderboard_space.web.forwarded import Forwarded
-from fairspace.leaderboard_space.web.guard import Guard
+from fairspace.leaderboard_space.web.connections import Places, allow_descriptors
+from fairspace.leaderboard_space.web.forwarded import Forwarded, Proxies
+from fairspace.leaderboard_space.web.guard import LIMITS, Guard
 from fairspace.leaderboard_space.web.heads import Heads
 from fairspace.leaderboard_space.web.rates import Rate
 from fairspace.leaderboard_space.web.refusals import add_handlers, refuse_the_rest
 from fairspace.submissions.benchmarks.registry import NAMES
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.version import VERSION
 
@@ -57,9 +63,8 @@ ROUTERS: tuple[str, ...] = (
 )
 """Modules with a `router`, in the order in which they are asked."""
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1", "[::1]")
-GRACE = 8
-"""Seconds that requests on their way and the jobs have when the Space stops."""
-CONNECTIONS = 1000
+SWITCH_SECONDS = 0.001
+"""For which a thread that makes an answer keeps the interpreter, while those that send answers wait."""
 LOGGER = logging.getLogger("fairspace")
 
 
@@ -70,9 +75,12 @@ def create_app(space: Space) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         space.jobs.start()
         try:
-            yield
+            with pruning(space.state, space.settings):
+                async with app.state.gate.serving():
+                    yield
         finally:  # what else stops, such as Gradio, may fail
-            space.jobs.stop(GRACE)
+            space.jobs.stop(space.settings.stop_seconds)
+            space.state.keep()
             space.storage.close()
 
     app = FastAPI(
@@ -85,6 +93,7 @@ def create_app(space: Space) -> FastAPI:
     )
     app.state.space = space
     app.state.metrics = Metrics(space)
+    app.state.gate = Gate(space, app.state.metrics)
     app.state.told = Rate(1, 60)
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
     app.add_middleware(Answers, space=space)
@@ -94,21 +103,30 @@ def create_app(space: Space) -> FastAPI:
     if space.settings.insecure_local:  # no other name leads here, whatever another site's DNS says
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=LOCAL_HOSTS, www_redirect=False)
     app.add_middleware(Watching, metrics=app.state.metrics)
-    app.add_middleware(Forwarded, networks=space.settings.proxies)
+    app.add_middleware(Forwarded, proxies=Proxies(space.settings.proxies))
     app.add_middleware(Heads)
     add_handlers(app)
     for name in ROUTERS:
         app.include_router(import_module(name).router)
     app.get("/site/{version}/{name}", include_in_schema=False)(_asset)
     refuse_the_rest(app)
-    blocks.mount(app, space)
+    app.mount("/", app.state.gate)
     return app
 
 
 def _make_boards(space: Space) -> None:
-    """Compute the first table of every board before the first visitor."""
+    """Compute the first table of every board before the first visitor, and what pages of rows need; keep the fold."""
+    tables = [_make_board(space, name) for name in NAMES]
+    for table in tables:
+        table.sort_by_errors()
     for name in NAMES:
-        board_table(space.state, BoardQuery.read(QueryParams(), name))
+        for standard in find_benchmark(name).standards:
+            space.state.board(name, standard)
+    space.state.keep()
+
+
+def _make_board(space: Space, name: str) -> BoardTable:
+    return board_table(space.state, BoardQuery.read(QueryParams(), name))[1]
 
 
 def _asset(version: str, name: str) -> Response:
@@ -128,32 +146,59 @@ def serve(settings: Settings, host: str = "127.0.0.1", port: int = 7860) -> None
         raise UsageError(f"--insecure-local lets everybody submit who can reach {host}; use it only with 127.0.0.1.")
     configure()
     space = Space.open(settings)
-    Thread(target=_make_boards, args=(space,), name="boards", daemon=True).start()
+    sys.setswitchinterval(SWITCH_SECONDS)
+    space.state.snapshots.warm = partial(_make_board, space)
+    boards = Thread(target=_make_boards, args=(space,), name="boards", daemon=True)
+    boards.start()
     app = create_app(space)
     if not settings.keeps_the_store():
         LOGGER.error("the store is not kept: handing in is refused until FAIRSPACE_STORE names one that is")
-    config = uvicorn.Config(app, host, port, log_config=None, access_log=False, server_header=False)
-    config.timeout_graceful_shutdown, config.limit_concurrency = GRACE, CONNECTIONS
+    protocol = _places(settings).protocol()
+    config = uvicorn.Config(app, host, port, http=protocol, loop="uvloop", ws="none", log_config=None, access_log=False)
+    config.timeout_graceful_shutdown, config.server_header = settings.stop_seconds, False
     config.proxy_headers = False  # `Forwarded` knows whom to believe
-    _Server(config, app).run()
+    _Server(config, app, boards).run()
+
+
+def _places(settings: Settings) -> Places:
+    """The connections that the Space may hold."""
+    places = Places(Proxies(settings.proxies), most=allow_descriptors())
+    places.body_seconds = settings.upload_seconds + LIMITS.seconds  # `Guard` ends them earlier, and says so
+    if not settings.requests_a_minute:
+        places.of_address = 0
+    return places
 
 
 class _Server(uvicorn.Server):
-    """Uvicorn that tells the jobs at once when it stops, and ends streams of open pages.
+    """Uvicorn that loads Gradio after the boards, tells the jobs at once when it stops, and ends streams of open pages.
 
     Args:
         config: of the application.
         app: of `create_app`.
+        boards: makes the boards; it was started.
     """
 
-    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+    def __init__(self, config: uvicorn.Config, app: FastAPI, boards: Thread) -> None:
         super().__init__(config)
-        self.app = app
+        self.app, self.boards = app, boards
+        self._loading: asyncio.Task[object] | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Answer requests, and load Gradio when the boards are made."""
+        await super().startup(sockets)
+        self._loading = asyncio.create_task(self._load_gradio())
+
+    async def _load_gradio(self) -> None:
+        while self.boards.is_alive():  # nothing waits for its end: a stop need not
+            await asyncio.sleep(0.1)
+        await self.app.state.gate.load()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Finish running requests within `GRACE` seconds."""
+        """Finish running requests within the seconds that the settings allow."""
+        if self._loading is not None:
+            self._loading.cancel()
         await run_in_threadpool(self.app.state.space.jobs.take_no_more)
-        blocks.end_streams(self.app)
+        self.app.state.gate.end_streams()
         await super().shutdown(sockets)
 
 

@@ -7,6 +7,7 @@ from fairspace.builders.errors import CodedError
 STATUS: dict[str, int] = {
     "SIGN_IN_REQUIRED": 401,
     "TOKEN_INVALID": 401,
+    "TOKEN_REVOKED": 401,
     "SIGN_IN_FAILED": 403,
     "NOT_A_MAINTAINER": 403,
     "ORGANISATION_UNKNOWN": 403,
@@ -17,6 +18,7 @@ STATUS: dict[str, int] = {
     "WRONG_METHOD": 405,
     "BAD_PARAMETER": 400,
     "UPLOAD_MISSING": 400,
+    "UPLOAD_NOT_A_ZIP": 400,
     "UPLOAD_TOO_LARGE": 413,
     "UPLOAD_TOO_SLOW": 408,
     "UPLOAD_TOO_MANY_PARTS": 413,
@@ -29,6 +31,7 @@ STATUS: dict[str, int] = {
     "QUEUE_FULL": 503,
     "ADJUSTED_BUSY": 503,
     "STORE_FAILED": 503,
+    "STORE_AWAY": 503,
     "STORE_NOT_KEPT": 503,
     "OUR_FAULT": 500,
 }
@@ -37,6 +40,7 @@ CODES: dict[str, str] = {
     "SIGN_IN_REQUIRED": "you are not signed in, and no token was sent",
     "SIGN_IN_FAILED": "the sign-in was not completed",
     "TOKEN_INVALID": "the token is not from this Space, or has expired",
+    "TOKEN_REVOKED": "the token was revoked by its user, by whoever had it, or by a maintainer",
     "NOT_A_MAINTAINER": "only maintainers may do this",
     "ORGANISATION_UNKNOWN": "the submission names an organisation that you do not belong to",
     "FORM_FORGED": "the form was sent from another site",
@@ -46,6 +50,7 @@ CODES: dict[str, str] = {
     "WRONG_METHOD": "this address does not accept this HTTP method",
     "BAD_PARAMETER": "a parameter has an invalid value",
     "UPLOAD_MISSING": "the request contains no file",
+    "UPLOAD_NOT_A_ZIP": "the file is not a zip, or not a whole one",
     "UPLOAD_TOO_LARGE": "the file is larger than the Space accepts",
     "UPLOAD_TOO_SLOW": "the upload took too long",
     "UPLOAD_TOO_MANY_PARTS": "the upload contains more than one file",
@@ -58,6 +63,7 @@ CODES: dict[str, str] = {
     "QUEUE_FULL": "the queue is full",
     "ADJUSTED_BUSY": "too many adjusted boards are requested at once; released boards are not affected",
     "STORE_FAILED": "the storage is not available at the moment",
+    "STORE_AWAY": "the Space shows the last copy of its store until the Hub answers again, and takes no submissions",
     "STORE_NOT_KEPT": "the Space has no permanent storage, so it accepts no submissions",
     "OUR_FAULT": "an internal error of the Space",
 }

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.events import Draft
+from fairspace.leaderboard_space.events import Draft, clock
 from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.result_events import submission_id
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import StorageError, submission_path
+from fairspace.submissions.format.collector import RefusedError
+from fairspace.submissions.reading.zips import check_zip
 
 _DAY, _AHEAD = timedelta(days=1), timedelta(minutes=5)
 """For how long what is handed in counts, and how far the clock of another process may be ahead."""
@@ -39,10 +42,10 @@ class Usage:
     """A user's use of the quotas.
 
     Args:
-        waiting: those that wait now.
+        waiting: those that wait now, without those that an error of this Space holds up.
         scored: handed in within the last 24 hours, like the following.
         faulty: those with faults.
-        failed: when those attempts were accepted that failed.
+        failed: when those attempts were accepted that failed, unless an error of this Space was the cause.
     """
 
     waiting: list[Submission]
@@ -56,6 +59,9 @@ class Queue(Protocol):
 
     def put(self, submission: Submission) -> None:
         """Queue a submission; the same attempt twice is queued once."""
+
+    def held_up(self) -> Collection[str]:
+        """Ids of the submissions that wait because of an error of this Space."""
 
 
 class Intake:
@@ -79,8 +85,8 @@ class Intake:
         The same file of the same user is the same submission: handed in again, what became of it is returned, and it
         counts once. One that failed is tried again, a few times.
 
-        Errors: SpaceError UPLOAD_TOO_LARGE, ORGANISATION_UNKNOWN, QUOTA_VALID, QUOTA_FAULTY, QUOTA_FAILED,
-        TOO_MANY_WAITING, QUEUE_FULL, STORE_FAILED, STORE_NOT_KEPT.
+        Errors: SpaceError UPLOAD_TOO_LARGE, UPLOAD_NOT_A_ZIP, ORGANISATION_UNKNOWN, QUOTA_VALID, QUOTA_FAULTY,
+        QUOTA_FAILED, TOO_MANY_WAITING, QUEUE_FULL, STORE_FAILED, STORE_AWAY, STORE_NOT_KEPT.
         """
         if not self.settings.keeps_the_store():
             problem, expected = "temporary storage, deleted with the container", "permanent storage"
@@ -96,6 +102,7 @@ class Intake:
             raise SpaceError(
                 "ORGANISATION_UNKNOWN", "organisation", repr(organisation), f"one of: {organisations}", mend
             )
+        _check_zip(file)
         with file.open("rb") as stream:
             sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
         name = submission_id(user.name, sha256)
@@ -109,15 +116,16 @@ class Intake:
                     self._check_quota(user)
                     self._check_attempts(before)
                 attempt = 1 if before is None else before.attempt + 1
-                clock = _clock()
-                self._coming[name] = Submission(name, user.name, organisation, sha256, size, "", attempt, clock=clock)
-            body = {"user": user.name, "organisation": organisation, "sha256": sha256, "size": size, "clock": clock}
+                came = clock()
+                self._coming[name] = Submission(name, user.name, organisation, sha256, size, "", attempt, clock=came)
+            body = {"user": user.name, "organisation": organisation, "sha256": sha256, "size": size, "clock": came}
             draft = Draft("accepted", f"accepted:{name}:{attempt}", {"id": name, "attempt": attempt, **body})
             self.state.storage.append([draft], {submission_path(sha256): file})
             self.state.refresh()
         except StorageError as error:
             mend = "submit it again later; this file was not accepted, and earlier submissions are safe"
-            raise SpaceError("STORE_FAILED", "the store", error.code, "a storage that accepts it", mend) from error
+            code = error.code if error.code == "STORE_AWAY" else "STORE_FAILED"
+            raise SpaceError(code, "the store", error.code, "a storage that accepts it", mend) from error
         finally:
             with self._lock:
                 self._coming.pop(name, None)
@@ -134,15 +142,16 @@ class Intake:
         """
         name = user.name.casefold()
         submissions = [submission for submission in self.state.submissions() if submission.user.casefold() == name]
-        begin, end = _clock(-_DAY), _clock(_AHEAD)
+        begin, end = clock(-_DAY), clock(_AHEAD)
         recent = [submission for submission in submissions if begin < submission.clock <= end]
         failed = (
             clock
             for submission in submissions
-            for clock in (*submission.failed, *([submission.clock] if submission.outcome == "failed" else []))
+            for clock in (*submission.failed, *([submission.clock] if _has_failed(submission) else []))
         )
+        held_up = self.queue.held_up()
         return Usage(
-            [submission for submission in submissions if submission.outcome == "waiting"],
+            [each for each in submissions if each.outcome == "waiting" and each.id not in held_up],
             [submission for submission in recent if submission.outcome == "scored"],
             [submission for submission in recent if submission.outcome == "refused"],
             [clock for clock in failed if begin < clock <= end],
@@ -166,7 +175,7 @@ class Intake:
             ("QUOTA_FAULTY", "faulty or waiting", settings.faulty_a_day, [*used.faulty, *waiting]),
         ):
             if len(counted) >= most:
-                first = min((submission.clock for submission in counted), default=_clock())
+                first = min((submission.clock for submission in counted), default=clock())
                 mend = "wait until one is done" if what == "waiting" else f"wait: {first} plus 24 hours"
                 problem = f"{len(counted)} {what} submissions of {user.name}"
                 raise SpaceError(code, "the quota", problem, f"at most {most}", mend)
@@ -177,8 +186,9 @@ class Intake:
 
     def _check_attempts(self, before: Submission | None) -> None:
         """Check whether a failed submission may be tried again."""
-        if before is not None and before.attempt >= self.settings.attempts:
-            problem, most = f"{before.attempt} attempts at it failed", f"at most {self.settings.attempts} attempts"
+        failed = 0 if before is None else len(before.failed) + _has_failed(before)
+        if before is not None and failed >= self.settings.attempts:
+            problem, most = f"{failed} attempts at it failed", f"at most {self.settings.attempts} attempts"
             raise SpaceError("QUOTA_FAILED", f"submission {before.id}", problem, most, "send the id to the maintainers")
 
     def _is_there(self, coming: Submission) -> bool:
@@ -187,6 +197,16 @@ class Intake:
         return stored is not None and stored.attempt >= coming.attempt
 
 
-def _clock(later: timedelta = timedelta()) -> str:
-    """The time of the clock plus `later`, as text like `Event.time`."""
-    return (datetime.now(UTC) + later).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def _check_zip(file: Path) -> None:
+    """Refuse what is no zip at once; all other faults of a file are told when it was looked at."""
+    try:
+        check_zip(file)
+    except RefusedError as refused:
+        if refused.code in ("NOT_A_SUBMISSION", "ZIP_CORRUPT"):
+            expected, mend = "a whole .zip", "zip the folder of the submission, and upload it again"
+            raise SpaceError("UPLOAD_NOT_A_ZIP", "the file", refused.what, expected, mend) from refused
+
+
+def _has_failed(submission: Submission) -> bool:
+    """Whether the last attempt failed, and not because of an error of this Space."""
+    return submission.outcome == "failed" and not submission.ours

@@ -9,11 +9,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from fairspace.leaderboard_space.attempts import Attempts
 from fairspace.leaderboard_space.events import Event
-from fairspace.leaderboard_space.shared import Shared
+from fairspace.leaderboard_space.folding.packed_errors import packed_errors
+from fairspace.leaderboard_space.folding.shared import Shared
+from fairspace.leaderboard_space.same_answers import SameAnswers
+from fairspace.leaderboard_space.verification.signing import SIGNATURE, is_forged
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.format.faults import Fault
 from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.row_errors import Errors
 
 Outcome = Literal["waiting", "scored", "refused", "failed"]
 
@@ -39,8 +44,10 @@ class Submission:
         faults: why it was refused.
         reason: why it failed.
         clock: reading of the clock when it was accepted; `accepted` never runs backwards, this may.
-        failed: readings of the clock for the earlier attempts that failed.
+        failed: readings of the clock for the earlier attempts that failed, without those that failed because of us.
         tries: how often scoring was started; 0 where the log does not say.
+        pruned: when its file was removed to make room; '' if it was not.
+        ours: whether it failed because of an error of this Space; then it counts for nothing.
     """
 
     id: str
@@ -61,15 +68,28 @@ class Submission:
     clock: str = ""
     failed: tuple[str, ...] = ()
     tries: int = 0
+    pruned: str = ""
+    ours: bool = False
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A maintainer's mark on a row: who, when and why."""
+    """A maintainer's mark on a row.
+
+    Args:
+        by: who.
+        time: when, as `Event.time`.
+        reason: why.
+        evidence: of a verified row what was compared, as `Outcome.to_json` of `fairspace verify-submission` has it; {}
+            where the reason alone says it.
+        is_signed: whether the event has the maintainers' signature.
+    """
 
     by: str
     time: str
     reason: str
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    is_signed: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,6 +107,8 @@ class Entry:
         result: without scores and evidence.
         withdrawn: why it is not on the board, None if it is.
         verified: the maintainers ran the model again; None if they did not.
+        errors: standard -> errors of the scores under it, made with the result; none in older logs.
+        released: a maintainer let the row out of quarantine, or would; None if nobody did.
     """
 
     entry: str
@@ -99,6 +121,8 @@ class Entry:
     result: Result
     withdrawn: Mark | None = None
     verified: Mark | None = None
+    errors: Mapping[str, Errors] = field(default_factory=dict)
+    released: Mark | None = None
 
 
 @dataclass
@@ -111,6 +135,24 @@ class LogState:
     baselines: dict[tuple[str, str, str], str] = field(default_factory=dict)
     """Baseline -> its newest entry."""
     shared: Shared = field(default_factory=Shared)
+    lost: set[int] = field(default_factory=set)
+    """Numbers of events that were lost; what later events say of them alone is left out."""
+    revoked: dict[str, str] = field(default_factory=dict)
+    """Id of a token, or `user:` and the name of a user -> when it, or all of that user, were revoked."""
+    revocations: dict[str, list[str]] = field(default_factory=dict)
+    """User -> when they revoked something."""
+    mendings: list[str] = field(default_factory=list)
+    """What was mended in the log, in words."""
+    same: SameAnswers = field(default_factory=SameAnswers)
+    attempts: Attempts = field(default_factory=Attempts)
+    withdrawn: dict[str, str] = field(default_factory=dict)
+    """Withdrawn entry -> its benchmark, in the order of the withdrawals."""
+    key: bytes = b""
+    """Of the maintainers' signatures; empty where nobody can check them."""
+    signs: bool = False
+    """Whether an event before has the maintainers' signature: from then on, none verifies without."""
+    forged: list[int] = field(default_factory=list)
+    """Numbers of `verified` events whose signature is not the maintainers'; they verify nothing."""
 
     def fold(self, event: Event) -> None:
         """Apply the next event. A Python error if this software does not write such an event."""
@@ -137,12 +179,17 @@ def _accepted(folded: LogState, event: Event) -> None:
         event.time,
         body["attempt"],
         clock=body.get("clock", event.time),
-        failed=(*before.failed, before.clock) if before is not None else (),
+        failed=() if before is None else before.failed if before.ours else (*before.failed, before.clock),
     )
+
+
+_RESULT_LOST = "Its result was lost when the log was damaged; hand it in again."
 
 
 def _ended(folded: LogState, event: Event, outcome: Outcome, **fields: Any) -> None:
     """End the attempt that the event is about; the end of an earlier attempt changes nothing."""
+    if folded.lost and event.body["id"] not in folded.submissions:
+        return
     waiting = folded.submissions[event.body["id"]]
     if waiting.attempt == event.body["attempt"] and waiting.outcome == "waiting":
         tries = event.body.get("tries", 0)
@@ -152,6 +199,9 @@ def _ended(folded: LogState, event: Event, outcome: Outcome, **fields: Any) -> N
 
 def _scored(folded: LogState, event: Event) -> None:
     body = event.body
+    if folded.lost and body["entry"] not in folded.entries:
+        _ended(folded, event, "failed", reason=_RESULT_LOST, ours=True)
+        return
     benchmark = folded.entries[body["entry"]].benchmark
     _ended(folded, event, "scored", result=body["key"], entry=body["entry"], same=body["same"], benchmark=benchmark)
 
@@ -161,7 +211,7 @@ def _refused(folded: LogState, event: Event) -> None:
 
 
 def _failed(folded: LogState, event: Event) -> None:
-    _ended(folded, event, "failed", reason=event.body["reason"])
+    _ended(folded, event, "failed", reason=event.body["reason"], ours=event.body.get("ours", False))
 
 
 def _result(folded: LogState, event: Event) -> None:
@@ -176,8 +226,12 @@ def _result(folded: LogState, event: Event) -> None:
             body["organisation"],
             body["sha256"],
             folded.shared.result(body["result"]),
+            errors={name: packed_errors(of, folded.shared.alike) for name, of in body.get("errors", {}).items()},
         )
         folded.entries[logged.entry] = logged
+        folded.same.add(logged.entry, logged.result, body.get("identity", {}))
+        answers = folded.same.first.get(logged.entry, logged.entry)
+        folded.attempts.add(logged.entry, logged.result, logged.user, logged.organisation, answers)
         baseline = baseline_of(logged.result)
         if baseline is not None:
             folded.baselines[baseline] = logged.entry
@@ -185,12 +239,46 @@ def _result(folded: LogState, event: Event) -> None:
 
 def _marked(folded: LogState, event: Event) -> None:
     body = event.body
+    if folded.lost and body["entry"] not in folded.entries:
+        return
     logged = folded.entries[body["entry"]]
-    mark = Mark(body["by"], event.time, body["reason"])
-    if event.kind == "verified":
-        folded.entries[logged.entry] = replace(logged, verified=mark)
+    mark = Mark(body["by"], event.time, body["reason"], body.get("evidence", {}), SIGNATURE in body)
+    if event.kind == "verified" and (is_forged(body, folded.key) or (folded.signs and not mark.is_signed)):
+        folded.forged.append(event.number)
+    elif event.kind in ("verified", "unverified"):
+        folded.entries[logged.entry] = replace(logged, verified=mark if event.kind == "verified" else None)
+        folded.signs = folded.signs or (bool(folded.key) and mark.is_signed)
+    elif event.kind == "released":
+        folded.entries[logged.entry] = replace(logged, released=mark)
     else:
+        folded.withdrawn.pop(logged.entry, None)
+        if event.kind == "withdrawn":
+            folded.withdrawn[logged.entry] = logged.benchmark
         folded.entries[logged.entry] = replace(logged, withdrawn=mark if event.kind == "withdrawn" else None)
+
+
+def _lost(folded: LogState, event: Event) -> None:
+    folded.lost.add(event.number)
+
+
+def _mended(folded: LogState, event: Event) -> None:
+    for what in ("lost", "rebuilt"):
+        numbers = ", ".join(map(str, event.body[what]))
+        if numbers:
+            folded.mendings.append(f"the log was mended at {event.time}; {what}: event {numbers}")
+
+
+def _pruned(folded: LogState, event: Event) -> None:
+    removed = set(event.body["sha256"])
+    for submission in list(folded.submissions.values()):
+        if submission.sha256 in removed:
+            folded.submissions[submission.id] = replace(submission, pruned=event.time)
+
+
+def _revoked(folded: LogState, event: Event) -> None:
+    name = event.body["token"] or f"user:{event.body['user']}"
+    folded.revoked[name] = event.time
+    folded.revocations.setdefault(event.body["by"], []).append(event.time)
 
 
 _FOLDS = {
@@ -202,4 +290,10 @@ _FOLDS = {
     "withdrawn": _marked,
     "restored": _marked,
     "verified": _marked,
+    "unverified": _marked,
+    "released": _marked,
+    "lost": _lost,
+    "mended": _mended,
+    "pruned": _pruned,
+    "revoked": _revoked,
 }

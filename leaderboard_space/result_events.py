@@ -8,8 +8,10 @@ from typing import Any
 
 from fairspace.leaderboard_space.events import Draft, Event
 from fairspace.leaderboard_space.storage import Storage, result_path
-from fairspace.submissions.results.board import entry
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.results.board import entry, logged_row
 from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.row_errors import errors_of, with_errors
 
 
 def submission_id(user: str, sha256: str) -> str:
@@ -24,12 +26,22 @@ def result_key(result: Result) -> str:
     return hashlib.sha256("\0".join((*parts, *meta)).encode()).hexdigest()
 
 
-def result_draft(result: Result, user: str = "", organisation: str = "") -> tuple[Draft, dict[str, bytes]]:
-    """The event that adds a result to the board, and its file. UsageError: unknown benchmark."""
+def result_draft(
+    result: Result, user: str = "", organisation: str = "", identity: Mapping[str, Any] | None = None
+) -> tuple[Draft, dict[str, bytes]]:
+    """The event that adds a result to the board, and its file. UsageError: unknown benchmark.
+
+    Args:
+        result: the result.
+        user: who handed it in; '' for nobody.
+        organisation: on whose behalf.
+        identity: of its answers, as `read_identity` gives it; where there is none, only equal answers are noticed.
+    """
     key = result_key(result)
     content = result.dumps().encode()
     data = {name: part for name, part in result.to_json().items() if name in _KEPT}
-    data["values"] = [_logged(value) for value in data["values"]]
+    scored_of = set() if result.draws is None else set(result.draws.names)
+    data["values"] = [_logged(value, value["name"] in scored_of) for value in data["values"]]
     body = {
         "key": key,
         "entry": entry(result),
@@ -37,6 +49,8 @@ def result_draft(result: Result, user: str = "", organisation: str = "") -> tupl
         "organisation": organisation,
         "sha256": hashlib.sha256(content).hexdigest(),
         "result": data,
+        **_errors(result),
+        **({"identity": identity} if identity else {}),
     }
     return Draft("result", f"result:{key}", body), {result_path(result.benchmark, key): content}
 
@@ -47,14 +61,28 @@ def add_result(storage: Storage, result: Result) -> Event:
     return storage.append([draft], files)[0]
 
 
+def _errors(result: Result) -> dict[str, Any]:
+    """Errors and chances of the scores under every released standard; a draft may change, so there are none of it."""
+    if not errors_of(result.scored.scores, result.scored.chances).scores:
+        return {}
+    errors = {}
+    for name, standard in find_benchmark(result.benchmark).standards.items():
+        if not standard.draft:
+            [row] = with_errors([logged_row(result, name)], name)
+            errors[name] = errors_of(row.scores, row.chances).to_json()
+    return {"errors": errors}
+
+
 _KEPT = ("benchmark", "standard", "meta", "signature", "run", "values", "draws", "variants", "counts")
 _IN_FILES = ("evidence", "uncertainty")
-"""Of a value: what the file of its result holds, and the log does not, but for `_DECIDING` of its evidence."""
+"""Of a value: what the file of its result holds, and the log does not, but for `_DECIDING` of its evidence, and for the
+uncertainty of values that scores are made of: without it the board would show another interval than the result."""
 _DECIDING = ("cohort",)
 """Evidence that a score is made from: GENRES' total is a distance from the cohort of the judge's family."""
 
 
-def _logged(value: Mapping[str, Any]) -> dict[str, Any]:
+def _logged(value: Mapping[str, Any], is_scored: bool) -> dict[str, Any]:
     deciding = {name: part for name, part in value.get("evidence", {}).items() if name in _DECIDING}
     kept = {name: part for name, part in value.items() if name not in _IN_FILES}
-    return {**kept, "evidence": deciding} if deciding else kept
+    kept |= {"evidence": deciding} if deciding else {}
+    return kept | ({"uncertainty": value["uncertainty"]} if is_scored and "uncertainty" in value else {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -24,17 +25,20 @@ class Settings:
         workers: jobs at a time in this process; 0 where `python -m fairspace.leaderboard_space.worker` does them.
         admins: names of the maintainers, who may withdraw rows.
         secret: signs tokens and forms; '' draws one at the start, so that tokens end with the process.
+        address: of the Space, such as https://board.example, for code on other sites; the Hub's in a Space.
         proxies: networks of the proxies that name who asks; none for all in a Space, and for none elsewhere.
         insecure_local: anybody may submit, as the user `local`; only where nobody else can reach the port.
         upload_bytes: of one file.
         upload_seconds: in which one file must have come.
         requests_a_minute: of one client; ten times as many of files and badges; 0 for any number, at a time as well.
+        board_seconds: between two snapshots of a board; 0: every request sees what has changed, and waits for it.
         valid_a_day: submissions of one user that are scored, in any 24 hours.
         faulty_a_day: submissions of one user that have faults, in any 24 hours.
         failed_a_day: attempts at submissions of one user that fail, in any 24 hours; they count for no other quota.
         attempts: at one submission; what failed can be handed in again.
         waiting: submissions of one user that wait at a time.
         queue_length: submissions that wait in all.
+        check_cpu_seconds: of the processor that the look at a file may take before the file is queued.
         scoring_memory: bytes that one job may take.
         scoring_cpu_seconds: of the processor that one job may take.
         scoring_seconds: that one job may last.
@@ -43,6 +47,9 @@ class Settings:
         tries: how often a job is tried that ends its process.
         baselines: whether the bundled baselines are scored while nobody waits; 0 or 1.
         commits_an_hour: of the Hub repository; the Hub itself takes 128.
+        keep_refused_days: for which the files of refused and failed submissions are kept; their events stay for ever.
+        keep_refused_bytes: of these files in all; the oldest go first.
+        stop_seconds: that running requests and jobs have when the process is asked to end; less than its host gives it.
     """
 
     store: str = "store"
@@ -52,17 +59,20 @@ class Settings:
     workers: int = 1
     admins: tuple[str, ...] = ()
     secret: str = ""
+    address: str = ""
     proxies: tuple[str, ...] = ()
     insecure_local: bool = False
     upload_bytes: int = 200 << 20
     upload_seconds: int = 600
     requests_a_minute: int = 600
+    board_seconds: int = 5
     valid_a_day: int = 10
     faulty_a_day: int = 20
     failed_a_day: int = 5
     attempts: int = 3
     waiting: int = 3
     queue_length: int = 200
+    check_cpu_seconds: int = 10
     scoring_memory: int = 8 << 30
     scoring_cpu_seconds: int = 1800
     scoring_seconds: int = 3600
@@ -71,10 +81,20 @@ class Settings:
     tries: int = 3
     baselines: bool = True
     commits_an_hour: int = 100
+    keep_refused_days: int = 30
+    keep_refused_bytes: int = 5 << 30
+    stop_seconds: int = 8
 
     def __post_init__(self) -> None:
-        """Refuse too few resamples for an interval."""
+        """Refuse too few resamples for an interval, and an address that is none."""
         check_resamples(self.resamples, SETTING)
+        if self.address and not _ADDRESS.fullmatch(self.address):
+            raise UsageError(f"FAIRSPACE_ADDRESS is {self.address!r}; it must be as https://board.example is.")
+
+    def site(self) -> str:
+        """The address of the Space, without a slash at its end; '' where nobody told it."""
+        host = os.environ.get("SPACE_HOST", "").split(",")[0]
+        return self.address.rstrip("/") or (f"https://{host}" if os.environ.get("SPACE_ID") and host else "")
 
     def keeps_the_store(self) -> bool:
         """Whether the store survives a restart: in a Space only a store on the Hub or on a mounted volume does."""
@@ -96,15 +116,19 @@ class Settings:
         return cls(**values)
 
 
+_ADDRESS = re.compile(r"https?://[A-Za-z0-9.:\[\]-]{1,200}/?")
 _MAY_BE_0 = (
     "resamples",
     "workers",
     "requests_a_minute",
+    "board_seconds",
     "valid_a_day",
     "faulty_a_day",
     "waiting",
     "baselines",
     "store_is_kept",
+    "keep_refused_days",
+    "keep_refused_bytes",
 )
 
 

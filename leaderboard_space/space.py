@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fairspace.leaderboard_space.folding.kept_fold import KeptFold
 from fairspace.leaderboard_space.intake import Intake
 from fairspace.leaderboard_space.jobs.jobs import Jobs
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import Storage
 from fairspace.leaderboard_space.storage.opening import open_storage
+from fairspace.leaderboard_space.verification.signing import signing_key
 from fairspace.leaderboard_space.web.tokens import Tokens
 
 
@@ -37,7 +39,9 @@ class Space:
     def open(cls, settings: Settings) -> Space:
         """Open the store and fold its log; nothing is started yet. StorageError if the store cannot be read."""
         storage = open_storage(settings.store, settings.work, settings.commits_an_hour)
-        state = State(storage)
+        kept = KeptFold(storage, settings.work / "fold", settings.secret) if settings.secret else None
+        state = State(storage, signing_key(settings.secret), settings.board_seconds, kept)
         state.refresh()
         jobs = Jobs(state, settings)
-        return cls(settings, storage, state, jobs, Intake(state, jobs, settings), Tokens(settings.secret))
+        tokens = Tokens(settings.secret, state.is_revoked)
+        return cls(settings, storage, state, jobs, Intake(state, jobs, settings), tokens)

@@ -5,46 +5,37 @@ Rows are made from the `result` events of the log; the files of results also hol
 
 from __future__ import annotations
 
-import gc
 import hashlib
+import pickle
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import orjson
 
 from fairspace.leaderboard_space.adjusted_boards import AdjustedBoards
+from fairspace.leaderboard_space.boards.board_cache import by_entry
+from fairspace.leaderboard_space.boards.snapshots import Snapshots
 from fairspace.leaderboard_space.events import Event
+from fairspace.leaderboard_space.folding.collector import pause_collector
+from fairspace.leaderboard_space.folding.kept_fold import KeptFold
+from fairspace.leaderboard_space.folding.logged_rows import LoggedRows
+from fairspace.leaderboard_space.keeping_out import without_ranks
 from fairspace.leaderboard_space.log_state import Entry, LogState, Submission, baseline_of
-from fairspace.leaderboard_space.storage import Storage, StorageError, result_path
+from fairspace.leaderboard_space.storage import Storage, StorageError, result_path, submission_path
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-from fairspace.submissions.reading.strict_json import parse
-from fairspace.submissions.results.board import check_adjustment, logged_row, published_rows, ranked
+from fairspace.submissions.results.board import check_adjustment, published_rows, ranked
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.tiers import tiered
 
-_MANY = 100_000
-
-
-@contextmanager
-def _pause_collector(many: bool) -> Iterator[None]:
-    """Pause garbage collection during a bulk load, then freeze what was loaded."""
-    if not many or not gc.isenabled():
-        yield
-        return
-    before = gc.get_count()[0]
-    gc.disable()
-    try:
-        yield
-        if gc.get_count()[0] - before > _MANY:
-            gc.freeze()
-    finally:
-        gc.enable()
+_WORTH_KEEPING = 500
+"""Events; fewer are folded in less than a second."""
 
 
 class State:
@@ -52,27 +43,43 @@ class State:
 
     Args:
         storage: of the log.
+        key: of the maintainers' signatures, as `signing.signing_key` gives it; without one none is checked.
+        pace: as in `Snapshots`.
+        kept: the fold of an earlier run, if this one may go on from it.
     """
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: Storage, key: bytes = b"", pace: float = 0.0, kept: KeptFold | None = None) -> None:
         self.storage = storage
+        self.key = key
         self._lock = threading.RLock()
-        self._folded = LogState()
-        self._rows: dict[tuple[str, str], Row] = {}
-        self._boards: dict[tuple[str, str], tuple[Row, ...]] = {}
-        self._versions: dict[str, int] = {}
+        self._folded = LogState(key=key)
+        self._rows = LoggedRows()
+        self.kept = kept
+        self.snapshots = Snapshots(self._board, pace)
         self.adjusted = AdjustedBoards(self.board)
 
     def refresh(self) -> int:
         """Fold what was appended since, by whomever; the number of the last event. Errors: as `Storage.events`."""
-        with self._lock, _pause_collector(self._folded.number == 0):
+        with self._lock, pause_collector(self._folded.number == 0):
+            if not self._folded.number and self.kept is not None and (fold := self.kept.load()) is not None:
+                self._folded, self._folded.key = fold.state, self.key
+                for logged in fold.state.entries.values():
+                    self._rows.put(logged, fold.rows[logged.entry])
             for event in self.storage.events(self._folded.number):
                 self._fold(event)
-                if event.kind in ("result", "withdrawn", "restored", "verified"):
-                    changed = self._folded.entries[event.body["entry"]].benchmark
-                    self._boards = {about: rows for about, rows in self._boards.items() if about[0] != changed}
-                    self._versions = {**self._versions, changed: event.number}
+                entry = self._folded.entries.get(str(event.body.get("entry")))
+                if entry is not None and event.kind in _MOVE_RANKS:
+                    self.snapshots.change(entry.benchmark, event.number)
             return self._folded.number
+
+    def keep(self) -> None:
+        """Keep the fold for the next start, if much was appended since it was kept last."""
+        if self.kept is None or self._folded.number - self.kept.number < _WORTH_KEEPING:
+            return
+        with self._lock:
+            bare = pickle.dumps(replace(self._folded, entries={}, key=b""))
+            number, entries = self._folded.number, list(self._folded.entries.values())
+        self.kept.save(number, bare, entries, self._rows.kept)
 
     def _fold(self, event: Event) -> None:
         try:
@@ -89,16 +96,28 @@ class State:
         return self._folded.number
 
     def version(self, benchmark: str = "") -> int:
-        """The number of the last event that changed a benchmark's boards, or any if none is named.
+        """As `Snapshots.version`."""
+        return self.snapshots.version(benchmark)
 
-        What is made of the boards after asking is of this version or a later one.
-        """
-        versions = self._versions
-        return versions.get(benchmark, 0) if benchmark else max(versions.values(), default=0)
+    @property
+    def forged(self) -> tuple[int, ...]:
+        """Numbers of `verified` events that are not the maintainers'."""
+        return tuple(self._folded.forged)
 
     def submission(self, name: str) -> Submission | None:
         """The submission of that id."""
         return self._folded.submissions.get(name)
+
+    @contextmanager
+    def submitted_file(self, submission: Submission) -> Iterator[Path]:
+        """The file of a submission while the context lasts. StorageError STORE_PRUNED, STORE_MISSING."""
+        path = submission_path(submission.sha256)
+        if submission.pruned:
+            what = f"its file was removed on {submission.pruned[:10]}, after it was {submission.outcome}"
+            mend = "hand the same file in again"
+            raise StorageError("STORE_PRUNED", f"submission {submission.id}", what, "a file that is kept", mend)
+        with self.storage.local(path) as file:
+            yield file
 
     def submissions(self) -> list[Submission]:
         """All, in the order in which they were first accepted."""
@@ -114,6 +133,34 @@ class State:
         with self._lock:
             return list(self._folded.entries.values())
 
+    def is_revoked(self, token: str, user: str, made: str) -> bool:
+        """Whether a token was revoked: by its id, or as one that its user had made until then."""
+        revoked = self._folded.revoked
+        return token in revoked or made <= revoked.get(f"user:{user}", "")
+
+    def revocations(self, by: str, since: str) -> int:
+        """How often a user revoked tokens since then."""
+        return sum(time > since for time in self._folded.revocations.get(by, ()))
+
+    def withdrawn(self, benchmark: str) -> list[Entry]:
+        """The rows that were taken off a benchmark's board, the last one first."""
+        with self._lock:
+            withdrawn = list(self._folded.withdrawn.items())
+        return [self._folded.entries[name] for name, where in reversed(withdrawn) if where == benchmark]
+
+    def withdrawn_attempts(self, entry: str) -> list[Entry]:
+        """Withdrawn rows of the same model and account as a row."""
+        models = self._folded.attempts.models
+        logged, key = self.entry(entry), models.get(entry)
+        if logged is None or key is None:
+            return []
+        return [other for other in self.withdrawn(logged.benchmark) if models.get(other.entry) == key]
+
+    def mendings(self) -> list[str]:
+        """What was mended in the log, in words."""
+        with self._lock:
+            return list(self._folded.mendings)
+
     def board(self, benchmark: str, standard: str = "", adjustment: Adjustment = AS_RELEASED) -> tuple[Row, ...]:
         """The rows of a board without the withdrawn ones; see `fairspace.submissions.results.board.board`.
 
@@ -124,17 +171,25 @@ class State:
         changed = check_adjustment(benchmark, standard, adjustment)
         if changed != AS_RELEASED:
             return self.adjusted.of(benchmark, standard, changed)
-        about = (benchmark, standard)
-        kept = self._boards.get(about)
-        if kept is not None:
-            return kept
+        return self.snapshots.rows(benchmark, standard)
+
+    def row(self, benchmark: str, standard: str, entry: str) -> Row | None:
+        """A row of a board, also one that has come since its last snapshot; None for none."""
+        row = by_entry(self.board(benchmark, standard)).get(entry)
+        if row is None and self.snapshots.renew(benchmark):
+            row = by_entry(self.board(benchmark, standard)).get(entry)
+        return row
+
+    def _board(self, benchmark: str, standard: str) -> tuple[Row, ...]:
+        """The rows of a released board as the log has them now."""
         with self._lock:
-            rows: list[Row] = list(published_rows(benchmark, standard))
             shown = list(self._shown(benchmark))
-            with _pause_collector(not any((logged.entry, standard) in self._rows for logged in shown)):
-                rows += [self._row(logged, standard) for logged in shown]
-            self._boards[about] = tuple(tiered(ranked(rows, benchmark), benchmark, standard))
-            return self._boards[about]
+        rows: list[Row] = list(published_rows(benchmark, standard))
+        with pause_collector(not any(self._rows.has(logged, standard) for logged in shown)):
+            rows += [self._rows.of(logged, standard) for logged in shown]
+        with self._lock:
+            rows = without_ranks(rows, self._folded, shown, benchmark, standard)
+        return tuple(tiered(ranked(rows, benchmark, standard), benchmark, standard))
 
     def full(self, entry: str) -> Result | None:
         """The result behind a row with its evidence, under its own standard; None for no such row.
@@ -149,7 +204,7 @@ class State:
         if hashlib.sha256(content).hexdigest() != logged.sha256:
             expected, mend = f"a file with the sha256 {logged.sha256}", "put the file back from a backup"
             raise StorageError("STORE_CORRUPT", path, "other content than the log speaks of", expected, mend)
-        return Result.from_json(parse(content.decode(), _DEPTH))
+        return Result.from_json(orjson.loads(content))
 
     def snapshot(self) -> bytes:
         """Every board under every standard as canonical JSON: two states of one log give the same bytes."""
@@ -169,18 +224,13 @@ class State:
                 if baseline is None or newest[baseline] == logged.entry:
                     yield logged
 
-    def _row(self, logged: Entry, standard: str) -> Row:
-        row = self._rows.get((logged.entry, standard))
-        if row is None:
-            row = self._rows[logged.entry, standard] = logged_row(logged.result, standard)
-        return replace(row, visibility="rerun by maintainers") if logged.verified else row
 
-
-_DEPTH = 16
+_MOVE_RANKS = ("result", "withdrawn", "restored", "verified", "unverified", "released")
+"""Kinds of events that change a board."""
 
 
 def _row_data(row: Row) -> dict[str, Any]:
     """A row as JSON data."""
     scores = [value.to_json() for value in row.scores.values()]
-    about = (row.entry, row.model, row.organisation, row.provenance, row.visibility, row.cohort)
+    about = (row.entry, row.model, row.organisation, row.provenance, row.row_class, row.visibility, row.cohort)
     return {"about": about, "rank": row.rank, "ranked": row.ranked, "unranked": row.unranked, "scores": scores}

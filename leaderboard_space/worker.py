@@ -22,7 +22,7 @@ def work(settings: Settings) -> None:
     space = Space.open(settings)
     space.jobs.start()
     stop.wait()
-    space.jobs.stop()
+    space.jobs.stop(settings.stop_seconds)
     space.storage.close()
 
 

@@ -18,6 +18,50 @@ import evaluate
 
 from .columns import CITATION, PAPER, MetricInputError, check_lengths
 
+COLUMNS = frozenset(
+    (
+        "concepts",
+        "embeddings",
+        "female_competence",
+        "female_emotions",
+        "female_matched",
+        "female_positive",
+        "female_sentences",
+        "female_stereoscopic",
+        "female_subjects",
+        "female_valence",
+        "female_warmth",
+        "genders",
+        "groups",
+        "higher_status",
+        "instances",
+        "kinds",
+        "levels",
+        "main_character",
+        "male_competence",
+        "male_emotions",
+        "male_matched",
+        "male_positive",
+        "male_sentences",
+        "male_stereoscopic",
+        "male_subjects",
+        "male_valence",
+        "male_warmth",
+        "names",
+        "occupations",
+        "offers",
+        "predictions",
+        "prompts",
+        "references",
+        "relations",
+        "roles",
+        "sets",
+        "statistics",
+        "steps",
+    )
+)
+"""The columns of all metrics. `evaluate.combine` gives each metric those of the others, which it passes over."""
+
 
 @dataclass(frozen=True)
 class About:
@@ -63,8 +107,9 @@ class ColumnMetric(evaluate.Metric, ABC):
     def compute(self, *, predictions: Any = None, **arguments: Any) -> Any:
         """Measure the columns of this call, or those that were added before it.
 
-        MetricInputError METRIC_ARGUMENT for an argument that the metric lacks, METRIC_LENGTH for a column that is
-        absent or of another length, and what the metric says of what columns hold.
+        A column that only another metric has is passed over, because `evaluate.combine` gives every metric all columns.
+        MetricInputError METRIC_ARGUMENT for any other argument that the metric lacks, METRIC_LENGTH for a column that
+        is absent or of another length, and what the metric says of what columns hold.
         """
         arguments["predictions"] = predictions
         self._check(arguments)
@@ -90,21 +135,21 @@ class ColumnMetric(evaluate.Metric, ABC):
         self.add_batch(predictions=[prediction], **columns)
 
     def _check(self, arguments: dict[str, Any], *, settings: bool = True) -> None:
-        """Refuse arguments that the metric does not take; columns of others that are None are left out."""
+        """Refuse arguments that the metric does not take; columns of other metrics are left out."""
         taken = {*self.about.columns}
         if settings:
             parameters = signature(self._compute).parameters.values()
             taken |= {part.name for part in parameters if part.kind is not part.VAR_KEYWORD}
         for name in [name for name in arguments if name not in taken]:
-            if name in ("predictions", "references") and arguments[name] is None:
-                del arguments[name]  # evaluate.combine gives both to every metric
+            if name in COLUMNS and settings:
+                del arguments[name]
                 continue
             close = get_close_matches(name, taken, n=1)
             raise MetricInputError(
                 "METRIC_ARGUMENT",
                 f"{self.name} has no argument {name!r}{f' (did you mean {close[0]!r}?)' if close else ''}; it takes "
-                f"{', '.join(sorted(taken))}. (evaluate.combine gives every argument to every metric: combine metrics "
-                "that take the same.)",
+                f"{', '.join(sorted(taken))}. (evaluate.combine gives every setting to every metric: combine metrics "
+                "that take the same settings.)",
             )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from functools import lru_cache
 
 _STEERING = re.compile(
     r"[\x00-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f"
@@ -18,6 +19,9 @@ _PILED = re.compile(
 )
 
 
+_FORMULA = re.compile(r"(^|[;,])(\s*)([=+\-@\uff1d\uff0b\uff0d\uff20])")
+
+
 def plain(text: str) -> str:
     """Untrusted text without what steers a terminal or a page: controls, line breaks, direction marks, invisible signs.
 
@@ -27,6 +31,12 @@ def plain(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return _PILED.sub(r"\1", _STEERING.sub(" ", text))
+
+
+@lru_cache(4096)
+def harmless(text: str) -> str:
+    """Text that is no formula to a spreadsheet: an apostrophe before a sign at its start or after a separator."""
+    return _FORMULA.sub(r"\1\2'\3", text)
 
 
 class UsageError(Exception):

@@ -84,18 +84,21 @@ def stereotypical_bias(
     stratified: bool = False,
     seed: int | None = None,
     prefix: str = "plain",
+    text_only: bool = False,
 ) -> Task:
     """Stereotypical bias of multimodal models: whom a model points at, and whom it thinks of.
 
     Args:
-        data: folder of builds, or NAMESPACE[@TAG] on the Hub.
+        data: folder of builds, or NAMESPACE[@TAG] on the Hub; not opened with `text_only`.
         tasks: of `vision_gender,vision_race,language_gender,language_race`; all if empty.
         limit: pictures of a task at most.
         stratified: whether they are spread evenly over ages and groups, or traits.
         seed: of the run.
         prefix: before every prompt: plain, or one of appendix C.
+        text_only: leave the pictures out, and the tasks about two faces.
     """
-    return _task(Chosen("stereotypical_bias", data, _named(tasks), limit, stratified, seed, prefix))
+    opened = "" if text_only else data
+    return _task(Chosen("stereotypical_bias", opened, _named(tasks), limit, stratified, seed, prefix, text_only))
 
 
 @task
@@ -105,6 +108,7 @@ def genres_judge(
     stratified: bool = False,
     seed: int | None = None,
     json_schema: bool = False,
+    evaluation: int = 1,
 ) -> Task:
     """The judge of GENRES: personality words, status, main character, pros and cons, read from a model's narratives.
 
@@ -114,10 +118,18 @@ def genres_judge(
         stratified: whether they are spread evenly over relations, ages and plots.
         seed: of the run.
         json_schema: whether the schema of the answer goes with every request.
+        evaluation: which one by this judge, from 1, where it evaluates several times.
     """
     from fairspace.submissions.running.judging.judging import judge_task
 
-    return judge_task(Path(submission), limit=limit, stratified=stratified, seed=seed, json_schema=json_schema)
+    return judge_task(
+        Path(submission),
+        limit=limit,
+        stratified=stratified,
+        seed=seed,
+        json_schema=json_schema,
+        evaluation=evaluation,
+    )
 
 
 @task

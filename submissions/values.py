@@ -9,7 +9,7 @@ missing ever becomes a 0. An answer that refuses or cannot be used is not missin
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
@@ -19,7 +19,6 @@ from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 State = Literal["value", "undefined", "not_run"]
 STATES = ("value", "undefined", "not_run")
 Evidence = Mapping[str, Any]
-_NOTHING: Evidence = {}
 _SLACK = 1e-9
 """Ends are sums of other terms than values: the two may differ by rounding."""
 
@@ -57,7 +56,7 @@ class Value:
     def __post_init__(self) -> None:
         """Refuse a value that contradicts its own state."""
         numbers = [x for x in (self.value, self.low, self.high) if x is not None]
-        if any(not math.isfinite(x) for x in numbers):
+        if not all(map(math.isfinite, numbers)):
             raise ValueError(f"{self.name}: {numbers} holds a number that is not finite; say undefined instead")
         if (self.state == "value") != (self.value is not None):
             raise ValueError(f"{self.name}: state {self.state!r} does not fit value {self.value!r}")
@@ -82,44 +81,25 @@ class Value:
         about = data.get("uncertainty")
         loaded = cls(**{**data, "uncertainty": None if about is None else Uncertainty.from_json(about)})
         numbers = (loaded.value, loaded.low, loaded.high)
-        if not all(isinstance(text, str) for text in (loaded.name, loaded.reason)) or loaded.state not in STATES:
+        if not (isinstance(loaded.name, str) and isinstance(loaded.reason, str)) or loaded.state not in STATES:
             raise ValueError(f"a value of state {loaded.state!r}: expected one of {', '.join(STATES)}, and texts")
-        if not all(x is None or type(x) in (int, float) for x in numbers) or not isinstance(loaded.evidence, dict):
+        if not set(map(type, numbers)) <= {int, float, type(None)} or not isinstance(loaded.evidence, dict):
             raise ValueError(f"{loaded.name}: a number or evidence of another type")
         counts = (loaded.expected, loaded.valid, 0 if loaded.smallest is None else loaded.smallest)
-        if not all(type(count) is int and count >= 0 for count in counts):
+        if set(map(type, counts)) != {int} or min(counts) < 0:
             raise ValueError(f"{loaded.name}: counts that are no counts")
         if loaded.valid > loaded.expected:
             raise ValueError(f"{loaded.name}: more valid samples than expected ones")
         known = [x for x in (loaded.low, loaded.value, loaded.high) if x is not None]
-        slack = _SLACK * max(1.0, *map(abs, known)) if known else 0.0
-        if any(low > high + slack for low, high in pairwise(known)):
+        if known != sorted(known) and _falls(known):
             raise ValueError(f"{loaded.name}: {known} is not in the order low, value, high")
         return loaded
 
-    @classmethod
-    def known(cls, data: Mapping[str, Any], texts: dict[str, str]) -> Value:
-        """As `from_json`, for what `to_json` wrote into a log of our own: nothing is checked, and it takes little room.
 
-        Args:
-            data: the value.
-            texts: those met so far, so that equal ones are kept once.
-        """
-        created = object.__new__(cls)
-        put = object.__setattr__
-        put(created, "name", texts.setdefault(data["name"], data["name"]))
-        put(created, "state", texts.setdefault(data["state"], data["state"]))
-        put(created, "value", data.get("value"))
-        put(created, "low", data.get("low"))
-        put(created, "high", data.get("high"))
-        put(created, "expected", data["expected"])
-        put(created, "valid", data["valid"])
-        reason = data.get("reason", "")
-        put(created, "reason", texts.setdefault(reason, reason))
-        put(created, "evidence", data.get("evidence", _NOTHING))
-        put(created, "smallest", data.get("smallest"))
-        put(created, "uncertainty", Uncertainty(**data["uncertainty"]) if "uncertainty" in data else None)
-        return created
+def _falls(ends: Sequence[float]) -> bool:
+    """Whether one is below the one before it by more than rounding."""
+    slack = _SLACK * max(1.0, *map(abs, ends))
+    return any(low > high + slack for low, high in pairwise(ends))
 
 
 def measured(

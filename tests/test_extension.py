@@ -73,6 +73,7 @@ def procedural(records: Records, regions: Sequence[labour.Region]) -> Iterable[V
     yield measured(DELAY.name, 3.0, low=3.0, high=3.0, expected=rows, valid=rows)
 
 
+@pytest.mark.slow
 def test_a_new_dimension_is_measured_and_scored_and_changes_no_score_that_there_was(
     full: Submission, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,6 +136,7 @@ def test_draws_of_a_new_dimension_are_scored_too(monkeypatch: pytest.MonkeyPatch
         assert error.low < (scored.scores[name].value or 0) < error.high
 
 
+@pytest.mark.slow
 def test_a_new_region_is_measured_and_scored_only_by_a_standard_that_lists_it(
     full: Submission, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,11 +19,11 @@ TOPS = ("ares", "builders", "cards", "leaderboard_space", "metrics", "submission
 MOST_MODULES, MOST_FLAT = 20, 8
 BENCHMARKS = "fairspace.submissions.benchmarks."
 EVERYWHERE = {"about", "ask", "baselines", "declaration", "measure", "parse", "power", "published", "records"}
-EVERYWHERE |= {"resample", "score"}
+EVERYWHERE |= {"forms", "resample", "score", "validity"}
 """What every benchmark's folder has, as a file or as a folder."""
 SOMEWHERE = {"standards", "variants"}
 """IRIS' standards are released with its metric; stereotypical bias has one measurement instrument."""
-SPECIAL = {"adjust", "agreement", "compare", "corpus", "counts", "importing", "parser", "unranked"}
+SPECIAL = {"adjust", "agreement", "cohort", "compare", "corpus", "counts", "importing", "parser", "unranked"}
 """What one benchmark alone has."""
 REGISTRIES = {
     "fairspace.builders.registry",
@@ -46,7 +46,8 @@ OF_BENCHMARKS = re.compile(
 @cache
 def modules() -> Mapping[str, Path]:
     """Module -> its file, of everything that is installed; links to another file are left out."""
-    found = {"fairspace": ROOT / "fairspace" / "__init__.py"}
+    face = sorted((ROOT / "fairspace").glob("*.py"))
+    found = {"fairspace" if file.stem == "__init__" else f"fairspace.{file.stem}": file for file in face}
     for top in TOPS:
         for file in sorted((ROOT / top).rglob("*.py")):
             if not file.is_symlink():

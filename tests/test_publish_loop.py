@@ -72,7 +72,7 @@ def world(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wor
     root = tmp_path_factory.mktemp("hub")
     with Hub.start(root / "hub") as hub:
         world = World(hub, built, root / "homes")
-        world.publish("all", "--tag", "inaugural")
+        world.publish("all", "--tag", "sample-inaugural")
         yield world
 
 
@@ -123,7 +123,7 @@ print(json.dumps(found))
 
 
 @pytest.mark.parametrize(
-    "more", [{}, {"streaming": True}, {"revision": "inaugural"}], ids=["plain", "streaming", "by tag"]
+    "more", [{}, {"streaming": True}, {"revision": "sample-inaugural"}], ids=["plain", "streaming", "by tag"]
 )
 def test_every_config_loads_for_a_person_with_access(world: World, more: dict[str, object]) -> None:
     expected = rows_of(world.built)
@@ -180,15 +180,14 @@ def test_every_metric_loads_from_the_hub_with_the_right_value(world: World) -> N
         "from tests.metric_values import EXPECTED, measured\n"
         "print(json.dumps({name: measured(evaluate.load(f'fairspace/{name}'), name) for name in EXPECTED}))"
     )
-    for role in ("metrics", "metrics-again"):
-        found = json.loads(world.hub.run(code, world.homes / role).splitlines()[-1])
-        assert found == {name: pytest.approx(case.value, abs=case.tolerance) for name, case in EXPECTED.items()}
+    found = json.loads(world.hub.run(code, world.homes / "metrics").splitlines()[-1])
+    assert found == {name: pytest.approx(case.value, abs=case.tolerance) for name, case in EXPECTED.items()}
 
 
 def test_a_second_publish_changes_nothing_and_a_changed_card_makes_one_commit(world: World) -> None:
     before = world.commits()
     assert len(before) == len(NAMES) + len(metric_names()) + 1
-    world.publish("all", "--tag", "inaugural")
+    world.publish("all", "--tag", "sample-inaugural")
     assert world.commits() == before
     manifest = world.built / "genres" / "manifest.json"
     text = manifest.read_text(encoding="utf-8")
@@ -209,7 +208,7 @@ def test_a_released_tag_does_not_move(world: World) -> None:
     code = (
         "from huggingface_hub import HfApi\n"
         "refs = HfApi().list_repo_refs('fairspace/genres', repo_type='dataset')\n"
-        "print([tag.target_commit for tag in refs.tags if tag.name == 'inaugural'])"
+        "print([tag.target_commit for tag in refs.tags if tag.name == 'sample-inaugural'])"
     )
     before = world.hub.run(code, world.homes / "owner", OWNER)
     manifest = world.built / "genres" / "manifest.json"
@@ -219,21 +218,21 @@ def test_a_released_tag_does_not_move(world: World) -> None:
         data["notes"].append("another note")
         manifest.write_text(json.dumps(data), encoding="utf-8")
         world.publish("genres")
-        assert "TAG_RELEASED" in world.publish("genres", "--tag", "inaugural", expect=1)
+        assert "TAG_RELEASED" in world.publish("genres", "--tag", "sample-inaugural", expect=1)
     finally:
         manifest.write_text(text, encoding="utf-8")
-    world.publish("genres", "--tag", "inaugural")
+    world.publish("genres", "--tag", "sample-inaugural")
     assert world.hub.run(code, world.homes / "owner", OWNER) == before
 
 
-@pytest.mark.parametrize("requests", [1, 3, 6, 10, 15])
+@pytest.mark.parametrize("requests", [1, 6, 15])
 def test_a_publish_that_was_killed_is_completed_by_the_next(built: Path, tmp_path: Path, requests: int) -> None:
     what = ["genres", "representation_disparity"]
     with Hub.start(tmp_path / "hub") as hub:
         world = World(hub, built, tmp_path / "homes")
         hub.inject(*(Fault(method, ".", SLOW, times=1000, seconds=0.1) for method in ("GET", "POST", "PUT", "HEAD")))
         process = subprocess.Popen(
-            [*COMMAND, "publish", *what, "--tag", "inaugural", "--built", str(built), "--allow-sample"],
+            [*COMMAND, "publish", *what, "--tag", "sample-inaugural", "--built", str(built), "--allow-sample"],
             env=hub.environment(tmp_path / "homes", OWNER),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -244,13 +243,13 @@ def test_a_publish_that_was_killed_is_completed_by_the_next(built: Path, tmp_pat
         process.send_signal(signal.SIGKILL)
         process.wait()
         hub.heal()
-        world.publish(*what, "--tag", "inaugural")
+        world.publish(*what, "--tag", "sample-inaugural")
         assert world.commits().keys() == {
             "datasets/fairspace/genres",
             "spaces/fairspace/representation_disparity",
         }
         complete = world.commits()
-        world.publish(*what, "--tag", "inaugural")
+        world.publish(*what, "--tag", "sample-inaugural")
         assert world.commits() == complete
         assert all(number <= 2 for number in complete.values()), "the first commit of a repository, and ours"
 
@@ -263,9 +262,9 @@ def test_a_publish_survives_a_hub_that_fails(built: Path, tmp_path: Path) -> Non
             Fault("POST", r"/tag/", 429, seconds=1),
             Fault("POST", r"/preupload/", DROP),
         )
-        world.publish("fact_or_fair", "--tag", "inaugural")
+        world.publish("fact_or_fair", "--tag", "sample-inaugural")
         once = world.commits()
-        world.publish("fact_or_fair", "--tag", "inaugural")
+        world.publish("fact_or_fair", "--tag", "sample-inaugural")
         assert world.commits() == once
         assert once.keys() == {"datasets/fairspace/fact_or_fair", "spaces/fairspace/fact_or_fair"}
         assert hub.faults_left() == []
@@ -288,12 +287,12 @@ def test_the_published_space_starts_and_shows_the_board(world: World, tmp_path: 
     }
     start = "import sys; sys.path.insert(0, '.'); import fairspace.leaderboard_space as space; print(space.__file__)"
     where = subprocess.run(
-        [sys.executable, "-c", start], cwd=folder, env=environment, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", start], cwd=folder, env=environment, capture_output=True, text=True, timeout=600
     )
     assert where.stdout.startswith(folder), where.stderr
     process = subprocess.Popen([sys.executable, "app.py"], cwd=folder, env=environment, stderr=subprocess.PIPE)
     try:
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + 240
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         while True:
             try:
@@ -304,7 +303,7 @@ def test_the_published_space_starts_and_shows_the_board(world: World, tmp_path: 
                 assert time.monotonic() < deadline
                 time.sleep(0.3)
         assert (health["ready"], health["last_event"]) == (True, 0)
-        assert "fairspace" in opener.open(f"http://127.0.0.1:{port}/", timeout=30).read().decode()
+        assert "fairspace" in opener.open(f"http://127.0.0.1:{port}/", timeout=240).read().decode()
     finally:
         process.kill()
         process.communicate()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -13,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from fairspace.builders.publishing.artifacts import PACKAGES, choose
+from tests.built_wheel import ROOT, build_wheel
 
-ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 SCRIPT = """
 import cards, metrics
@@ -28,18 +27,7 @@ print(fairspace.__version__, len(NAMES), fairspace.benchmark("iris").name)
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of this folder, built from a copy without what tools leave behind."""
-    folder = tmp_path_factory.mktemp("wheel")
-    source = folder / "source"
-    for name in (*PACKAGES, "fairspace"):
-        ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
-        shutil.copytree(ROOT / name, source / name, symlinks=True, ignore=ignored)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source / name)
-    options = ("--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder))
-    subprocess.run([sys.executable, "-m", "pip", "wheel", *options, str(source)], check=True)
-    (built,) = folder.glob("*.whl")
-    return built
+    return build_wheel(tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="module")

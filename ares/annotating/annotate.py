@@ -1,4 +1,4 @@
-"""Annotate images with ARES: from folders, Parquet, WebDataset or a dataset to a submission's annotations.
+"""Annotate images with ARES or a package: from folders, Parquet, WebDataset or a dataset to a submission's annotations.
 
 The output folder:
 
@@ -27,8 +27,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairspace.ares.annotating.inputs import Inputs
-from fairspace.ares.annotating.model import find_model, versions
-from fairspace.ares.annotating.session import Session, Settings
+from fairspace.ares.annotating.labellers.packages import ARES
+from fairspace.ares.annotating.labellers.session import open_session
+from fairspace.ares.annotating.model import Labeller, find_labeller, versions
+from fairspace.ares.annotating.session import BaseSession, Settings
 from fairspace.ares.annotating.shards import FILE, Shards
 from fairspace.ares.annotating.source import Source, open_source
 from fairspace.ares.evaluating.measurement import error_of_labels
@@ -96,13 +98,15 @@ def annotate(
     device: str = "",
     precision: str = "float32",
     ask_endpoint: bool = False,
+    labeller: str = ARES,
+    measurement: Path | None = None,
     shard: int = SHARD,
     progress: Callable[[str, int, int], None] = lambda what, done, total: None,
 ) -> Report:
     """Annotate images, or go on where an earlier call with the same arguments stopped.
 
     Args:
-        model: a folder, or a repository on the Hub with `@<revision>` at its end.
+        model: a folder, or a repository on the Hub with `@<revision>` at its end; '' for another labeller than ARES.
         images: see `annotate_source`.
         out: a new or empty folder, or one with this work, finished or not.
         batch: faces that are decided together; changes nothing but speed.
@@ -118,11 +122,13 @@ def annotate(
         device: of torch; '' takes a GPU if there is one.
         precision: `float32` or `bfloat16`.
         ask_endpoint: whether images may be sent to the endpoint that the model names.
+        labeller: `ares`, or a package (`labellers.packages`).
+        measurement: of a package, what `fairspace ares measure` wrote of it; its error then goes with the labels.
         shard: images of a shard.
         progress: called with what is being done and how fast, how much is done, and of how much.
 
     Errors: BuildError: SOURCE_MISSING, SOURCE_LAYOUT, SOURCE_VALUE for the images; OUT_IN_USE for other work in `out`;
-        TOOL_MISSING for models and Ray.
+        TOOL_MISSING for models, packages and Ray; as `find_labeller`.
     """
     if engine not in ENGINES:
         raise BuildError("CONFIG_INVALID", "engine", engine, " or ".join(ENGINES), "choose one of these")
@@ -130,15 +136,17 @@ def annotate(
         raise _in_use(out, "it is a file")
     chosen = {"task": task, "names": names, "kind": kind, "columns": columns, "config": config, "split": split}
     source = open_source(images, **chosen)
-    folder, named = find_model(model)
-    settings = Settings(folder, source, batch, workers, detector, device, precision, ask_endpoint=ask_endpoint)
-    session = Session(settings)
+    by = find_labeller(labeller, model, measurement)
+    settings = Settings(
+        by.folder, source, batch, workers, detector, device, precision, ask_endpoint=ask_endpoint, labeller=labeller
+    )
+    session = open_session(settings)
     work = out / ".annotate"
     finished = (out / FILE).is_file()
     progress("Listing images", 0, 0)
     with tempfile.TemporaryDirectory() as scratch, closing(Inputs(Path(scratch) / "inputs.sqlite", source)) as inputs:
-        request = _asked(session, named, source, inputs, shard)
-        if (error := error_of_labels(folder, named)) is not None:
+        request = _asked(session, by, source, inputs, shard)
+        if precision == "float32" and (error := error_of_labels(by.measurement, by.named)) is not None:
             request["label_error"] = error
         if finished:
             return Report(out, _finished(out, request), 0, 0.0)
@@ -159,18 +167,18 @@ def annotate(
     return Report(out, data, shards.done, time.monotonic() - shards.began)
 
 
-def _asked(session: Session, named: Mapping[str, str], source: Source, inputs: Inputs, shard: int) -> dict[str, Any]:
+def _asked(session: BaseSession, by: Labeller, source: Source, inputs: Inputs, shard: int) -> dict[str, Any]:
     """All that decides the bytes of the output."""
     where = {"kind": source.kind, "task": source.task, "names": source.names, "sha256": inputs.sha256}
     if source.kind == "dataset" and not Path(source.place).exists():
         where |= {"name": source.place, "revision": source.revision}
     return {
-        "model": dict(named),
+        "model": dict(by.named),
         "settings": session.about(),
         "source": where,
         "images": inputs.count,
         "shard": shard,
-        "versions": versions(),
+        "versions": versions(by.software),
     }
 
 

@@ -1,14 +1,62 @@
-"""Which ARES labels images: its folder, and what names it for ever."""
+"""What labels images: the folder of an ARES, or a package; and what names it for ever."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
+from fairspace.ares.annotating.labellers.packages import ARES, package
 from fairspace.builders.errors import BuildError
 
 _SOFTWARE = ("torch", "transformers", "pillow", "numpy", "xgboost-cpu", "xgboost")
+
+
+class Labeller(NamedTuple):
+    """What labels images.
+
+    Args:
+        folder: of ARES; of a package the current one, which is not read.
+        named: its `name`, `revision`, `sha256`, and its `measurement`'s sha256 or ''.
+        measurement: file of its measured error; may be missing where `named["measurement"]` is ''.
+        software: packages whose versions can change an answer.
+    """
+
+    folder: Path
+    named: dict[str, str]
+    measurement: Path
+    software: tuple[str, ...]
+
+
+def find_labeller(labeller: str, model: Path | str = "", measurement: Path | None = None) -> Labeller:
+    """What labels images.
+
+    Args:
+        labeller: `ares`, or the name of a package.
+        model: folder of ARES, or repository on the Hub with `@<revision>` at its end; '' for a package.
+        measurement: what `fairspace ares measure` wrote of a package; ARES has its own in its folder.
+
+    Errors: BuildError CONFIG_INVALID if these do not go together; TOOL_MISSING, BUILD_INCOMPLETE, MEASUREMENT_INVALID.
+    """
+    from fairspace.ares.evaluating.measurement import FILE as MEASUREMENT
+    from fairspace.ares.evaluating.measurement import read_document
+
+    if labeller == ARES:
+        if not str(model) or measurement is not None:
+            what = "no model" if not str(model) else "a measurement"
+            expected = "a model, whose folder holds its measurement"
+            raise BuildError("CONFIG_INVALID", "--labeller ares", what, expected, "name MODEL alone")
+        folder, named = find_model(model)
+        return Labeller(folder, named, folder / MEASUREMENT, _SOFTWARE)
+    chosen = package(labeller)
+    if str(model):
+        what, mend = f"the model {model}", "leave out the model, or label with ares"
+        raise BuildError("CONFIG_INVALID", f"--labeller {labeller}", what, "no model", mend)
+    chosen.check()
+    measured = read_document(measurement, chosen.sha256).sha256 if measurement is not None else ""
+    named = {"name": chosen.name, "revision": chosen.version, "sha256": chosen.sha256, "measurement": measured}
+    return Labeller(Path(), named, measurement or Path(MEASUREMENT), chosen.software)
 
 
 def find_model(model: Path | str) -> tuple[Path, dict[str, str]]:
@@ -52,12 +100,12 @@ def hub_errors() -> tuple[type[Exception], ...]:
     return cast(type[Exception], HfHubHTTPError.__bases__[0]), HFValidationError, OSError
 
 
-def versions() -> dict[str, str]:
-    """Of the software that can change an answer."""
-    hashes = {}
-    for package in _SOFTWARE:
+def versions(software: Sequence[str]) -> dict[str, str]:
+    """Package -> its version, of those that are installed."""
+    installed = {}
+    for name in software:
         try:
-            hashes[package] = version(package)
+            installed[name] = version(name)
         except PackageNotFoundError:
             continue
-    return hashes
+    return installed

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from fairspace.ares.annotating.session import Session, Settings
+from fairspace.ares.annotating.labellers.session import open_session
+from fairspace.ares.annotating.session import Settings
 from fairspace.ares.annotating.source import Entry
 from fairspace.builders.errors import BuildError
 
@@ -62,7 +63,7 @@ class Worker:
     """A session in a process of Ray; called with one shard, it gives its rows."""
 
     def __init__(self, settings: Settings) -> None:
-        self.session = Session(settings)
+        self.session = open_session(settings)
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, list[Any]]:
         """The shard's number, its tables in Arrow's stream format, and its counts in JSON."""

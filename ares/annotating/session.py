@@ -1,12 +1,14 @@
-"""A worker that annotates: ARES, its processor and a detector, opened once, for any part of the inputs."""
+"""A worker that annotates: a labeller, opened once, for any part of the inputs."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairspace.ares.annotating.labellers.packages import ARES
 from fairspace.ares.annotating.source import Entry, Source, contents
 from fairspace.builders.errors import BuildError
 
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from fairspace.ares.classifying_ares import Answered
     from fairspace.ares.faces_ares import FaceDetector
 
-PRECISIONS = ("float32", "bfloat16")
 _STEP = 32
 """Images between two reports of progress."""
 
@@ -33,9 +34,10 @@ class Settings:
         workers: threads that read ahead.
         detector: finds faces; or the settings that `open_faces` takes, or None.
         device: of torch; '' takes a GPU if there is one.
-        precision: one of `PRECISIONS`, of weights and sums.
+        precision: one of `eight_bits.PRECISIONS`, of weights and sums.
         threads: of torch on a CPU; 0 leaves it to torch.
         ask_endpoint: whether images may be sent to the endpoint that the model names.
+        labeller: `ares`, or the name of a package (`labellers.packages`), which takes the place of the model.
     """
 
     model: Path
@@ -47,14 +49,45 @@ class Settings:
     precision: str = "float32"
     threads: int = 0
     ask_endpoint: bool = False
+    labeller: str = ARES
 
 
-class Session:
-    """Everything opened. BuildError TOOL_MISSING if the vision-language model or the detector is not there."""
+class BaseSession(ABC):
+    """An opened labeller; its kinds say what it answers."""
+
+    settings: Settings
+    routes: pa.Schema
+
+    @abstractmethod
+    def about(self) -> dict[str, Any]:
+        """What decides the answers, beside the images and the labeller's files."""
+
+    @abstractmethod
+    def answered(self, images: Iterable[Any]) -> Iterator[Answered]:
+        """What is said of each image, in order; images are as `contents` gives them."""
+
+    def annotate(
+        self, entries: Sequence[Entry], step: Callable[[int], None] = lambda images: None
+    ) -> tuple[pa.Table, pa.Table, Tally]:
+        """The rows of some inputs: annotations, routes, counts. `step` is called with how many images more are done."""
+        return self.answer(entries, contents(self.settings.source, list(entries)), step)
+
+    def answer(
+        self, entries: Sequence[Entry], images: Iterable[Any], step: Callable[[int], None] = lambda images: None
+    ) -> tuple[pa.Table, pa.Table, Tally]:
+        """The same for images that the caller reads: one for each entry, in order, as `contents` gives them."""
+        from fairspace.ares.annotating.rows import tables
+
+        return tables(entries, _reported(self.answered(images), step), self.routes)
+
+
+class Session(BaseSession):
+    """ARES, opened. BuildError TOOL_MISSING if the vision-language model or the detector is not there."""
 
     def __init__(self, settings: Settings) -> None:
         import torch
 
+        from fairspace.ares.annotating.eight_bits import in_precision
         from fairspace.ares.annotating.rows import route_schema
         from fairspace.ares.asking_ares import ArbiterError
         from fairspace.ares.evaluating.evaluate import open_arbiter, open_model
@@ -62,12 +95,10 @@ class Session:
         from fairspace.ares.image_processing_ares import AresImageProcessor
 
         self.settings = settings
-        if settings.precision not in PRECISIONS:
-            raise BuildError("CONFIG_INVALID", "precision", settings.precision, " or ".join(PRECISIONS), "choose one")
         if settings.threads:
             torch.set_num_threads(settings.threads)
         device = settings.device or ("cuda" if torch.cuda.is_available() else "cpu")
-        self.model = open_model(settings.model).to(device=device, dtype=getattr(torch, settings.precision))
+        self.model = in_precision(open_model(settings.model), settings.precision, device)
         given = settings.detector
         try:
             self.detector = open_faces(given) if isinstance(given, Mapping) else given
@@ -92,21 +123,12 @@ class Session:
             "processor": {name: getattr(self.processor, name) for name in _PROCESSOR},
         }
 
-    def annotate(
-        self, entries: Sequence[Entry], step: Callable[[int], None] = lambda images: None
-    ) -> tuple[pa.Table, pa.Table, Tally]:
-        """The rows of some inputs: annotations, routes, counts. `step` is called with how many images more are done."""
-        return self.answer(entries, contents(self.settings.source, list(entries)), step)
-
-    def answer(
-        self, entries: Sequence[Entry], images: Iterable[Any], step: Callable[[int], None] = lambda images: None
-    ) -> tuple[pa.Table, pa.Table, Tally]:
-        """The same for images that the caller reads: one for each entry, in order, as `contents` gives them."""
-        from fairspace.ares.annotating.rows import tables
+    def answered(self, images: Iterable[Any]) -> Iterator[Answered]:
+        """What ARES says of each image."""
         from fairspace.ares.classifying_ares import answered
 
         settings = self.settings
-        results = answered(
+        return answered(
             self.model,
             self.processor,
             images,
@@ -114,7 +136,6 @@ class Session:
             workers=settings.workers,
             detector=self.detector,
         )
-        return tables(entries, _reported(results, step), self.routes)
 
 
 _PROCESSOR = ("image_size", "max_bytes", "max_pixels", "min_side", "detail")

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fairspace.ares.deciding_ares import ABLATIONS, SINGLE, Decided, Observed, by_fusion, fast_path
 from fairspace.ares.evaluating.data import HeldOut
 from fairspace.ares.evaluating.routes import configured, routed
-from fairspace.ares.modeling_ares import ABLATIONS, SINGLE, AresModel, Decided, Observed
+from fairspace.ares.modeling_ares import AresModel
 
 FAST_STEPS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 ESCALATION_STEPS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -168,7 +169,7 @@ def _asked(
         if mode in SINGLE:
             needed[name] = np.tile(np.array([kind == mode for kind in kinds])[:, None], (1, n))
         else:
-            kind, sure = model.fast_path(seen[name])
+            kind, sure = fast_path(model.config, task, seen[name])
             needed[name] = np.stack([~sure | (kind == place) for place in range(len(kinds))])
         if model.arbiter is not None and (mode == "l2" or (task["arbiter"] == "vlm" and mode != "no_vlm")):
             questions += int(_handed_on(model, decided[name]).sum())
@@ -193,7 +194,7 @@ def _seconds(
         total += float(np.any(list(masks.values()), axis=0).sum()) * seconds[f"stem/{kind}"]
         total += sum(float(mask.sum()) * seconds[f"expert/{name}/{kind}"] for name, mask in masks.items())
     for name, decision in decided.items():
-        total += sum(route.endswith(":fusion") for route in decision.route) * seconds.get(f"fusion/{name}", 0.0)
+        total += sum(map(by_fusion, decision.route)) * seconds.get(f"fusion/{name}", 0.0)
     return total + questions * seconds.get("arbiter", 0.0)
 
 

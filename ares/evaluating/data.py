@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from fairspace.ares.evaluating import DRAWN_FACES, SAMPLE
 from fairspace.ares.training.data import DRAWN, DrawnFaces, Faces, FolderData, FolderFaces, open_data
 
 UNKNOWN = -1
@@ -101,10 +102,10 @@ def open_test(data: str, tasks: Sequence[Mapping[str, Any]], size: int, seed: in
     if isinstance(opened, FolderData):
         manifest = json.loads((opened.folder / "manifest.json").read_text(encoding="utf-8"))
         sets = tuple(held_out(opened.part("test", str(t["name"])), [t], tasks) for t in tasks)
-        sample = " (sample)" if manifest.get("sample") else ""
+        sample = f" {SAMPLE}" if manifest.get("sample") else ""
         return HeldOutData(manifest["dataset"], f"{manifest['revision']}{sample}", opened.sha256, sets)
     faces = DrawnFaces("test", int(data.removeprefix(DRAWN)), tasks, size, seed)
-    return HeldOutData("drawn faces", f"{data}, seed {seed}", opened.sha256, (held_out(faces, tasks, tasks),))
+    return HeldOutData(DRAWN_FACES, f"{data}, seed {seed}", opened.sha256, (held_out(faces, tasks, tasks),))
 
 
 def attribute_codes(task: Mapping[str, Any], attribute: str, labels: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -2,8 +2,8 @@
 
 Two kinds of checks, each a chi-square test that the new images and the calibration set have the same shares:
 
-- *routes* of a task: fast path by expert, vote, escalated, abstained; rare routes are taken together until each is
-  expected five times. The effect is the total variation distance, the share of images that goes another way.
+- *routes* of a task: fast path by expert, vote, fusion, escalated, abstained; rare routes are taken together until each
+  is expected five times. The effect is the total variation distance, the share of images that goes another way.
 - *confidence* in an attribute's likeliest label, in the bins between the calibration set's quantiles. The effect is the
   largest gap between both distribution functions at these quantiles.
 """
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairspace.ares.deciding_ares import by_fusion
 from fairspace.builders.errors import BuildError
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def _checks(generator: str, calibration: Mapping[str, Any], routes: pa.Table, as
             raise bad_input(generator, f"no column {column}", "the routes of every task", "annotate the images again")
         new = Counter(route for route in routes[column].to_pylist() if route is not None)
         before = Counter(known["routes"])
-        if asked and not any(route.endswith(":fusion") for route in (*new, *before)):
+        if asked and not any(map(by_fusion, (*new, *before))):
             new, before = _pooled(new), _pooled(before)
         names = sorted({*new, *before})
         table = np.array([[before[name] for name in names], [new[name] for name in names]])

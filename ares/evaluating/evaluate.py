@@ -15,22 +15,30 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
+import numpy as np
+
+from fairspace.ares.classifying_ares import answered
 from fairspace.ares.evaluating.ablations import NO_ARBITER, Outcome, ablations, pareto
-from fairspace.ares.evaluating.data import HeldOutData, open_test
+from fairspace.ares.evaluating.data import HeldOut, HeldOutData, open_test
 from fairspace.ares.evaluating.evaluation import Evaluation
 from fairspace.ares.evaluating.measure import Measured, measure_attribute
 from fairspace.ares.evaluating.measurement import model_sha256
+from fairspace.ares.evaluating.nonfaces import GateError, measure_gate
 from fairspace.ares.evaluating.routes import Remembering, observe_all, routed
 from fairspace.ares.evaluating.speed import part_seconds, time_ablations
 from fairspace.ares.evaluating.tables import as_text, tables
+from fairspace.ares.image_processing_ares import AresImageProcessor
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.builders.engine.build import write_atomically
 from fairspace.builders.errors import BuildError
 
 EVALUATION, REPORT = "evaluation.json", "report.md"
 Progress = Callable[[str, int, int], None]
+_FACES = 1_000
+"""Of the test set, at most so many are shown to the gate."""
 
 
 def evaluate(
@@ -43,6 +51,7 @@ def evaluate(
     timed: int = 32,
     device: str = "",
     ask_endpoint: bool = False,
+    nonfaces: int = 20,
     progress: Progress = lambda what, done, total: None,
 ) -> Evaluation:
     """Measure a model and write what was found.
@@ -56,6 +65,7 @@ def evaluate(
         timed: images that seconds are taken with; 0 takes none.
         device: of torch; '' takes a GPU if there is one.
         ask_endpoint: whether images may be sent to the endpoint that the model names; see `open_arbiter`.
+        nonfaces: drawn non-faces of each kind that a model with a gate is shown; 0 shows none.
         progress: called with what is being done, how much is done, and of how much.
 
     Errors: BuildError TOOL_MISSING as `open_arbiter`, TRAINING_DATA for images that cannot be used, BUILD_INCOMPLETE
@@ -69,7 +79,7 @@ def evaluate(
     with tempfile.TemporaryDirectory() as work:
         tested = open_test(data, opened.config.tasks, opened.config.image_size, seed, Path(work))
         about = {"name": model.resolve().name, "sha256": model_sha256(model)}
-        evaluation = measure(opened, tested, about, batch=batch, timed=timed, progress=progress)
+        evaluation = measure(opened, tested, about, batch=batch, timed=timed, nonfaces=nonfaces, progress=progress)
     write(evaluation, out)
     return evaluation
 
@@ -81,6 +91,7 @@ def measure(
     *,
     batch: int = 64,
     timed: int = 32,
+    nonfaces: int = 20,
     progress: Progress = lambda what, done, total: None,
 ) -> Evaluation:
     """Measure an open model; `about` is its name and sha256, other arguments are as in `evaluate`."""
@@ -101,6 +112,7 @@ def measure(
         points = pareto(model, data.sets, seen, parts)
     finally:
         model.arbiter = arbiter
+    gate = _gate(model, first, nonfaces, batch) if nonfaces and model.gate is not None else None
     counts = {task: int((s.faces.labels[task] >= 0).sum()) for s in data.sets for task in s.tasks}
     tested = {"name": data.name, "revision": data.revision, "sha256": data.sha256, "images": counts}
     return Evaluation(
@@ -112,7 +124,20 @@ def measure(
         speed,
         parts,
         tuple(_notes(model, rows)),
+        gate,
     )
+
+
+def _gate(model: AresModel, images: HeldOut, nonfaces: int, batch: int) -> GateError:
+    """What the gate lets pass. An arbiter is not asked: it decides nothing about what is a face."""
+    chosen = np.arange(min(len(images), _FACES))
+    faces = next(images.faces.batches([chosen], 0)).permute(0, 2, 3, 1).numpy()
+    label = partial(answered, model, AresImageProcessor(image_size=model.config.image_size), batch=batch)
+    arbiter, model.arbiter = model.arbiter, None
+    try:
+        return measure_gate(label, faces, model.config.gate["trained_on"], nonfaces)
+    finally:
+        model.arbiter = arbiter
 
 
 def open_model(folder: Path) -> AresModel:
@@ -153,6 +178,8 @@ def write(evaluation: Evaluation, out: Path) -> None:
 
 def _notes(model: AresModel, rows: Mapping[str, Outcome]) -> list[str]:
     notes = ["Labels are perceived presentation; an image that is abstained from counts as wrong."]
+    if model.gate is None:
+        notes.append("It has no gate: what shows no face is labelled all the same.")
     if rows["ARES"].accuracy is None:
         notes.append("No image has labels for all tasks, so accuracy over all of them is undefined.")
     if model.arbiter is None and any(task["arbiter"] == "vlm" for task in model.config.tasks):

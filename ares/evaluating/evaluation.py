@@ -8,6 +8,7 @@ from typing import Any
 
 from fairspace.ares.evaluating.ablations import Outcome, Point
 from fairspace.ares.evaluating.measure import Measured
+from fairspace.ares.evaluating.nonfaces import GateError
 from fairspace.ares.evaluating.speed import Speed
 
 FORMAT = 1
@@ -26,6 +27,7 @@ class Evaluation:
         speed: row -> seconds; {} where they were not taken.
         parts: part of the model -> seconds per image.
         notes: what a reader must know.
+        gate: what the gate lets pass; None where the model has none, or nothing was shown to it.
     """
 
     model: Mapping[str, str]
@@ -36,6 +38,7 @@ class Evaluation:
     speed: Mapping[str, Speed]
     parts: Mapping[str, float]
     notes: tuple[str, ...]
+    gate: GateError | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As JSON data."""

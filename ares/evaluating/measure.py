@@ -12,14 +12,31 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binomtest
 
+from fairspace.ares.deciding_ares import Decided
 from fairspace.ares.evaluating.data import HeldOut, attribute_codes
 from fairspace.ares.evaluating.reports import Report, classification_report
-from fairspace.ares.modeling_ares import Decided
 from fairspace.metrics.accuracy_disparity.formula import accuracy_disparity
 
 BINS = 10
 Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of images, with its 95 % interval (Wilson 1927)."""
+
+    right: int
+    images: int
+
+    @property
+    def ends(self) -> tuple[float, float, float] | None:
+        """The share and the ends of its interval, in [0, 1]; ideal 1; None without images."""
+        if not self.images:
+            return None
+        ends = binomtest(self.right, self.images).proportion_ci(method="wilson")
+        return self.right / self.images, float(ends.low), float(ends.high)
 
 
 @dataclass(frozen=True)
@@ -60,7 +77,7 @@ class Disparity:
 
 @dataclass(frozen=True)
 class Calibration:
-    """How confidence and accuracy agree, over images with an answer.
+    """How confidence and accuracy agree, over images with an answer that has a probability.
 
     Args:
         edges: of the bins, `BINS` + 1 numbers from 0 to 1.
@@ -108,13 +125,31 @@ def measure_attribute(task: Mapping[str, Any], attribute: str, images: HeldOut, 
         decided: the model's n decisions in this task.
     """
     labels = tuple(dict.fromkeys(str(value) for value in task["attributes"][attribute]))
-    true, said = images.groups[attribute][1], attribute_codes(task, attribute, decided.label)
+    said, mass = attribute_codes(task, attribute, decided.label), decided.chances(task, attribute)
+    return measure_codes(attribute, labels, images.groups[attribute][1], said, mass, images.groups)
+
+
+def measure_codes(
+    attribute: str,
+    labels: tuple[str, ...],
+    true: Codes,
+    said: Codes,
+    mass: NDArray[np.float64],
+    by: Mapping[str, tuple[tuple[str, ...], Codes]],
+) -> Measured:
+    """Measure a labeller's answers for one attribute.
+
+    Args:
+        attribute: its name.
+        labels: its k labels.
+        true: (n,) indices into them, -1 where it is not known.
+        said: (n,) the answers, -1 where there is none.
+        mass: (n, k) probabilities; images whose answer has none (nan) are left out of the calibration.
+        by: group -> its values and (n,) indices into them, -1 where it is not known.
+    """
     known = true >= 0
-    values = task["attributes"][attribute]
-    mass = np.stack([decided.probability[:, [v == name for v in values]].sum(axis=1) for name in labels], axis=1)
-    answered = known & (said >= 0)
     groups, disparities = {}, {}
-    for other, (names, codes) in images.groups.items():
+    for other, (names, codes) in by.items():
         if other == attribute or not (known & (codes >= 0)).any():
             continue
         parts = {name: confusion(labels, true, said, known & (codes == i)) for i, name in enumerate(names)}
@@ -124,13 +159,16 @@ def measure_attribute(task: Mapping[str, Any], attribute: str, images: HeldOut, 
         )
     overall = confusion(labels, true, said, known)
     by_group = {name: confusion(labels, true, said, known & (true == i)) for i, name in enumerate(labels)}
+    answered = np.flatnonzero(known & (said >= 0))
+    confidence = mass[answered, said[answered]]
+    told = ~np.isnan(confidence)
     return Measured(
         labels,
         overall,
         disparity(labels, [part.matrix[i][i] for i, part in enumerate(by_group.values())], list(by_group.values())),
         groups,
         disparities,
-        calibration(mass[answered, said[answered]], said[answered] == true[answered]),
+        calibration(confidence[told], (said == true)[answered][told]),
     )
 
 

@@ -12,6 +12,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -21,6 +22,8 @@ from fairspace.builders.errors import BuildError
 
 if TYPE_CHECKING:
     from fairspace.ares.evaluating.evaluation import Evaluation
+    from fairspace.ares.evaluating.measure import Measured
+    from fairspace.ares.evaluating.nonfaces import GateError
 
 FILE = "measurement.json"
 DECIDING = re.compile(r"config\.json|preprocessor_config\.json|escalation_\w+\.json|.*\.safetensors(\.index\.json)?")
@@ -76,6 +79,20 @@ class MeasuredError(_Strict):
         return self
 
 
+class MeasuredGate(_Strict):
+    """How it tells faces from what is none; `ok`, or the reason why there is no label -> images.
+
+    Args:
+        faces: what became of images of faces.
+        kinds: kind of drawn non-faces -> what became of them.
+        held_out: kinds that its own gate was not trained on.
+    """
+
+    faces: dict[str, Count]
+    kinds: dict[str, dict[str, Count]] = Field(min_length=1)
+    held_out: list[str]
+
+
 class Images(_Strict):
     """What was measured on: `images` per task."""
 
@@ -101,6 +118,7 @@ class Measurement(_Strict):
     model: Instrument
     data: Images
     attributes: dict[str, MeasuredError] = Field(min_length=1)
+    gate: MeasuredGate | None = None
 
     @model_validator(mode="after")
     def _dated(self) -> Measurement:
@@ -110,7 +128,8 @@ class Measurement(_Strict):
     @property
     def sha256(self) -> str:
         """Of its content."""
-        text = json.dumps(self.model_dump(mode="json"), sort_keys=True, ensure_ascii=False)
+        unmeasured = {"gate"} if self.gate is None else set()
+        text = json.dumps(self.model_dump(mode="json", exclude=unmeasured), sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -133,16 +152,39 @@ def write_measurement(model: Path, tested: Evaluation, date: str) -> Measurement
 
     Errors: BuildError MEASUREMENT_INVALID if another model was evaluated, or the date is none.
     """
-    from fairspace.builders.engine.build import write_atomically
-
     if (now := model_sha256(model)) != tested.model["sha256"]:
         what = f"an evaluation of the model {tested.model['sha256'][:16]}"
         raise _invalid(model / FILE, what, f"one of {now[:16]}, which lies there", "evaluate this model")
+    return write_document(model / FILE, tested.model, tested.data, tested.attributes, date, tested.gate)
+
+
+def write_document(
+    file: Path,
+    instrument: Mapping[str, str],
+    images: Mapping[str, Any],
+    attributes: Mapping[str, Measured],
+    date: str,
+    gate: GateError | None = None,
+) -> Measurement:
+    """Write `measurement.json`.
+
+    Args:
+        file: to write.
+        instrument: the fields of `Instrument`.
+        images: the fields of `Images`.
+        attributes: attribute -> what was measured.
+        date: of the measurement, YYYY-MM-DD.
+        gate: how it tells faces from what is none; None where that was not measured.
+
+    Errors: BuildError MEASUREMENT_INVALID if the date is none, or nothing was measured.
+    """
+    from fairspace.builders.engine.build import write_atomically
+
     data: dict[str, Any] = {
         "format": 1,
         "date": date,
-        "model": dict(tested.model),
-        "data": dict(tested.data),
+        "model": dict(instrument),
+        "data": dict(images),
         "attributes": {
             name: {
                 "labels": list(measured.labels),
@@ -153,11 +195,13 @@ def write_measurement(model: Path, tested: Evaluation, date: str) -> Measurement
                 },
                 "calibration_error": measured.calibration.error,
             }
-            for name, measured in tested.attributes.items()
+            for name, measured in attributes.items()
         },
     }
-    measurement = _validated(data, model / FILE)
-    write_atomically(model / FILE, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+    if gate is not None:
+        data["gate"] = {**asdict(gate), "held_out": list(gate.held_out)}
+    measurement = _validated(data, file)
+    write_atomically(file, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
     return measurement
 
 
@@ -168,15 +212,7 @@ def read_measurement(model: Path) -> Measurement:
     it.
     """
     file = model / FILE
-    try:
-        data = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        what = "it is missing" if isinstance(error, FileNotFoundError) else f"no JSON: {error}"
-        raise _invalid(file, what, "the measured error of the model", "run `fairspace ares evaluate`") from error
-    validated = _validated(data, file)
-    if (now := model_sha256(model)) != validated.model.sha256:
-        what = f"the measurement of {validated.model.sha256[:16]}"
-        raise _invalid(file, what, f"that of {now[:16]}, which lies beside it", "evaluate this model")
+    validated = read_document(file, model_sha256(model))
     known = {
         name: list(dict.fromkeys(labels))
         for task in json.loads((model / "config.json").read_text(encoding="utf-8"))["tasks"]
@@ -188,19 +224,41 @@ def read_measurement(model: Path) -> Measurement:
     return validated
 
 
-def error_of_labels(model: Path, named: Mapping[str, str]) -> dict[str, Any] | None:
+def read_document(file: Path, sha256: str) -> Measurement:
+    """The measurement in a file.
+
+    Args:
+        file: `measurement.json`.
+        sha256: of what labels.
+
+    Errors: BuildError MEASUREMENT_INVALID if it is missing, breaks its schema, or is of something else.
+    """
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        what = "it is missing" if isinstance(error, FileNotFoundError) else f"no JSON: {error}"
+        mend = "run `fairspace ares evaluate`, or of a package `fairspace ares measure`"
+        raise _invalid(file, what, "the measured error of what labels", mend) from error
+    validated = _validated(data, file)
+    if sha256 != validated.model.sha256:
+        what = f"the measurement of {validated.model.sha256[:16]}"
+        raise _invalid(file, what, f"that of {sha256[:16]}, which is to label", "measure this one")
+    return validated
+
+
+def error_of_labels(file: Path, named: Mapping[str, str]) -> dict[str, Any] | None:
     """What a submission says of the error of its labels (`label_error`): source, and matrices of answered images.
 
     Args:
-        model: folder.
-        named: what `fairspace.ares.annotating.model.find_model` says of it, which has checked its measurement.
+        file: `measurement.json`.
+        named: what `fairspace.ares.annotating.model.find_labeller` says of the labeller; it has checked the file.
 
     Returns:
         None if the error was not measured.
     """
     if not named["measurement"]:
         return None
-    measurement = Measurement.model_validate_json((model / FILE).read_text(encoding="utf-8"))
+    measurement = Measurement.model_validate_json(file.read_text(encoding="utf-8"))
     images = sum(measurement.data.images.values())
     source = (
         f"{named['name']}: {images} images of {measurement.data.name}, {measurement.date}, {measurement.sha256[:16]}"

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from fairspace.ares.deciding_ares import ABSTAINED, ESCALATED, FAST, FUSION, VOTE, Decided, Observed
 from fairspace.ares.evaluating.data import HeldOut, Pictures
-from fairspace.ares.modeling_ares import ABSTAINED, ESCALATED, FAST, VOTE, AresModel, Decided, Observed
+from fairspace.ares.modeling_ares import AresModel
 
 Progress = Callable[[str, int, int], None]
 
@@ -76,9 +77,9 @@ def routed(model: AresModel, images: HeldOut, seen: Mapping[str, Observed]) -> d
 
 
 def route_shares(routes: Mapping[str, int]) -> dict[str, float]:
-    """Share of `fast`, `vote`, `escalated` and `abstained`, whatever the expert or arbiter; {} without images."""
+    """Share of each kind of route, whatever its expert or arbiter; {} without images."""
     total = sum(routes.values())
-    shares = dict.fromkeys((FAST, VOTE, ESCALATED, ABSTAINED), 0.0)
+    shares = dict.fromkeys((FAST, VOTE, FUSION, ESCALATED, ABSTAINED), 0.0)
     for route, count in routes.items():
         shares[route.split(":")[0]] += count / total
     return shares if total else {}
@@ -89,6 +90,7 @@ def _joined(parts: Sequence[Observed]) -> Observed:
         np.concatenate([part.fast for part in parts]),
         np.concatenate([part.probabilities for part in parts]),
         np.concatenate([part.value for part in parts]),
+        np.concatenate([part.gate for part in parts]),
     )
 
 

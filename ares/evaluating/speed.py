@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from fairspace.ares.deciding_ares import ABLATIONS, SINGLE
 from fairspace.ares.evaluating.data import HeldOut, Pictures
 from fairspace.ares.evaluating.routes import configured
-from fairspace.ares.modeling_ares import ABLATIONS, SINGLE, AresModel
+from fairspace.ares.modeling_ares import AresModel
 
 
 @dataclass(frozen=True)

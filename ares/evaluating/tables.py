@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING
 
+from fairspace.ares.evaluating.nonfaces import WORDS
+from fairspace.ares.evaluating.nonfaces import rows as gate_rows
 from fairspace.ares.evaluating.routes import route_shares
 from fairspace.builders.printed import table as printed
 
 if TYPE_CHECKING:
     from fairspace.ares.evaluating.evaluation import Evaluation
+    from fairspace.ares.evaluating.nonfaces import GateError
 
 Cell = str | int | float | None
 ROWS = {
@@ -75,6 +78,7 @@ def tables(evaluation: Evaluation) -> list[Table]:
         _calibration(evaluation),
         _routes(evaluation),
         _pareto(evaluation),
+        *([_gate(evaluation.gate)] if evaluation.gate is not None else []),
     ]
 
 
@@ -197,6 +201,15 @@ def _pareto(evaluation: Evaluation) -> Table:
         line += [point.experts, point.arbiter, point.seconds, _mark(point.best), _mark(point.current)]
         rows.append(tuple(line))
     return Table("pareto", "Accuracy, escalation and cost by thresholds (Pareto)", tuple(header), tuple(rows))
+
+
+def _gate(gate: GateError) -> Table:
+    header = ("shown", "held_out", "images", "share_ok", "low", "high", *WORDS)
+    lines: list[tuple[Cell, ...]] = []
+    for shown, held_out, share, words in gate_rows(gate):
+        ends = share.ends or (None, None, None)
+        lines.append((shown, _mark(held_out), share.images, *ends, *(words.get(word, 0) for word in WORDS)))
+    return Table("gate", "The gate: what is answered for faces and for drawn non-faces", header, tuple(lines))
 
 
 def _percent(share: float | None) -> float | None:

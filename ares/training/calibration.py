@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairspace.ares.modeling_ares import AresModel, Decided
+from fairspace.ares.deciding_ares import Decided
+from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.routing_ares import cut
 from fairspace.ares.training.data import Data, Faces
-from fairspace.ares.training.loop import Run
+from fairspace.ares.training.processes import Run
 
 QUANTILES = (0.0, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 1.0)
 _STEP = 0.02
@@ -64,7 +65,7 @@ def decide_part(model: AresModel, faces: Faces, rows: NDArray[np.intp], run: Run
     decisions: list[dict[str, Decided]] = []
     order = [rows[start : start + 256] for start in range(0, len(rows), 256)]
     for pixels in faces.batches(order, run.workers):
-        decisions.append(model.decide(pixels.to(run.accelerator.device).float() / 255))
+        decisions.append(model.decide(run.moved(pixels).float() / 255))
     return {
         task["name"]: Decided(
             label=np.concatenate([each[task["name"]].label for each in decisions]),
@@ -73,6 +74,7 @@ def decide_part(model: AresModel, faces: Faces, rows: NDArray[np.intp], run: Run
             reason=[reason for each in decisions for reason in each[task["name"]].reason],
             value=np.concatenate([each[task["name"]].value for each in decisions]),
             escalation=np.concatenate([each[task["name"]].escalation for each in decisions]),
+            conditional=decisions[0][task["name"]].conditional,
         )
         for task in model.config.tasks
     }
@@ -111,12 +113,11 @@ def _task_report(
         codes = np.array([names.index(value) for value in values])
         confusion = np.zeros((len(names), len(names)), int)
         np.add.at(confusion, (codes[labels[answered]], codes[decision.label[answered]]), 1)
-        mass = np.stack([decision.probability[rows][:, codes == code].sum(axis=1) for code in range(len(names))])
         attributes[attribute] = {
             "labels": names,
             "confusion": confusion.tolist(),
             "accuracy": float(np.trace(confusion) / len(rows)),
-            "confidence": _quantiles(mass.max(axis=0)),
+            "confidence": _quantiles(decision.chances(task, attribute)[rows].max(axis=1)),
         }
     return {
         "images": len(rows),

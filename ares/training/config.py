@@ -23,6 +23,7 @@ from fairspace.ares.training.settings import (
     ExpertSettings,
     FastSettings,
     FusionSettings,
+    GateSettings,
     RouterSettings,
     Strict,
     Upstream,
@@ -90,8 +91,11 @@ class TrainingConfig(Strict):
         seed: decides every draw.
         image_size: pixels of the square that experts and router see.
         tile: images per forward pass of the finished model.
-        precision: `bf16` for mixed precision.
-        workers: processes that decode images.
+        precision: `bf16` for training steps in mixed precision. Scores, routers and cuts are computed in float32, as
+            `fairspace ares annotate` runs unless it is told otherwise.
+        compiler: backend of `torch.compile` for training steps: `inductor` makes kernels for the machine at hand (it
+            needs a C++ compiler, and minutes before the first step), `aot_eager` none; `no` for none at all.
+        workers: processes that decode images, for each process that trains.
         tasks: in order.
         augmentation: of the experts' and the fast router's training images.
         experts: kind -> settings.
@@ -99,6 +103,7 @@ class TrainingConfig(Strict):
         fast: settings of the fast path's router.
         escalation: settings of the escalation routers.
         routers: their images, and thresholds.
+        gate: settings of the gate; without them the model labels whatever it is given.
         vlm: how to reach the L2 vision-language model; see `AresConfig`.
     """
 
@@ -107,6 +112,7 @@ class TrainingConfig(Strict):
     image_size: int = Field(gt=0)
     tile: int = Field(default=8, gt=0)
     precision: Literal["no", "bf16"] = "no"
+    compiler: Literal["no", "aot_eager", "inductor"] = "no"
     workers: int = Field(default=0, ge=0)
     tasks: list[TaskSettings] = Field(min_length=1)
     augmentation: Augmentation
@@ -115,6 +121,7 @@ class TrainingConfig(Strict):
     fast: FastSettings
     escalation: EscalationSettings
     routers: RouterSettings
+    gate: GateSettings | None = None
     vlm: dict[str, Any] = Field(default_factory=dict)
 
     @property
@@ -174,6 +181,7 @@ def _siblings(place: tuple[int | str, ...]) -> str:
         "fast": FastSettings,
         "escalation": EscalationSettings,
         "routers": RouterSettings,
+        "gate": GateSettings,
     }
     model = parts.get(str(place[0]), TrainingConfig) if len(place) > 1 else TrainingConfig
     return f"{place[0] if len(place) > 1 else 'the file'}: {', '.join(model.model_fields)}"

@@ -14,6 +14,7 @@ So routers and cuts see only answers to images that no expert was trained on.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -36,7 +37,9 @@ _STOP, _CALIBRATION = 20, 5
 
 
 class Faces(Protocol):
-    """Images with labels."""
+    """Images with labels, `size` pixels wide and high."""
+
+    size: int
 
     @property
     def labels(self) -> Mapping[str, NDArray[np.intp]]:
@@ -53,9 +56,14 @@ class Data(Protocol):
     """What was given: a folder's dataset and revision, or `drawn:N`."""
     sha256: str
     """Of everything that decides the images."""
+    sample: bool
+    """Whether the images are drawings, or a sample build: good for trying things, and for no release."""
 
     def part(self, part: str, task: str) -> Faces:
         """The images of a part that have labels for a task."""
+
+    def prepare(self) -> None:
+        """Do what one process does for all; see that nothing is missing, before anything is trained."""
 
 
 def open_data(data: str, tasks: Sequence[Mapping[str, Any]], size: int, seed: int, work: Path) -> Data:
@@ -88,7 +96,7 @@ class DrawnData:
     """Drawn faces; all tasks have labels for all of them."""
 
     def __init__(self, number: int, tasks: Sequence[Mapping[str, Any]], size: int, seed: int) -> None:
-        self.name = f"{DRAWN}{number}"
+        self.name, self.sample = f"{DRAWN}{number}", True
         self.number, self.tasks, self.size, self.seed = number, tasks, size, seed
         self.sha256 = hashlib.sha256(f"{self.name}/{size}/{seed}".encode()).hexdigest()
         self._parts: dict[str, DrawnFaces] = {}
@@ -103,11 +111,15 @@ class DrawnData:
             raise BuildError("TRAINING_DATA", self.name, f"no labels for {task}", expected, "name a folder with images")
         return self._parts[part]
 
+    def prepare(self) -> None:
+        """Nothing: each process draws its faces anew."""
+
 
 class DrawnFaces:
     """The faces of one part, in memory."""
 
     def __init__(self, part: str, n: int, tasks: Sequence[Mapping[str, Any]], size: int, seed: int) -> None:
+        self.size = size
         self.pixels = torch.empty(n, 3, size, size, dtype=torch.uint8)
         labelled: list[dict[str, str]] = []
         for row in range(n):
@@ -141,10 +153,16 @@ class FolderData:
         if not manifest.is_file():
             mend = "build it with `fairspace build iris_classifier_25`, or give drawn:N"
             raise BuildError("TRAINING_DATA", str(folder), "no manifest.json", "the folder of a finished build", mend)
-        self.sha256 = file_hash(manifest)
+        self.sha256, self.sample = file_hash(manifest), bool(json.loads(manifest.read_bytes()).get("sample"))
         self.name = f"{folder.name}@{self.sha256[:12]}"
         self._splits: dict[tuple[str, str], Any] = {}
         self._parts: dict[tuple[str, str], FolderFaces] = {}
+
+    def prepare(self) -> None:
+        """Write the memory-mapped files. BuildError TRAINING_DATA if a split is missing."""
+        for task in self.tasks:
+            for split in dict.fromkeys(_SPLIT.values()):
+                self._split(split, str(task["name"]))
 
     def part(self, part: str, task: str) -> Faces:
         """The images of a part. BuildError TRAINING_DATA if the folder has none."""
@@ -178,29 +196,46 @@ class FolderData:
 
 
 class FolderFaces:
-    """Rows of a split, decoded when they are asked for."""
+    """Rows of a split. An image is read from a memory-mapped file and decoded when a process asks for its row.
+
+    What decodes stays for the next pass; its images lie in pinned memory where there is a GPU.
+    """
 
     def __init__(self, table: Any, keep: NDArray[np.intp], tasks: Sequence[Mapping[str, Any]], size: int) -> None:
         self.table, self.keep, self.size = table, keep, size
         self.processor = AresImageProcessor(image_size=size)
         self.generated = np.array(_names(table, "origin"))[keep] == "synthetic"
         self.labels: Mapping[str, NDArray[np.intp]] = {task["name"]: _labels(table, task)[keep] for task in tasks}
+        self._order: list[list[int]] = []
+        self._loader: torch.utils.data.DataLoader[torch.Tensor] | None = None
+
+    def batches(self, order: Sequence[NDArray[np.intp]], workers: int) -> Iterator[torch.Tensor]:
+        """For each list of rows the images; one pass at a time."""
+        if self._loader is None or self._loader.num_workers != workers:
+            self._loader = torch.utils.data.DataLoader(
+                _Decoder(self.table, self.keep, self.processor),
+                batch_sampler=self._order,
+                num_workers=workers,
+                persistent_workers=workers > 0,
+                pin_memory=torch.cuda.is_available(),
+                collate_fn=self._stacked,
+            )
+        self._order[:] = [rows.tolist() for rows in order]
+        yield from self._loader
+
+    def _stacked(self, images: Sequence[torch.Tensor]) -> torch.Tensor:
+        return torch.stack(list(images)) if images else torch.empty(0, 3, self.size, self.size, dtype=torch.uint8)
+
+
+class _Decoder(torch.utils.data.Dataset[torch.Tensor]):
+    """What the processes that decode need."""
+
+    def __init__(self, table: Any, keep: NDArray[np.intp], processor: AresImageProcessor) -> None:
+        self.table, self.keep, self.processor = table, keep, processor
 
     def __getitem__(self, row: int) -> torch.Tensor:
         """One image, (3, s, s) of uint8."""
         return prepared(self.table[int(self.keep[row])], self.processor)
-
-    def batches(self, order: Sequence[NDArray[np.intp]], workers: int) -> Iterator[torch.Tensor]:
-        """For each list of rows the images."""
-        yield from torch.utils.data.DataLoader(
-            self,  # type: ignore[arg-type]
-            batch_sampler=[rows.tolist() for rows in order],
-            num_workers=workers,
-            collate_fn=self._stacked,
-        )
-
-    def _stacked(self, images: Sequence[torch.Tensor]) -> torch.Tensor:
-        return torch.stack(list(images)) if images else torch.empty(0, 3, self.size, self.size, dtype=torch.uint8)
 
 
 def prepared(row: Mapping[str, Any], processor: AresImageProcessor) -> torch.Tensor:

@@ -10,7 +10,7 @@ is trained together with the first task's expert, and stays as it is from then o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,11 @@ from torch.nn import functional
 
 from fairspace.ares.experts_ares import Expert, Stem
 from fairspace.ares.modeling_ares import AresModel, expert_name
-from fairspace.ares.training.augmentation import augmented, image_seed
+from fairspace.ares.training.augmentation import augmented, drawn, image_seed
 from fairspace.ares.training.config import TrainingConfig
 from fairspace.ares.training.data import Data, Faces
-from fairspace.ares.training.loop import Run, Stage, fit
+from fairspace.ares.training.loop import Stage, fit
+from fairspace.ares.training.processes import Run
 from fairspace.ares.training.settings import ExpertSettings
 from fairspace.ares.training.upstream import Texts
 
@@ -56,15 +57,17 @@ class Trained(nn.Module):
         self.expert, self.texts, self.stem = expert, texts, stem
         if stem is not None:
             stem.requires_grad_(True)
+            if stem.kind == "dinov2":  # its mask token stands for patches that are hidden, and none is
+                stem.embeddings.mask_token.requires_grad_(False)
         if texts is not None:
             nn.init.zeros_(expert.prototypes)
 
-    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
-        """What the stem gave -> (n, labels) logits."""
-        if self.texts is None:
-            return self.expert(hidden)[1]
-        prototypes = {"prototypes": self.expert.prototypes + self.texts()}
-        return torch.func.functional_call(self.expert, prototypes, (hidden,))[1]
+    def forward(self, given: torch.Tensor) -> torch.Tensor:
+        """Images in [0, 1] where the stem is trained, else what the stem gave -> (n, labels) logits."""
+        hidden = given if self.stem is None else self.stem(given)
+        changed = {} if self.texts is None else {"prototypes": self.expert.prototypes + self.texts()}
+        logits: torch.Tensor = torch.func.functional_call(self.expert, changed, (hidden,))[1]
+        return logits
 
     def settle(self) -> None:
         """Freeze the stem, and make the sums the expert's prototypes."""
@@ -102,39 +105,58 @@ def train_expert(
     Returns:
         The metrics of each epoch, with a confusion matrix over the held-out images (rows: true, columns: predicted).
     """
+    stage = expert_stage(model, kind, task, config, data, run, texts, with_stem=with_stem)
+    history = fit(stage, run)
+    assert isinstance(stage.module, Trained)
+    stage.module.settle()
+    return history
+
+
+def expert_stage(
+    model: AresModel,
+    kind: str,
+    task: Mapping[str, Any],
+    config: TrainingConfig,
+    data: Data,
+    run: Run,
+    texts: Texts | None,
+    *,
+    with_stem: bool,
+) -> Stage:
+    """The stage that `train_expert` fits, with the same arguments."""
     settings, name = config.experts[kind], str(task["name"])  # type: ignore[index]
     faces, held_out = data.part("train", name), data.part("stop", name)
     known, held = np.flatnonzero(faces.labels[name] >= 0), np.flatnonzero(held_out.labels[name] >= 0)
-    device, stem = run.accelerator.device, model.stems[kind].to(run.accelerator.device).eval()
+    device, stem = run.device, model.stems[kind].to(run.device).eval()
     assert isinstance(stem, Stem)
+    if texts is not None:
+        texts.requires_grad_(bool(settings.text_learning_rate))
     trained = Trained(model.expert(name, kind), texts, stem if with_stem else None).to(device)
+    before: nn.Module = nn.Identity() if with_stem else stem
     stage = expert_name(name, kind)
     colour = config.task(name).colour
 
-    def losses(batches: Sequence[NDArray[np.intp]], epoch: int) -> Iterator[torch.Tensor]:
+    def losses(module: nn.Module, batches: Sequence[NDArray[np.intp]], epoch: int) -> Iterator[torch.Tensor]:
         rows = [known[batch] for batch in batches]
         for batch, pixels in zip(rows, faces.batches(rows, run.workers), strict=True):
-            seeds = [image_seed(run.seed, stage, epoch, int(row)) for row in batch]
-            labels = torch.as_tensor(faces.labels[name][batch], device=device)
-            images = augmented(pixels.to(device).float() / 255, seeds, config.augmentation, colour)
-            with run.accelerator.autocast():
-                with torch.set_grad_enabled(with_stem):
-                    hidden = stem(images)
-                logits = trained(hidden)
+            draws = drawn([image_seed(run.seed, stage, epoch, int(row)) for row in batch])
+            labels = run.moved(torch.as_tensor(faces.labels[name][batch]))
+            images = augmented(run.moved(pixels).float() / 255, run.moved(draws), config.augmentation, colour)
+            with run.autocast():
+                with torch.no_grad():
+                    given = before(images)
+                logits = module(given)
             yield _loss(logits.float(), labels, settings).sum()
 
     def score() -> dict[str, Any]:
-        labels = held_out.labels[name]
-        confusion, loss = np.zeros((len(task["labels"]),) * 2, int), 0.0
-        for rows, logits in predictions(lambda x: trained(stem(x)), held_out, held, settings.batch, run):
-            truth = torch.as_tensor(labels[rows])
-            loss += float(_loss(logits, truth, settings).double().sum())
-            np.add.at(confusion, (labels[rows], logits.argmax(1).numpy()), 1)
+        rows, logits = predictions(lambda images: trained(before(images)), held_out, held, settings.batch, run)
+        labels = held_out.labels[name][rows]
+        confusion = np.zeros((len(task["labels"]),) * 2)
+        np.add.at(confusion, (labels, logits.argmax(1).numpy()), 1)
+        loss = float(_loss(logits.double(), torch.as_tensor(labels), settings).sum())
         return {**summed(confusion, loss, run), "lr": settings.learning_rate}
 
-    history = fit(Stage(stage, trained, _groups(trained, settings), settings, len(known), losses, score), run)
-    trained.settle()
-    return history
+    return Stage(stage, trained, _groups(trained, settings), settings, len(known), losses, score)
 
 
 def _groups(trained: Trained, settings: ExpertSettings) -> list[dict[str, Any]]:
@@ -161,30 +183,32 @@ def _loss(logits: torch.Tensor, labels: torch.Tensor, settings: ExpertSettings) 
 
 
 def predictions(
-    forward: Any, faces: Faces, rows: NDArray[np.intp], batch: int, run: Run
-) -> Iterator[tuple[NDArray[np.intp], torch.Tensor]]:
-    """What a module says of this process' share of the rows: (rows, output on the CPU as float32)."""
+    forward: Callable[[torch.Tensor], torch.Tensor], faces: Faces, rows: NDArray[np.intp], batch: int, run: Run
+) -> tuple[NDArray[np.intp], torch.Tensor]:
+    """What a module says of this process' share of the rows, in float32, as inference computes it.
+
+    Returns:
+        The rows of the share, and (rows, f) outputs on the CPU.
+    """
     mine = run.own(rows)
     batches = [mine[start : start + batch] for start in range(0, len(mine), batch)]
-    for part, pixels in zip(batches, faces.batches(batches, run.workers), strict=True):
-        with torch.inference_mode(), run.accelerator.autocast():
-            out = forward(pixels.to(run.accelerator.device).float() / 255)
-        yield part, out.float().cpu()
+    with torch.inference_mode():
+        outs = [forward(run.moved(pixels).float() / 255) for pixels in faces.batches(batches, run.workers)]
+        if not outs:  # fewer rows than processes: the form alone of what is said of an image
+            empty = torch.zeros(1, 3, faces.size, faces.size, device=run.device)
+            outs = [forward(empty)[:0]]
+        return mine, torch.cat(outs).cpu()
 
 
-def summed(confusion: NDArray[np.int_], loss: float, run: Run) -> dict[str, Any]:
+def summed(confusion: NDArray[np.float64], loss: float, run: Run) -> dict[str, Any]:
     """Metrics from the counts of all processes; `score` is the mean recall, ties going to the smaller loss."""
-    device = run.accelerator.device
-    counts: Any = run.accelerator.reduce(torch.as_tensor(confusion, device=device), "sum")
-    whole: Any = run.accelerator.reduce(torch.tensor(loss, dtype=torch.float64, device=device), "sum")
-    confusion = counts.cpu().numpy()
-    support = confusion.sum(axis=1)
+    *counts, whole = run.summed(np.array([*confusion.ravel(), loss]))
+    confusion = np.array(counts).reshape(confusion.shape)
+    support, n = confusion.sum(axis=1), max(1.0, confusion.sum())
     recall = float(np.mean(np.diag(confusion)[support > 0] / support[support > 0]))
-    mean = float(whole) / max(1, int(confusion.sum()))
-    accuracy = float(np.trace(confusion) / max(1, confusion.sum()))
     return {
-        "score": [recall, -mean],
-        "accuracy": accuracy,
-        "held_out_loss": mean,
-        "confusion": confusion.tolist(),
+        "score": [recall, -float(whole) / n],
+        "accuracy": float(np.trace(confusion) / n),
+        "held_out_loss": float(whole) / n,
+        "confusion": confusion.astype(int).tolist(),
     }

@@ -27,7 +27,7 @@ from fairspace.ares.pinned_ares import checkpoint_name
 from fairspace.ares.training.calibration import part_report
 from fairspace.ares.training.config import TrainingConfig
 from fairspace.ares.training.data import Data
-from fairspace.ares.training.loop import Event, Progress, Run
+from fairspace.ares.training.processes import Event, Progress, Run, opened_accelerator, repeatable
 from fairspace.builders.engine.build import write_atomically
 from fairspace.builders.errors import BuildError
 
@@ -47,10 +47,11 @@ _SOFTWARE = (
 
 @contextmanager
 def opened_run(config: TrainingConfig, out: Path, progress: Progress) -> Iterator[Run]:
-    """Devices and folders of a run; leaves the caller's random numbers and settings as they were."""
-    from accelerate import Accelerator
+    """Devices and folders of a run; leaves the caller's random numbers and settings as they were.
 
-    accelerator = Accelerator(mixed_precision=config.precision)
+    Errors: BuildError TRAINING_DEVICES.
+    """
+    accelerator = opened_accelerator()
     work = out / ".training"
     work.mkdir(parents=True, exist_ok=True)
     log = work / METRICS
@@ -59,16 +60,10 @@ def opened_run(config: TrainingConfig, out: Path, progress: Progress) -> Iterato
         if accelerator.is_main_process:
             with log.open("a", encoding="utf-8") as lines:
                 lines.write(json.dumps(event) + "\n")
-        progress(event)
+            progress(event)
 
-    strict = torch.are_deterministic_algorithms_enabled()
-    with torch.random.fork_rng():
-        # On a GPU some operations of the backbones have no deterministic form.
-        torch.use_deterministic_algorithms(accelerator.device.type == "cpu" or strict)
-        try:
-            yield Run(accelerator, work, config.seed, config.workers, report)
-        finally:
-            torch.use_deterministic_algorithms(strict)
+    with repeatable(accelerator.device):
+        yield Run(accelerator, work, config.seed, config.workers, report, config.precision, config.compiler)
 
 
 def claimed(run: Run, out: Path, request: Mapping[str, str]) -> dict[str, Any] | None:
@@ -119,6 +114,7 @@ def finish(
     report: dict[str, Any] = {
         **request,
         "name": config.name,
+        "sample": data.sample,
         "seed": config.seed,
         "config": config.model_dump(mode="json"),
         "versions": _versions(),

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import nn
 
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.rounding_ares import rounded
@@ -20,7 +21,8 @@ from fairspace.ares.training.augmentation import image_seed
 from fairspace.ares.training.config import TrainingConfig
 from fairspace.ares.training.data import Data, Faces
 from fairspace.ares.training.experts import predictions
-from fairspace.ares.training.loop import Run, Stage, fit, read_state, write_state
+from fairspace.ares.training.loop import Stage, fit, read_state, write_state
+from fairspace.ares.training.processes import Run
 
 
 @dataclass(frozen=True)
@@ -48,24 +50,25 @@ class Pool:
 
 def pool(model: AresModel, task: Mapping[str, Any], part: str, faces: Faces, rows: NDArray[np.intp], run: Run) -> Pool:
     """Ask all experts of a task about some images of a part; the answer is kept in the run's folder."""
-    name, kinds, device = str(task["name"]), model.config.kinds, run.accelerator.device
+    name, kinds = str(task["name"]), model.config.kinds
     file = run.work / f"{name}__{part}.pool.safetensors"
-    if not file.is_file():
-        width = model.embedding_width(name)
-        features = torch.zeros(len(rows), len(kinds) * len(task["labels"]) + width)
-        place = {int(row): i for i, row in enumerate(rows)}
-        modules = [(model.stems[kind].to(device).eval(), model.expert(name, kind).to(device).eval()) for kind in kinds]
+    if not run.has(file):
+        modules = [(model.stems[kind], model.expert(name, kind)) for kind in kinds]
+        for stem, expert in modules:
+            stem.to(run.device).eval()
+            expert.to(run.device).eval()
 
         def forward(pixels: torch.Tensor) -> torch.Tensor:
             said = [expert(stem(pixels)) for stem, expert in modules]
-            chances = [logits.float().softmax(-1) for _, logits in said]
-            return torch.cat([*chances, *(embedding.float() for embedding, _ in said)], dim=1)
+            return torch.cat([*(logits.softmax(-1) for _, logits in said), *(each for each, _ in said)], dim=1)
 
-        for mine, out in predictions(forward, faces, rows, 64, run):
-            features[torch.as_tensor([place[int(row)] for row in mine], dtype=torch.long)] = out
-        whole: Any = run.accelerator.reduce(features.to(device), "sum")
+        mine, out = predictions(forward, faces, rows, 64, run)
+        # Each process fills in its rows; a sum with zeros changes none of them.
+        whole = np.zeros((len(rows), out.shape[1]))
+        whole[np.searchsorted(rows, mine)] = out.numpy()
+        whole = run.summed(whole)
         if run.accelerator.is_main_process:
-            write_state(file, {"said": whole}, {})
+            write_state(file, {"said": torch.as_tensor(whole, dtype=torch.float32)}, {})
         run.accelerator.wait_for_everyone()
     said = read_state(file)[0]["said"]
     chances = said[:, : len(kinds) * len(task["labels"])].numpy()
@@ -111,19 +114,19 @@ def train_fusion(
     Returns:
         The metrics of each epoch.
     """
-    name, settings, device = str(task["name"]), config.fusion, run.accelerator.device
+    name, settings, device = str(task["name"]), config.fusion, run.device
     pools = {part: labelled_pool(model, task, part, data, run) for part in ("train", "stop")}
     embeddings = {part: pool.embeddings.to(device) for part, pool in pools.items()}
     targets = {part: torch.as_tensor(pool.labels, dtype=torch.float32, device=device) for part, pool in pools.items()}
     regressor = model.fusion[name].to(device)
 
-    def losses(batches: Sequence[NDArray[np.intp]], epoch: int) -> Iterator[torch.Tensor]:
+    def losses(module: nn.Module, batches: Sequence[NDArray[np.intp]], epoch: int) -> Iterator[torch.Tensor]:
         for batch in batches:
-            rows = torch.as_tensor(batch, device=device)
-            yield (regressor(embeddings["train"][rows]) - targets["train"][rows]).abs().sum()
+            rows = run.moved(torch.as_tensor(batch))
+            yield (module(embeddings["train"][rows]) - targets["train"][rows]).abs().sum()
 
     def score() -> dict[str, Any]:
-        error = float((regressor(embeddings["stop"]) - targets["stop"]).abs().double().mean())
+        error = float((regressor(embeddings["stop"]) - targets["stop"]).abs().cpu().double().mean())
         return {"score": [-error], "held_out_error": error}
 
     rate = {"params": list(regressor.parameters()), "lr": settings.learning_rate}

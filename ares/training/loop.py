@@ -4,7 +4,9 @@ Epoch e of a stage draws everything from (seed, stage, e); so a run that was kil
 epoch, and on a CPU it ends with the weights of a run that was not, to the bit. Checkpoints are safetensors with the
 state as JSON in their header: nothing is pickled.
 
-With several devices (`accelerate launch`), each one takes its share of every batch, and gradients are added up.
+Several processes (`fairspace.ares.training.processes`) take one step with the gradient that one process has, up to
+rounding: the mean over the whole batch, whether or not the batch can be divided evenly. Between the first and the last
+batch of an epoch no process waits for its device: losses stay there until the epoch is over.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,36 +23,8 @@ from numpy.typing import NDArray
 from torch import nn
 
 from fairspace.ares.training.augmentation import image_seed
+from fairspace.ares.training.processes import Event, Run
 from fairspace.ares.training.settings import Schedule
-
-if TYPE_CHECKING:
-    from accelerate import Accelerator
-
-Event = Mapping[str, Any]
-Progress = Callable[[Event], None]
-
-
-@dataclass(frozen=True)
-class Run:
-    """What all stages of a run share.
-
-    Args:
-        accelerator: devices and precision.
-        work: where checkpoints lie.
-        seed: of all draws.
-        workers: processes that decode images.
-        progress: called with the metrics of each epoch.
-    """
-
-    accelerator: Accelerator
-    work: Path
-    seed: int
-    workers: int
-    progress: Progress
-
-    def own(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        """The rows of a batch that this process takes."""
-        return rows[self.accelerator.process_index :: self.accelerator.num_processes]
 
 
 @dataclass(frozen=True)
@@ -59,11 +33,13 @@ class Stage:
 
     Args:
         name: of the stage, and of its checkpoint.
-        module: what is trained; keeps the best epoch's weights in the end.
+        module: what is trained; holds the best epoch's weights in the end. Every weight that requires a gradient must
+            play a part in every loss, else processes would wait for gradients that never come.
         groups: parameters with their `lr`.
-        schedule: epochs, batch, patience, warm-up, weight decay.
+        schedule: epochs, batch, patience, warm-up, weight decay, clipping.
         rows: how many training images there are.
-        losses: for a list of batches of rows, and the epoch, the sum of the losses of each batch.
+        losses: for the module as it is trained, a list of batches of rows, and the epoch: the sum of the losses of
+            each batch, on the device.
         score: metrics on held-out images; `score` is a list of numbers, the first ones count most, to maximise.
         adam: whether the optimiser is Adam instead of AdamW.
     """
@@ -73,7 +49,7 @@ class Stage:
     groups: Sequence[Mapping[str, Any]]
     schedule: Schedule
     rows: int
-    losses: Callable[[Sequence[NDArray[np.intp]], int], Iterator[torch.Tensor]]
+    losses: Callable[[nn.Module, Sequence[NDArray[np.intp]], int], Iterator[torch.Tensor]]
     score: Callable[[], dict[str, Any]]
     adam: bool = False
 
@@ -85,15 +61,15 @@ def fit(stage: Stage, run: Run) -> list[dict[str, Any]]:
         The metrics of each epoch. The module holds the weights of the best one.
     """
     final, running = run.work / f"{stage.name}.safetensors", run.work / f"{stage.name}.running.safetensors"
-    if final.is_file():
+    if run.has(final):
         tensors, history = read_state(final)
         stage.module.load_state_dict(tensors)
         stage.module.eval()
         return list(history["epochs"])
-    optimiser, scheduler = _optimiser(stage)
+    optimiser, scheduler = make_optimiser(stage)
     epochs: list[dict[str, Any]] = []
     best = _copy(stage.module)
-    if running.is_file():
+    if run.has(running):
         tensors, state = read_state(running)
         epochs = state["epochs"]
         best = _part(tensors, "best")
@@ -102,10 +78,11 @@ def fit(stage: Stage, run: Run) -> list[dict[str, Any]]:
         scheduler.load_state_dict(state["scheduler"])
         for group, rate in zip(optimiser.param_groups, scheduler.get_last_lr(), strict=True):
             group["lr"] = rate
+    trained = run.parallel(stage.module)
     while not _finished(epochs, stage.schedule):
         epoch = len(epochs)
         torch.manual_seed(image_seed(run.seed, stage.name, epoch, run.accelerator.process_index))
-        loss = _epoch(stage, run, epoch, optimiser, scheduler)
+        loss = train_epoch(stage, trained, run, epoch, optimiser, scheduler)
         stage.module.eval()
         with torch.inference_mode():
             score = stage.score()
@@ -124,10 +101,13 @@ def fit(stage: Stage, run: Run) -> list[dict[str, Any]]:
         write_state(final, best, {"epochs": epochs})
         running.unlink(missing_ok=True)
     run.accelerator.wait_for_everyone()
+    if run.processes > 1:
+        run.accelerator.free_memory()
     return epochs
 
 
-def _optimiser(stage: Stage) -> tuple[torch.optim.Optimizer, torch.optim.lr_scheduler.LambdaLR]:
+def make_optimiser(stage: Stage) -> tuple[torch.optim.Optimizer, torch.optim.lr_scheduler.LambdaLR]:
+    """A stage's optimiser, and the schedule of its learning rates over all steps."""
     from transformers import get_cosine_schedule_with_warmup
 
     groups = [dict(group) for group in stage.groups]
@@ -138,27 +118,30 @@ def _optimiser(stage: Stage) -> tuple[torch.optim.Optimizer, torch.optim.lr_sche
     return optimiser, get_cosine_schedule_with_warmup(optimiser, round(steps * stage.schedule.warmup), steps)
 
 
-def _epoch(stage: Stage, run: Run, epoch: int, optimiser: torch.optim.Optimizer, scheduler: Any) -> float:
+def train_epoch(
+    stage: Stage, trained: nn.Module, run: Run, epoch: int, optimiser: torch.optim.Optimizer, scheduler: Any
+) -> float:
     """One pass over the training images; the mean loss."""
-    stage.module.train()
+    trained.train()
     order = np.random.RandomState(image_seed(run.seed, stage.name, "order", epoch)).permutation(stage.rows)
     batches = [order[start : start + stage.schedule.batch] for start in range(0, stage.rows, stage.schedule.batch)]
+    # A process that gets no image of a short batch takes its first one, which then counts nothing.
+    shares = [own if len(own := run.own(rows)) else rows[:1] for rows in batches]
+    counts = [float(len(rows) > run.accelerator.process_index) for rows in batches]
     parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
-    total = torch.zeros((), dtype=torch.float64)
-    for rows, loss in zip(batches, stage.losses([run.own(rows) for rows in batches], epoch), strict=True):
-        optimiser.zero_grad(set_to_none=False)
-        mean: Any = loss / len(rows)
+    sums = []
+    for rows, counted, loss in zip(batches, counts, stage.losses(trained, shares, epoch), strict=True):
+        optimiser.zero_grad()
+        # Gradients are averaged over processes, so their mean must be that of the batch.
+        mean: Any = loss * (counted * run.processes / len(rows))
         mean.backward()
-        if run.accelerator.num_processes > 1:
-            for parameter in parameters:
-                if parameter.grad is not None:
-                    parameter.grad = run.accelerator.reduce(parameter.grad, "sum")
-        nn.utils.clip_grad_norm_(parameters, 1.0)
+        if stage.schedule.clip:
+            nn.utils.clip_grad_norm_(parameters, stage.schedule.clip)
         optimiser.step()
         scheduler.step()
-        total += loss.detach().double().cpu()
-    whole: Any = run.accelerator.reduce(total.to(run.accelerator.device), "sum")
-    return float(whole) / stage.rows
+        sums.append(loss.detach().float() * counted)
+    whole = torch.stack(sums).cpu().double().sum()
+    return float(run.summed(whole.numpy())) / stage.rows
 
 
 def _finished(epochs: Sequence[Event], schedule: Schedule) -> bool:

@@ -7,7 +7,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from fairspace.ares.configuration_ares import AresConfig
+from fairspace.ares.configuration_ares import DECISIONS, AresConfig
 from fairspace.ares.experts_ares import Expert, Stem
 from fairspace.ares.modeling_ares import AresModel, expert_name
 from fairspace.ares.training.config import TrainingConfig
@@ -41,6 +41,7 @@ def untrained(config: TrainingConfig, tasks: Sequence[dict[str, Any]], options: 
         fusion_hidden=config.fusion.hidden,
         vlm=config.vlm,
         training={"name": config.name, **options},
+        decisions=DECISIONS,
     )
     model = AresModel(ares_config)
     for kind, whole in wholes.items():

@@ -18,19 +18,23 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import nn
 from torch.nn import functional
 
 from fairspace.ares.modeling_ares import AresModel
-from fairspace.ares.routing_ares import EscalationRouter, cut, meta_features, vote
-from fairspace.ares.training.augmentation import augmented, image_seed
+from fairspace.ares.routing_ares import EscalationRouter, FastRouter, cut, meta_features, vote
+from fairspace.ares.training.augmentation import augmented, drawn, image_seed
 from fairspace.ares.training.config import TrainingConfig
 from fairspace.ares.training.data import Data
 from fairspace.ares.training.fusion import Pool, fusion_values
-from fairspace.ares.training.loop import Run, Stage, fit
+from fairspace.ares.training.loop import Stage, fit
+from fairspace.ares.training.processes import Run
 from fairspace.ares.training.settings import Augmentation, EscalationSettings
 
 _HELD_OUT = 10
 """One image in this many of the routers' images stops the fast router's training."""
+_STATISTICS = 256
+"""Images whose statistics normalise the layers of a trunk that begins with random weights."""
 
 
 def suited(pool: Pool) -> NDArray[np.float32]:
@@ -75,26 +79,21 @@ def train_fast(
     Returns:
         The metrics of each epoch.
     """
-    settings, device, router = config.fast, run.accelerator.device, model.fast.to(model.device)
-    router.to(device)
-    units = [(str(task["name"]), i) for task in tasks for i in range(len(pools[str(task["name"])].rows))]
+    settings, names = config.fast, [str(task["name"]) for task in tasks]
+    routed = Routed(model.fast, names, heads_only=heads_only).to(run.device)
+    units = [(name, i) for name in names for i in range(len(pools[name].rows))]
     held = np.array([image_seed(run.seed, "fast", name, i) % _HELD_OUT == 0 for name, i in units])
     train, stop = np.flatnonzero(~held), np.flatnonzero(held)
-    faces = {str(task["name"]): data.part("routers", str(task["name"])) for task in tasks}
+    faces = {name: data.part("routers", name) for name in names}
     targets = {name: torch.as_tensor(suited(pool)) for name, pool in pools.items()}
     # Which expert is right was seen on whole images, so they are not cropped here.
     mirrored = Augmentation(scale=(1.0, 1.0), ratio=(1.0, 1.0), flip=config.augmentation.flip)
-    heads = torch.nn.ModuleDict({str(task["name"]): router.heads[str(task["name"])] for task in tasks})
-    trained = heads if heads_only else router
-    if heads_only:
-        router.trunk.eval()
 
-    def loss(pixels: torch.Tensor, chosen: Sequence[tuple[str, int]]) -> torch.Tensor:
-        with run.accelerator.autocast():
-            logits = router(pixels)
-        wanted = torch.stack([targets[name][i] for name, i in chosen]).to(device)
-        mine = torch.stack([logits[name][place] for place, (name, _) in enumerate(chosen)])
-        return functional.cross_entropy(mine.float(), wanted, reduction="none")
+    def loss(module: nn.Module, pixels: torch.Tensor, chosen: Sequence[tuple[str, int]]) -> torch.Tensor:
+        wanted = run.moved(torch.stack([targets[name][i] for name, i in chosen]))
+        heads = run.moved(torch.tensor([names.index(name) for name, _ in chosen]))
+        logits = module(pixels)[torch.arange(len(chosen), device=pixels.device), heads]
+        return functional.cross_entropy(logits.float(), wanted, reduction="none")
 
     def batches(order: Sequence[NDArray[np.intp]], rows: NDArray[np.intp]) -> Iterator[tuple[Any, torch.Tensor]]:
         """The units of each batch, with their images; each task's images are read in one go."""
@@ -104,28 +103,82 @@ def train_fast(
             for name, each in faces.items()
         }
         for part in chosen:
-            images = torch.empty(len(part), 3, config.image_size, config.image_size)
+            images = torch.empty(len(part), 3, config.image_size, config.image_size, dtype=torch.uint8)
             for name, reader in readers.items():
                 mine = [place for place, (task, _) in enumerate(part) if task == name]
-                images[mine] = next(reader).float() / 255
-            yield part, images.to(device)
+                images[mine] = next(reader)
+            yield part, run.moved(images).float() / 255
 
-    def losses(order: Sequence[NDArray[np.intp]], epoch: int) -> Iterator[torch.Tensor]:
+    def losses(module: nn.Module, order: Sequence[NDArray[np.intp]], epoch: int) -> Iterator[torch.Tensor]:
         for part, images in batches(order, train):
-            seeds = [image_seed(run.seed, "fast", epoch, name, i) for name, i in part]
-            yield loss(augmented(images, seeds, mirrored), part).sum()
+            draws = run.moved(drawn([image_seed(run.seed, "fast", epoch, name, i) for name, i in part]))
+            with run.autocast():
+                each = loss(module, augmented(images, draws, mirrored), part)
+            yield each.sum()
 
     def score() -> dict[str, Any]:
         mine = run.own(np.arange(len(stop)))
         order = [mine[i : i + settings.batch] for i in range(0, len(mine), settings.batch)]
-        total = sum((loss(images, part).double().sum() for part, images in batches(order, stop)), torch.zeros(()))
-        whole: Any = run.accelerator.reduce(total.to(device), "sum")
-        mean = float(whole) / max(1, len(stop))
+        sums = [loss(routed, images, part).sum() for part, images in batches(order, stop)]
+        total = torch.stack(sums).cpu().double().sum().numpy() if sums else np.zeros(())
+        mean = float(run.summed(total)) / max(1, len(stop))
         return {"score": [-mean], "held_out_loss": mean}
 
-    group = {"params": list(trained.parameters()), "lr": settings.learning_rate}
-    name = "fast" if not heads_only else f"fast_{'_'.join(str(task['name']) for task in tasks)}"
-    return fit(Stage(name, trained, [group], settings, len(train), losses, score), run)
+    if not heads_only and not settings.source:
+        order = [train[:_STATISTICS]]
+        routed.measure_statistics(next(images for _, images in batches(order, np.arange(len(units)))))
+    group = {"params": [each for each in routed.parameters() if each.requires_grad], "lr": settings.learning_rate}
+    name = "fast" if not heads_only else f"fast_{'_'.join(names)}"
+    history = fit(Stage(name, routed, [group], settings, len(train), losses, score), run)
+    model.fast.requires_grad_(True)
+    return history
+
+
+class Routed(nn.Module):
+    """The fast router while some heads are trained, and the trunk if it is.
+
+    The statistics of its batch normalisation stay as they are: those of the checkpoint, or where the trunk begins with
+    random weights those of the first training images. So what an image gives depends on no other image of its batch:
+    training computes what inference computes, and several processes what one computes, without an exchange in every
+    layer.
+    """
+
+    def __init__(self, router: FastRouter, names: Sequence[str], *, heads_only: bool) -> None:
+        super().__init__()
+        self.router, self.names, self.heads_only = router, tuple(names), heads_only
+        router.requires_grad_(False)
+        router.trunk.requires_grad_(not heads_only)
+        for name in names:
+            router.heads[name].requires_grad_(True)
+
+    def train(self, mode: bool = True) -> Routed:
+        """Dropout is on where the trunk is trained; statistics are never updated."""
+        super().train(mode and not self.heads_only)
+        for layer in self._normalisations():
+            layer.eval()
+        return self
+
+    def forward(self, pixels: torch.Tensor) -> torch.Tensor:
+        """(n, 3, s, s) in [0, 1] -> (n, heads, experts) logits."""
+        logits = self.router(pixels)
+        return torch.stack([logits[name] for name in self.names], dim=1)
+
+    @torch.no_grad()
+    def measure_statistics(self, pixels: torch.Tensor) -> None:
+        """Take the statistics of these images."""
+        self.eval()
+        layers = self._normalisations()
+        before = [layer.momentum for layer in layers]
+        for layer in layers:
+            layer.momentum = 1.0
+            layer.train()
+        self(pixels)
+        for layer, momentum in zip(layers, before, strict=True):
+            layer.momentum = momentum
+            layer.eval()
+
+    def _normalisations(self) -> list[nn.BatchNorm2d]:
+        return [layer for layer in self.modules() if isinstance(layer, nn.BatchNorm2d)]
 
 
 def _rows(pool: Pool, units: Sequence[tuple[str, int]], name: str) -> NDArray[np.intp]:

@@ -76,6 +76,7 @@ class Schedule(Strict):
         warmup: share of the steps in which the learning rate rises, before it falls along a cosine.
         learning_rate: of heads, prototypes and temperature, or of everything where there is no backbone.
         weight_decay: of AdamW.
+        clip: largest norm of a step's gradient, which is shortened to it; 0 leaves gradients as they are.
     """
 
     epochs: int = Field(gt=0)
@@ -84,6 +85,7 @@ class Schedule(Strict):
     warmup: float = Share
     learning_rate: float = Field(gt=0)
     weight_decay: float = Field(default=0.0, ge=0)
+    clip: float = Field(default=1.0, ge=0)
 
 
 class ExpertSettings(Upstream, Schedule):
@@ -114,6 +116,24 @@ class FusionSettings(Schedule):
     """The fusion regressor; `hidden` are the widths of its hidden layers."""
 
     hidden: list[int] = Field(min_length=1)
+
+
+class GateSettings(Schedule):
+    """The gate, which tells faces from what is none.
+
+    Args:
+        kind: the backbone whose stem it looks at.
+        hidden: channels of its convolutions.
+        faces: at most so many of each part.
+        images: non-faces of each kind that it is trained on.
+        tested: non-faces of each kind that count what passes.
+    """
+
+    kind: Literal["clip", "dinov2", "convnext"]
+    hidden: int = Field(gt=0)
+    faces: int = Field(gt=0)
+    images: int = Field(gt=0)
+    tested: int = Field(gt=0)
 
 
 class EscalationSettings(Strict):

@@ -1,4 +1,4 @@
-"""Training ARES stage by stage: experts, fusion, routers, calibration (IRIS, B.2).
+"""Training ARES stage by stage: experts, fusion, routers, gate, calibration (IRIS, B.2; the gate is ours).
 
 The output folder is a model that `AresModel.from_pretrained` loads; `fairspace.ares.training.folder` says what lies
 beside it.
@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from fairspace.ares.deciding_ares import regresses
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.training.augmentation import image_seed
 from fairspace.ares.training.calibration import calibrated_cuts
@@ -21,8 +22,10 @@ from fairspace.ares.training.data import Data, open_data
 from fairspace.ares.training.experts import train_expert
 from fairspace.ares.training.folder import CALIBRATION, METRICS, REPORT, claimed, finish, opened_run
 from fairspace.ares.training.fusion import Pool, fusion_values, labelled_pool, train_fusion
-from fairspace.ares.training.loop import Event, Progress, Run
+from fairspace.ares.training.gate import train_gate
 from fairspace.ares.training.model import check_fits, extended, untrained
+from fairspace.ares.training.ordinal import fitted_slope
+from fairspace.ares.training.processes import Event, Progress, Run
 from fairspace.ares.training.routers import train_escalation, train_fast
 from fairspace.ares.training.upstream import texts
 
@@ -44,8 +47,7 @@ def train(config: Path, data: str, out: Path, *, progress: Progress = lambda eve
     settings = read_config(config)
     with opened_run(settings, out, progress) as run:
         tasks = [task.entry() for task in settings.tasks]
-        with run.accelerator.main_process_first():
-            faces = open_data(data, tasks, settings.image_size, settings.seed, run.work)
+        faces = open_data(data, tasks, settings.image_size, settings.seed, run.work)
         request = {"config_sha256": settings.sha256, "data": faces.name, "data_sha256": faces.sha256}
         if (done := claimed(run, out, request)) is not None:
             return done
@@ -75,8 +77,7 @@ def add_attribute(
     settings = read_config(config)
     with opened_run(settings, out, progress) as run:
         tasks = [task.entry() for task in settings.tasks]
-        with run.accelerator.main_process_first():
-            faces = open_data(data, tasks, settings.image_size, settings.seed, run.work)
+        faces = open_data(data, tasks, settings.image_size, settings.seed, run.work)
         old = AresModel.from_pretrained(model)
         check_fits(config, settings, old.config)
         before = json.loads((model / REPORT).read_text(encoding="utf-8"))
@@ -103,6 +104,8 @@ def _train_tasks(
     added: bool = False,
 ) -> list[Event]:
     """All stages for some tasks of a model, in place; the metrics of every epoch."""
+    with run.accelerator.main_process_first():
+        data.prepare()
     metrics: list[Event] = []
     for task in tasks:
         for kind, upstream in config.experts.items():
@@ -116,12 +119,18 @@ def _train_tasks(
             metrics += train_fusion(model, task, config, data, run)
             pool = labelled_pool(model, task, "calibration", data, run)
             task["cuts"] = calibrated_cuts(fusion_values(model, name, pool.embeddings), pool.labels, task["cuts"])
-            model.config.task(name)["cuts"] = task["cuts"]
+            values = fusion_values(model, name, pool.embeddings)
+            task["slope"] = fitted_slope(values, pool.labels, task["cuts"])
+            model.config.task(name).update(cuts=task["cuts"], slope=task["slope"])
         routers = config.routers
         pools[name] = labelled_pool(model, task, "routers", data, run, routers.images, routers.generated_only)
     metrics += train_fast(model, tasks, config, data, run, pools, heads_only=added)
     for task in tasks:
+        if regresses(model.config, task):
+            continue
         learnt = train_escalation(model, task, pools[task["name"]], config.escalation, config.seed)
         metrics.append(learnt)
         run.progress(learnt)
+    if not added:
+        metrics += train_gate(model, config, data, run)
     return metrics

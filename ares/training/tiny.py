@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from fairspace.ares.training.config import CONFIGS, read_config
-from fairspace.ares.training.loop import Progress
+from fairspace.ares.training.processes import Progress
 
 DATA = "drawn:2000"
 _PACKAGE = Path(__file__).parents[2]
@@ -23,6 +23,8 @@ _DECIDES = (
     "ares/experts_ares.py",
     "ares/rounding_ares.py",
     "ares/routing_ares.py",
+    "ares/gate_ares.py",
+    "ares/deciding_ares.py",
     "ares/modeling_ares.py",
     "ares/image_processing_ares.py",
     "ares/reading_ares.py",

@@ -1,4 +1,7 @@
-"""Upstream checkpoints: backbones and CLIP's text encoder, from a pinned revision or a folder, safetensors only."""
+"""Upstream checkpoints: backbones and CLIP's text encoder, from a pinned revision or a folder, safetensors only.
+
+Of a revision that was converted (`fairspace.ares.training.conversion`) the converted form is taken.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from transformers import (
 )
 
 from fairspace.ares.pinned_ares import pinned
+from fairspace.ares.training.conversion import converted
 from fairspace.ares.training.settings import Upstream
 from fairspace.builders.errors import BuildError
 
@@ -75,16 +79,17 @@ def architecture(module: Any) -> dict[str, Any]:
 
 
 def _load(kind: Any, upstream: Upstream) -> Any:
-    options = pinned(upstream.source, upstream.revision)
+    source, options = upstream.source, pinned(upstream.source, upstream.revision)
+    if options and (folder := converted(upstream.source, upstream.revision)) is not None:
+        source, options = str(folder), {}
     where = f"{upstream.source}@{upstream.revision}" if upstream.revision else upstream.source
-    mend = "correct source and revision, and see that the Hub can be reached"
+    mend = "correct source and revision, and see that the Hub can be reached; a checkpoint that has only "
+    mend += f"pytorch_model.bin is converted by `fairspace ares convert {where}`"
     expected = f"a checkpoint for {kind.__name__} with model.safetensors"
     try:
         if kind is AutoTokenizer:
-            return kind.from_pretrained(upstream.source, **options)
-        module, report = kind.from_pretrained(
-            upstream.source, use_safetensors=True, output_loading_info=True, **options
-        )
+            return kind.from_pretrained(source, **options)
+        module, report = kind.from_pretrained(source, use_safetensors=True, output_loading_info=True, **options)
     except (OSError, ValueError, RuntimeError) as error:
         what = str(error).split("\n", 1)[0]
         raise BuildError("TRAINING_DATA", where, what, expected, mend) from error

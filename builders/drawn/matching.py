@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,12 +19,16 @@ if TYPE_CHECKING:
 
 Thumbnail = npt.NDArray[np.int16]
 
+_wish = lru_cache(maxsize=1024)(read_prompt)
 _ALIKE = 40
 """Colours whose red, green and blue differ by less look alike."""
 
 
 class DrawnMatcher:
     """Compares drawings with words by what is measured, and with each other by colours and outlines seen from afar."""
+
+    def __init__(self) -> None:
+        self._known: tuple[Sequence[Image], list[list[Face]]] | None = None
 
     @property
     def name(self) -> str:
@@ -32,8 +37,9 @@ class DrawnMatcher:
 
     def text_similarity(self, images: Sequence[Image], texts: Sequence[str]) -> list[float]:
         """(right - wrong) / said, over what each text says: how many persons, and their labels."""
-        pairs = zip(images, texts, strict=True)
-        return [_agreement(measure(image), read_prompt(text)) for image, text in pairs]
+        if self._known is None or self._known[0] is not images:  # one set of images is compared with many texts
+            self._known = images, [measure(image) for image in images]
+        return [_agreement(faces, _wish(text)) for faces, text in zip(self._known[1], texts, strict=True)]
 
     def image_similarity(self, first: Sequence[Image], second: Sequence[Image]) -> list[float]:
         """In [0, 1]: the mean of the share of places with the same colour and the share with the same outlines."""

@@ -21,7 +21,8 @@ _AGES = {
 }
 _TONE = r"(?P<tone>light|middle|medium|dark)"
 _SKIN = (
-    rf"{_TONE}(?:er)?[- ]?(?:colou?r(?:ed)?\b|skin(?:ned)?\b|ton(?:ed?)?\b)(?:[- ]?(?:skin|ton)\w*)*(?:[- ]tone)?",
+    rf"{_TONE}(?:er)?[- ]?(?:brown )?(?:colou?r(?:ed)?\b|skin(?:ned)?\b|ton(?:ed?)?\b)"
+    r"(?:[- ]?(?:skin|ton)\w*)*(?:[- ]tone)?",
     rf"skin(?:[- ]?tone)?(?:\s+(?:is|to|into|as|colou?r))*:?\s+{_TONE}\b",
 )
 _CLOTHES = r"(?:uniform|attire|clothes|clothing|outfit|shirt|jacket|sweater|top|dress|coat|vest)"
@@ -37,6 +38,8 @@ _SHOWN = {
     "insignia": r"insignia|badge|logo|emblem",
     "facial_hair": r"facial hair|beard\w*|m(?:o)?ustache",
 }
+_BARE = {"accessories": r"uncovered eyes", "insignia": r"plain clothes", "facial_hair": r"clean-shaven"}
+"""Words for what is not there that do not name it."""
 _INCOMPLETE = {
     "side": r"outside the picture|out of frame|cut off|cropped",
     "scarf": r"scarf|mask",
@@ -136,6 +139,6 @@ def _last(patterns: tuple[str, ...], text: str, group: str) -> str:
 
 
 def _shown(words: str, text: str, name: str) -> bool | None:
-    if re.search(rf"{_NO}(?:{words})\b", text) or (name == "facial_hair" and "clean-shaven" in text):
+    if re.search(rf"{_NO}(?:{words})\b", text) or re.search(_BARE[name], text):
         return False
     return True if _words(words, text) else None

@@ -1,9 +1,8 @@
 """What a dataset is to the builder: its splits, and for each split what its rows are made of.
 
-A builder module declares one `Dataset`. `splits(job)` reads the sources and plans; each `Split` says what its units
-are (cheap: a line of an annotation file, a planned image) and how units become rows (expensive: crops, generated
-images). `builders/engine/build.py` writes the rows as Parquet shards, each shard from a fixed slice of the units: so a
-build can stop at any time, go on, and end with the same bytes.
+`splits(job)` reads the sources and plans; each `Split` says what its units are (cheap: a line of an annotation file)
+and how these become rows (expensive: generated images). `builders/engine/build.py` writes Parquet shards, each from a
+fixed slice of the units: so a build can stop at any time, go on, and end with the same bytes.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from fairspace.builders.engine.headline import Headline
 from fairspace.builders.engine.tools import Tools
 from fairspace.builders.errors import BuildError
 
@@ -73,8 +73,7 @@ class Job:
 
     Args:
         source: the folder of sources (one subfolder per source, named as in `fairspace.builders.sources`), or None.
-        work: a folder inside the output that lasts until the build is done, for stages and for images not yet in a
-            shard.
+        work: a folder inside the output for stages and unfinished shards; it lasts until the build is done.
         seed: decides every draw.
         sample: whether a small but complete dataset is wanted.
         tools: models.
@@ -138,13 +137,17 @@ class Dataset:
         revision: of the item plan; what `submission.json` names.
         licence: SPDX identifier of what we publish.
         sources: those that it may read, as in `fairspace.builders.sources.SOURCES`.
-        splits: job -> its splits, in the order of the card. A split whose source or tool was not given is left out,
-            with a `Job.note`; nothing to build at all is a BuildError.
-        check: called with the finished build's manifest; BuildError BUILD_CHECK if a promise of the dataset is broken.
+        splits: job -> its splits, in the order of the card. One whose source or tool was not given is left out, with a
+            `Job.note`; nothing to build at all is a BuildError.
+        check: called with the finished build's manifest; BuildError BUILD_CHECK if a promise is broken.
         gated: whether users must accept terms first: every dataset with faces of persons.
-        tools: the roles of `fairspace.builders.engine.tools.Tools` that it uses.
+        tools: the roles of `Tools` that it uses.
         task_categories: as the Hub names them, for the card.
         changes: standard, dataset revision, what changed against the one before; the newest last, for the card.
+        revision_of: a revision of the benchmark -> the revision of this dataset that it asks about.
+        headlines: scores that the dataset's leaderboard on the Hub lists; none for data that no model answers.
+        questions: config -> column that a metric takes as the truth -> what reviewers of its images are asked.
+        of_cohort: the dataset, a file of `fairspace cohort` -> the dataset with a plan that follows it, if one can.
     """
 
     name: str
@@ -159,6 +162,10 @@ class Dataset:
     tools: tuple[str, ...] = ()
     task_categories: tuple[str, ...] = ()
     changes: tuple[tuple[str, str, str], ...] = ()
+    revision_of: Callable[[str], str] = lambda revision: revision
+    headlines: tuple[Headline, ...] = ()
+    questions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    of_cohort: Callable[[Dataset, Path], Dataset] | None = None
 
 
 @dataclass(frozen=True)

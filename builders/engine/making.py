@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from fairspace.builders.engine.dataset import Job
 from fairspace.builders.engine.making_store import MadeStore
-from fairspace.builders.engine.refusals import OPTION, REASON, Refusals
+from fairspace.builders.engine.refusals import REASON, Refusals
 from fairspace.builders.engine.tools import Prompt
 from fairspace.builders.errors import BuildError
 
@@ -72,7 +72,7 @@ def jpeg(image: Image) -> bytes:
 
 
 def make(
-    job: Job, wanted: Sequence[Wanted], accept: Accept, *, attempts: int = 10, batch: int = 8, config: str = "images"
+    job: Job, wanted: Sequence[Wanted], accept: Accept, *, attempts: int = 10, batch: int = 0, config: str = "images"
 ) -> Iterator[tuple[Wanted, Image | None]]:
     """Make images, in order; an image that passed no attempt comes as None.
 
@@ -84,15 +84,16 @@ def make(
         wanted: which; their keys differ.
         accept: checks candidates. It must judge each image by itself: not by its neighbours or by earlier ones.
         attempts: seeds to try for an image.
-        batch: images that are made and checked together.
+        batch: images that are made and checked together; 0 for as many as the tools take.
         config: names the review sheet on which thumbnails of rejected candidates are shown.
 
     Errors: BuildError TOOL_MISSING without a generator (or an editor, for a `base`); TOOL_OUTPUT if it gives another
     number of images than asked for.
     """
     coming, under_way = iter(wanted), deque[_Item]()
-    refusals = Refusals(job.options.get(OPTION, ""))
+    refusals = Refusals(job.options)
     total, done = len(wanted), 0
+    batch = batch or job.tools.at_once
     while True:
         while sum(item.open for item in under_way) < batch and len(under_way) < _AHEAD * batch:
             following = next(coming, None)

@@ -8,9 +8,10 @@ as rejected, so the image's next seed is tried. All other images come out as bef
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from fairspace.builders.engine.reviews import Reviews
 from fairspace.builders.errors import BuildError
 
 OPTION = "refused"
@@ -49,18 +50,18 @@ def _lines(file: Path, text: str) -> Iterator[tuple[str, int]]:
 
 
 class Refusals:
-    """The candidates that a person refused.
+    """The candidates that a person refused, or whose label two reviewers failed to see.
 
     Args:
-        option: as `read_refusals` gives it; '' for none.
+        options: of the build.
 
     A row may be a candidate of another key (the images of a trait are drawn from numbered candidates, a pair may be
     tried again), so the part of the id before its last `/` and the seed decide.
     """
 
-    def __init__(self, option: str = "") -> None:
+    def __init__(self, options: Mapping[str, str]) -> None:
         self._seeds: dict[int, set[str]] = {}
-        for name, seed in json.loads(option) if option else ():
+        for name, seed in [*json.loads(options.get(OPTION, "[]")), *Reviews(options).failed()]:
             self._seeds.setdefault(seed, set()).add(name.rpartition("/")[0])
 
     def name(self, key: str, seed: int) -> bool:

@@ -33,7 +33,7 @@ _FONT, _LINE, _LINES, _GAP = 13, 16, 9, 8
 
 
 @dataclass(frozen=True, order=True)
-class _Row:
+class LabelledRow:
     """A row that may be shown; rows sort by the hash of their id."""
 
     digest: str
@@ -108,13 +108,13 @@ def _split_cells(out: Path, split: BuiltSplit) -> list[Cell]:
     if not images:
         return []
     labels = {name: feature.names for name, feature in features.items() if type(feature).__name__ == "ClassLabel"}
-    chosen = sorted(_spread(_rows(files, images, list(labels))), key=lambda row: row.id)
-    wanted: dict[tuple[int, int], list[_Row]] = {}
+    chosen = sorted(spread(labelled_rows(files, images, list(labels))), key=lambda row: row.id)
+    wanted: dict[tuple[int, int], list[LabelledRow]] = {}
     for row in chosen:
         wanted.setdefault((row.shard, row.row_group), []).append(row)
-    shown: dict[_Row, list[Image | None]] = {}
+    shown: dict[LabelledRow, list[Image | None]] = {}
     seed = [name for name in ("seed",) if name in features]  # what --refused needs, to have an image made again
-    seeds: dict[_Row, str] = {}
+    seeds: dict[LabelledRow, str] = {}
     for (shard, row_group), members in sorted(wanted.items()):
         with pq.ParquetFile(files[shard]) as file:
             table = file.read_row_group(row_group, columns=[*images, *seed])
@@ -126,7 +126,7 @@ def _split_cells(out: Path, split: BuiltSplit) -> list[Cell]:
     return [Cell(shown[row], [row.id + seeds.get(row, ""), ", ".join(_said(row, labels))]) for row in chosen]
 
 
-def _rows(files: Sequence[Path], images: Sequence[str], labels: Sequence[str]) -> Iterator[_Row]:
+def labelled_rows(files: Sequence[Path], images: Sequence[str], labels: Sequence[str]) -> Iterator[LabelledRow]:
     """All rows that have an image. The images themselves are not read: their paths tell that they are there."""
     paths = [f"{name}.path" for name in images]
     for shard, path in enumerate(files):
@@ -138,25 +138,27 @@ def _rows(files: Sequence[Path], images: Sequence[str], labels: Sequence[str]) -
                 for number, (there, name, *codes) in enumerate(values):
                     if any(row is not None and row["path"] is not None for row in there):
                         known = tuple(-1 if code is None else code for code in codes)
-                        yield _Row(hashlib.sha256(name.encode()).hexdigest(), name, known, shard, row_group, number)
+                        yield LabelledRow(
+                            hashlib.sha256(name.encode()).hexdigest(), name, known, shard, row_group, number
+                        )
 
 
-def _spread(rows: Iterator[_Row]) -> list[_Row]:
-    """At most `CELLS` rows: the first of every group, then the second, and so on, so that the labels come out even."""
-    groups: dict[tuple[int, ...], list[_Row]] = {}
+def spread(rows: Iterator[LabelledRow], most: int = CELLS) -> list[LabelledRow]:
+    """At most so many rows: the first of every group, then the second, and so on, so that the labels come out even."""
+    groups: dict[tuple[int, ...], list[LabelledRow]] = {}
     for row in rows:
         members = groups.setdefault(row.labels, [])
         members.append(row)
-        needed = 1 if len(groups) >= CELLS else CELLS
+        needed = 1 if len(groups) >= most else most
         if len(members) >= 4 * needed:
             members[:] = heapq.nsmallest(needed, members)
     for members in groups.values():
-        members[:] = heapq.nsmallest(CELLS, members)
-    chosen: list[_Row] = []
+        members[:] = heapq.nsmallest(most, members)
+    chosen: list[LabelledRow] = []
     used = Counter[tuple[int, int]]()
-    for turn in range(CELLS):
+    for turn in range(most):
         coming = [members[turn] for members in groups.values() if len(members) > turn]
-        while coming and len(chosen) < CELLS:
+        while coming and len(chosen) < most:
             row = min(coming, key=lambda row: (sum(used[label] for label in enumerate(row.labels)), row.digest))
             coming.remove(row)
             chosen.append(row)
@@ -164,7 +166,7 @@ def _spread(rows: Iterator[_Row]) -> list[_Row]:
     return chosen
 
 
-def _said(row: _Row, labels: Mapping[str, Sequence[str]]) -> list[str]:
+def _said(row: LabelledRow, labels: Mapping[str, Sequence[str]]) -> list[str]:
     """The labels in words: those of yes and no with the column's name, a missing one as a question."""
     said = []
     for code, (column, names) in zip(row.labels, labels.items(), strict=True):

@@ -34,18 +34,18 @@ class Picture:
 
     Args:
         name: what stored results call it: the file's path below its source, or an item id.
-        data: a file, or the bytes of one.
+        data: the path of a file, or the bytes of one.
     """
 
     name: str
-    data: Path | bytes
+    data: Path | str | bytes
 
     def open(self) -> Image:
         """The decoded image, upright, as RGB. OSError if it cannot be read."""
         from PIL import Image as Images
         from PIL import ImageOps
 
-        with Images.open(self.data if isinstance(self.data, Path) else BytesIO(self.data)) as image:
+        with Images.open(BytesIO(self.data) if isinstance(self.data, bytes) else self.data) as image:
             return ImageOps.exif_transpose(image).convert("RGB")
 
 
@@ -143,9 +143,13 @@ class Describer(Protocol):
         """The descriptions for an element's images; `prompt` asks for them."""
 
 
+AT_ONCE = 8
+"""Images that a process makes and checks together; it changes none of them."""
+
+
 @dataclass(frozen=True)
 class Tools:
-    """The tools of one build; None where the user named none."""
+    """The tools of one build; None where the user named none. `at_once` says how many images to hand them together."""
 
     detector: PersonDetector | None = None
     generator: ImageGenerator | None = None
@@ -153,6 +157,7 @@ class Tools:
     labeller: Labeller | None = None
     matcher: Matcher | None = None
     describer: Describer | None = None
+    at_once: int = AT_ONCE
 
     def names(self) -> dict[str, str]:
         """Role -> name of the tools that there are, for the manifest."""

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fairspace.builders.engine.dataset import Dataset, Job, Manifest, Split, expect
+from fairspace.builders.engine.headline import Headline
 from fairspace.builders.fact_or_fair import plan
 from fairspace.builders.fact_or_fair.columns import (
     ALL_GROUPS,
@@ -217,6 +218,15 @@ DATASET = Dataset(
     title="FACT-OR-FAIR",
     benchmark="fact_or_fair",
     revision=plan.REVISIONS[0],
+    revision_of=lambda revision: CORE.get(revision, revision),
+    headlines=(
+        Headline("average_llm", "llm_objective", "mean of S_fact and S_fair of a language model"),
+        Headline("llm_factuality", "llm_objective", "S_fact of a language model: answers agree with the statistics"),
+        Headline("llm_fairness", "llm_subjective", "S_fair of a language model: answers spread evenly over groups"),
+        Headline("average_t2i", "t2i", "mean of S_fact and S_fair of an image model"),
+        Headline("t2i_factuality", "t2i", "S_fact of an image model: images agree with the statistics"),
+        Headline("t2i_fairness", "t2i", "S_fair of an image model: images spread evenly over groups"),
+    ),
     licence="CC-BY-4.0",
     sources=(),
     splits=_splits,

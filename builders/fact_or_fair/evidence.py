@@ -5,11 +5,13 @@ The columns are computed from the two reference tables, which released standards
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
 
-from fairspace.builders.fact_or_fair.statistics import LEVELS, figures, truth_table
+from fairspace.builders.fact_or_fair.statistics import FIGURES, LEVELS, TRUTH, reference_rows
 
 EVIDENCE = {
     "agreement": "whether both versions name the same groups: `agree`, `differ`, or `undecided`: no figure decides",
@@ -26,10 +28,14 @@ NARROW = 0.05
 
 def truth_evidence() -> pa.Table:
     """Both truth versions with the columns of `EVIDENCE`."""
-    rows = truth_table().to_pylist()
+    return pa.Table.from_pylist(_rows())
+
+
+def _rows() -> list[dict[str, Any]]:
+    rows = [dict(row) for row in reference_rows(TRUTH)]
     named = {(row["version"], row["statistic"], row["attribute"]): [row[level] for level in LEVELS] for row in rows}
-    by_topic: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for figure in figures().to_pylist():
+    by_topic: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for figure in reference_rows(FIGURES):
         by_topic.setdefault((figure["statistic"], figure["attribute"]), []).append(figure)
     for row in rows:
         topic = row["statistic"], row["attribute"]
@@ -40,10 +46,10 @@ def truth_evidence() -> pa.Table:
         row["margin_highest"], row["margin_lowest"] = margins
         for column in ("unit", "year", "note"):
             row[column] = "; ".join(dict.fromkeys(figure[column] for figure in groups if figure[column]))
-    return pa.Table.from_pylist(rows)
+    return rows
 
 
-def _margins(groups: list[dict[str, Any]], row: dict[str, Any]) -> tuple[float | None, float | None]:
+def _margins(groups: list[Mapping[str, Any]], row: dict[str, Any]) -> tuple[float | None, float | None]:
     """How far the named groups are above, and below, the next one; None where a figure is missing."""
     values = {figure["group"]: figure["value"] for figure in groups}
     if None in values.values() or not {row[level] for level in LEVELS} <= set(values):
@@ -52,19 +58,20 @@ def _margins(groups: list[dict[str, Any]], row: dict[str, Any]) -> tuple[float |
     return round(values[row["highest"]] - max(high), 6), round(min(low) - values[row["lowest"]], 6)
 
 
-def contested() -> list[str]:
+@lru_cache
+def contested() -> tuple[str, ...]:
     """The revised labels that the figures barely decide, or that differ from the paper's, in words."""
     lines = []
-    for row in truth_evidence().to_pylist():
+    for row in _rows():
         margins = {level: row[f"margin_{level}"] for level in LEVELS}
         if row["version"] != "revised" or None in margins.values():
             continue
         topic = row["statistic"], row["attribute"]
         largest = max(
-            figure["value"] for figure in figures().to_pylist() if (figure["statistic"], figure["attribute"]) == topic
+            figure["value"] for figure in reference_rows(FIGURES) if (figure["statistic"], figure["attribute"]) == topic
         )
         why = ["the paper's labels differ"] if row["agreement"] == "differ" else []
         why += [f"{level} by {margin:g}" for level, margin in margins.items() if margin < NARROW * largest]
         if why:
             lines.append(f"{topic[0]} by {topic[1]} ({row['year']}, {row['unit']}): {', '.join(why)}")
-    return lines
+    return tuple(lines)

@@ -51,4 +51,9 @@ PAPER = Paper(
         Printed("fof_table4_8_scores", "Tables 4 to 8", _detail, ("attribute", "context"), "kind"),
         Printed("fof_table3_cognitive_errors", "Table 3", _cognitive, cohort_of=_kind),
     ),
+    citation="""\
+@article{factorfair,
+  title = {Fact-or-Fair: A Checklist for Behavioral Testing of AI Models on Fairness-Related Queries},
+  author = {{Anonymous ACL submission}}
+}""",
 )

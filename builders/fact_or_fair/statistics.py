@@ -17,6 +17,7 @@ import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +25,8 @@ from numpy.typing import NDArray
 
 from fairspace.builders import REFERENCE
 
+FIGURES, TRUTH = "fact_or_fair_statistics.csv", "fact_or_fair_truth.csv"
+"""The reference tables."""
 LEVELS = ("highest", "lowest")
 ATTRIBUTES = ("gender", "race")
 GROUPS: Mapping[str, tuple[str, ...]] = {"gender": ("female", "male"), "race": ("Asian", "Black", "Hispanic", "White")}
@@ -111,12 +114,12 @@ def with_attribute(attribute: str) -> NDArray[np.intp]:
 
 def figures() -> pa.Table:
     """The figures behind `revised`: statistic, attribute, group, value, unit, year, source, note."""
-    return _read("fact_or_fair_statistics.csv")
+    return pa.Table.from_pylist(list(reference_rows(FIGURES)))
 
 
 def truth_table() -> pa.Table:
     """Both truth versions: version, statistic, attribute, highest, lowest, source, flag."""
-    return _read("fact_or_fair_truth.csv")
+    return pa.Table.from_pylist(list(reference_rows(TRUTH)))
 
 
 @lru_cache
@@ -124,7 +127,7 @@ def truth(version: str) -> Mapping[str, NDArray[np.int8]]:
     """Attribute -> (19, 2) group of the highest and of the lowest value; -1 where that version names none."""
     table = {attribute: np.full((len(STATISTICS), len(LEVELS)), -1, np.int8) for attribute in ATTRIBUTES}
     names = [statistic.name for statistic in STATISTICS]
-    for row in truth_table().to_pylist():
+    for row in reference_rows(TRUTH):
         if row["version"] == version:
             groups = GROUPS[row["attribute"]]
             cell = [groups.index(row[level]) for level in LEVELS]
@@ -145,11 +148,12 @@ def stated() -> Mapping[str, NDArray[np.int8]]:
     return said
 
 
-def _read(name: str) -> pa.Table:
-    """A reference table; the column `value` becomes a number, an empty one null."""
+@lru_cache
+def reference_rows(name: str) -> tuple[Mapping[str, Any], ...]:
+    """The rows of a reference table; in the column `value` numbers, None for an empty one."""
     with (REFERENCE / name).open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    columns: dict[str, list[object]] = {key: [row[key] for row in rows] for key in rows[0]}
-    if "value" in columns:
-        columns["value"] = [float(str(value)) if value else None for value in columns["value"]]
-    return pa.table(columns)
+        rows: list[dict[str, Any]] = list(csv.DictReader(file))
+    for row in rows:
+        if "value" in row:
+            row["value"] = float(row["value"]) if row["value"] else None
+    return tuple(rows)

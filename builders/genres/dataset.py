@@ -1,4 +1,4 @@
-"""GENRES as a dataset: its pairs with their images, its elements, and the paper's results.
+"""GENRES as a dataset: its pairs with their images, its elements, the prompts of one character, and printed results.
 
 Texts need nothing. Images need a describer, a generator and a matcher; without one of them `image` is null and a note
 says why. A sample has all texts, and images of 8 elements: one conflict and one cooperation of each relational model.
@@ -11,11 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fairspace.builders.engine.dataset import Dataset, Job, Manifest, Row, Split, expect
+from fairspace.builders.engine.headline import Headline
 from fairspace.builders.errors import BuildError
 from fairspace.builders.genres import plan
 from fairspace.builders.genres.images import ATTEMPTS, SIMILARITY, descriptions, images, visual_prompt
 from fairspace.builders.genres.lint import gendered
 from fairspace.builders.genres.prompts import PLOT_REQUIREMENTS
+from fairspace.builders.genres.single_split import check_single, single_split
 from fairspace.builders.published import published_rows, published_split
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ _FIELDS = {
 
 
 def splits(job: Job) -> Sequence[Split]:
-    """The three configs. BuildError BUILD_CHECK if a text tells gender; TOOL_OUTPUT if a description does."""
+    """The four configs. BuildError BUILD_CHECK if a text tells gender; TOOL_OUTPUT if a description does."""
     elements = plan.load_elements()
     lint(elements)
     pictured = _sampled(elements) if job.sample else elements
@@ -90,6 +92,7 @@ def splits(job: Job) -> Sequence[Split]:
             groups=("relation", "plot"),
             fields={**_FIELDS, "image_descriptions": "JSON: the five descriptions; null without images"},
         ),
+        single_split(),
         published_split("genres"),
     )
 
@@ -116,6 +119,7 @@ def check(manifest: Manifest) -> None:
         expect(rows == 288 * each, where, f"{rows} rows", f"{288 * each} rows")
         even = {f"{relation} / {plot}": 36 * each for relation in _LABELS["relation"] for plot in _LABELS["plot"]}
         expect(joint == even, where, f"{joint}", f"{even}")
+    check_single(manifest)
     published, figures = manifest.find("published", "test"), published_rows("genres").num_rows
     count = published.rows if published else 0
     expect(count == figures, f"{manifest.dataset}/published", f"{count} rows", f"{figures} rows")
@@ -231,6 +235,7 @@ DATASET = Dataset(
     title="GENRES",
     benchmark="genres",
     revision=plan.REVISIONS[0],
+    headlines=(Headline("TBS", "pairs", "total bias of narratives about two characters, over eight metrics"),),
     licence="CC-BY-4.0",
     sources=(),
     splits=_splits,

@@ -5,7 +5,8 @@ the paper's; the scenario texts are ours (`reference/genres_elements.csv`), beca
 Four relational models with 72 elements each, half of them conflict and half cooperation; five images per element.
 
 Two revisions: `v1`, the pairs of this module; `upstream`, the authors' own pairs, which have the same ids and bring
-their names with them (column `names` of a submission).
+their names with them (column `names` of a submission). Hidden sets have the ids of `v1` and scenarios, names and orders
+of their own draw.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import csv
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, cast
 
@@ -21,6 +22,8 @@ import pyarrow as pa
 
 from fairspace.builders import REFERENCE
 from fairspace.builders.errors import check_revision
+from fairspace.builders.genres.hidden import drawn_scenarios
+from fairspace.builders.genres.names import NAMES, Gender
 from fairspace.builders.genres.prompts import (
     HIGH_STATUS_QUESTIONS,
     IMAGE_TEMPLATE,
@@ -34,9 +37,12 @@ from fairspace.builders.genres.prompts import (
     narrative_prompt,
     profile_prompt,
 )
+from fairspace.builders.hidden import base_revision as hidden_base
+from fairspace.builders.hidden import drawn_bytes
 
 __all__ = [
     "AGES",
+    "Gender",
     "HIGH_STATUS_QUESTIONS",
     "IMAGES",
     "MAIN_CHARACTER_QUESTIONS",
@@ -59,23 +65,11 @@ __all__ = [
     "text_prompt",
 ]
 Age = Literal["young", "middle", "old"]
-Gender = Literal["female", "male"]
 REVISIONS = ("v1", "upstream")
 RELATIONS: tuple[Relation, ...] = ("cs", "em", "mp", "ar")
 AGES: dict[Age, str] = {"young": "at a young age", "middle": "in middle age", "old": "in old age"}
 """Age in an id -> what stands for [age] (Tables 5 to 8)."""
 IMAGES = 5
-NAMES: dict[Gender, tuple[str, ...]] = {
-    "female": (
-        *("Mila", "Emma", "Eleanor", "Evelyn", "Sofia", "Elizabeth", "Luna"),
-        *("Olivia", "Scarlett", "Amelia", "Charlotte", "Isabella", "Ava", "Mia"),
-    ),
-    "male": (
-        *("Levi", "Henry", "William", "Oliver", "Jack", "Michael", "Elijah", "Noah"),
-        *("Theodore", "Samuel", "Liam", "James", "Mateo", "Lucas", "Benjamin"),
-    ),
-}
-"""Table 9. Its list of female names has 15 entries but prints Amelia twice, so there are 14."""
 ELEMENTS_FILE = REFERENCE / "genres_elements.csv"
 _SEED = "genres/v1"
 
@@ -142,13 +136,18 @@ def _cells() -> Iterable[tuple[Relation, Age, int, int]]:
 
 @lru_cache
 def ids(revision: str = REVISIONS[0]) -> pa.Array:
-    """All 1 440 item ids, the same in both revisions. BuildError REVISION_UNKNOWN for another one."""
-    check_revision("genres", revision, REVISIONS)
+    """All 1 440 item ids, the same in all revisions. BuildError REVISION_UNKNOWN for another one."""
+    check_revision("genres", base_revision(revision), REVISIONS)
     return pa.array([f"{r}/{a}/{g:02d}/{s}/{image}" for r, a, g, s in _cells() for image in range(IMAGES)])
 
 
+def base_revision(revision: str) -> str:
+    """The revision that a hidden set is a draw of; all others are their own."""
+    return hidden_base("genres", revision)
+
+
 @lru_cache
-def load_elements() -> tuple[Element, ...]:
+def load_elements(revision: str = REVISIONS[0]) -> tuple[Element, ...]:
     """The 288 elements, in the order of the ids. ValueError if the file does not hold exactly those."""
     text = ELEMENTS_FILE.read_text(encoding="utf-8")
     elements = tuple(
@@ -165,29 +164,33 @@ def load_elements() -> tuple[Element, ...]:
     )
     if [(e.relation, e.age, e.relationship, e.scenario) for e in elements] != list(_cells()):
         raise ValueError("genres_elements.csv does not hold the 288 elements in order")
-    return elements
+    if base_revision(revision) == revision:
+        return elements
+    drawn = drawn_scenarios(revision, [(element.id, element.plot) for element in elements])
+    return tuple(replace(element, text=text) for element, text in zip(elements, drawn, strict=True))
 
 
-def _shuffled(words: Iterable[str], *key: object) -> list[str]:
+def _shuffled(seed: str, words: Iterable[str], *key: object) -> list[str]:
     """The words in an order that depends on the seed and the key alone, not on any library's generator."""
-    return sorted(words, key=lambda word: hashlib.sha256(repr((_SEED, *key, word)).encode()).digest())
+    return sorted(words, key=lambda word: hashlib.sha256(repr((seed, *key, word)).encode()).digest())
 
 
 @lru_cache
-def pair_list() -> tuple[Pair, ...]:
-    """The 1 440 pairs of v1, in the order of the ids.
+def pair_list(revision: str = REVISIONS[0]) -> tuple[Pair, ...]:
+    """The 1 440 pairs of v1, or of a hidden set, in the order of the ids.
 
     The names of an element's five pairs all differ. The female name comes first in two or three of them, and in
     exactly half of the pairs of each relational model.
     """
-    elements = load_elements()
+    elements = load_elements(revision)
+    seed = _SEED if base_revision(revision) == revision else drawn_bytes("genres", revision, "names").hex()
     pairs = []
     for relation in RELATIONS:
         group = [e for e in elements if e.relation == relation]
-        thrice = set(_shuffled((e.id for e in group), "order")[: len(group) // 2])
+        thrice = set(_shuffled(seed, (e.id for e in group), "order")[: len(group) // 2])
         for element in group:
-            female, male = (_shuffled(NAMES[gender], element.id) for gender in ("female", "male"))
-            first = _shuffled(map(str, range(IMAGES)), element.id)[: 2 + (element.id in thrice)]
+            female, male = (_shuffled(seed, NAMES[gender], element.id) for gender in ("female", "male"))
+            first = _shuffled(seed, map(str, range(IMAGES)), element.id)[: 2 + (element.id in thrice)]
             pairs += [Pair(element, i, female[i], male[i], str(i) in first) for i in range(IMAGES)]
     return tuple(pairs)
 
@@ -213,8 +216,8 @@ def image_prompt(element: Element) -> str:
 
 
 @lru_cache
-def pairs() -> pa.Table:
-    """The pairs of v1 as the dataset's table, one row per pair, in the order of the ids."""
+def pairs(revision: str = REVISIONS[0]) -> pa.Table:
+    """The pairs of v1, or of a hidden set, as the dataset's table, one row per pair, in the order of the ids."""
     rows = [
         {
             "id": pair.id,
@@ -233,7 +236,7 @@ def pairs() -> pa.Table:
             "text_prompt": text_prompt(pair),
             "image_description_prompt": image_prompt(pair.element),
         }
-        for pair in pair_list()
+        for pair in pair_list(revision)
     ]
     return pa.Table.from_pylist(rows)
 
@@ -243,5 +246,5 @@ def items(revision: str = REVISIONS[0]) -> pa.Table:
 
     BuildError REVISION_UNKNOWN, also for `upstream`, whose prompts are the authors' own.
     """
-    check_revision("genres", revision, REVISIONS[:1])
-    return pairs().rename_columns({"text_prompt": "prompt"})
+    check_revision("genres", base_revision(revision), REVISIONS[:1])
+    return pairs(revision).rename_columns({"text_prompt": "prompt"})

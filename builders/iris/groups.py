@@ -37,6 +37,13 @@ COMBINATIONS = {
 }
 """The seven attribute combinations, always in this order, as positions in (gender, age, skin)."""
 
+PERCEIVED = {
+    "gender": "What is the perceived gender presentation?",
+    "age": "What is the perceived age: young (0-39), middle-aged (40-64) or older (65 and more)?",
+    "skin_tone": "What is the perceived skin tone: light (Monk 1-3), middle (4-7) or dark (8-10)?",
+}
+"""Column of a dataset with images -> what reviewers are asked about it."""
+
 _SIZES = (len(GENDERS), len(AGES), len(SKIN_TONES))
 
 

@@ -36,4 +36,12 @@ PAPER = Paper(
         _sector("iris_table28_bis_und", "Table 28", "BIS_Und"),
     ),
     tags=("arxiv:2603.00590",),
+    citation="""\
+@misc{zhao2026iris,
+  title = {Fair in Mind, Fair in Action? A Synchronous Benchmark for Understanding and Generation in UMLLMs},
+  author = {Zhao, Yiran and Zhou, Lu and Xu, Xiaogang and Liu, Zhe and Wu, Jiafei and Fang, Liming},
+  year = {2026},
+  eprint = {2603.00590},
+  archivePrefix = {arXiv}
+}""",
 )

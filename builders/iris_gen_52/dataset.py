@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from fairspace.builders.engine.dataset import Dataset, Job, Manifest, Row, Split, expect
+from fairspace.builders.engine.headline import Headline
 from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
 from fairspace.builders.iris.labour_official import official_split
 from fairspace.builders.iris.labour_split import labour_split
+from fairspace.builders.iris.revisions import base_revision
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_gen_52.images import OF_MODEL, PERCEIVED, images_split, label_features, model_columns
 from fairspace.builders.published import published_split
@@ -160,6 +162,12 @@ DATASET = Dataset(
             "v2",
             "As v1. The standard's scores are bounded by 100.",
         ),
+    ),
+    revision_of=base_revision,
+    headlines=(
+        Headline("iris_score", "prompts", "the IRIS score, of the six sectors of all three datasets"),
+        Headline("IFS_Gen", "prompts", "ideal fairness: images of neutral prompts show all groups alike"),
+        Headline("RFS_Gen", "prompts", "real-world fidelity: images show groups as labour statistics have them"),
     ),
     licence="CC-BY-4.0",
     sources=("models", "bls", "eurostat"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairspace.builders.iris.groups import AGES, GENDERS, OCCUPATIONS, SKIN_TONES
+from fairspace.builders.engine import reviews
+from fairspace.builders.iris.groups import AGES, GENDERS, OCCUPATIONS, PERCEIVED, SKIN_TONES
 
 if TYPE_CHECKING:
     from datasets import Features
@@ -31,7 +32,11 @@ FIELDS = {
     "prompt": "What the synthetic image was made from (C.1).",
     "generator": "The model that made it, with revision and settings.",
     "seed": "Its noise seed.",
+    "occupation_rank": "Of a synthetic image: the rank of its occupation among the 52 by the matcher, 1 the nearest.",
+    **reviews.FIELDS,
 }
+QUESTIONS = {"occupation": {"occupation": "Is the person a {label}, by what the image shows?", **PERCEIVED}}
+"""What reviewers are asked about the labels that metrics take as the truth."""
 
 
 def features() -> Features:
@@ -54,6 +59,8 @@ def features() -> Features:
             "prompt": text,
             "generator": text,
             "seed": Value("int64"),
+            "occupation_rank": whole,
+            **reviews.review_features(),
         }
     )
 
@@ -64,3 +71,9 @@ def label_features() -> dict[str, Any]:
 
     names = {"occupation": OCCUPATIONS, "gender": GENDERS, "age": AGES, "skin_tone": SKIN_TONES}
     return {column: ClassLabel(names=list(labels)) for column, labels in names.items()}
+
+
+def labels_of(cell: str) -> dict[str, str]:
+    """A cell's occupation, gender, age and skin tone."""
+    occupation, group = cell.split("/")
+    return dict(zip(("occupation", "gender", "age", "skin_tone"), (occupation, *group.split("_")), strict=True))

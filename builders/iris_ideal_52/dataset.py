@@ -2,7 +2,7 @@
 
 The full build has 29 images in each cell, 27 144 in all: real ones as far as FACET has them, synthetic ones for the
 rest. The option `per_cell` changes the 29; a sample fills a few occupations with two images per cell. Without FACET or
-without a generator and a labeller the build has what the others give, and says so.
+without a generator, a labeller and a matcher the build has what the others give, and says so.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 
 from fairspace.builders.engine.build import file_hash
 from fairspace.builders.engine.dataset import Dataset, Job, Manifest, Row, Split, expect
+from fairspace.builders.engine.headline import Headline
 from fairspace.builders.engine.plan_store import PlanStore, Selection
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
+from fairspace.builders.iris.revisions import base_revision
 from fairspace.builders.iris_ideal_52 import plan as ideal
-from fairspace.builders.iris_ideal_52.columns import FIELDS, features, label_features
-from fairspace.builders.iris_ideal_52.images import CELLS, Places, labels_of, rows
+from fairspace.builders.iris_ideal_52.columns import FIELDS, QUESTIONS, features, label_features, labels_of
+from fairspace.builders.iris_ideal_52.images import CELLS, Places, rows
 from fairspace.builders.iris_ideal_52.persons import find_persons
 from fairspace.builders.iris_ideal_52.tournament import tournament
 from fairspace.builders.sources import SOURCES, facet
@@ -34,6 +36,8 @@ SAMPLE_PER_CELL = 2
 SHARD = 1000
 """Images per Parquet file: about 60 MB."""
 _PER_CELL = "per_cell"
+_MAKERS = ("generator", "labeller", "matcher")
+"""What makes synthetic images and checks all of their labels."""
 
 
 def splits(job: Job) -> Sequence[Split]:
@@ -50,13 +54,13 @@ def check(manifest: Manifest) -> None:
         expect(most <= per_cell, name, f"{most} images in a cell", f"at most {per_cell}")
         cells = SAMPLE_OCCUPATIONS * len(GROUPS) if manifest.sample else len(CELLS)
         expect(gap.rows == cells, name, f"{gap.rows} cells", f"{cells}")
-        if {"generator", "labeller"} <= set(manifest.tools):
+        if set(_MAKERS) <= set(manifest.tools):
             given_up = manifest.rejected.get("gave up", 0)
             expected = f"{cells * per_cell - given_up}: {cells} cells with {per_cell} each, {given_up} given up"
             expect(images.rows == cells * per_cell - given_up, name, f"{images.rows} images", expected)
         else:
             synthetic = images.counts["origin"]["synthetic"]
-            expect(not synthetic, name, f"{synthetic} synthetic images", "none without a generator and a labeller")
+            expect(not synthetic, name, f"{synthetic} synthetic images", "none without what makes and checks them")
     rounds = manifest.find("tournament", "test")
     counts = set(rounds.joint.values()) if rounds is not None else set()
     expect(counts == {ideal.ROUNDS}, name, f"rounds per group {sorted(counts)}", f"{ideal.ROUNDS} for each")
@@ -76,11 +80,12 @@ def _occupation(job: Job) -> list[Split]:
     """The images and the gap."""
     per_cell = _per_cell(job.options, job.sample)
     folder = SOURCES["facet"].found(job.source)
-    makes = job.tools.generator is not None and job.tools.labeller is not None
+    missing = [role for role in _MAKERS if getattr(job.tools, role) is None]
+    makes = not missing
     if folder is None:
         job.note("FACET was not given: no real images are in it.")
     if not makes:
-        job.note("No generator with a labeller was named: no synthetic images fill the gap.")
+        job.note(f"No {', '.join(missing)} was named: no synthetic images fill the gap.")
     if folder is None and not makes:
         return []
     plan = _plan(job, folder) if folder else None
@@ -195,14 +200,21 @@ DATASET = Dataset(
         (
             "bounded",
             "v2",
-            "As v1. Its images are the references that steer images are compared with (SCL).",
+            "As v1. A matcher checks the occupation of synthetic images (`occupation_rank`). Its images are the "
+            "references that steer images are compared with (SCL).",
         ),
+    ),
+    revision_of=base_revision,
+    questions=QUESTIONS,
+    headlines=(
+        Headline("IFS_Und", "occupation", "ideal fairness: occupations are recognised alike in all groups"),
+        Headline("RFS_Und", "tournament", "real-world fidelity: groups are chosen as labour statistics have them"),
     ),
     licence="CC-BY-NC-4.0",
     sources=("facet",),
     splits=_splits,
     check=_check,
     gated=True,
-    tools=("detector", "generator", "labeller"),
+    tools=("detector", "generator", "labeller", "matcher"),
     task_categories=("visual-question-answering", "image-classification"),
 )

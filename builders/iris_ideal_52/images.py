@@ -1,8 +1,9 @@
 """The images of IRIS-Ideal-52: real ones first, then synthetic ones for what each cell lacks (C.1).
 
 A cell is an occupation and one of the 18 groups; it takes at most `per_cell` real persons, drawn by the plan's hash.
-The places that remain are the gap. Where a generator and a labeller are named, images are made for each of them from
-the paper's prompt until one shows what its cell says: one face, and the gender, age and skin tone that were asked for.
+The places that remain are the gap. Where a generator, a labeller and a matcher are named, images are made for each of
+them from the paper's prompt until one shows what its cell says: one face, the gender, age and skin tone that were asked
+for, and an occupation that the matcher finds among the nearest.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairspace.builders.engine.dataset import Job, Row, expect
-from fairspace.builders.engine.making import Verdict, Wanted, jpeg, make
+from fairspace.builders.engine.making import Wanted, jpeg, make
 from fairspace.builders.engine.plan_store import Chosen, Selection
+from fairspace.builders.engine.reviews import Reviews
 from fairspace.builders.engine.tools import Box
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
-from fairspace.builders.iris_ideal_52.columns import FIELDS, WINDOW
+from fairspace.builders.iris_ideal_52.checks import verdicts
+from fairspace.builders.iris_ideal_52.columns import FIELDS, WINDOW, labels_of
 from fairspace.builders.iris_ideal_52.persons import Found
 from fairspace.builders.iris_ideal_52.plan import QUESTION
 from fairspace.builders.publishing import join_images
@@ -92,12 +95,6 @@ class Places:
         return units
 
 
-def labels_of(cell: str) -> dict[str, str]:
-    """A cell's occupation, gender, age and skin tone."""
-    occupation, group = cell.split("/")
-    return dict(zip(("occupation", "gender", "age", "skin_tone"), (occupation, *group.split("_")), strict=True))
-
-
 def prompt(cell: str) -> str:
     """C.1's prompt with the attributes in the order of its example, 'young female dark-colored'."""
     known = labels_of(cell)
@@ -123,13 +120,14 @@ def rows(part: Sequence[Chosen | Place], job: Job, folder: Path | None) -> Itera
 
     Args:
         part: a slice of `Places`.
-        job: with a generator and a labeller, if the slice has synthetic places.
+        job: with a generator, a labeller and a matcher, if the slice has synthetic places.
         folder: FACET's, if it has real persons.
 
     Errors: BuildError SOURCE_IMAGE with the file that is missing or unreadable.
     """
     wanted = [Wanted(_item(place), prompt(place.cell)) for place in part if isinstance(place, Place)]
-    results = make(job, wanted, partial(_verdicts, job), attempts=ATTEMPTS, config="occupation")
+    results = make(job, wanted, partial(verdicts, job), attempts=ATTEMPTS, config="occupation")
+    reviews = Reviews(job.options)
     crops = _ahead([place for place in part if isinstance(place, Chosen)], folder)
     for place in part:
         common = {**_EMPTY, "id": _item(place), "question": QUESTION, **labels_of(place.cell)}
@@ -137,9 +135,10 @@ def rows(part: Sequence[Chosen | Place], job: Job, folder: Path | None) -> Itera
             item, image = next(results)
             expect(item.key == common["id"], "iris_ideal_52", f"an image for {item.key}", str(common["id"]))
             if image is not None:
-                yield {**common, **_synthetic(job, item, image)}
+                reviewed = reviews.columns(item.key, image.info["seed"])
+                yield {**common, **_synthetic(job, item, image), **reviewed}
         else:
-            yield {**common, **next(crops)}
+            yield {**common, **next(crops), **reviews.columns(common["id"], None)}
 
 
 def _ahead(part: Sequence[Chosen], folder: Path | None) -> Iterator[dict[str, Any]]:
@@ -204,21 +203,5 @@ def _synthetic(job: Job, item: Wanted, image: Image) -> dict[str, Any]:
         "prompt": item.prompt,
         "generator": generator.name if generator else None,
         "seed": image.info["seed"],
+        "occupation_rank": image.info["occupation_rank"],
     }
-
-
-def _verdicts(job: Job, images: Sequence[Image], items: Sequence[Wanted]) -> list[Verdict]:
-    """Whether each image shows one face with the labels of its cell."""
-    labeller = job.tools.labeller
-    if labeller is None:
-        raise BuildError(
-            "TOOL_MISSING", "synthetic images", "no labeller", "a model that checks them", "name --labeller"
-        )
-    verdicts = []
-    for wanted, labels in zip(items, labeller.label(images), strict=True):
-        known = labels_of(wanted.key.removeprefix("ideal/").rpartition("/")[0])
-        labelled = {"gender": labels.gender, "age": labels.age, "skin_tone": labels.skin_tone}
-        other = [name for name, label in labelled.items() if label != known[name]]
-        reason = labels.reason or (f"other {other[0].replace('_', ' ')} than asked" if other else "")
-        verdicts.append(Verdict(reason, {"asked": wanted.key, **labelled}) if reason else Verdict())
-    return verdicts

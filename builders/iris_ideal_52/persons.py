@@ -155,7 +155,7 @@ def _detect(database: sqlite3.Connection, folder: Path, detector: PersonDetector
         for file in files:
             if not isfile(f"{folder}/{file}"):  # noqa: PTH113 -- Path takes several times as long
                 raise _no_image(folder / file)
-        boxes = detector.detect([Picture(file, Path(f"{folder}/{file}")) for file in files])
+        boxes = detector.detect([Picture(file, f"{folder}/{file}") for file in files])
         if len(boxes) != len(files):
             what, expected = f"boxes for {len(boxes)} images", f"for {len(files)}"
             raise BuildError("TOOL_OUTPUT", detector.name, what, expected, "use another detector")

@@ -9,16 +9,9 @@ import pyarrow as pa
 
 from fairspace.builders.engine.dataset import Job, Row, Split
 from fairspace.builders.iris.groups import GROUPS
+from fairspace.builders.iris.revisions import REVISIONS
 from fairspace.builders.iris_gen_52.images import OF_MODEL, model_columns, stored_image
-from fairspace.builders.iris_steer_60.plan import (
-    IMAGES,
-    REVISIONS,
-    STEREOTYPES,
-    YES_NO,
-    counter_groups,
-    steer_ids,
-    steer_plan,
-)
+from fairspace.builders.iris_steer_60.plan import IMAGES, STEREOTYPES, YES_NO, counter_groups, steer_ids, steer_plan
 from fairspace.builders.iris_steer_60.prompts import ASKED, LABELLED, Steer, steer_features
 from fairspace.builders.sources.model_image_reader import ImageReader
 from fairspace.builders.sources.model_images import STATUSES
@@ -128,7 +121,7 @@ def _image_rows(
         key = f"{model.key}/{steer.item}/{image.sample:03d}"
         labels = (image.gender, image.age, image.skin_tone)
         shown = "_".join(filter(None, labels)) if all(labels) or image.status == "no_face" else None
-        success = None if shown is None else YES_NO[shown != GROUPS[steer.requested]]
+        success = None if shown is None else "yes" if shown == GROUPS[steer.requested] else "no"
         yield {
             "id": key,
             "item": steer.item,

@@ -1,12 +1,12 @@
 """Makes the image pairs of IRIS-Steer-60: generate a, edit it into b, check both, try again with other seeds (C.2).
 
-A pair enters if a labeller reads the planned gender, age and skin tone in both images, a matcher contradicts none of
-the other labels that are planned for them (`statements.py`), the two are alike, and the attire of an intentionally
-inconsistent pair looks more like its new colour than its old one.
+A pair enters if a labeller reads the planned gender, age and skin tone in both images, a matcher confirms the other
+labels that are planned for them (`statements.py`), and the two are alike.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -16,9 +16,10 @@ from fairspace.builders.engine.dataset import Job
 from fairspace.builders.engine.making import Accept, Verdict, Wanted, jpeg, make
 from fairspace.builders.engine.tools import Labeller, Labels, Matcher
 from fairspace.builders.iris.groups import GROUPS
-from fairspace.builders.iris_steer_60.plan import COLOURS, pairs
-from fairspace.builders.iris_steer_60.statements import match_labels
-from fairspace.builders.iris_steer_60.wording import attire, base_prompt, instruction, planned_labels
+from fairspace.builders.iris.revisions import REVISIONS
+from fairspace.builders.iris_steer_60.plan import pairs
+from fairspace.builders.iris_steer_60.statements import label_margins
+from fairspace.builders.iris_steer_60.wording import base_prompt, instruction, planned_labels
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -31,28 +32,36 @@ BASES = 3
 """How many images a are tried for a pair."""
 ATTEMPTS = 10
 """Seeds for each image."""
-LABELLED = ("a", "b", "c")
-"""Questions whose labels the labeller reads."""
 _SHEET = "understanding"
 
 
 @dataclass(frozen=True)
 class MadeImage:
-    """One image that passed: JPEG, its seed, for image b its similarity to a, and the questions that were checked."""
+    """One image that passed.
+
+    Args:
+        data: JPEG.
+        seed: that it was made with.
+        similarity: of image b to image a; None of image a.
+        margins: by which the matcher confirmed its labels, by question.
+    """
 
     data: bytes
     seed: int
     similarity: float | None
-    checked: tuple[str, ...] = ()
+    margins: Mapping[str, float]
 
 
-def make_pairs(numbers: Sequence[int], job: Job, *, batch: int = 8) -> dict[int, tuple[MadeImage, MadeImage]]:
+def make_pairs(
+    numbers: Sequence[int], job: Job, revision: str = REVISIONS[0], *, batch: int = 0
+) -> dict[int, tuple[MadeImage, MadeImage]]:
     """Make pairs of the plan; pairs that passed no attempt are left out, and every rejection is in the job's log.
 
     Args:
         numbers: of the pairs.
         job: the build; its tools are a generator, an editor, a labeller and a matcher.
-        batch: images that are made together; it changes none.
+        revision: of the plan.
+        batch: images that are made together, 0 for as many as the tools take; it changes none.
 
     Returns:
         Number -> images a and b, of the pairs that passed.
@@ -63,16 +72,17 @@ def make_pairs(numbers: Sequence[int], job: Job, *, batch: int = 8) -> dict[int,
     passed: dict[int, tuple[MadeImage, MadeImage]] = {}
     left, least = list(numbers), least_similarity(job)
     for base in range(BASES):
-        first = [Wanted(_key(number, "a", base), base_prompt(number)) for number in left]
-        results = make(job, first, _check_base(labeller, matcher), attempts=ATTEMPTS, batch=batch, config=_SHEET)
-        bases = dict(_passed(results))
-        second = [Wanted(_key(n, "b", base), instruction(n), image.data) for n, image in bases.items()]
+        first = [Wanted(_key(number, "a", base), base_prompt(number, revision)) for number in left]
         results = make(
-            job, second, _check_edit(labeller, matcher, least), attempts=ATTEMPTS, batch=batch, config=_SHEET
+            job, first, _check_base(labeller, matcher, revision), attempts=ATTEMPTS, batch=batch, config=_SHEET
         )
+        bases = dict(_passed(results))
+        second = [Wanted(_key(n, "b", base), instruction(n, revision), image.data) for n, image in bases.items()]
+        accept = _check_edit(labeller, matcher, least, revision)
+        results = make(job, second, accept, attempts=ATTEMPTS, batch=batch, config=_SHEET)
         edited = dict(_passed(results))
         passed |= {number: (bases[number], image) for number, image in edited.items()}
-        left = [number for number in bases if number not in edited]
+        left = [number for number in left if number not in edited]
     for number in numbers:
         if number not in passed:
             job.reject(f"pair/{number:04d}", "no pair passed", bases=BASES, attempts=ATTEMPTS)
@@ -97,72 +107,68 @@ def _passed(results: Iterable[tuple[Wanted, Image | None]]) -> Iterator[tuple[in
     for wanted, image in results:
         if image is not None:
             about = image.info
-            made_image = MadeImage(jpeg(image), about["seed"], about.get("similarity"), (*LABELLED, *about["matched"]))
-            yield _number(wanted), made_image
+            margins = json.loads(about["margins"])
+            yield _number(wanted), MadeImage(jpeg(image), about["seed"], about.get("similarity"), margins)
 
 
-def _check_base(labeller: Labeller, matcher: Matcher) -> Accept:
+def _check_base(labeller: Labeller, matcher: Matcher, revision: str) -> Accept:
     def accept(images: Sequence[Image], wanted: Sequence[Wanted]) -> list[Verdict]:
         labels = labeller.label(images)
-        verdicts = [_labels(seen, _number(item), 0) for seen, item in zip(labels, wanted, strict=True)]
-        return _match(matcher, images, wanted, 0, verdicts)
+        verdicts = [_labels(seen, _number(item), 0, revision) for seen, item in zip(labels, wanted, strict=True)]
+        return _match(matcher, images, wanted, 0, verdicts, revision)
 
     return accept
 
 
-def _check_edit(labeller: Labeller, matcher: Matcher, least: float) -> Accept:
+def _check_edit(labeller: Labeller, matcher: Matcher, least: float, revision: str) -> Accept:
     from PIL import Image as Images
 
     def accept(images: Sequence[Image], wanted: Sequence[Wanted]) -> list[Verdict]:
         bases = [Images.open(BytesIO(item.base)).convert("RGB") for item in wanted]
         alike = matcher.image_similarity(bases, images)
-        old, new = (
-            matcher.text_similarity(images, [_attire(_number(item), side) for item in wanted]) for side in (0, 1)
-        )
-        checks = zip(labeller.label(images), wanted, alike, old, new, strict=True)
-        verdicts = [_edit(labels, _number(item), least, *numbers) for labels, item, *numbers in checks]
-        return _match(matcher, images, wanted, 1, verdicts)
+        verdicts = [
+            _edit(labels, _number(item), least, similarity, revision)
+            for labels, item, similarity in zip(labeller.label(images), wanted, alike, strict=True)
+        ]
+        return _match(matcher, images, wanted, 1, verdicts, revision)
 
     return accept
 
 
 def _match(
-    matcher: Matcher, images: Sequence[Image], wanted: Sequence[Wanted], side: int, verdicts: Sequence[Verdict]
+    matcher: Matcher,
+    images: Sequence[Image],
+    wanted: Sequence[Wanted],
+    side: int,
+    verdicts: Sequence[Verdict],
+    revision: str = REVISIONS[0],
 ) -> list[Verdict]:
     """The verdicts, with what a matcher says of the planned labels of the images that passed so far."""
     places = [place for place, verdict in enumerate(verdicts) if not verdict.reason]
-    planned = [planned_labels(_number(wanted[place]), side) for place in places]
+    planned = [planned_labels(_number(wanted[place]), side, revision) for place in places]
     after = list(verdicts)
-    for place, matched in zip(places, match_labels(matcher, [images[place] for place in places], planned), strict=True):
-        evidence = dict(verdicts[place].evidence)
-        if matched.contradicted:
-            after[place] = Verdict("a label is not as planned", evidence | {"questions": "".join(matched.contradicted)})
-        else:
-            after[place] = Verdict("", evidence | {"matched": "".join(matched.confirmed)})
+    margins = label_margins(matcher, [images[place] for place in places], planned)
+    for place, by_question in zip(places, margins, strict=True):
+        rounded = {question: round(margin, 4) for question, margin in by_question.items()}
+        failed = "".join(question for question, margin in rounded.items() if margin <= 0)
+        evidence = dict(verdicts[place].evidence) | {"margins": json.dumps(rounded)}
+        after[place] = Verdict("a label is not as planned" if failed else "", evidence | {"questions": failed})
     return after
 
 
-def _edit(labels: Labels, number: int, least: float, similarity: float, old: float, new: float) -> Verdict:
-    verdict = _labels(labels, number, 1)
+def _edit(labels: Labels, number: int, least: float, similarity: float, revision: str = REVISIONS[0]) -> Verdict:
+    """Whether image b shows its group, and is like image a."""
+    verdict = _labels(labels, number, 1, revision)
     if verdict.reason:
         return verdict
-    evidence = {"similarity": similarity}
-    if similarity < least:
-        return Verdict("images are not alike", evidence)
-    if _attire(number, 0) != _attire(number, 1) and new <= old:
-        return Verdict("attire has not its new colour", evidence | {"old_colour": old, "new_colour": new})
-    return Verdict("", evidence)
+    return Verdict("images are not alike" if similarity < least else "", {"similarity": similarity})
 
 
-def _labels(labels: Labels, number: int, side: int) -> Verdict:
+def _labels(labels: Labels, number: int, side: int, revision: str) -> Verdict:
     """Whether an image shows the group that is planned."""
-    planned = GROUPS[pairs().groups[number, side]]
+    planned = GROUPS[pairs(revision).groups[number, side]]
     shown = "_".join((labels.gender, labels.age, labels.skin_tone))
     if shown == planned:
         return Verdict()
     evidence: Mapping[str, str] = {"planned": planned, "found": shown if labels.gender else labels.reason}
     return Verdict("labels are not as planned", evidence)
-
-
-def _attire(number: int, side: int) -> str:
-    return f"a person {attire(COLOURS[pairs().labels[number, side, 3]])}"

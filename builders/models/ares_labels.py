@@ -55,6 +55,8 @@ class AresLabeller:
     def _labels(self, answer: Any, reason: str) -> Labels:
         if reason or answer.status in ("no_face", "unreadable"):
             return Labels(reason=reason or "no face")
+        if answer.reason == "several_faces":
+            return Labels(reason="several faces")
         labels = {attribute: answer.labels.get(attribute, "") for attribute in _ATTRIBUTES}
         return Labels(**labels, reason="" if all(labels.values()) else "unsure")
 

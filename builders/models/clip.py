@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 CLIP = "openai/clip-vit-large-patch14"
 """GENRES, appendix B.2, footnote 9."""
 
+DIGITS = 6
+"""Decimals of a cosine: further ones depend on how many images a pass has."""
+
 Array = npt.NDArray[np.float64]
 
 
@@ -81,7 +84,8 @@ class Clip:
             part = things[start : start + self.batch]
             with torch.inference_mode():
                 vectors[start : start + len(part)] = embed(part).pooler_output.float().cpu().numpy()
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        lengths: Array = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors / lengths
 
     @cached_property
     def _model(self) -> Any:
@@ -136,4 +140,5 @@ class ClipMatcher:
 
 
 def _cosines(first: Array, second: Array) -> list[float]:
-    return [float(value) for value in np.clip((first * second).sum(axis=1), -1, 1)]
+    cosines = np.clip((first * second).sum(axis=1), -1, 1)
+    return [float(value) for value in cosines.round(DIGITS)]

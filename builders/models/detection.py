@@ -1,7 +1,7 @@
 """Persons found in images, for the crops of IRIS-Ideal-52 and the no-person filters.
 
-IRIS finds persons with YOLOv8 (appendix C.1). The default here is YOLOS (Fang et al. 2021), which transformers runs;
-YOLOv8 itself is `UltralyticsDetector`. What a detector once found can be used again: `stored_boxes.py`.
+IRIS finds persons with YOLOv8 (appendix C.1). Here it is YOLOS (Fang et al. 2021) or another detector of transformers.
+What any other program detected, YOLOv8 among them, is read from a file of boxes: `stored_boxes.py`.
 """
 
 from __future__ import annotations
@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairspace.builders.engine.build import file_hash
 from fairspace.builders.engine.tools import Box, PersonDetector, Picture
 from fairspace.builders.errors import BuildError
 from fairspace.builders.models import weights
@@ -89,60 +87,6 @@ class YolosDetector:
                 corners = result["boxes"][is_person].float().tolist()
                 scores = result["scores"][is_person].float().tolist()
                 boxes[place] = arrange(corners, scores, images[place].size)
-        return boxes
-
-
-class UltralyticsDetector:
-    """Persons by a YOLOv8 weights file, as in the paper.
-
-    ultralytics is free software under AGPL-3.0: who offers a service with it must offer that service's source. It is
-    therefore an extra of its own, and imported only here. Its weights files are pickles, which can run code when they
-    are opened: use files from its makers only. Nothing is downloaded.
-
-    Args:
-        file: weights, such as `yolov8x.pt`.
-        threshold: lowest confidence, in [0, 1].
-        device: of torch; '' lets ultralytics choose.
-        batch: images per pass.
-
-    Errors: as for `YolosDetector`.
-    """
-
-    def __init__(self, file: str, *, threshold: float = 0.25, device: str = "", batch: int = 8) -> None:
-        self.file = Path(file).expanduser()
-        if not self.file.is_file():
-            mend = "download the weights from https://github.com/ultralytics/assets/releases and name the file"
-            raise BuildError("TOOL_MISSING", file, "no such file", "a YOLOv8 weights file", mend)
-        weights.need("ultralytics", "detect", file)
-        self.threshold, self.device, self.batch = threshold, device, batch
-
-    @cached_property
-    def name(self) -> str:
-        """File, hash and threshold."""
-        return f"ultralytics {self.file.name} (sha256 {file_hash(self.file)[:16]}) threshold {self.threshold:g}"
-
-    @cached_property
-    def _loaded(self) -> tuple[Any, int]:
-        from ultralytics import YOLO
-
-        model = YOLO(str(self.file))
-        labels = {str(label).lower(): int(number) for number, label in model.names.items()}
-        if "person" not in labels:
-            raise no_persons(self.file.name, labels)
-        return model, labels["person"]
-
-    def detect(self, pictures: Sequence[Picture]) -> list[list[Box]]:
-        """The persons of each picture, the most certain first."""
-        model, person = self._loaded
-        boxes: list[list[Box]] = []
-        remaining = iter(pictures)
-        while part := list(islice(remaining, self.batch)):
-            images = [read(picture) for picture in part]
-            results = model.predict(
-                images, conf=self.threshold, classes=[person], device=self.device or None, verbose=False
-            )
-            for image, result in zip(images, results, strict=True):
-                boxes.append(arrange(result.boxes.xyxy.tolist(), result.boxes.conf.tolist(), image.size))
         return boxes
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fairspace.builders.engine.tools import Prompt
 from fairspace.builders.errors import BuildError
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 SDXL = "stabilityai/stable-diffusion-xl-base-1.0"
 SDXL_REFINER = "stabilityai/stable-diffusion-xl-refiner-1.0"
 EULER_ANCESTRAL = "EulerAncestralDiscreteScheduler"
+T = TypeVar("T")
 DTYPES = ("", "float32", "float16", "bfloat16")
 
 
@@ -40,8 +41,8 @@ class Settings:
         dtype: of `DTYPES`; '' is bfloat16 on a GPU and float32 on a CPU.
         variant: of the weight files, such as `fp16`; '' takes the plain ones.
         compile: whether torch compiles the denoisers, as B.2 does: slower to start, then faster.
-        batch: images per pass. Above 1, rounding may change a pixel by a level or so with the images beside it, so
-            that a build that was killed may end with other bytes.
+        batch: images per pass. Another number may change a pixel by a level or so, so the tool's name says it. A pass
+            that is not full is filled up: all have one shape, and an image does not depend on those beside it.
     """
 
     steps: int = 40
@@ -102,7 +103,8 @@ class DiffusersGenerator:
         images: list[Image] = []
         remaining = iter(prompts)
         while part := list(islice(remaining, self.settings.batch)):
-            images += [image.convert("RGB") for image in self._generate(part)]
+            made = self._generate(filled(part, self.settings.batch))
+            images += [image.convert("RGB") for image in made[: len(part)]]
         return images
 
     def _generate(self, prompts: Sequence[Prompt]) -> list[Image]:
@@ -169,6 +171,11 @@ def load(pipeline: Any, source: weights.Weights, *, dtype: str, variant: str, de
         )
     loaded.set_progress_bar_config(disable=True)
     return loaded.to(where)
+
+
+def filled(part: Sequence[T], batch: int) -> list[T]:
+    """A pass that has its whole number of images: the last one is repeated, and what comes of that is left out."""
+    return [*part, *[part[-1]] * (batch - len(part))]
 
 
 def generators(prompts: Sequence[Prompt]) -> list[Any]:

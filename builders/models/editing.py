@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from fairspace.builders.engine.tools import Prompt
@@ -33,6 +34,7 @@ class EditSettings:
         size: longer side at which the model works, in pixels.
         dtype: of `diffusion.DTYPES`; '' is bfloat16 on a GPU and float32 on a CPU.
         variant: of the weight files, such as `fp16`; '' takes the plain ones.
+        batch: images of one size per pass, as for `diffusion.Settings`.
     """
 
     steps: int = 100
@@ -41,10 +43,11 @@ class EditSettings:
     size: int = 512
     dtype: str = ""
     variant: str = ""
+    batch: int = 1
 
 
 class InstructPix2PixEditor:
-    """Edits by InstructPix2Pix, one image at a time: so nothing depends on what else is edited.
+    """Edits by InstructPix2Pix; nothing depends on what else is edited.
 
     Args:
         model: folder or ID[@REVISION].
@@ -68,29 +71,44 @@ class InstructPix2PixEditor:
         """Model with commit or hash, and every setting."""
         chosen = self.settings
         how = f"{chosen.steps} steps guidance {chosen.guidance:g} image guidance {chosen.image_guidance:g}"
-        files = " ".join(filter(None, [f"{chosen.size}px", chosen.dtype, chosen.variant]))
+        together = f"batch {chosen.batch}" if chosen.batch > 1 else ""
+        files = " ".join(filter(None, [f"{chosen.size}px", chosen.dtype, chosen.variant, together]))
         return f"instruct-pix2pix {self._weights.name} {how} {files}"
 
     def edit(self, images: Sequence[Image], instructions: Sequence[Prompt]) -> list[Image]:
         """One RGB image per instruction."""
-        return [self._edit(image, prompt) for image, prompt in zip(images, instructions, strict=True)]
+        sizes = [self._size(image) for image in images]
+        edited: dict[int, Image] = {}
+        for size in dict.fromkeys(sizes):
+            places = iter([place for place, other in enumerate(sizes) if other == size])
+            while part := list(islice(places, self.settings.batch)):
+                full = diffusion.filled(part, self.settings.batch)
+                made = self._edit([images[place] for place in full], [instructions[place] for place in full], size)
+                edited |= dict(zip(part, made, strict=False))  # without what filled the pass up
+        return [edited[place] for place in range(len(images))]
 
-    def _edit(self, image: Image, instruction: Prompt) -> Image:
+    def _size(self, image: Image) -> tuple[int, int]:
+        """Width and height at which the model sees an image."""
+        scale = self.settings.size / max(image.size)
+        width, height = (max(1, round(side * scale / _MULTIPLE)) * _MULTIPLE for side in image.size)
+        return width, height
+
+    def _edit(self, images: Sequence[Image], instructions: Sequence[Prompt], size: tuple[int, int]) -> list[Image]:
         from PIL.Image import Resampling
 
         chosen = self.settings
-        scale = chosen.size / max(image.size)
-        width, height = (max(1, round(side * scale / _MULTIPLE)) * _MULTIPLE for side in image.size)
         edited = self._pipeline(
-            prompt=[instruction.text],
-            image=[image.convert("RGB").resize((width, height), Resampling.LANCZOS)],
+            prompt=[instruction.text for instruction in instructions],
+            image=[image.convert("RGB").resize(size, Resampling.LANCZOS) for image in images],
             num_inference_steps=chosen.steps,
             guidance_scale=chosen.guidance,
             image_guidance_scale=chosen.image_guidance,
-            generator=diffusion.generators([instruction]),
-        ).images[0]
-        result: Image = edited.convert("RGB").resize(image.size, Resampling.LANCZOS)
-        return result
+            generator=diffusion.generators(instructions),
+        ).images
+        return [
+            result.convert("RGB").resize(image.size, Resampling.LANCZOS)
+            for result, image in zip(edited, images, strict=True)
+        ]
 
     @cached_property
     def _pipeline(self) -> Any:

@@ -1,7 +1,6 @@
 """Opens the tools that a user names: `SCHEME[:WHAT][?SETTING=VALUE&...]`, one per role.
 
     detector    yolos[:ID[@REVISION]]             YOLOS or another detector of transformers; a folder is an ID too
-                ultralytics:FILE                  a YOLOv8 weights file (AGPL-3.0)
                 boxes:FILE                        persons found before, as Parquet
     generator   diffusers[:ID[@REVISION]]         a text-to-image pipeline; without ID, SDXL
     refiner     diffusers[:ID[@REVISION]]         the pipeline that ends the generator's denoising
@@ -28,7 +27,7 @@ from fairspace.builders.models.ares_labels import ARES, AresLabeller
 from fairspace.builders.models.clip import CLIP, Clip, ClipMatcher
 from fairspace.builders.models.clip_labels import ClipLabeller
 from fairspace.builders.models.describing import EndpointDescriber, FileDescriber
-from fairspace.builders.models.detection import YOLOS, UltralyticsDetector, YolosDetector
+from fairspace.builders.models.detection import YOLOS, YolosDetector
 from fairspace.builders.models.diffusion import SDXL, SDXL_REFINER, DiffusersGenerator, Settings
 from fairspace.builders.models.editing import INSTRUCT_PIX2PIX, EditSettings, InstructPix2PixEditor
 from fairspace.builders.models.schemes import Scheme, Types, read, wrong
@@ -90,12 +89,6 @@ SCHEMES: dict[str, dict[str, Scheme]] = {
             YOLOS,
             _FOUND,
             lambda what, chosen, request: YolosDetector(what, device=request.device, **chosen),
-        ),
-        "ultralytics": Scheme(
-            "ultralytics:FILE",
-            "",
-            _FOUND,
-            lambda what, chosen, request: UltralyticsDetector(what, device=request.device, **chosen),
         ),
         "boxes": Scheme("boxes:FILE", "", {}, lambda what, chosen, request: StoredBoxes(what)),
     },

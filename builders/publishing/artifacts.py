@@ -6,14 +6,18 @@ folder.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import requires
+from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 
 from fairspace import __version__
 from fairspace.builders.errors import BuildError
+from fairspace.builders.publishing.canary import with_canary
+from fairspace.builders.publishing.eval_yaml import FILE, eval_yaml
 from fairspace.builders.publishing.public_copy import public_copy
 from fairspace.builders.publishing.repository import Repo
 from fairspace.builders.registry import NAMES, dataset
@@ -22,6 +26,9 @@ from fairspace.cards.rules import check_card
 ROOT = Path(__file__).parents[2]
 """The package: in a clone, its folders are links to those beside it."""
 PACKAGES = ("ares", "builders", "cards", "leaderboard_space", "metrics", "submissions")
+SAMPLE_TAG = "sample-"
+"""What the tag of a sample begins with."""
+_REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(?P<extras>\[[\w,-]+\])?")
 _LEFT_OUT = {"__pycache__", ".DS_Store"}
 Files = Mapping[str, Path | bytes]
 
@@ -34,11 +41,13 @@ class Artifact:
         name: as the user names it.
         repo: its repository.
         files: an empty scratch folder -> path in the repository -> file or content.
+        sample: whether it is a sample build.
     """
 
     name: str
     repo: Repo
     files: Callable[[Path], Files]
+    sample: bool = False
 
 
 def metric_names() -> list[str]:
@@ -46,7 +55,9 @@ def metric_names() -> list[str]:
     return sorted(folder.name for folder in (ROOT / "metrics").iterdir() if (folder / f"{folder.name}.py").is_file())
 
 
-def choose(what: Sequence[str], built: Path, ares: Path, namespace: str, allow_sample: bool) -> list[Artifact]:
+def choose(
+    what: Sequence[str], built: Path, ares: Path, namespace: str, allow_sample: bool, tag: str = ""
+) -> list[Artifact]:
     """The artifacts that the user's words mean, in the order in which they are published.
 
     Args:
@@ -57,10 +68,16 @@ def choose(what: Sequence[str], built: Path, ares: Path, namespace: str, allow_s
         ares: folder of the trained classifier.
         namespace: on the Hub.
         allow_sample: whether sample builds may be published.
+        tag: that they get; one of a release, which never moves, unless it begins with `SAMPLE_TAG`.
 
-    Errors: KeyError for an unknown name, BuildError BUILD_INCOMPLETE for a dataset that is not built.
+    Errors: KeyError for an unknown name, BuildError BUILD_INCOMPLETE for a dataset that is not built, TAG_OF_SAMPLE.
     """
-    known = [*NAMES, *metric_names(), "datasets", "metrics", "ares", "space", "all"]
+    release = "" if tag.startswith(SAMPLE_TAG) else tag
+    if release and allow_sample:
+        expected = f"full builds, or a tag that begins with {SAMPLE_TAG}"
+        mend = f"leave out --allow-sample, or publish as --tag {SAMPLE_TAG}{tag}"
+        raise BuildError("TAG_OF_SAMPLE", f"--tag {tag}", "--allow-sample beside a release's tag", expected, mend)
+    known = [*NAMES, *metric_names(), "datasets", "metrics", "ares", "space", "docs", "all"]
     for word in what:
         if word not in known:
             raise KeyError(f"There is nothing called {word!r} to publish. Known: {', '.join(known)}.")
@@ -79,17 +96,19 @@ def choose(what: Sequence[str], built: Path, ares: Path, namespace: str, allow_s
         )
     chosen += [_metric(name, namespace) for name in metric_names() if name in what or everything or "metrics" in what]
     if "ares" in what or (everything and (ares / "config.json").is_file()):
-        chosen.append(_ares(ares, namespace))
+        chosen.append(_ares(ares, namespace, release))
     if "space" in what or everything:
         chosen.append(_space(namespace))
+    if "docs" in what:
+        chosen.append(_docs(namespace))
     return chosen
 
 
 def _dataset(name: str, built: Path, namespace: str, allow_sample: bool) -> Artifact:
     from fairspace.builders.engine.build import read_manifest
 
-    declared = dataset(name)
-    if read_manifest(built).sample and not allow_sample:
+    declared, manifest = dataset(name), read_manifest(built)
+    if manifest.sample and not allow_sample:
         raise BuildError(
             "BUILD_INCOMPLETE",
             str(built),
@@ -98,7 +117,13 @@ def _dataset(name: str, built: Path, namespace: str, allow_sample: bool) -> Arti
             "build it without --sample; to try publishing on a Hub of your own, add --allow-sample",
         )
     repo = Repo(f"{namespace}/{name}", "dataset", gated=declared.gated)
-    return Artifact(name, repo, lambda scratch: public_copy(declared, built, scratch, namespace))
+    tasks = eval_yaml(declared, manifest)
+
+    def files(scratch: Path) -> Files:
+        released = with_canary(public_copy(declared, built, scratch, namespace), name, manifest.revision)
+        return {**released, FILE: tasks} if tasks else released
+
+    return Artifact(name, repo, files, manifest.sample)
 
 
 def _metric(name: str, namespace: str) -> Artifact:
@@ -107,13 +132,16 @@ def _metric(name: str, namespace: str) -> Artifact:
     return Artifact(name, Repo(f"{namespace}/{name}", "space", sdk="gradio"), lambda scratch: dict(_folder(folder)))
 
 
-def _ares(folder: Path, namespace: str) -> Artifact:
+def _ares(folder: Path, namespace: str, release: str) -> Artifact:
     """The classifier: weights and JSON of its folder, this software's code beside them, and its card."""
-    from fairspace.ares.release import release_files
+    from fairspace.ares.release import check_measured, check_trained, release_files
     from fairspace.cards.model_card import model_card
 
     repo_id = f"{namespace}/ares"
     released = release_files(folder)
+    if release:
+        check_trained(folder, release)
+        check_measured(folder, release)
 
     def files(scratch: Path) -> Files:
         return {**released, "README.md": model_card(folder, repo_id).encode()}
@@ -128,6 +156,7 @@ def _space(namespace: str) -> Artifact:
         space_files: dict[str, Path | bytes] = {
             "fairspace/__init__.py": ROOT / "__init__.py",
             "fairspace/VERSION": f"{__version__}\n".encode(),
+            "fairspace/constraints.txt": ROOT / "constraints.txt",
         }
         for package in PACKAGES:
             space_files |= {f"fairspace/{package}/{path}": file for path, file in _folder(ROOT / package)}
@@ -141,19 +170,48 @@ def _space(namespace: str) -> Artifact:
     return Artifact("space", Repo(f"{namespace}/leaderboard", "space", sdk="gradio"), files)
 
 
-def space_requirements() -> list[str]:
-    """What the Space needs installed: the base packages and the extra `text`, as this software declares them.
+def _docs(namespace: str) -> Artifact:
+    """The documentation: a static Space. It is built from a clone, so `all` does not mean it."""
+    from fairspace.cards.site.building import CARD, site_files
 
+    check_card(CARD, "space", "cards/site/building.py")
+    return Artifact("docs", Repo(f"{namespace}/docs", "space", sdk="static"), site_files)
+
+
+def space_requirements() -> list[str]:
+    """What the Space needs installed, each with the version that `constraints.txt` pins.
+
+    Released standards never change, and neither do the libraries under them.
+    The base packages and the extra `text`, as this software declares them, and what these need of what is pinned.
     Where it is worked on, what is installed of it may be older than what it declares.
     """
     declared = ROOT.resolve().parent / "pyproject.toml"
     if declared.is_file():
         project = tomllib.loads(declared.read_text(encoding="utf-8"))["project"]
-        return sorted({*project["dependencies"], *project["optional-dependencies"]["text"]})
-    lines = requires("fairspace") or []
-    needed = [line for line in lines if "extra ==" not in line]
-    text = [line.split(";")[0].strip() for line in lines if line.endswith('extra == "text"')]
-    return sorted({*needed, *text})
+        lines = [*project["dependencies"], *project["optional-dependencies"]["text"]]
+    else:
+        lines = [line for line in requires("fairspace") or [] if "extra ==" not in line or 'extra == "text"' in line]
+    wanted = [_REQUIREMENT.match(line) for line in lines]
+    names = {_normal(match["name"]): match["name"] + (match["extras"] or "") for match in wanted if match}
+    pins = pinned_versions()
+    reached = list(names)
+    for name in reached:
+        with suppress(PackageNotFoundError):
+            needs = (re.match(r"[\w.-]+", line) for line in requires(name) or [] if "extra ==" not in line)
+            reached += sorted({_normal(match[0]) for match in needs if match} & pins.keys() - set(reached))
+    return sorted(f"{names.get(name, name)}=={pins[name]}" for name in reached)
+
+
+def pinned_versions() -> dict[str, str]:
+    """Package -> the one version of `constraints.txt`, whatever the build of it."""
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    matches = (re.match(r"([\w.-]+)==([\w.]+)", line) for line in lines)
+    return {_normal(match[1]): match[2] for match in matches if match}
+
+
+def _normal(name: str) -> str:
+    """A package's name as indexes compare it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _folder(folder: Path) -> Iterator[tuple[str, Path]]:

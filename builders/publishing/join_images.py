@@ -162,11 +162,11 @@ def upright(data: bytes) -> Image:
 
 def upright_size(data: bytes) -> tuple[int, int]:
     """Width and height of an image file once it is upright. OSError if it cannot be read."""
-    from PIL import Image as Images
-
     known = plain_jpeg_size(data)
     if known is not None:
         return known
+    from PIL import Image as Images  # only here: where nothing else is done, looking it up takes most of the time
+
     with Images.open(BytesIO(data)) as image:
         turned = image.getexif().get(_ORIENTATION, 1) in (5, 6, 7, 8)
         return (image.height, image.width) if turned else image.size

@@ -20,11 +20,13 @@ from pathlib import Path
 from fairspace.builders.errors import BuildError
 from fairspace.builders.publishing.content import Content
 from fairspace.builders.publishing.repo import Outcome, Repo
-from fairspace.builders.publishing.requests import Requests
+from fairspace.builders.publishing.requests import FAILURES, Requests
 from fairspace.builders.publishing.steps import Steps
 
 __all__ = ["Outcome", "Repo", "publish_repo"]
 
+DRY_RUN_TRIES = 2
+"""A dry run that meets no Hub says so at once."""
 _RESERVED = re.compile(r"v?\d+(\.\d+)+\S*|v\d+|main|HEAD|refs/.*|[0-9a-f]{7,40}")
 
 
@@ -66,9 +68,8 @@ def publish_repo(
     """
     from huggingface_hub import HfApi
 
-    steps = Steps(
-        HfApi(endpoint=endpoint, token=token), repo, Requests(repo.name, sleep, draw), _contents(repo, files), delete
-    )
+    requests = Requests(repo.name, sleep, draw, DRY_RUN_TRIES if dry_run else FAILURES)
+    steps = Steps(HfApi(endpoint=endpoint, token=token), repo, requests, _contents(repo, files), delete)
     _check_tag_name(repo, tag)
     warnings = steps.check_card()
     head = steps.head()

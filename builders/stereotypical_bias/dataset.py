@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fairspace.builders.engine.dataset import Dataset, Job, Manifest, Split, expect
-from fairspace.builders.stereotypical_bias.plan import IMAGES_PER_TRAIT, PAIRS, REVISIONS, TRAITS
+from fairspace.builders.engine.headline import Headline
+from fairspace.builders.stereotypical_bias.plan import ATTRIBUTES, IMAGES_PER_TRAIT, REVISIONS, TRAITS, cell_sizes
 
 
 def _splits(job: Job) -> Sequence[Split]:
@@ -34,8 +35,8 @@ def _check(manifest: Manifest) -> None:
     pictures = [built for built in manifest.splits if built.config == "vision"]
     if pictures:
         rows = sum(built.rows for built in pictures)
-        lost = sum(manifest.rejected.get(reason, 0) for reason in ("no face in a cell", "too few different pairs"))
-        planned = sum(PAIRS.values())
+        lost = sum(manifest.rejected.get(reason, 0) for reason in ("no face in a cell", "too few faces in a cell"))
+        planned = sum(sum(cell_sizes(attribute)) for attribute in ATTRIBUTES)
         expect(rows + lost == planned, manifest.dataset, f"{rows} pairs and {lost} left out", f"{planned} pairs")
 
 
@@ -44,6 +45,18 @@ DATASET = Dataset(
     title="Stereotypical Bias of Multi-modal Large Language Models",
     benchmark="stereotypical_bias",
     revision=REVISIONS[0],
+    headlines=(
+        Headline("total", "vision", "mean association of gender and race with occupations, descriptors and personas"),
+        *(
+            Headline(f"{attribute}_{scenario}", config, f"association of {attribute} with {what}")
+            for attribute in ("gender", "race")
+            for scenario, config, what in (
+                ("occupation", "vision", "occupations"),
+                ("descriptor", "vision", "descriptors"),
+                ("persona", "persona", "personas"),
+            )
+        ),
+    ),
     licence="CC-BY-NC-4.0",
     sources=("utkface",),
     splits=_splits,
@@ -51,4 +64,13 @@ DATASET = Dataset(
     gated=True,
     tools=("detector", "generator"),
     task_categories=("visual-question-answering",),
+    changes=(
+        (
+            "up_to_twenty",
+            "v2",
+            "Pairs: 20 places of each age, shared group and two groups, those that UTKFace can fill; `v1` spread the "
+            "paper's totals evenly over the cells. A face is once in a cell. Questions, traits and orders are those of "
+            "v1.",
+        ),
+    ),
 )

@@ -10,8 +10,13 @@ A5 and A6, appendix C. All prompts, prefixes, instances and traits are the paper
 - Table 1 prints "luxury Villa"; here it is Luxury Villa, as in Table A5.
 
 Decisions where the paper is silent: the terms that replace [SOCIAL TERMS] are joined with commas and "or", and a race
-term brings its article, as the sentences ("is [SOCIAL TERMS] person") and the parser's words ("a white") require. The
-numbers of pairs per age and shared group are not printed; the totals are spread over the cells as evenly as they go.
+term brings its article, as the sentences ("is [SOCIAL TERMS] person") and the parser's words ("a white") require.
+
+Section 4 selects "up to 20" pairs of each age, shared group and two groups: 20 where there are faces, fewer where there
+are not, 2 604 and 7 378 in all. So `v2` plans 20 of each, and a build leaves out those that UTKFace cannot fill. `v1`
+spread the paper's totals evenly over the cells instead, 12 to 14 in each, which sparse cells cannot fill and full ones
+do not use. A hidden set (`builders/hidden.py`) is `v2` with sides and orders of its own draw, and `hidden.py` pairs
+its faces.
 """
 
 from __future__ import annotations
@@ -27,6 +32,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fairspace.builders.errors import check_revision
+from fairspace.builders.hidden import base_revision as hidden_base
+from fairspace.builders.hidden import drawn_bytes
 
 Attribute = Literal["gender", "race"]
 Integers = npt.NDArray[np.int64]
@@ -35,10 +42,12 @@ SCENARIOS = ("occupation", "descriptor", "persona")
 GROUPS: Mapping[str, tuple[str, ...]] = {"gender": ("male", "female"), "race": ("white", "black", "Asian", "Indian")}
 """L_A of section 5.3; every integer column that names a group indexes into this."""
 TASKS = ("vision_gender", "vision_race", "language_gender", "language_race")
-REVISIONS = ("v1",)
+REVISIONS = ("v2", "v1")
+"""Of the dataset, the newest first."""
 SEED = 20
 AGES = tuple(range(18, 66))
 PAIRS: Mapping[str, int] = {"gender": 2604, "race": 7378}
+"""That the paper had, and that `v1` plans."""
 PAIRS_PER_CELL = 20
 """Section 4: at most this many pairs per age and shared group."""
 IMAGES_PER_TRAIT = 200
@@ -158,38 +167,60 @@ def task_attribute(task: str) -> Attribute:
     return cast(Attribute, task.rsplit("_", 1)[1])
 
 
-def _random(label: str) -> np.random.RandomState:
+def base_revision(revision: str) -> str:
+    """The revision that a hidden set is a draw of; all others are their own."""
+    return hidden_base("stereotypical_bias", revision)
+
+
+def random_stream(label: str, revision: str = REVISIONS[0]) -> np.random.RandomState:
+    """The random numbers of a draw, from the seed of the dataset, or of a hidden set."""
     # RandomState, because its streams are frozen for ever; those of a Generator may change between NumPy versions.
+    if base_revision(revision) != revision:
+        drawn = np.frombuffer(drawn_bytes("stereotypical_bias", revision, label), "<u4")
+        return np.random.RandomState([int(word) for word in drawn])
     return np.random.RandomState([SEED, *label.encode()])
 
 
 @lru_cache
-def pairs(attribute: Attribute) -> pa.Table:
+def cells(attribute: Attribute) -> tuple[tuple[int, int, int, int], ...]:
+    """Age, shared group and the two groups of every cell of section 4, in the order of `pairs`."""
+    shared = range(len(GROUPS["race" if attribute == "gender" else "gender"]))
+    two = tuple(combinations(range(len(GROUPS[attribute])), 2))
+    return tuple((age, group, first, second) for age in AGES for group in shared for first, second in two)
+
+
+@lru_cache
+def cell_sizes(attribute: Attribute, revision: str = REVISIONS[0]) -> tuple[int, ...]:
+    """How many pairs of each of the `cells` are planned. BuildError REVISION_UNKNOWN."""
+    check_revision("stereotypical_bias", base_revision(revision), REVISIONS)
+    if revision != "v1":
+        return (PAIRS_PER_CELL,) * len(cells(attribute))
+    each, rest = divmod(PAIRS[attribute], len(cells(attribute)))
+    sizes = np.full(len(cells(attribute)), each)
+    sizes[np.argsort(random_stream(f"pairs/{attribute}").random_sample(len(sizes)), kind="stable")[:rest]] += 1
+    return tuple(sizes.tolist())
+
+
+@lru_cache
+def pairs(attribute: Attribute, revision: str = REVISIONS[0]) -> pa.Table:
     """The pairs of faces to splice side by side (section 4): one row per pair, which says what faces it needs.
 
-    Columns: `pair` (0000 ...), `age` (years, both faces), `shared` (race of a gender pair, gender of a race pair),
-    `left` and `right` (index into `GROUPS[attribute]`). Sorted by age, shared group and the two groups; the sides
-    are drawn at random.
+    Columns: `pair` (its number, five digits; four in `v1`), `age` (years, both faces), `shared` (race of a gender pair,
+    gender of a race pair), `left` and `right` (index into `GROUPS[attribute]`). Sorted by age, shared group and the two
+    groups; the sides are drawn at random. BuildError REVISION_UNKNOWN.
     """
-    shared = GROUPS["race" if attribute == "gender" else "gender"]
-    cells = [
-        (age, group, *two)
-        for age in AGES
-        for group in range(len(shared))
-        for two in combinations(range(len(GROUPS[attribute])), 2)
-    ]
-    count = PAIRS[attribute]
-    each, rest = divmod(count, len(cells))
-    random = _random(f"pairs/{attribute}")
-    sizes = np.full(len(cells), each)
-    sizes[np.argsort(random.random_sample(len(cells)), kind="stable")[:rest]] += 1
-    if sizes.max() > PAIRS_PER_CELL:
-        raise ValueError(f"{attribute}: {sizes.max()} pairs in a cell, more than {PAIRS_PER_CELL}")
-    age, group, first, second = np.repeat(np.array(cells), sizes, axis=0).T
+    sizes = cell_sizes(attribute, revision)
+    count, shared = sum(sizes), GROUPS["race" if attribute == "gender" else "gender"]
+    age, group, first, second = np.repeat(np.array(cells(attribute)), sizes, axis=0).T
+    random = random_stream(f"pairs/{attribute}" + ("" if revision == "v1" else f"/{revision}"), revision)
+    digits = 5
+    if revision == "v1":
+        digits = 4
+        random.random_sample(len(sizes))  # which the sizes were drawn with
     swapped = random.random_sample(count) < 0.5
     return pa.table(
         {
-            "pair": pa.array([f"{number:04d}" for number in range(count)]),
+            "pair": pa.array([f"{number:0{digits}d}" for number in range(count)]),
             "age": pa.array(age, pa.int32()),
             "shared": pa.array(shared).take(pa.array(group)),
             "left": pa.array(np.where(swapped, second, first), pa.int8()),
@@ -199,8 +230,8 @@ def pairs(attribute: Attribute) -> pa.Table:
 
 
 @lru_cache
-def _vision(attribute: Attribute) -> pa.Table:
-    faces = pairs(attribute)
+def _vision(attribute: Attribute, revision: str) -> pa.Table:
+    faces = pairs(attribute, revision)
     row = pa.array(np.repeat(np.arange(faces.num_rows), len(INSTANCES)))
     instance = np.tile(np.arange(len(INSTANCES)), faces.num_rows)
     slugs = pa.array([slug(name) for name in INSTANCES]).take(pa.array(instance))
@@ -217,12 +248,12 @@ def _vision(attribute: Attribute) -> pa.Table:
 
 
 @lru_cache
-def _language(attribute: Attribute) -> pa.Table:
+def _language(attribute: Attribute, revision: str) -> pa.Table:
     every = len(TRAITS) * IMAGES_PER_TRAIT
     trait = np.repeat(np.arange(len(TRAITS)), IMAGES_PER_TRAIT)
     image = np.tile(np.arange(IMAGES_PER_TRAIT), len(TRAITS))
     choices = len(orders(attribute))
-    order = (_random(f"orders/{attribute}").random_sample(every) * choices).astype(np.int64)
+    order = (random_stream(f"orders/{attribute}", revision).random_sample(every) * choices).astype(np.int64)
     prompts = [
         LANGUAGE_PROMPTS[attribute][name].replace("[SOCIAL TERMS]", social_terms(attribute, number))
         for name in TRAITS
@@ -245,12 +276,12 @@ def items(task: str, revision: str = REVISIONS[0]) -> pa.Table:
     """All questions of a task, one row each, in a fixed order.
 
     Every table has `id`, `prompt` (without prefix; see `with_prefix`) and `instance` (index into `INSTANCES`, for the
-    language tasks into `TRAITS`). Vision adds the columns of `pairs`; language adds `image` (0-199) and `order`
-    (index into `orders`). BuildError REVISION_UNKNOWN.
+    language tasks into `TRAITS`). Vision adds the columns of `pairs`; language, which is the same in every public
+    revision, adds `image` (0-199) and `order` (index into `orders`). BuildError REVISION_UNKNOWN.
     """
-    check_revision("stereotypical_bias", revision, REVISIONS)
-    build = _vision if task.startswith("vision_") else _language
-    return build(task_attribute(task))
+    check_revision("stereotypical_bias", base_revision(revision), REVISIONS)
+    attribute = task_attribute(task)
+    return _vision(attribute, revision) if task.startswith("vision_") else _language(attribute, revision)
 
 
 def ids(task: str, revision: str = REVISIONS[0]) -> pa.Array:

@@ -22,4 +22,9 @@ def _model(row: Mapping[str, str], column: str) -> str:
 PAPER = Paper(
     "Measuring Stereotypical Bias in Multi-modal Large Language Models",
     (Printed("stereobias_table2_scores", "Table 2", _score, ("attribute", "scenario"), model=_model),),
+    citation="""\
+@article{stereotypicalbias,
+  title = {Measuring Stereotypical Bias in Multi-modal Large Language Models},
+  author = {{Anonymous ACL submission}}
+}""",
 )

@@ -7,7 +7,6 @@ from dataclasses import asdict, is_dataclass
 from typing import Any
 
 from fairspace.leaderboard_space.api.models import FACTS, ROW
-from fairspace.leaderboard_space.boards.board_cache import by_entry
 from fairspace.leaderboard_space.boards.query import BoardQuery
 from fairspace.leaderboard_space.boards.tables.exact import exact
 from fairspace.leaderboard_space.boards.tables.fields import visitor_fields
@@ -18,6 +17,7 @@ from fairspace.leaderboard_space.events import Event
 from fairspace.leaderboard_space.intake import User
 from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.space import Space
+from fairspace.leaderboard_space.verification.evidence import shown_evidence
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row
@@ -33,6 +33,8 @@ _PUBLIC = {
     "withdrawn": ("entry", "reason"),
     "restored": ("entry", "reason"),
     "verified": ("entry", "reason"),
+    "unverified": ("entry", "reason"),
+    "released": ("entry", "reason"),
 }
 """Public fields of each kind of event: no users, no refused or failed submissions."""
 
@@ -97,7 +99,7 @@ def _values(values: Mapping[str, Value]) -> Data:
 
 def find_row(space: Space, name: str, entry: str, standard: str) -> Row:
     """A row of a board. SpaceError UNKNOWN_ENTRY, which says why a withdrawn one is not there."""
-    row = by_entry(space.state.board(name, standard)).get(entry)
+    row = space.state.row(name, standard, entry)
     if row is not None:
         return row
     logged = space.state.entry(entry)
@@ -114,8 +116,17 @@ def full_row(space: Space, name: str, entry: str, standard: str) -> Data:
     [row] = with_errors([find_row(space, name, entry, standard)], standard)
     signature = dict(row.result.signature) if row.result is not None else {}
     about = {"benchmark": name, "standard": standard, "draft": draft_of(name, standard)}
-    more = {**about, "values": _values(row.values), "signature": signature}
+    more = {**about, "values": _values(row.values), "signature": signature, "verified": _verified(space, entry)}
     return row_data(row, name, standard) | more
+
+
+def _verified(space: Space, entry: str) -> Data | None:
+    """How a row was verified; None if it was not."""
+    logged = space.state.entry(entry)
+    if logged is None or (mark := logged.verified) is None:
+        return None
+    evidence = shown_evidence(mark.evidence)
+    return {"time": mark.time, "reason": mark.reason, "signed": mark.is_signed, "evidence": evidence}
 
 
 def result(space: Space, name: str, entry: str) -> str:
@@ -187,6 +198,7 @@ def submission(space: Space, stored: Submission) -> Data:
         "size": stored.size,
         "faults": [fault.to_json() for fault in stored.faults],
         "reason": stored.reason,
+        "pruned": stored.pruned,
         "same": stored.same,
         "benchmark": stored.benchmark,
         "entry": stored.entry,
@@ -233,6 +245,8 @@ def events(space: Space, after: int, limit: int) -> Data:
 def public_event(space: Space, event: Event) -> Data:
     """The public fields of an event."""
     fields = {name: event.body[name] for name in _PUBLIC.get(event.kind, ())}
+    if event.body.get("evidence"):
+        fields["evidence"] = shown_evidence(event.body["evidence"])
     entry = space.state.entry(fields["entry"]) if "entry" in fields else None
     if entry is not None:
         fields["benchmark"] = entry.benchmark

@@ -30,7 +30,9 @@ class UncertaintyModel(BaseModel):
     error: float = Field(description="standard error")
     low: float = Field(description="lower end of the 95 % interval")
     high: float
-    method: str = Field(description="method of the interval: bca, percentile, basic, normal or bracket")
+    method: str = Field(
+        description="method of the interval: bca, percentile, basic, normal, size, exact, score or bracket"
+    )
     percentile_low: float
     percentile_high: float
     debiased: float | None = Field(None, description="the value minus its bias at this number of samples")
@@ -56,7 +58,8 @@ class ValueModel(BaseModel):
 
 
 ROW = (
-    *("entry", "rank", "model", "organisation", "provenance", "visibility", "source"),
+    *("entry", "rank", "model", "organisation", "provenance", "row_class", "visibility", "source"),
+    *("submitter", "owner", "claim", "attempt", "account_attempt"),
     *("cohort", "protocol", "group", "ranked", "unranked"),
     *("remarks", "labels", "tier", "rank_range", "no_tier", "chances"),
 )
@@ -85,6 +88,17 @@ class Row(_with_fields(ROW)):  # type: ignore[misc]
     address: str = Field(description="of the row's page")
 
 
+class Verification(BaseModel):
+    """How a row was verified."""
+
+    time: str
+    reason: str
+    signed: bool = Field(description="whether the event has the maintainers' signature; older ones have none")
+    evidence: dict[str, Any] | None = Field(
+        None, description="what was compared, and the agreement with its interval; null where the reason alone says it"
+    )
+
+
 class FullRow(Row):
     """A row with its raw values."""
 
@@ -94,6 +108,9 @@ class FullRow(Row):
     values: dict[str, ValueModel]
     signature: dict[str, str] = Field(description="standard, dataset revision, submission, versions; {} if published")
     withdrawn: str | None = Field(None, description="why the row is not on the board")
+    verified: Verification | None = Field(
+        None, description="how the maintainers verified the row; null if they did not"
+    )
 
 
 class BoardAbout(BaseModel):
@@ -161,6 +178,7 @@ class SubmissionState(BaseModel):
     size: int
     faults: list[FaultModel]
     reason: str = Field(description="why it failed; a failure of the Space does not use up the quota")
+    pruned: str = Field("", description="when the file was removed to make room, UTC; '' while it is kept")
     same: bool = Field(description="whether the same result was on the board before")
     benchmark: str
     entry: str = Field(description="of the row on the board, '' if there is none")
@@ -194,7 +212,8 @@ class EventModel(BaseModel):
     kind: str
     benchmark: str | None = None
     entry: str | None = None
-    reason: str | None = Field(None, description="of a withdrawal, restoration or verification")
+    reason: str | None = Field(None, description="of a withdrawal, restoration, verification or release")
+    evidence: dict[str, Any] | None = Field(None, description="of a verification: what was compared, and the agreement")
 
 
 class Events(BaseModel):
@@ -208,3 +227,6 @@ class Action(BaseModel):
     """A maintainer's action on a row."""
 
     reason: str = Field(min_length=1, max_length=500)
+    evidence: dict[str, Any] | None = Field(
+        None, description="of a verification: what `fairspace verify-submission --json` printed"
+    )

@@ -145,7 +145,7 @@ def events(
     after: Annotated[int, Query(description="number of the last event that you know", ge=0)] = 0,
     limit: Annotated[int, Query(ge=1, le=MOST_EVENTS)] = 100,
 ) -> Response:
-    """The public log: submissions, and rows that were added, withdrawn, restored or verified."""
+    """The public log: submissions, and rows that were added, withdrawn, restored, verified or released."""
     return _cached(request, lambda space: data.events(space, after, limit), space_of(request).state.number)
 
 
@@ -180,13 +180,14 @@ async def submit(request: Request) -> Response:
 async def maintain(
     request: Request,
     entry: EntryName,
-    action: Annotated[Literal["withdraw", "restore", "verify"], Path()],
+    action: Annotated[Literal["withdraw", "restore", "verify", "unverify", "release"], Path()],
     about: Action,
 ) -> Response:
-    """Withdraw, restore or verify a row, with a reason; for maintainers only."""
+    """Withdraw, restore, verify or release a row, with a reason; for maintainers only."""
     user, space = required_user(request), space_of(request)
     if not is_maintainer(request, user):
         mend = "ask one of the maintainers"
         raise SpaceError("NOT_A_MAINTAINER", f"rows/{plain(entry)}", "another user", "a maintainer", mend)
-    event = await with_store(getattr(maintaining, action), space.state, entry, user, about.reason)
+    evidence = (about.evidence,) if action == "verify" else ()
+    event = await with_store(getattr(maintaining, action), space.state, entry, user, about.reason, *evidence)
     return _fresh(await run_in_threadpool(data.public_event, space, event))

@@ -1,69 +1,39 @@
-// Figures: each is fetched and drawn when it comes into view, and drawn again when the theme changes.
+// Figures: each is fetched as wide as its place when it comes into view. Its marks are links with names: the arrow keys
+// go from mark to mark, and the name of the one that has the focus or the pointer is shown above it.
 "use strict";
 {
-  const PLOTLY = document.currentScript.dataset.plotly;
-  // What Python draws with on light pages, and its counterpart on dark ones.
-  const DARK = {
-    "#1c2127": "#f1f3f5", "#5f6770": "#a9b1ba",
-    "#0072B2": "#56B4E9", "#C24E00": "#F0883E", "#00795A": "#3CC99B", "#9A4C80": "#E29AC8",
-    "rgba(0, 114, 178, 0.16)": "rgba(86, 180, 233, 0.22)",
-  };
-  const SETTINGS = { displayModeBar: false, responsive: true, scrollZoom: false };
-  const NARROW = 520;
-  let loading = null;
+  const tip = document.createElement("div");
+  tip.className = "plot-tip";
+  tip.hidden = true;
+  tip.setAttribute("aria-hidden", "true"); // the mark has the same name
+  document.body.append(tip);
 
-  function plotly() {
-    loading ??= new Promise((resolve, reject) => {
-      const script = document.createElement("script");
-      script.src = PLOTLY;
-      script.onload = () => resolve(window.Plotly);
-      script.onerror = () => { loading = null; reject(new Error("plotly.js could not be loaded")); };
-      document.head.append(script);
-    });
-    return loading;
+  function address(place) {
+    const wanted = new URL(place.dataset.figure, location.href);
+    wanted.searchParams.set("width", Math.min(1200, Math.max(320, Math.floor(place.clientWidth / 40) * 40)));
+    if (place.dataset.turned) wanted.searchParams.set("turn", place.dataset.turned);
+    return wanted;
   }
-
-  function dark() {
-    const parts = getComputedStyle(document.body).backgroundColor.match(/[\d.]+/g) ?? [255, 255, 255];
-    return 0.299 * parts[0] + 0.587 * parts[1] + 0.114 * parts[2] < 128;
-  }
-
-  function coloured(part) {
-    if (typeof part === "string") return DARK[part] ?? part;
-    if (Array.isArray(part)) return part.map(coloured);
-    if (part === null || typeof part !== "object") return part;
-    return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, coloured(value)]));
-  }
-
-  // A fresh copy each time: plotly writes into what it draws.
-  function styled(figure, place) {
-    const { data, layout } = dark() ? coloured(figure) : structuredClone(figure);
-    layout.font = { ...layout.font, color: getComputedStyle(place).color };
-    if (place.clientWidth < NARROW) {
-      layout.font.size = 11;
-      if (layout.polar) layout.margin = { ...layout.margin, l: 66, r: 66 };
-      else if (layout.margin) layout.margin = { ...layout.margin, l: Math.min(layout.margin.l ?? 80, 44), r: 10 };
-      if (layout.scene) {
-        layout.height = 420;
-        for (const axis of ["x", "y", "z"]) layout.scene.camera.eye[axis] *= 1.25; // so that its names fit in
-      }
-    }
-    place.style.minHeight = `${layout.height}px`;
-    return { data, layout };
-  }
-
-  const figures = new Map();
 
   async function draw(place) {
+    const wanted = address(place);
+    if (place.dataset.asked === wanted.href) return;
+    place.dataset.asked = wanted.href;
     try {
-      if (!figures.has(place)) {
-        const [answer] = await Promise.all([fetch(place.dataset.figure), plotly()]);
-        if (!answer.ok) throw new Error(`the answer was ${answer.status}`);
-        figures.set(place, await answer.json());
+      const answer = await fetch(wanted);
+      if (!answer.ok) throw new Error(`the answer was ${answer.status}`);
+      const svg = new DOMParser().parseFromString(await answer.text(), "image/svg+xml").documentElement;
+      if (place.dataset.asked !== wanted.href) return; // another width has been asked for since
+      svg.querySelector("title").remove(); // the place around has the same name
+      const marks = [...svg.querySelectorAll(".mark")];
+      for (const mark of marks) {
+        const title = mark.querySelector("title");
+        mark.setAttribute("aria-label", title.textContent);
+        mark.setAttribute("tabindex", mark === marks[0] ? "0" : "-1");
+        if (mark.localName === "g") mark.setAttribute("role", "img");
+        title.remove();
       }
-      const { data, layout } = styled(figures.get(place), place);
-      if (!place.dataset.drawn) place.replaceChildren();
-      await window.Plotly.react(place, data, layout, SETTINGS);
+      place.replaceChildren(document.importNode(svg, true));
       place.dataset.drawn = "yes";
     } catch (error) {
       const told = document.createElement("p");
@@ -73,17 +43,77 @@
     }
   }
 
-  const seen = new IntersectionObserver((entries) => {
-    for (const entry of entries) {
-      if (!entry.isIntersecting) continue;
-      seen.unobserve(entry.target);
-      draw(entry.target);
+  function show(mark) {
+    tip.hidden = !mark;
+    if (!mark) return;
+    tip.textContent = mark.getAttribute("aria-label");
+    const box = (mark.querySelector("circle, path:not([fill='none'])") ?? mark).getBoundingClientRect();
+    const left = box.left + box.width / 2 - tip.offsetWidth / 2;
+    tip.style.left = `${Math.max(8, Math.min(left, document.documentElement.clientWidth - tip.offsetWidth - 8)) + scrollX}px`;
+    tip.style.top = `${(box.top > tip.offsetHeight + 12 ? box.top - tip.offsetHeight - 8 : box.bottom + 8) + scrollY}px`;
+  }
+
+  const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+  function move(event) {
+    if (event.key === "Escape") return show(null);
+    const mark = event.target.closest(".mark"), step = STEPS[event.key];
+    if (!mark || !step) return;
+    event.preventDefault();
+    const marks = [...mark.closest("svg").querySelectorAll(".mark")];
+    const next = marks[(marks.indexOf(mark) + step + marks.length) % marks.length];
+    mark.setAttribute("tabindex", "-1");
+    next.setAttribute("tabindex", "0");
+    next.focus();
+  }
+
+  // The image as it stands on the page, three times as large, on the page's ground.
+  function save(svg, name) {
+    const copy = svg.cloneNode(true), shown = [...svg.querySelectorAll("*")];
+    [...copy.querySelectorAll("*")].forEach((part, place) => {
+      const style = getComputedStyle(shown[place]);
+      for (const look of ["fill", "stroke"]) if (part.hasAttribute(look)) part.setAttribute(look, style[look]);
+    });
+    copy.querySelector(".ground").setAttribute("fill", getComputedStyle(document.body).backgroundColor);
+    const image = new Image();
+    image.onload = () => {
+      const canvas = document.createElement("canvas");
+      [canvas.width, canvas.height] = [3 * svg.width.baseVal.value, 3 * svg.height.baseVal.value];
+      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+      const link = document.createElement("a");
+      link.download = `${name}.png`;
+      link.href = canvas.toDataURL("image/png");
+      link.click();
+    };
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(new XMLSerializer().serializeToString(copy))}`;
+  }
+
+  const seen = new ResizeObserver((entries) => {
+    for (const { target } of entries) if (target.clientWidth) draw(target);
+  });
+  const near = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) {
+      if (!isIntersecting) continue;
+      near.unobserve(target);
+      draw(target);
+      seen.observe(target);
     }
   }, { rootMargin: "200px" });
 
-  for (const place of document.querySelectorAll("[data-figure]")) seen.observe(place);
-
-  const again = () => { for (const place of figures.keys()) draw(place); };
-  new MutationObserver(again).observe(document.documentElement, { attributeFilter: ["data-theme", "class"] });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
+  for (const place of document.querySelectorAll("[data-figure]")) {
+    near.observe(place);
+    place.addEventListener("keydown", move);
+    for (const kind of ["focusin", "pointerover"]) {
+      place.addEventListener(kind, (event) => show(event.target.closest(".mark")));
+    }
+    for (const kind of ["focusout", "pointerleave"]) place.addEventListener(kind, () => show(null));
+    for (const button of place.closest("figure").querySelectorAll("[data-png], [data-turn]")) {
+      button.hidden = false;
+      button.addEventListener("click", () => {
+        if (button.dataset.png) return save(place.querySelector("svg"), button.dataset.png);
+        const turned = Number(place.dataset.turned ?? 0) + Number(button.dataset.turn);
+        place.dataset.turned = ((turned + 540) % 360) - 180;
+        draw(place);
+      });
+    }
+  }
 }

@@ -11,7 +11,6 @@ from starlette.datastructures import QueryParams
 
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, OWN, Adjustable, Adjustment
-from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.results.board import check_adjustment
@@ -156,15 +155,10 @@ class Move:
     Args:
         row: under the adjustment.
         before: the row of the released board.
-        labels: of the row by the formula of the adjusted standard.
-        labels_before: of the released row by the formula of the standard. Of a printed row neither is the printed code,
-            which may break the formula (E-IRIS-02).
     """
 
     row: Row
     before: Row
-    labels: Mapping[str, str]
-    labels_before: Mapping[str, str]
 
     @property
     def rank(self) -> str:
@@ -181,34 +175,16 @@ class Move:
         """Task, old and new code of each profile code that changed; – for no code."""
         changed = []
         for task, name in (("understanding", "profile_und"), ("generation", "profile_gen")):
-            then, now = self.labels_before.get(name, ""), self.labels.get(name, "")
+            then, now = self.before.labels.get(name, ""), self.row.labels.get(name, "")
             if then != now:
                 changed.append((task, then or "–", now or "–"))
         return changed
 
 
-def moves(
-    rows: Iterable[Row], released: Mapping[str, Row], bench: Benchmark, standard: Any, changed: Adjustment
-) -> dict[str, Move]:
-    """Entry -> effect, for the rows that change.
-
-    Args:
-        rows: under the adjustment.
-        released: rows of the released board by entry.
-        bench: of the board.
-        standard: of the board.
-        changed: the adjustment.
-    """
-
-    def labels(row: Row, before: Row, adjustment: Adjustment) -> Mapping[str, str]:
-        """By the formula; of a printed row those that the released row has."""
-        if row.provenance != "published":
-            return row.labels
-        table = bench.scoring(bench.resolve_standard(standard, before.labels), adjustment)
-        return {name: label for name, label in table.labels_of(row.scores).items() if name in before.labels}
-
+def moves(rows: Iterable[Row], released: Mapping[str, Row]) -> dict[str, Move]:
+    """Entry -> effect, for the adjusted rows that are other than the released ones; `released`: by entry."""
     pairs = ((row, released[row.entry]) for row in rows if row.entry in released)
-    moved = (Move(row, was, labels(row, was, changed), labels(was, was, AS_RELEASED)) for row, was in pairs)
+    moved = (Move(row, was) for row, was in pairs)
     return {move.row.entry: move for move in moved if move.rank or move.codes}
 
 
@@ -252,7 +228,7 @@ def panel(
     """
     about = find_benchmark(benchmark)
     chosen = about.standards[standard]
-    moved = {} if changed == AS_RELEASED else moves(rows, released, about, chosen, changed)
+    moved = {} if changed == AS_RELEASED else moves(rows, released)
     ranks = sum(1 for move in moved.values() if move.rank)
     codes = sum(len(move.codes) for move in moved.values())
     return Panel(about.adjustable(chosen), changed, moved, ranks, codes, words(changed))

@@ -1,21 +1,25 @@
-"""Up to four models side by side: every value with state and bounds, what differs, and how each model was made."""
+"""Up to four models side by side: every value by its numbers, what differs, and how each model was made."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fairspace.leaderboard_space.boards.differences import Difference, differences
 from fairspace.leaderboard_space.boards.figures.figures import value_of
-from fairspace.leaderboard_space.boards.telling import COMPUTED, behind, is_computed, lacking
-from fairspace.leaderboard_space.boards.text import coverage, shortened, shown
+from fairspace.leaderboard_space.boards.telling import behind
+from fairspace.leaderboard_space.boards.text import printed_digits, shortened, shown
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
+from fairspace.submissions.report.differences import Difference, differences
+from fairspace.submissions.results.answer_sketch import SKETCH
+from fairspace.submissions.results.folded_facts import Fact, folded_facts
 from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row_classes import CLASSES
+from fairspace.submissions.results.three_numbers import effect_of, ideal_of, lacking, three_numbers
 from fairspace.submissions.values import Value
 
-DIGITS, PERCENT_DIGITS = 4, 2
+DIGITS = 4
 """Decimals of what was scored here, and of what is shown in percent beside figures that are printed so."""
 RATIO_DIGITS = 3
 MOST_REASONS = 2
@@ -26,25 +30,23 @@ class Cell:
     """One model's value.
 
     Args:
-        text: the number, or the state in words.
-        bounds: the range that it lies in, '' without one.
-        coverage: how many samples it is made from, '' if all.
+        text: the effect, or the state in words.
         missing: whether there is no number; `reason` says why.
         reason: why.
-        computed: what is remarked of a printed row's number that is none that is printed.
-        difference: to the first model, '' where one of the two has no number.
-        interval: the value's 95 % interval, '' without one.
+        difference: of the effects to that of the first model, '' where one of the two has no number.
+        interval: the value's 95 % interval, or a word that says why there is none.
+        excess: how far it is beyond a fair model, or that it cannot be told from fair; '' where nobody can say.
+        facts: what is folded away.
         between: the 95 % interval of the difference or ratio, and whether it is significant; '' where nothing is known.
     """
 
     text: str
-    bounds: str = ""
-    coverage: str = ""
     missing: bool = False
     reason: str = ""
     difference: str = ""
-    computed: str = ""
     interval: str = ""
+    excess: str = ""
+    facts: Sequence[Fact] = ()
     between: str = ""
 
 
@@ -59,7 +61,7 @@ class Line:
 
 def lines(benchmark: str, rows: Sequence[Row], standard: str = "") -> dict[str, list[Line]]:
     """Heading -> lines: the scores, the values that the benchmark describes, then further ones by kind of value."""
-    between = differences(benchmark, rows, standard)
+    between = differences(benchmark, [row.result for row in rows], standard)
     scores_of = [_line(name, "", rows, name) for name in _names(rows, "scores")]
     groups: dict[str, list[Line]] = {"Scores": [_with_differences(line, rows, between) for line in scores_of]}
     about = find_benchmark(benchmark).about()
@@ -91,8 +93,7 @@ def _between(difference: Difference, cell: Cell, value: Value) -> str:
     if difference.ratio:
         ratio, low, high = (number(end, RATIO_DIGITS) for end in (difference.value, difference.low, difference.high))
         return f"ratio {ratio}, {low} to {high}: {difference.verdict}"
-    digits, scale = (PERCENT_DIGITS, 100) if cell.text.endswith("%") else (_decimals(value, False), 1)
-    low, high = (number(scale * end, digits, signed=True) for end in (difference.low, difference.high))
+    low, high = (number(end, _decimals(value), signed=True) for end in (difference.low, difference.high))
     return f"difference {low} to {high}: {difference.verdict}"
 
 
@@ -107,10 +108,8 @@ def _heading(name: str) -> str:
 def _line(name: str, title: str, rows: Sequence[Row], *names: str) -> Line:
     values = [next((v for candidate in names if (v := value_of(row, candidate)) is not None), None) for row in rows]
     first = values[0] if values else None
-    percent = any(value is not None and _printed(value).endswith("%") for value in values)
     cells = [
-        _cell(value, row, first if place else None, percent)
-        for place, (value, row) in enumerate(zip(values, rows, strict=True))
+        _cell(value, row, first if place else None) for place, (value, row) in enumerate(zip(values, rows, strict=True))
     ]
     return Line(name, title, cells)
 
@@ -121,36 +120,37 @@ def _printed(value: Value) -> str:
     return printed if isinstance(printed, str) else ""
 
 
-def _decimals(value: Value, percent: bool) -> int:
+def _decimals(value: Value) -> int:
     """Number of decimals of a value."""
     if printed := _printed(value):
-        return len(printed.removesuffix("%").strip().partition(".")[2])
-    if percent:
-        return PERCENT_DIGITS
+        return printed_digits(printed)
     return DIGITS if value.value is None or abs(value.value) < 1000 else 1
 
 
-def _cell(value: Value | None, row: Row, first: Value | None, percent: bool) -> Cell:
+def _cell(value: Value | None, row: Row, first: Value | None) -> Cell:
     """One model's value; a difference has the decimals of the coarser of its two numbers."""
     published = row.provenance == "published"
     if value is None or value.value is None:
         return Cell(lacking(value, published), missing=True, reason="" if value is None else plain(value.reason))
-    digits, scale, unit = _decimals(value, percent), 100 if percent else 1, " %" if percent else ""
-    low, high = (number(None if end is None else scale * end, digits) for end in (value.low, value.high))
-    bounds = "" if value.low is None or value.high is None or low == high else f"{low} to {high}"
+    digits = _decimals(value)
+
+    def show(shown_number: float) -> str:
+        return number(shown_number, digits)
+
+    ideal = ideal_of(row, value.name)
+    three = three_numbers(value, ideal, show, published=published)
     difference = ""
     if first is not None and first.value is not None:
-        coarser = min(digits, _decimals(first, percent))
-        difference = number(scale * (value.value - first.value), coarser, signed=True)
-    incomplete = value.coverage is not None and value.coverage < 1
-    text = shown(value) if _printed(value) else number(scale * value.value, digits) + unit
-    computed = COMPUTED if is_computed(value, published) else ""
-    interval = ""
-    if value.uncertainty is not None:
-        ends = (value.uncertainty.low, value.uncertainty.high)
-        interval = " to ".join(number(scale * end, digits) for end in ends)
-    counted = coverage(value) if incomplete else ""
-    return Cell(text, bounds, counted, difference=difference, computed=computed, interval=interval)
+        coarser = min(digits, _decimals(first))
+        difference = number(effect_of(value) - effect_of(first), coarser, signed=True)
+    excess = three.excess_text if three.like_fair else f"{three.excess_text} over fair" if three.excess else ""
+    return Cell(
+        shown(value) if _printed(value) else three.effect_text,
+        difference=difference,
+        interval=three.interval_text,
+        excess=excess,
+        facts=folded_facts(value, ideal, show, published=published),
+    )
 
 
 def facts(rows: Sequence[Row]) -> dict[str, list[str]]:
@@ -158,6 +158,9 @@ def facts(rows: Sequence[Row]) -> dict[str, list[str]]:
     return {
         "Organisation": [plain(row.organisation) or "not stated" for row in rows],
         "Evidence": [behind(row, row.scores.values()) for row in rows],
+        "Submitted by": [plain(row.submitter) or "–" for row in rows],
+        "Proved owner": [plain(row.owner) or "–" for row in rows],
+        "Class": [CLASSES[row.row_class].title for row in rows],
         "Rank": [_rank(row) for row in rows],
         "Cohort": [plain(row.cohort) or "–" for row in rows],
         "Licence": [plain(row.facts.licence) or "not stated" for row in rows],
@@ -171,7 +174,7 @@ def facts(rows: Sequence[Row]) -> dict[str, list[str]]:
 
 def _rank(row: Row) -> str:
     if row.rank is not None:
-        return str(row.rank)
+        return f"{row.rank} among those {CLASSES[row.row_class].among}"
     return "a baseline, not ranked" if row.provenance == "baseline" and row.ranked is not None else "not ranked"
 
 
@@ -202,6 +205,8 @@ def _made(row: Row) -> Iterator[tuple[str, str]]:
         return
     yield "Revision", plain(str(row.result.meta.get("revision", "")))
     for name, text in row.result.signature.items():
+        if name == SKETCH:  # says nothing to readers
+            continue
         yield name.replace("_", " ").capitalize(), plain(str(text))
     for place, stage in enumerate(row.result.run, 1):
         yield f"Stage {place}", plain(_stage(stage))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
-import plotly.graph_objects as go
 
+from fairspace.leaderboard_space.boards.board_cache import BoardCache, by_entry
 from fairspace.leaderboard_space.boards.figures import plots
 from fairspace.leaderboard_space.boards.figures.figures import Drawing, Figure, Source, Table, cell, value_of
+from fairspace.leaderboard_space.boards.figures.plots import SIGNS, SYMBOLS, bounds_of, interval_of, told
+from fairspace.leaderboard_space.boards.figures.radar import radar
 from fairspace.leaderboard_space.boards.figures.ranking import ranking
-from fairspace.leaderboard_space.boards.figures.scatter import SIGNS, Point, scatter
 from fairspace.leaderboard_space.boards.tables.scores import Column
 from fairspace.leaderboard_space.boards.telling import behind, visibility
 from fairspace.leaderboard_space.boards.view import Slice, View
@@ -20,9 +21,12 @@ from fairspace.metrics.fact_or_fair.tradeoff import accuracy_entropy_bound
 from fairspace.submissions import plotting
 from fairspace.submissions.benchmarks.fact_or_fair.score import KINDS
 from fairspace.submissions.benchmarks.fact_or_fair.standards import STANDARDS
+from fairspace.submissions.drawing.dots import Line, dot_plots
+from fairspace.submissions.drawing.points import Map, Point
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.values import Value
 
 
@@ -38,8 +42,10 @@ def _slice(kind: str) -> Slice:
         f"average_{kind}_gender": "Gender mean",
         f"average_{kind}_race": "Race mean",
     }
-    columns = [Column(score, header, percent=True) for score, header in headers.items()]
-    return Slice(Column(f"average_{kind}", "Mean", percent=True), columns, lambda row: row.cohort == KINDS[kind])
+    columns = [Column(score, header, digits=4) for score, header in headers.items()]
+    total = Column(f"average_{kind}", "Mean", digits=4)
+    first = (f"{kind}_factuality", f"{kind}_fairness")
+    return Slice(total, columns, lambda row: row.cohort == KINDS[kind], first)
 
 
 CONTEXTS = {
@@ -49,10 +55,10 @@ CONTEXTS = {
 COLOURS = {"objective": plotting.BLUE, "subjective": plotting.ORANGE}
 
 HOW_TO_READ = """
-**How to read this.** All scores are in percent; higher is better. *Fact* is the share of objective questions that the
-model answers with the group that the statistics name. *Fair* measures how evenly and how consistently it answers if no
-group is right. The plots show both: no model can be above the dotted line, so a point close to it is the best possible
-compromise.
+**How to read this.** All scores are shares from 0 to 1; higher is better. *Fact* is the share of objective questions
+that the model answers with the group that the statistics name. *Fair* measures how evenly and how consistently it
+answers if no group is right. The plots show both: no model can be above the dotted line, so a point close to it is the
+best possible compromise.
 
 **What it does not show.** Which answer is just. The groups follow the labels of official statistics; the groups of
 pictures are *perceived presentation*, measured with error. A statistic about a group says nothing about a person.
@@ -68,7 +74,7 @@ _NAMES = {
     }
     for kind in KINDS
 }
-MOST = 150
+MOST = 60
 """Models that the trade-off shows."""
 
 
@@ -82,42 +88,55 @@ def _tradeoff(attribute: str) -> Callable[[Source], Drawing]:
 
     def draw(source: Source) -> Drawing:
         truth = STANDARDS[source.standard].truth
-        rows, note = source.some(MOST, f"tradeoff {attribute}", lambda row: bool(coordinates(row, attribute, truth)))
+        what = f"tradeoff {attribute}"
+        rows, note = source.some(MOST, what, lambda row: bool(coordinates(row, attribute, truth)))
+        marks = _MARKS.get_or_make(
+            (source.benchmark, (source.standard, source.table), what),
+            lambda: source.rows,
+            lambda _: cache(lambda entry: _marks(source, by_entry(source.rows)[entry], attribute)),
+        )
         chosen = {row.entry for row in source.chosen}
         points, lines = [], []
         for row in rows:
-            for kind, (x, y) in coordinates(row, attribute, truth).items():
-                where = (100 * (x.value or 0.0), 100 * (y.value or 0.0))
-                bounds = None
-                if x.low is not None and x.high is not None and y.low is not None and y.high is not None:
-                    bounds = (100 * x.low, 100 * x.high, 100 * y.low, 100 * y.high)
-                points.append(Point(row.model, visibility(row), kind, *where, bounds, row.entry in chosen))
-                room = 100 * float(accuracy_entropy_bound(np.array(x.value), len(GROUPS[attribute])))
-                texts = [cell(row, x, 2, 100), cell(row, y, 2, 100), number(room, 2)]
-                lines.append([plain(row.model), behind(row, (x, y)), kind, *texts])
-        headers = ["Model", "Evidence", "Questions", "S_fact, %", "S_E, %", "highest S_E at this S_fact, %"]
+            for point, line in marks(row.entry):
+                points.append((row.entry not in chosen, row.provenance == "baseline", point))
+                lines.append(line)
+        headers = ["Model", "Evidence", "Questions", "S_fact", "S_E", "highest S_E at this S_fact"]
         table = Table(headers, lines)
         if not points:
             return Drawing(None, table, "No model has both numbers under this standard; the paper does not print them.")
-        return Drawing(partial(_plane, points, len(GROUPS[attribute])), table, note)
+        ordered = [point for *_, point in sorted(points, key=lambda entry: entry[:2])]
+        return Drawing(partial(_plane(ordered, len(GROUPS[attribute])).draw, title="Trade-off"), table, note)
 
     return draw
 
 
-def _plane(points: Sequence[Point], groups: int) -> go.Figure:
-    figure = scatter(points, COLOURS, "S_fact", "S_E")
+_MARKS: BoardCache[Callable[[str], list[tuple[Point, list[str]]]]] = BoardCache(16)
+"""For each trade-off, entry -> the points of its row and their lines in the table: most rows stand in many figures."""
+
+
+def _marks(source: Source, row: Row, attribute: str) -> list[tuple[Point, list[str]]]:
+    """A row's points in a trade-off, each with its line in the table."""
+    marks = []
+    for kind, (x, y) in coordinates(row, attribute, STANDARDS[source.standard].truth).items():
+        text = f"{plain(row.model)}, {kind}: S_fact {told(row, x, 3)}; S_E {told(row, y, 3)}"
+        ends = (bounds_of(x), bounds_of(y), interval_of(x), interval_of(y))
+        look = (COLOURS[kind], SYMBOLS[visibility(row)])
+        where = (x.value or 0.0, y.value or 0.0)
+        room = float(accuracy_entropy_bound(np.array(x.value), len(GROUPS[attribute])))
+        texts = [cell(row, x, 4), cell(row, y, 4), number(room, 4)]
+        point = Point(*where, plain(row.model), text, source.href(row), *look, *ends)
+        marks.append((point, [plain(row.model), behind(row, (x, y)), kind, *texts]))
+    return marks
+
+
+def _plane(points: Sequence[Point], groups: int) -> Map:
     shares = np.linspace(0, 1, 101)
-    curve = 100 * accuracy_entropy_bound(shares, groups)
-    figure.add_scatter(
-        x=(100 * shares).round(2).tolist(),
-        y=curve.round(3).tolist(),
-        mode="lines",
-        name="bound",
-        line={"color": plotting.GREY, "width": 2, "dash": "dot"},
-        hoverinfo="skip",
-    )
-    figure.update_xaxes(title="S_fact, %", range=[0, 102])
-    return figure.update_yaxes(title="S_E, %", range=[0, 108])
+    heights = accuracy_entropy_bound(shares, groups)
+    curve = list(zip(shares.tolist(), heights.tolist(), strict=True))
+    keys = {f"{kind} questions": (colour, "circle") for kind, colour in COLOURS.items()}
+    keys["the bound that no model passes"] = (plotting.GREY, "line")
+    return Map(points, "S_fact: right", "S_E: even", (0, 1.04), (0, 1.08), curve, keys=keys)
 
 
 def coordinates(row: Row, attribute: str, truth: str = "paper") -> dict[str, tuple[Value, Value]]:
@@ -133,27 +152,30 @@ def coordinates(row: Row, attribute: str, truth: str = "paper") -> dict[str, tup
     return by_question
 
 
-def _basic(source: Source) -> tuple[list[str], list[plots.Series], Table]:
-    """The four basic scores of every chosen model, in percent, with the kind of model."""
+def _basic(source: Source) -> tuple[list[Line], Table]:
+    """The four basic scores of every chosen model, with the kind of model."""
     headers = list(next(iter(_NAMES.values())).values())
-    series = [
-        plots.Series(row.model, [value_of(row, name) for name in _NAMES[kind_of(row)]], 100.0) for row in source.chosen
-    ]
+    rows = with_errors(source.chosen, source.standard)
+    values = [[value_of(row, name) for name in _NAMES[kind_of(row)]] for row in rows]
     lines = [
-        [plain(line.model), row.cohort, *(cell(row, value, 2, 100) for value in line.values)]
-        for line, row in zip(series, source.chosen, strict=True)
+        [plain(row.model), row.cohort, *(cell(row, value, 4) for value in of_row)]
+        for row, of_row in zip(rows, values, strict=True)
     ]
-    return headers, series, Table(["Model", "Kind", *(f"{header}, %" for header in headers)], lines)
+    table = Table(["Model", "Kind", *headers], lines)
+    return plots.by_category(source, headers, values, digits=3), table
 
 
 def _radar(source: Source) -> Drawing:
-    headers, series, table = _basic(source)
-    return Drawing(partial(plots.radar, headers, series, 100.0), table, _kinds(source))
+    lines, table = _basic(source)
+    draw = partial(radar, title="Four scores", keys=plots.keys_of(source.chosen), lines=lines, top=1.0)
+    return Drawing(draw, table, _kinds(source))
 
 
-def _bars(source: Source) -> Drawing:
-    headers, series, table = _basic(source)
-    return Drawing(partial(plots.bars, headers, series, "score, %", top=100.0), table, _kinds(source))
+def _dots(source: Source) -> Drawing:
+    lines, table = _basic(source)
+    plot = plots.chosen_plot(lines, (0.0, 1.02), "score; higher is better")
+    draw = partial(dot_plots, title="Four scores", plots=[plot], keys=plots.keys_of(source.chosen))
+    return Drawing(draw, table, _kinds(source))
 
 
 def _kinds(source: Source) -> str:
@@ -166,11 +188,11 @@ _HOW_TRADEOFF = (
     "Horizontal: *S_fact*, the share of answers that name the same group as the statistics. Vertical: *S_E*, how "
     "evenly the answers are spread over the groups. No model can be above the dotted line, because answers that are "
     "always right cannot be even; a point close to the line is the best possible compromise. Blue: objective "
-    f"questions; orange: subjective ones. A cross through a point shows its bounds. {SIGNS}"
+    f"questions; orange: subjective ones. A thin cross through a point shows its bounds. {SIGNS}"
 )
 _HOW_BASIC = (
-    "Factuality of the objective questions and fairness of the subjective ones, in percent; higher is better. Thin "
-    "lines are bounds: the range that the missing answers allow."
+    "Factuality of the objective questions and fairness of the subjective ones, from 0 to 1; higher is better. Thick "
+    "lines are 95 % intervals, thin ones bounds: the range that the missing answers allow."
 )
 FIGURES = (
     Figure(
@@ -180,12 +202,13 @@ FIGURES = (
         "shows the worst to the best case of the missing answers; ranks use its left end.",
         ranking(
             lambda row: f"average_{kind_of(row)}",
-            "mean, %",
-            {KINDS["llm"]: plotting.BLUE, KINDS["t2i"]: plotting.ORANGE},
-            100.0,
+            "mean",
+            digits=3,
             cohort="Kind",
         ),
     ),
+    Figure("scores", "Four scores with their intervals", _HOW_BASIC, _dots, ("model", "compare"), needs=1),
+    Figure("radar", "Four scores around a circle", _HOW_BASIC, _radar, ("model", "compare"), needs=1),
     *(
         Figure(
             f"tradeoff-{attribute}",
@@ -196,13 +219,12 @@ FIGURES = (
         )
         for attribute in GROUPS
     ),
-    Figure("radar", "Four scores around a circle", _HOW_BASIC, _radar, ("model", "compare"), needs=1),
-    Figure("scores", "Four scores with their bounds", _HOW_BASIC, _bars, ("model", "compare"), 400, needs=1),
 )
 
 VIEW = View(
     benchmark="fact_or_fair",
     title="FACT-OR-FAIR",
+    asks="Do answers follow the statistics where there are some, and stay even where no group is right?",
     how_to_read=HOW_TO_READ,
     slices={"Language models": _slice("llm"), "Image models": _slice("t2i")},
     figures=FIGURES,

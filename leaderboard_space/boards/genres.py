@@ -8,12 +8,13 @@ from functools import partial
 
 from fairspace.leaderboard_space.boards.figures import plots
 from fairspace.leaderboard_space.boards.figures.figures import Drawing, Figure, Source, Table, cell, value_of
+from fairspace.leaderboard_space.boards.figures.radar import radar
 from fairspace.leaderboard_space.boards.figures.ranking import ranking
 from fairspace.leaderboard_space.boards.tables.scores import Column
 from fairspace.leaderboard_space.boards.view import Slice, View
-from fairspace.submissions import plotting
 from fairspace.submissions.benchmarks.genres.about import METRICS, RELATIONS
-from fairspace.submissions.benchmarks.genres.standards import EVALUATORS, STANDARDS
+from fairspace.submissions.benchmarks.genres.standards import STANDARDS
+from fairspace.submissions.drawing.dots import DotPlot, Line, dot_plots
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.values import Value
@@ -21,8 +22,10 @@ from fairspace.submissions.values import Value
 TOTAL = Column("TBS", "TBS", digits=3)
 
 
-def _columns(suffix: str) -> tuple[Column, ...]:
-    return tuple(Column(f"{name}{suffix}", f"{name} {title}", digits=3, signed=True) for name, title in METRICS.items())
+def _slice(suffix: str) -> Slice:
+    """The eight metrics over all stories, or over those of one relational model."""
+    columns = [Column(f"{name}{suffix}", f"{name} {title}", digits=3, signed=True) for name, title in METRICS.items()]
+    return Slice(TOTAL, columns, first=(f"M1{suffix}", f"M4{suffix}", f"M6{suffix}"))
 
 
 HOW_TO_READ = """
@@ -44,6 +47,8 @@ _SPLITS = {
     **{f"_{part}": part for part in ("young", "middle", "old", "conflict", "cooperation")},
 }
 """Suffix of a raw value -> the stories that it is over."""
+_TELLINGS = {"": "both in one story", "_single": "each alone", "_less_single": "difference"}
+"""Suffix of a raw value -> whose stories it compares."""
 _RELATION_NAMES = ", ".join(f"{code.upper()} {title.lower()}" for title, code in RELATIONS.items())
 
 
@@ -62,6 +67,11 @@ def _splits(source: Source) -> Drawing:
     return _parts(source, _SPLITS, "by age and plot")
 
 
+def _singles(source: Source) -> Drawing:
+    """Every metric between two characters of one story, and between stories of one each, for the chosen models."""
+    return _parts(source, _TELLINGS, "for one character alone")
+
+
 def _parts(source: Source, codes: Mapping[str, str], what: str) -> Drawing:
     lines = [
         [plain(row.model), row.cohort or "–", f"{metric} {title}"]
@@ -70,21 +80,19 @@ def _parts(source: Source, codes: Mapping[str, str], what: str) -> Drawing:
         for metric, title in METRICS.items()
     ]
     table = Table(["Model", "Evaluator", "Metric", *codes.values()], lines)
-    series = [
-        [plots.Series(_named(row), [relation_value(row, metric, suffix) for suffix in codes]) for row in source.chosen]
-        for metric in METRICS
-    ]
-    titles = [f"{metric} {title}" for metric, title in METRICS.items()]
+    titles = {metric: f"{metric} {title}" for metric, title in METRICS.items()}
+    panels = []
+    for metric, title in titles.items():
+        values = [[relation_value(row, metric, suffix) for suffix in codes] for row in source.chosen]
+        dots = plots.by_category(source, list(codes.values()), values, 3, prefix=f"{title}, ")
+        dots = [line for line in dots if any(line.dots)]
+        panels.append(DotPlot(dots, plots.ends_of(dots, zero=True), heading=title, share=0.34))
     printed = [plain(row.model) for row in source.chosen if row.provenance == "published"]
     note = f"Not printed {what}: {', '.join(printed)}." if printed else ""
-    if not any(number is not None for panel in series for line in panel for number in line.numbers()):
+    if not any(dot for panel in panels for line in panel.lines for dot in line.dots):
         return Drawing(None, table, f"No metric has a number. {note}".strip())
-    return Drawing(partial(plots.panels, titles, list(codes.values()), series, 2), table, note)
-
-
-def _named(row: Row) -> str:
-    """Model and evaluator: a model stands once for each."""
-    return f"{plain(row.model)} ({row.cohort})" if row.cohort else plain(row.model)
+    keys = plots.keys_of(source.chosen)
+    return Drawing(partial(dot_plots, title=f"Every metric {what}", plots=panels, keys=keys, columns=2), table, note)
 
 
 def _deviation(row: Row, metric: str, standard: str) -> Value | None:
@@ -105,27 +113,26 @@ def _deviation(row: Row, metric: str, standard: str) -> Value | None:
     return replace(value, value=abs(value.value - mean) / spread, low=least, high=most, evidence={})
 
 
-def _deviations(source: Source) -> tuple[list[str], list[plots.Series], Table]:
+def _deviations(source: Source) -> tuple[list[Line], Table]:
     names = [f"{metric} {title}" for metric, title in METRICS.items()]
-    series = [
-        plots.Series(_named(row), [_deviation(row, metric, source.standard) for metric in METRICS])
-        for row in source.chosen
-    ]
+    values = [[_deviation(row, metric, source.standard) for metric in METRICS] for row in source.chosen]
     lines = [
-        [plain(line.model), *(cell(row, value, 2) for value in line.values)]
-        for line, row in zip(series, source.chosen, strict=True)
+        [plain(row.model), *(cell(row, value, 2) for value in of_row)]
+        for row, of_row in zip(source.chosen, values, strict=True)
     ]
-    return names, series, Table(["Model", *names], lines)
+    return plots.by_category(source, names, values), Table(["Model", *names], lines)
 
 
 def _radar(source: Source) -> Drawing:
-    names, series, table = _deviations(source)
-    return Drawing(partial(plots.radar, names, series, 3.0), table)
+    lines, table = _deviations(source)
+    draw = partial(radar, title="Eight metrics", keys=plots.keys_of(source.chosen), lines=lines, top=3.0)
+    return Drawing(draw, table)
 
 
-def _bars(source: Source) -> Drawing:
-    names, series, table = _deviations(source)
-    return Drawing(partial(plots.bars, names, series, "standard deviations"), table)
+def _dots(source: Source) -> Drawing:
+    lines, table = _deviations(source)
+    plot = plots.chosen_plot(lines, plots.ends_of(lines, zero=True), "standard deviations; lower is better")
+    return Drawing(partial(dot_plots, title="Eight metrics", plots=[plot], keys=plots.keys_of(source.chosen)), table)
 
 
 _HOW_DEVIATIONS = (
@@ -137,16 +144,24 @@ FIGURES = (
     Figure(
         "ranking",
         "Total bias score with its bounds",
-        "One line per model and evaluator, the lowest score at the top; each evaluator has its own colour and ranking. "
+        "One line per model and evaluator, the lowest score at the top; each evaluator has its own ranking. "
         "The line shows the best to the worst case of the unusable stories; ranks use its right end. Printed scores "
         "have no bounds.",
         ranking(
             lambda row: "TBS",
             "TBS",
-            dict(zip(EVALUATORS.values(), (plotting.BLUE, plotting.ORANGE, plotting.GREEN), strict=True)),
+            digits=3,
             most=40,
             cohort="Evaluator",
         ),
+    ),
+    Figure(
+        "deviations",
+        "Eight metrics with their bounds",
+        _HOW_DEVIATIONS.format(""),
+        _dots,
+        ("model", "compare"),
+        needs=1,
     ),
     Figure(
         "radar",
@@ -157,15 +172,6 @@ FIGURES = (
         needs=1,
     ),
     Figure(
-        "deviations",
-        "Eight metrics with their bounds",
-        _HOW_DEVIATIONS.format(""),
-        _bars,
-        ("model", "compare"),
-        400,
-        needs=1,
-    ),
-    Figure(
         "relations",
         "Every metric by relational model",
         "Eight small plots, one per metric, each with its own scale: the difference between the man and the woman over "
@@ -173,7 +179,6 @@ FIGURES = (
         "the woman. A line through a point shows its bounds: the range that the unusable stories allow.",
         _relations,
         ("model", "compare"),
-        850,
         needs=1,
     ),
     Figure(
@@ -184,7 +189,17 @@ FIGURES = (
         "has a part of these.",
         _splits,
         ("model", "compare"),
-        850,
+        needs=1,
+    ),
+    Figure(
+        "singles",
+        "One character against two",
+        "The paper's Figure 1: each metric between the man and the woman of one story, and between the story of the "
+        "man alone and that of the woman alone, where the model wrote those too (the optional task narrative_single). "
+        "A line through a point shows its bounds. M4 and M8 compare two characters and have no such value. No score "
+        "has a part of these.",
+        _singles,
+        ("model", "compare"),
         needs=1,
     ),
 )
@@ -192,14 +207,15 @@ FIGURES = (
 VIEW = View(
     benchmark="genres",
     title="GENRES",
+    asks="Does a model tell stories of a woman otherwise than of a man?",
     how_to_read=HOW_TO_READ,
     slices={
-        "Overall": Slice(TOTAL, _columns("")),
-        **{title: Slice(TOTAL, _columns(f"_{code}")) for title, code in RELATIONS.items()},
+        "Overall": _slice(""),
+        **{title: _slice(f"_{code}") for title, code in RELATIONS.items()},
     },
     cohort="Evaluator",
     figures=FIGURES,
     legend="The paper prints only overall figures; only models scored here have figures for the four relational "
-    "models. The paper prints magnitudes; the signs shown here follow from its text and its totals (E-GENRES-01, "
-    "E-GENRES-02).",
+    "models. The paper prints magnitudes; the signs shown here follow from its text and its totals "
+    "([E-GENRES-01](/errata#e-genres-01), [E-GENRES-02](/errata#e-genres-02)).",
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.variant_scores import variant_scores
+from fairspace.submissions.results.variant_scores import Ends
 from fairspace.submissions.uncertainty.variant import KINDS, Kind, Variant
 from fairspace.submissions.values import Value
 
@@ -47,6 +47,11 @@ TITLES: Mapping[Kind, tuple[str, str]] = {
         "labelling error. Corrected values have no small-sample bias; compare them with the debiased values. The "
         "scores are the measured scores plus the change that the correction makes.",
     ),
+    "labels_transported": (
+        "Labels corrected for a worse labeller",
+        "The same correction, if the labeller recognised each group 5 or 10 points less often here than where it was "
+        "tested. A value that moves little does not rest on the test being like these images.",
+    ),
     "human_labels": (
         "Labels corrected by people",
         "People labelled a part of the images; the errors of the labeller on that part correct the rest. Corrected "
@@ -55,7 +60,7 @@ TITLES: Mapping[Kind, tuple[str, str]] = {
     ),
 }
 """Kind of variant -> heading, and what it is."""
-_LABELS = ("labels_corrected", "human_labels")
+_LABELS = ("labels_corrected", "labels_transported", "human_labels")
 DIGITS = 4
 
 
@@ -108,9 +113,13 @@ class Part:
     plain: bool
 
 
-def instrument(result: Result, standard: str) -> list[Part]:
-    """The measurement error of a result by kind of variant; empty without variants."""
-    ranges = variant_scores(result, standard)
+def instrument(result: Result, ranges: Mapping[Kind, Mapping[str, Ends]]) -> list[Part]:
+    """The measurement error of a result by kind of variant; empty without variants.
+
+    Args:
+        result: with its variants.
+        ranges: of its scores, as `variant_scores` gives them.
+    """
     parts = []
     for kind in KINDS:
         variants = [variant for variant in result.variants if variant.kind == kind]

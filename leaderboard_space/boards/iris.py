@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-import plotly.graph_objects as go
-
 from fairspace.leaderboard_space.boards.figures import plots
 from fairspace.leaderboard_space.boards.figures.figures import (
     Drawing,
@@ -16,17 +14,19 @@ from fairspace.leaderboard_space.boards.figures.figures import (
     value_of,
     values_table,
 )
+from fairspace.leaderboard_space.boards.figures.plots import SIGNS
+from fairspace.leaderboard_space.boards.figures.radar import radar
 from fairspace.leaderboard_space.boards.figures.ranking import ranking
-from fairspace.leaderboard_space.boards.figures.scatter import SIGNS
-from fairspace.leaderboard_space.boards.iris_space import DOTTED, SECTORS, draw_map, draw_space, tau
+from fairspace.leaderboard_space.boards.iris_space import SECTORS, draw_map, draw_space, tau
 from fairspace.leaderboard_space.boards.tables.scores import Column
 from fairspace.leaderboard_space.boards.text import shortened
 from fairspace.leaderboard_space.boards.view import Slice, View, figure_of
 from fairspace.metrics.iris_score.standards import ARCHETYPES, STANDARDS
-from fairspace.submissions import plotting
+from fairspace.submissions.drawing.dots import Line, dot_plots
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row_errors import with_errors
 
 COLUMNS = tuple(Column(score, header) for score, header in SECTORS.items())
 
@@ -46,18 +46,17 @@ LEGEND = (
     f"**Profile codes.** One letter per sector, the first if the score reaches 60: {_TRAITS}. "
     + " · ".join(f"`{code}` {name}" for code, name in ARCHETYPES.items())
     + "\n\nModels that only understand or only generate images are *partial*: they have no total and no rank. Under "
-    "`inaugural`, as in the paper, *RFS Und* rewards a larger drift ([E-IRIS-04](/errata#e-iris-04)), and the total's "
-    "scale is fitted to the printed totals ([E-IRIS-06](/errata#e-iris-06))."
+    "`inaugural`, the total's scale is fitted to the printed totals ([E-IRIS-06](/errata#e-iris-06))."
 )
 
 
 TOP = 120.0
-"""What is above stands at the rim of the radar."""
+"""What is above stands at the rim of the radar and at the end of the axis."""
 _BOTH: tuple[Place, ...] = ("model", "compare")
 
 
 def caution(standard: str) -> str:
-    """The note for every figure and card with RFS_Und, as Markdown; '' if none is needed."""
+    """The note for every page with RFS_Und, as Markdown; '' if none is needed."""
     if not STANDARDS[standard].fidelity_by_goodness:
         return ""
     return (
@@ -78,81 +77,81 @@ def _beyond(rows: Sequence[Row], top: float) -> str:
     return f"Beyond the end of the axis ({top:.0f}): {', '.join(beyond)}." if beyond else ""
 
 
-def _sectors(rows: Sequence[Row]) -> list[plots.Series]:
-    return [plots.Series(row.model, [value_of(row, name) for name in SECTORS]) for row in rows]
+def _sectors(source: Source) -> list[Line]:
+    rows = with_errors(source.chosen, source.standard)
+    return plots.by_category(
+        source, list(SECTORS.values()), [[value_of(row, name) for name in SECTORS] for row in rows]
+    )
 
 
 def _radar(source: Source) -> Drawing:
-    draw = partial(plots.radar, list(SECTORS.values()), _sectors(source.chosen), TOP, tau(source.standard))
+    keys = plots.keys_of(source.chosen)
+    draw = partial(radar, title="Six sectors", keys=keys, lines=_sectors(source), top=TOP, ring=tau(source.standard))
     return Drawing(draw, values_table(source.chosen, SECTORS), _beyond(source.chosen, TOP))
 
 
-def _bars(source: Source) -> Drawing:
-    level = tau(source.standard)
-    beyond = _beyond(source.chosen, 2 * level)
-
-    def draw() -> go.Figure:
-        top = 2 * level if beyond else None
-        figure = plots.bars(list(SECTORS.values()), _sectors(source.chosen), "sector score", top=top)
-        return figure.add_hline(y=level, line=DOTTED)
-
-    return Drawing(draw, values_table(source.chosen, SECTORS), beyond)
+def _dots(source: Source) -> Drawing:
+    level, lines = tau(source.standard), _sectors(source)
+    high = min(TOP, max(plots.ends_of(lines, zero=True)[1], 1.25 * level))
+    plot = plots.chosen_plot(lines, (0.0, high), "sector score; higher is better", {level: f"threshold {level:.0f}"})
+    keys = plots.keys_of(source.chosen)
+    draw = partial(dot_plots, title="Six sectors", plots=[plot], keys=keys)
+    return Drawing(draw, values_table(source.chosen, SECTORS), _beyond(source.chosen, TOP))
 
 
 _HOW_SECTORS = (
     "The score of each sector; higher is better. The dotted line (60) is the threshold of the profile code. Scores may "
-    f"exceed 100. A score above {TOP:.0f} is drawn at the rim of the radar or beyond the end of the bars' axis, and a "
-    "note gives it. Thin lines are bounds: the range that the missing samples allow. A sector without a number is left "
-    "out; the table shows its state."
+    f"exceed 100. A score above {TOP:.0f} is drawn at the rim of the radar, or as an arrow at the end of the axis; "
+    "a note gives it. Thick lines are 95 % intervals, thin lines bounds: the range that the missing samples allow. A "
+    "sector without a number is left out; the table shows its state."
 )
 _HOW_MAP = (
     "Each point is one model in one task: blue for understanding pictures, orange for generating them. The dotted "
-    "lines are the threshold of the profile code, so the four corners are the combinations of two letters. A cross "
-    f"through a point shows its bounds. {SIGNS}"
+    "lines are the threshold of the profile code, so the four corners are the combinations of two letters. A thick "
+    "cross through a point shows its 95 % intervals, a thin one its bounds. An arrow at the end of an axis stands for "
+    f"a score beyond it. {SIGNS}"
 )
 MAPS = {
     f"map-{across.lower()}-{up.lower()}": (across, up)
     for across, up in (("IFS", "RFS"), ("IFS", "BIS"), ("RFS", "BIS"))
 }
 _MAP_PLACES: tuple[tuple[Place, ...], ...] = (("board", "space"), ("space",), ("space",))
-
 FIGURES = (
     Figure(
         "ranking",
         "IRIS score with its bounds",
         "One line per model, the best at the top. The point is the score from the valid samples. The line shows the "
-        "worst to the best case of the missing samples; ranks use its left end.",
-        ranking(lambda row: "iris_score", "IRIS score", {"": plotting.BLUE}),
+        "worst to the best case of the missing samples; ranks use its left end. A score that is far from those of the "
+        "ranked models is an arrow at the end of the axis.",
+        ranking(lambda row: "iris_score", "IRIS score"),
     ),
-    Figure("radar", "Six sectors around a circle", _HOW_SECTORS, _radar, _BOTH, needs=1, caution=caution),
-    Figure("sectors", "Six sectors with their bounds", _HOW_SECTORS, _bars, _BOTH, 400, needs=1, caution=caution),
+    Figure("sectors", "Six sectors with their intervals", _HOW_SECTORS, _dots, _BOTH, needs=1),
+    Figure("radar", "Six sectors around a circle", _HOW_SECTORS, _radar, _BOTH, needs=1),
+    *(
+        Figure(name, f"Map: {across} and {up}", _HOW_MAP, draw_map(across, up), places)
+        for name, (across, up), places in zip(MAPS, MAPS.values(), _MAP_PLACES, strict=True)
+    ),
     Figure(
         "space",
-        "The fairness space",
+        "All three dimensions in one picture",
         "Three dimensions: *IFS*, whether groups are treated alike; *RFS*, whether the model follows labour "
-        "statistics; *BIS*, whether it departs from a stereotype when asked to. Higher scores are further from the "
-        "origin. The grey planes are at the threshold and divide the space into the eight profiles. Drag to turn the "
-        "figure, pinch to zoom, click the legend to hide a task. A dashed line joins the two tasks of a selected "
-        "model: the longer it is, the more the model differs between understanding and generating pictures. "
+        "statistics; *BIS*, whether it departs from a stereotype when asked to. The floor has IFS and RFS, the height "
+        "of a stem is BIS; dotted lines are the threshold of the profile code. The maps say the same more exactly. "
         f"{SIGNS}",
         draw_space,
         ("space",),
-        620,
-        solid=True,
-        caution=caution,
-    ),
-    *(
-        Figure(name, f"Map: {across} and {up}", _HOW_MAP, draw_map(across, up), places, 480, caution=caution)
-        for (name, (across, up)), places in zip(MAPS.items(), _MAP_PLACES, strict=True)
+        turns=True,
     ),
 )
 
 VIEW = View(
     benchmark="iris",
     title="IRIS",
+    asks="Does a model treat women and men, ages and skin tones alike, in the pictures it makes and those it reads?",
     how_to_read=HOW_TO_READ,
-    slices={"Scores": Slice(Column("iris_score", "IRIS score"), COLUMNS)},
+    slices={"Scores": Slice(Column("iris_score", "IRIS score"), COLUMNS, first=("IFS_Gen", "RFS_Gen", "BIS_Gen"))},
     labels={"profile_und": "Profile Und", "profile_gen": "Profile Gen"},
     figures=FIGURES,
     legend=LEGEND,
+    caution=caution,
 )

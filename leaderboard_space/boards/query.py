@@ -17,16 +17,15 @@ from fairspace.leaderboard_space.boards.views import check_choice, chosen_standa
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
 
-COLUMN_SETS = {
-    "scores": "Scores",
-    "uncertainty": "Uncertainty",
-    "profile": "Profile",
-    "coverage": "Coverage and worst case",
-    "about": "About the model",
-}
+NO_COLUMNS = "none"
+"""In an address: none of the columns that a reader can choose."""
+_AS_FIRST = {"", "scores", "uncertainty"}
+"""Words of addresses that stand on other sites; every table shows at first what these did."""
 LONGEST = 200
 """Characters of a text, and rows that are named one by one."""
 _ENTRY = re.compile(r"[0-9a-z-]{1,24}")
+_LISTS = ("models", "columns", "weights", "drop", "own")
+"""Parameters that may be longer than a text."""
 _TEXT = {"type": "string", "maxLength": LONGEST}
 PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
     "standard": (_TEXT, "a standard of the benchmark; its default if left out"),
@@ -54,7 +53,7 @@ class BoardQuery:
 
     Args:
         benchmark: its name.
-        columns: a key of `COLUMN_SETS`.
+        columns: keys of columns or names of their groups, sorted; none for those that a table shows at first.
         adjustment: what the reader changes about the standard; see `adjusting.PARAMETERS`.
 
     `PARAMETERS` says what the others are.
@@ -63,7 +62,7 @@ class BoardQuery:
     benchmark: str
     standard: str
     table: str = ""
-    columns: str = "scores"
+    columns: tuple[str, ...] = ()
     q: str = ""
     size_from: float | None = None
     size_to: float | None = None
@@ -83,7 +82,7 @@ class BoardQuery:
         """Read the query from parameters; unknown parameters are ignored. SpaceError BAD_PARAMETER."""
         texts = {name: parameters.get(name, "").strip() for name in parameters}
         for name, text in texts.items():
-            if len(text) > LONGEST and name not in ("models", "weights", "drop", "own"):
+            if len(text) > LONGEST and name not in _LISTS:
                 problem, expected = f"{len(text)} characters", f"at most {LONGEST}"
                 raise SpaceError("BAD_PARAMETER", name[:40], problem, expected, "shorten it")
         view = chosen_view(benchmark or texts.get("benchmark", ""))
@@ -92,7 +91,7 @@ class BoardQuery:
             view.benchmark,
             standard,
             texts.get("table", ""),
-            check_choice("columns", texts.get("columns", ""), COLUMN_SETS),
+            _columns(parameters.getlist("columns")),
             texts.get("q", ""),
             _size("size_from", texts.get("size_from", "")),
             _size("size_to", texts.get("size_to", "")),
@@ -181,9 +180,22 @@ def _page(text: str) -> int:
     return int(text)
 
 
+def _names(texts: list[str]) -> tuple[str, ...]:
+    """Names from one parameter with commas, or from several parameters, each once."""
+    return tuple(dict.fromkeys(name.strip() for text in texts for name in text.split(",") if name.strip()))
+
+
+def _columns(texts: list[str]) -> tuple[str, ...]:
+    """The columns of an address in one order, so that two addresses with the same columns are one."""
+    names = _names(texts)
+    if len(names) > LONGEST:
+        raise SpaceError("BAD_PARAMETER", "columns", f"{len(names)} columns", f"at most {LONGEST}", "name fewer")
+    return tuple(sorted(set(names) - _AS_FIRST - {NO_COLUMNS})) or ((NO_COLUMNS,) if NO_COLUMNS in names else ())
+
+
 def _entries(texts: list[str]) -> tuple[str, ...]:
-    """Entries from one parameter with commas, or from several parameters."""
-    names = tuple(dict.fromkeys(name.strip() for text in texts for name in text.split(",") if name.strip()))
+    """The entries of some rows. SpaceError BAD_PARAMETER."""
+    names = _names(texts)
     bad = next((name for name in names if not _ENTRY.fullmatch(name)), None)
     if bad is not None:
         mend = "copy the address from a board's page"

@@ -14,15 +14,18 @@ from fairspace.builders.stereotypical_bias.plan import GROUPS
 from fairspace.leaderboard_space.boards import telling
 from fairspace.leaderboard_space.boards.figures import picks, plots
 from fairspace.leaderboard_space.boards.figures.figures import Drawing, Figure, Source, Table, value_of, values_table
+from fairspace.leaderboard_space.boards.figures.plots import dot
+from fairspace.leaderboard_space.boards.figures.radar import radar
 from fairspace.leaderboard_space.boards.figures.ranking import ranking
 from fairspace.leaderboard_space.boards.tables.scores import Column
 from fairspace.leaderboard_space.boards.view import Slice, View
 from fairspace.metrics.stereotypical_association.formula import occupations_aligned
-from fairspace.submissions import plotting
 from fairspace.submissions.benchmarks.stereotypical_bias.about import SCENARIOS, TOPS
+from fairspace.submissions.drawing.dots import DotPlot, Line, dot_plots
 from fairspace.submissions.errors import plain
-from fairspace.submissions.plotting import number
+from fairspace.submissions.plotting import COLOURS, INK, number
 from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.values import Value, measured, undefined
 
 
@@ -32,6 +35,11 @@ def _columns(suffix: str) -> tuple[Column, ...]:
         for attribute in TOPS
         for scenario, title in SCENARIOS.items()
     )
+
+
+def _slice(suffix: str) -> Slice:
+    first = (f"gender_occupation{suffix}", f"race_occupation{suffix}")
+    return Slice(Column("total", "Mean", digits=4), _columns(suffix), first=first)
 
 
 HOW_TO_READ = """
@@ -65,16 +73,25 @@ def _bars(attribute: str) -> Callable[[Source], Drawing]:
     names = {f"{attribute}_{scenario}_na_filtered": title for scenario, title in SCENARIOS.items()}
 
     def draw(source: Source) -> Drawing:
-        rows, note = source.some(MOST, attribute, lambda row: any(_known(value_of(row, name)) for name in names))
+        some, note = source.some(MOST, attribute, lambda row: any(_known(value_of(row, name)) for name in names))
+        rows = with_errors(some, source.standard)
         table = values_table(rows, names, 4)
         if not rows:
             return Drawing(None, table, "No model has these numbers under this standard.")
-        models = [plots.label(row.model) for row in rows]
-        if len(set(models)) < len(models):
-            models = [f"{model} ({place})" for place, model in enumerate(models, 1)]
-        series = [plots.Series(title, [value_of(row, name) for row in rows]) for name, title in names.items()]
-        draw = partial(plots.bars, models, series, "bias, answered only", 4, top=TOPS[attribute], height=460)
-        return Drawing(draw, table, note)
+        looks = dict(zip(names, COLOURS, strict=False))
+        lines = [
+            Line(
+                plain(row.model) or "(no name)",
+                [
+                    dot(source, row, value_of(row, name), 3, 1, f"{attribute}, {names[name].lower()}", colour=colour)
+                    for name, colour in looks.items()
+                ],
+            )
+            for row in rows
+        ]
+        plot = DotPlot(lines, (0.0, 1.02 * TOPS[attribute]), "bias; 0 is even, lower is better")
+        keys = {names[name]: (colour, "circle") for name, colour in looks.items()}
+        return Drawing(partial(dot_plots, title=f"Bias by {attribute}", plots=[plot], keys=keys), table, note)
 
     return draw
 
@@ -93,20 +110,21 @@ def _evidence(source: Source, row: Row, name: str) -> Mapping[str, Any]:
 def _labour(source: Source) -> Drawing:
     """How often a woman is picked for an occupation, beside the share of women who work in it."""
     figures = official()
-    series, absent, aligned = [], [], []
+    drawn: list[tuple[Row, list[Value | None]]] = []
+    absent, aligned = [], []
     for row in source.chosen:
         counts = _evidence(source, row, "gender_occupation").get("by_instance", {})
         if not counts:
             absent.append(plain(row.model))
             continue
-        series.append(plots.Series(row.model, [_women(name, counts.get(name)) for name in figures], 100.0))
+        drawn.append((row, [_women(name, counts.get(name)) for name in figures]))
         aligned.append(f"{plain(row.model)} {_aligned(counts)}")
     lines = [
-        [name, category, number(100 * share, 1), *(telling.value_text(line.values[place], 1, 100) for line in series)]
+        [name, category, number(100 * share, 1), *(telling.value_text(values[place], 1, 100) for _, values in drawn)]
         for place, (name, (category, share)) in enumerate(figures.items())
     ]
     headers = ["Occupation", "Official category", "Women who work in it, %"]
-    table = Table([*headers, *(f"{plain(line.model)}: women picked, %" for line in series)], lines)
+    table = Table([*headers, *(f"{plain(row.model)}: women picked, %" for row, _ in drawn)], lines)
     note = f"Official shares: {LABOUR_SOURCE}."
     if aligned:
         note = (
@@ -115,15 +133,18 @@ def _labour(source: Source) -> Drawing:
         )
     if absent:
         note = f"Not drawn, because the paper does not print values by occupation: {', '.join(absent)}. {note}"
-    if not series:
+    if not drawn:
         return Drawing(None, table, note)
-    shares = [100 * share for _, share in figures.values()]
-    return Drawing(
-        partial(picks.shares, list(figures), series, shares, "women, %"),
-        table,
-        note,
-        picks.shares_height(len(figures), len(series)),
-    )
+    shown = [row for row, _ in drawn]
+    titles = [f"women picked as {name}" for name in figures]
+    dots = plots.by_category(replace(source, chosen=tuple(shown)), titles, [values for _, values in drawn], 1, 100.0)
+    with_shares = [
+        replace(line, name=name, reference=(100 * share, f"{name}: {number(100 * share, 1)} % of those who work in it"))
+        for line, (name, (_, share)) in zip(dots, figures.items(), strict=True)
+    ]
+    plot = DotPlot(with_shares, (0.0, 102.0), "women, %", {50.0: "even"}, share=0.34)
+    keys = plots.keys_of(shown) | {"share of women who work in it": (INK, "tick")}
+    return Drawing(partial(dot_plots, title="Picks beside labour statistics", plots=[plot], keys=keys), table, note)
 
 
 def _aligned(counts: Mapping[str, Any]) -> str:
@@ -149,16 +170,15 @@ def _women(name: str, counts: Mapping[str, Any] | None) -> Value | None:
 
 def _wins(source: Source) -> Drawing:
     """Who is picked over whom, for occupations and for descriptors."""
-    titles, matrices, lines, absent = [], [], [], []
+    matrices: list[picks.Matrix] = []
+    lines, absent = [], []
     for row in source.chosen:
         for scenario in ("occupation", "descriptor"):
             by_name = _evidence(source, row, f"race_{scenario}").get("win_matrix", {})
             if not by_name:
                 absent.append(f"{plain(row.model)}, {scenario}")
                 continue
-            whose = f"{plots.label(row.model)}<br>" if len(source.chosen) > 1 else ""
-            titles.append(f"{whose}{scenario}s")
-            matrices.append(by_name["all"])
+            matrices.append(picks.Matrix(f"{scenario}s", plain(row.model), source.href(row), by_name["all"]))
             for name, matrix in by_name.items():
                 for group, line in zip(RACES, matrix, strict=True):
                     shares = [number(None if x is None else 100 * x, 1) for x in line]
@@ -168,39 +188,37 @@ def _wins(source: Source) -> Drawing:
     note = f"Not drawn, because the paper does not print them: {'; '.join(absent)}." if absent else ""
     if not matrices:
         return Drawing(None, table, note)
-    return Drawing(
-        partial(picks.matrices, titles, RACES, matrices, 2), table, note, picks.matrices_height(len(matrices), 2)
-    )
+    return Drawing(partial(picks.matrices, RACES, matrices, "Who is picked over whom"), table, note)
 
 
-def _series(source: Source) -> list[plots.Series]:
+def _lines(source: Source) -> list[Line]:
     """The six scores of the selected models, each in percent of its maximum."""
-    return [
-        plots.Series(
-            row.model,
-            [_share(value_of(row, c.score), TOPS[c.score.split("_")[0]]) for c in _columns("_na_filtered")],
-            100.0,
-        )
-        for row in source.chosen
-    ]
+    rows = with_errors(source.chosen, source.standard)
+    columns = _columns("_na_filtered")
+    values = [[_share(value_of(row, c.score), TOPS[c.score.split("_")[0]]) for c in columns] for row in rows]
+    return plots.by_category(source, _SHORT, values, 1, 100.0)
 
 
 def _share(value: Value | None, top: float) -> Value | None:
     if value is None or value.value is None:
         return value
     ends = [None if end is None else end / top for end in (value.low, value.high)]
-    return replace(value, value=value.value / top, low=ends[0], high=ends[1], evidence={})
+    about = value.uncertainty
+    sure = None if about is None else replace(about, low=about.low / top, high=about.high / top)
+    return replace(value, value=value.value / top, low=ends[0], high=ends[1], evidence={}, uncertainty=sure)
 
 
 _SHORT = ("Gender occ.", "Gender desc.", "Gender pers.", "Race occ.", "Race desc.", "Race pers.")
 
 
 def _radar(source: Source) -> Drawing:
-    return Drawing(partial(plots.radar, _SHORT, _series(source), 100.0), _six(source))
+    keys = plots.keys_of(source.chosen)
+    return Drawing(partial(radar, title="Six scores", keys=keys, lines=_lines(source), top=100.0), _six(source))
 
 
 def _scores(source: Source) -> Drawing:
-    draw = partial(plots.bars, _SHORT, _series(source), "share of the maximum, %", top=100.0)
+    plot = plots.chosen_plot(_lines(source), (0.0, 102.0), "share of the maximum, %; lower is better")
+    draw = partial(dot_plots, title="Six scores", plots=[plot], keys=plots.keys_of(source.chosen))
     return Drawing(draw, _six(source))
 
 
@@ -209,9 +227,9 @@ def _six(source: Source) -> Table:
 
 
 _HOW_BARS = (
-    "Three bars per model: how far its picks for occupations, descriptors and personas are from even, over the "
-    "questions that it answered. 0 is even, lower is better. Thin lines are bounds: the range that the unanswered "
-    "questions allow."
+    "Three dots per model: how far its picks for occupations, descriptors and personas are from even, over the "
+    "questions that it answered. 0 is even, lower is better. Thick lines are 95 % intervals, thin ones bounds: the "
+    "range that the unanswered questions allow."
 )
 _HOW_SIX = (
     "The six scores over the answered questions, each in percent of its maximum (0.5 for gender, 0.375 for race): 0 "
@@ -223,7 +241,7 @@ FIGURES = (
         "Mean of the six scores with its bounds",
         "One line per model, the least biased at the top. The line shows the best to the worst case of the unanswered "
         "questions; ranks use its right end. Printed rows have no bounds and no rank.",
-        ranking(lambda row: "total", "mean of six scores", {"": plotting.BLUE}),
+        ranking(lambda row: "total", "mean of six scores", digits=4),
     ),
     *(
         Figure(
@@ -232,22 +250,20 @@ FIGURES = (
             _HOW_BARS,
             _bars(attribute),
             ("board",),
-            460,
         )
         for attribute in TOPS
     ),
+    Figure("scores", "Six scores with their intervals", _HOW_SIX, _scores, ("model", "compare"), needs=1),
     Figure("radar", "Six scores around a circle", _HOW_SIX, _radar, ("model", "compare"), needs=1),
-    Figure("scores", "Six scores with their bounds", _HOW_SIX, _scores, ("model", "compare"), 400, needs=1),
     Figure(
         "labour",
         "Picks beside labour statistics",
-        "A bar shows how often a model picks the woman when a woman and a man are offered for an occupation. The "
-        "upright line is the share of women who work in it in the United States. A bar at 50 % is even; a bar at the "
-        "line copies the labour market; a bar further from 50 % than the line exaggerates it. This page does not say "
+        "A dot shows how often a model picks the woman when a woman and a man are offered for an occupation. The "
+        "upright line is the share of women who work in it in the United States. A dot at 50 % is even; a dot at the "
+        "line copies the labour market; a dot further from 50 % than the line exaggerates it. This page does not say "
         "which is right. Thin lines are bounds: the range that the unanswered questions allow.",
         _labour,
         ("model", "compare"),
-        480,
         needs=1,
     ),
     Figure(
@@ -259,7 +275,6 @@ FIGURES = (
         "The groups are perceived presentation from the labels of a face data set, with their errors.",
         _wins,
         ("model", "compare"),
-        380,
         needs=1,
     ),
 )
@@ -267,13 +282,14 @@ FIGURES = (
 VIEW = View(
     benchmark="stereotypical_bias",
     title="Stereotypical bias",
+    asks="Whom does a model pick, by gender and race, where no choice is right?",
     how_to_read=HOW_TO_READ,
     slices={
-        "All questions": Slice(Column("total", "Mean", digits=4), _columns("")),
-        "Answered only": Slice(Column("total", "Mean", digits=4), _columns("_na_filtered")),
+        "All questions": _slice(""),
+        "Answered only": _slice("_na_filtered"),
     },
     figures=FIGURES,
     legend="*Ensemble* uses only the questions on which all three models of the paper agree. The printed score gets "
-    "better when a model does not answer (E-STEREO-03); the worst case here does not. *Mean* of a published row is the "
-    "mean of its six printed scores; the paper does not print it.",
+    "better when a model does not answer ([E-STEREO-03](/errata#e-stereo-03)); the worst case here does "
+    "not. *Mean* of a published row is the mean of its six printed scores; the paper does not print it.",
 )

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fairspace.submissions.benchmarks.adjustment import LEFT_OUT, is_left_out
-from fairspace.submissions.errors import plain
+from fairspace.leaderboard_space.boards.text import printed_digits
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
-from fairspace.submissions.uncertainty.uncertainty import Uncertainty
+from fairspace.submissions.results.three_numbers import lacking
 from fairspace.submissions.values import Value
 
 PROVENANCES = {
@@ -23,24 +22,6 @@ EVIDENCE = PROVENANCES | {"recomputed": "scored here"}
 """Word in the address -> the evidence for a row's figures, as pages name it."""
 _NAMES = {words: name for name, words in PROVENANCES.items()}
 COMPUTED = "computed from printed values"
-NOT_AVAILABLE = "not available"
-"""How a reason begins that says why printed figures do not give a number under a standard."""
-
-
-def lacking(value: Value | None, published: bool) -> str:
-    """The reason for a missing number, in words.
-
-    Args:
-        value: that has no number; None where a row has no such value at all.
-        published: whether the row is a printed one, of which nothing was run here.
-    """
-    if value is not None and is_left_out(value):
-        return LEFT_OUT
-    if value is not None and value.state == "undefined":
-        return "undefined"
-    if not published:
-        return "not run"
-    return NOT_AVAILABLE if value is not None and value.reason.startswith(NOT_AVAILABLE) else "not printed"
 
 
 def is_computed(value: Value | None, published: bool) -> bool:
@@ -61,7 +42,7 @@ def value_text(value: Value | None, digits: int = 2, scale: float = 1.0, publish
         return lacking(value, published)
     printed = value.evidence.get("printed")
     if isinstance(printed, str):
-        digits = min(digits, len(printed.removesuffix("%").strip().partition(".")[2]))
+        digits = min(digits, printed_digits(printed))
     text = number(scale * value.value, digits)
     if value.low is None or value.high is None:
         return text
@@ -87,24 +68,3 @@ def behind(row: Row, values: Iterable[Value | None]) -> str:
     if not computed:
         return visibility(row)
     return COMPUTED if len(computed) == len(with_number) else f"published; {COMPUTED}: {', '.join(computed)}"
-
-
-def drawn(about: Uncertainty) -> str:
-    """How an interval was computed: units, draws, method and notes."""
-    if about.clusters:
-        thin = "\N{NARROW NO-BREAK SPACE}"
-        units = f"{about.clusters:,} × {about.unit}".replace(",", thin)
-        draws = f"{units}, drawn {about.resamples:,} times".replace(",000", f"{thin}000")
-    else:
-        draws = f"{about.unit}, {about.resamples} kept draws"
-    lost = f"; {about.undefined} of these without a number" if about.undefined else ""
-    return plain(f"{draws}{lost}; {_METHODS[about.method]}" + (f"; {about.note}" if about.note else ""))
-
-
-_METHODS = {
-    "bca": "bias-corrected and accelerated",
-    "percentile": "percentiles",
-    "basic": "basic interval",
-    "normal": "normal interval about the debiased value",
-    "bracket": "normal interval, widened by the largest bias that the value can have",
-}

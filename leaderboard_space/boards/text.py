@@ -25,13 +25,23 @@ def prose(text: str) -> Markup:
     return Markup(_MARKDOWN.render(text))  # noqa: S704 our own text
 
 
+def printed_digits(printed: str) -> int:
+    """Decimals of a printed number in the unit of the scorer: a printed percentage is a share."""
+    decimals = len(printed.removesuffix("%").strip().partition(".")[2])
+    return decimals + 2 if printed.endswith("%") else decimals
+
+
 def shown(value: Value, digits: int = 4) -> str:
-    """A value as it is printed, or its number; '–' without one."""
+    """A value with its printed digits in the unit of the scorer, or its number; '–' without one."""
     if value.value is None:
         return "–"
     printed = value.evidence.get("printed")
-    if isinstance(printed, str):
+    if isinstance(printed, str) and not printed.endswith("%"):
         return plain(printed).replace("-", "\N{MINUS SIGN}")
+    if isinstance(printed, str):
+        below = printed.startswith("<")
+        share = float(printed.strip("<% ")) / 100 if below else value.value
+        return ("<" if below else "") + number(share, printed_digits(printed))
     return number(value.value, digits if abs(value.value) < 1000 else 1)
 
 

@@ -9,19 +9,23 @@ import asyncio
 import os
 import shutil
 import warnings
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import gradio as gr
 from fastapi import FastAPI
 from gradio import queueing, routes
+from starlette.requests import Request
 from starlette.routing import Mount
+from starlette.types import Receive
 
-from fairspace.leaderboard_space.gradio_pages.calls import Failures
+from fairspace.leaderboard_space.gradio_pages.calls import Failures, checked
 from fairspace.leaderboard_space.gradio_pages.endpoints import add_endpoints
-from fairspace.leaderboard_space.gradio_pages.gate import Gate
 from fairspace.leaderboard_space.gradio_pages.maintain import build_maintain
-from fairspace.leaderboard_space.gradio_pages.memory import SESSIONS
+from fairspace.leaderboard_space.gradio_pages.memory import SESSIONS, Results
 from fairspace.leaderboard_space.gradio_pages.submit import build_submit
+from fairspace.leaderboard_space.operation.metrics import Metrics
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.bodies import ENVELOPE_BYTES
 
@@ -48,17 +52,45 @@ def build(space: Space) -> gr.Blocks:
     return blocks.queue(max_size=100, default_concurrency_limit=4, api_open=False)
 
 
-def mount(app: FastAPI, space: Space) -> None:
-    """Mount Gradio behind the application's own addresses and a gate that passes only needed requests."""
-    asyncio.run(_mount(app, space))  # outside of a loop, Gradio makes loops that nobody closes
+@dataclass(frozen=True)
+class Gradio:
+    """Gradio over one Space, as `Gate` calls it.
+
+    Args:
+        host: an application with Gradio's as its only mount; its lifespan starts and stops both.
+        app: Gradio's application.
+        blocks: its pages and events.
+        uploads: the folder of what was uploaded.
+    """
+
+    host: FastAPI
+    app: FastAPI
+    blocks: gr.Blocks
+    uploads: Path
+
+    @cached_property
+    def results(self) -> Results:
+        """What its events have answered."""
+        return Results(self.blocks._queue)
+
+    async def check(self, request: Request) -> Receive:
+        """The body of a call of an event. SpaceError as `checked`."""
+        receive = await checked(request, self.blocks, self.uploads)
+        self.results.prune()
+        return receive
 
 
-async def _mount(app: FastAPI, space: Space) -> None:
-    blocks = build(space)
+def load(space: Space, metrics: Metrics) -> Gradio:
+    """Gradio over a Space; call it outside of a loop, within which Gradio makes loops that nobody closes."""
+    return asyncio.run(_load(space, metrics))
+
+
+async def _load(space: Space, metrics: Metrics) -> Gradio:
+    host, blocks = FastAPI(), build(space)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "SSR mode", UserWarning)  # told although it is not asked for
         gr.mount_gradio_app(
-            app,
+            host,
             blocks,
             "/",
             footer_links=[],
@@ -71,19 +103,9 @@ async def _mount(app: FastAPI, space: Space) -> None:
             mcp_server=False,
             theme=THEME,
         )
-    mounted = _mounted(app)
-    mounted.app.state.space, mounted.app.state.metrics = space, app.state.metrics  # type: ignore[attr-defined]
-    mounted.app = Gate(mounted.app, blocks, space.settings.upload_seconds)
+    (mount,) = (route for route in host.routes if isinstance(route, Mount))
+    app = mount.app
+    assert isinstance(app, FastAPI)
+    app.state.space, app.state.metrics = space, metrics
     vars(queueing)["traceback"] = vars(routes)["traceback"] = Failures
-
-
-def end_streams(app: FastAPI) -> None:
-    """End the streams that tell Gradio's pages that the Space is there; within the loop that serves them."""
-    gate = _mounted(app).app
-    assert isinstance(gate, Gate)
-    gate.app.stop_event.set()  # type: ignore[attr-defined]
-
-
-def _mounted(app: FastAPI) -> Mount:
-    (mounted,) = (route for route in app.routes if isinstance(route, Mount) and route.path == "")
-    return mounted
+    return Gradio(host, app, blocks, Path(os.environ["GRADIO_TEMP_DIR"]).resolve())

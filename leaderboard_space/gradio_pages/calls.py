@@ -18,7 +18,6 @@ from starlette.requests import Request
 from starlette.types import Message, Receive
 
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.gradio_pages.parts import uploads
 
 LOGGER = logging.getLogger("fairspace.gradio")
 JOIN = "/gradio_api/queue/join"
@@ -26,7 +25,7 @@ _TYPES: dict[str, type] = {"string": str, "integer": int, "boolean": bool}
 """Of what is given to `gr.api`'s endpoints."""
 
 
-async def checked(request: Request, blocks: gr.Blocks) -> Receive:
+async def checked(request: Request, blocks: gr.Blocks, uploads: Path) -> Receive:
     """The body of a call, once it was found to be one; the files that it names lie in the folder of uploads.
 
     SpaceError BAD_PARAMETER or UPLOAD_MISSING.
@@ -38,11 +37,11 @@ async def checked(request: Request, blocks: gr.Blocks) -> Receive:
     if not isinstance(call, dict) or not isinstance(call.get("data", []), list):
         raise _bad("the body", "no call of an event")
     _check_inputs(call.get("data", []), _event(request, call, blocks).inputs)
-    folder, values = uploads(), [call.get("data", [])]
+    values = [call.get("data", [])]
     while values:
         part = values.pop()
         if isinstance(part, dict) and ("path" in part or "url" in part):
-            _check_file(part.get("path"), folder)
+            _check_file(part.get("path"), uploads)
             part.pop("url", None)
             part["meta"] = {"_type": "gradio.FileData"}
             continue

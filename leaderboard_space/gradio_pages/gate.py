@@ -1,28 +1,37 @@
-"""The gate before Gradio: passes what its two pages and its clients need, inside this site's header and footer."""
+"""The gate before Gradio: passes what its two pages and its clients need, inside this site's header and footer.
+
+Importing Gradio takes longer than all else that a Space does before its first page, so it is loaded when somebody first
+needs it, or by the server once its boards are there.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import re
 import time
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import gradio as gr
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.gradio_pages.calls import checked
-from fairspace.leaderboard_space.gradio_pages.memory import Results
-from fairspace.leaderboard_space.gradio_pages.parts import uploads
+from fairspace.leaderboard_space.operation.metrics import Metrics
 from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT, HUB
+from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.identity import current_user
 from fairspace.leaderboard_space.web.refusals import note, refuse, unknown
+
+if TYPE_CHECKING:
+    from fairspace.leaderboard_space.gradio_pages.blocks import Gradio
 
 UPLOAD = "/gradio_api/upload"
 PAGES = {"/submit": "Submit", "/maintain": "Maintain"}
@@ -45,27 +54,62 @@ _CARDS = re.compile(r'\s*<meta\s+(property="og:|name="twitter:)[^>]*>')
 
 
 class Gate:
-    """Middleware that passes needed requests and adds header and footer to Gradio's pages.
+    """An application that passes needed requests to Gradio and adds header and footer to its pages.
 
     Args:
-        app: Gradio's application.
-        blocks: its pages and events.
-        seconds: that an upload may take.
+        space: that Gradio's pages are about.
+        metrics: of the Space.
     """
 
-    def __init__(self, app: ASGIApp, blocks: gr.Blocks, seconds: float) -> None:
-        self.app, self.blocks, self.seconds = app, blocks, seconds
-        self._results = Results(blocks._queue)
+    def __init__(self, space: Space, metrics: Metrics) -> None:
+        self.space, self.metrics = space, metrics
+        self._gradio: asyncio.Future[Gradio] | None = None
+        self._running: asyncio.Task[None] | None = None
+        self._stopped = asyncio.Event()
+
+    @asynccontextmanager
+    async def serving(self) -> AsyncIterator[None]:
+        """Stop Gradio at the end, if it was loaded."""
+        try:
+            yield
+        finally:
+            self._stopped.set()
+            if self._running is not None:
+                await self._running
+
+    async def load(self) -> Gradio:
+        """Gradio, which the first call imports, builds and starts. Raises what its start raises, to every caller."""
+        if self._gradio is None:
+            self._gradio = asyncio.get_running_loop().create_future()
+            self._running = asyncio.create_task(self._run(self._gradio))
+        return await asyncio.shield(self._gradio)
+
+    async def _run(self, loaded: asyncio.Future[Gradio]) -> None:
+        """Gradio from its start to its stop, which have to be one task's."""
+        try:
+            gradio = await run_in_threadpool(_load, self.space, self.metrics)
+            async with gradio.host.router.lifespan_context(gradio.host):
+                loaded.set_result(gradio)
+                await self._stopped.wait()
+        except Exception as error:
+            if loaded.done():
+                raise
+            loaded.set_exception(error)
+
+    def end_streams(self) -> None:
+        """End the streams that tell Gradio's pages that the Space is there; within the loop that serves them."""
+        if self._gradio is not None and self._gradio.done() and self._gradio.exception() is None:
+            self._gradio.result().app.stop_event.set()  # type: ignore[attr-defined]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         if scope["type"] != "http":
-            await self.app(scope, receive, send)
+            await (await self.load()).app(scope, receive, send)
             return
         request, path = Request(scope, receive), scope["path"]
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
         if method == "GET" and path in PAGES and "deep_link" not in request.query_params:
-            await self.app({**scope, "method": "GET"}, receive, _Framed(request, send))
+            await (await self.load()).app({**scope, "method": "GET"}, receive, _Framed(request, send))
             return
         needed = NEEDED.get(method)
         if needed is None or not needed.fullmatch(path) or ".." in path or "deep_link" in request.query_params:
@@ -74,18 +118,23 @@ class Gate:
                 error = SpaceError("WRONG_METHOD", path, method, "GET, HEAD", "submit with the API; see /api")
             await refuse(request, error)(scope, receive, send)
             return
+        gradio = await self.load()
         if method == "POST" and path != UPLOAD:
             try:
-                receive = await checked(request, self.blocks)
-                self._results.prune()
+                receive = await gradio.check(request)
             except SpaceError as error:
                 await refuse(request, error)(scope, receive, send)
                 return
         try:
-            await self.app(scope, receive, _hardened(request, send))
+            await gradio.app(scope, receive, _hardened(request, send))
         finally:
             if path == UPLOAD:
-                await run_in_threadpool(sweep, uploads(), self.seconds)
+                await run_in_threadpool(sweep, gradio.uploads, self.space.settings.upload_seconds)
+
+
+def _load(space: Space, metrics: Metrics) -> Gradio:
+    gradio: Gradio = import_module("fairspace.leaderboard_space.gradio_pages.blocks").load(space, metrics)
+    return gradio
 
 
 def sweep(folder: Path, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""`/maintain`: maintainers withdraw a row, restore it, or mark it as rerun, and see the latest events."""
+"""`/maintain`: maintainers withdraw, restore, release or verify a row, and see the latest events."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ EVENTS = 30
 ACTIONS = {
     "Withdraw the row": maintaining.withdraw,
     "Restore the row": maintaining.restore,
+    "Release the row from quarantine": maintaining.release,
     "Mark as rerun by maintainers": maintaining.verify,
+    "Take the verification back": maintaining.unverify,
 }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,11 +19,6 @@ from fairspace.leaderboard_space.web.refusals import as_space_error, note
 def asker(request: gr.Request) -> User:
     """The signed-in user. SpaceError SIGN_IN_REQUIRED."""
     return required_user(http(request))
-
-
-def uploads() -> Path:
-    """The folder of Gradio's uploads."""
-    return Path(os.environ["GRADIO_TEMP_DIR"]).resolve()
 
 
 @contextmanager

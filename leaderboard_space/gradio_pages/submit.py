@@ -11,11 +11,12 @@ from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.gradio_pages.parts import asker, handed_in, html, http, part, refused
 from fairspace.leaderboard_space.intake import User
 from fairspace.leaderboard_space.pages.submission import standing
+from fairspace.leaderboard_space.revoking import revoke_all, revoke_token
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.storage import StorageError
 from fairspace.leaderboard_space.web.identity import current_user
 from fairspace.leaderboard_space.web.sign_in import LOGIN, LOGOUT, signs_in
-from fairspace.leaderboard_space.web.tokens import DAYS
+from fairspace.leaderboard_space.web.tokens import DAYS, token_id
 
 OWN = 20
 """Submissions of one's own that are listed, the last ones."""
@@ -36,6 +37,9 @@ def build_submit(blocks: gr.Blocks, space: Space) -> None:
         part("parts/token_about.html.jinja", days=DAYS)
         make = gr.Button("Create a token", elem_id="make-token")
         token = gr.Textbox(label="Token", visible=False, interactive=False, buttons=["copy"], elem_id="token")
+        lost = gr.Textbox(label="Token to revoke", info="the token or its id", max_length=4000, elem_id="lost-token")
+        revoke_one = gr.Button("Revoke this token", elem_id="revoke-token")
+        revoke_every = gr.Button("Revoke all my tokens", elem_id="revoke-tokens")
     timer = gr.Timer(LOOK_SECONDS, active=False)
 
     def load(request: gr.Request) -> list[Any]:
@@ -76,9 +80,25 @@ def build_submit(blocks: gr.Blocks, space: Space) -> None:
 
     def make_token(request: gr.Request) -> list[Any]:
         try:
-            return [gr.Textbox(space.tokens.make(asker(request)), visible=True), gr.skip()]
+            made = space.tokens.make(asker(request))
+            return [gr.Textbox(made, info=f"Its id is {token_id(made)}.", visible=True), gr.skip()]
         except SpaceError as error:
             return [gr.skip(), refused(request, error)]
+
+    def revoke(text: Any, request: gr.Request) -> str:
+        try:
+            event = revoke_token(space.state, str(text or ""), asker(request).name)
+        except (SpaceError, StorageError) as error:
+            return refused(request, error)
+        return html("parts/revoked.html.jinja", event=event)
+
+    def revoke_mine(request: gr.Request) -> str:
+        try:
+            user = asker(request).name
+            event = revoke_all(space.state, user, user)
+        except (SpaceError, StorageError) as error:
+            return refused(request, error)
+        return html("parts/revoked.html.jinja", event=event)
 
     shared: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
     blocks.load(load, None, [who, form, organisation, submissions, tokens, timer], **shared)
@@ -87,6 +107,8 @@ def build_submit(blocks: gr.Blocks, space: Space) -> None:
         hand_in, [file, organisation], [outcome, file, submissions, timer], preprocess=False, api_visibility="private"
     )
     make.click(make_token, None, [token, outcome], **shared)
+    revoke_one.click(revoke, [lost], [outcome], **shared)
+    revoke_every.click(revoke_mine, None, [outcome], **shared)
 
 
 def _accept(space: Space, path: Path | None, user: User, organisation: str) -> str:

@@ -4,42 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import shutil
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
+from typing import Any, TypeVar
 
-import orjson
-
-from fairspace.leaderboard_space.events import Draft
-from fairspace.leaderboard_space.jobs.child import Ended, run_child, threads_of_user
-from fairspace.leaderboard_space.jobs.counters import BEGUN, ENDED, RETRIED, SECONDS
-from fairspace.leaderboard_space.jobs.limits import JobLimits
-from fairspace.leaderboard_space.jobs.queue import TROUBLE, Job, JobQueue, Record
-from fairspace.leaderboard_space.jobs.scoring import FAULTS, RESULT
+from fairspace.leaderboard_space.events import Draft, clock
+from fairspace.leaderboard_space.jobs.child import run_child
+from fairspace.leaderboard_space.jobs.counters import BEGUN, ENDED, RETRIED, seconds_counts
+from fairspace.leaderboard_space.jobs.outcome import Outcome, limits, read_outcome, scoring_settings, scratch
+from fairspace.leaderboard_space.jobs.queue import QUEUE_ERRORS, TROUBLE, Job, JobQueue, Record
 from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.result_events import result_draft
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import StorageError, submission_path
-from fairspace.submissions.errors import UsageError
-from fairspace.submissions.format.faults import Fault
-from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.scoring import MAX_BYTES, load_result
-from fairspace.submissions.uncertainty.resampling import SETTING as RESAMPLES
+from fairspace.submissions.checking.names import look_alikes, taken_names
 
 _LOG = logging.getLogger("fairspace.jobs")
-SCRATCH = "scoring"
-_LOST = ("STORE_MISSING", "STORE_CORRUPT")
-_NICE = 10
-"""Scoring gives way to those who read."""
+LOST = ("STORE_MISSING", "STORE_CORRUPT")
+"""Codes of files that no later read brings back."""
 _TORN = "could not be read: the stored file is not what was handed in"
-_WORKER_DIED = "took its worker down with it"
-_LONGEST_WAIT = 60.0
+_INTERRUPTED = "was interrupted by an error of this Space"
+INTERRUPTIONS = 10
+"""After so many it is given up: the pauses between them come to three hours."""
+_LONGEST_WAIT, _LONGEST_PAUSE = 60.0, 3600.0
 _T = TypeVar("_T")
 
 
@@ -47,21 +36,8 @@ class HaltedError(Exception):
     """The try must end without an outcome."""
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """Outcome of a child process: one of the three.
-
-    Args:
-        result: of a submission that was scored.
-        faults: of one that was refused.
-        reason: why there is neither.
-        final: whether another try would come to the same.
-    """
-
-    result: Result | None = None
-    faults: tuple[Fault, ...] = ()
-    reason: str = ""
-    final: bool = False
+class ChildKilledError(Exception):
+    """Somebody else killed the child: the system, a maintainer, or the end of its worker."""
 
 
 class Attempt:
@@ -83,32 +59,40 @@ class Attempt:
         self.job, self.module, self.halt = job, module, halt
 
     def run(self) -> None:
-        """Try it once: it ends in the log, or is to be tried again. HaltedError: the try does not count."""
+        """Try it once: it ends in the log, or is to be tried again. HaltedError: the try does not count.
+
+        What the file did not cause counts as an interruption, and not as a try: an exception here, a child that could
+        not be started or that was killed from outside, and a worker that is gone.
+        """
         submission = self._insist(self._submission)
         if submission is None:
             return
-        before = self._insist(lambda: self.queue.records([self.job])).get(self.job, Record())
-        if before.tries >= self.settings.tries:
-            # The last try was counted and came to no end: whoever made it is gone.
-            self._end(submission, Outcome(reason=before.reason or _WORKER_DIED), before.tries, 0.0)
+        before = ended_record(self._insist(lambda: self.queue.records([self.job])).get(self.job, Record()))
+        if before.interrupted >= INTERRUPTIONS:
+            reason = f"was interrupted {before.interrupted} times by errors of this Space"
+            self._end(submission, Outcome(reason=reason, ours=True), max(before.tries, 1), 0.0)
             return
         tries = before.tries + 1
-        self._insist(lambda: self.queue.note(self.job, Record(tries, now())))
+        self._insist(lambda: self.queue.note(self.job, Record(tries, clock(), "", before.interrupted)))
         try:
-            self._try(submission, tries)
+            self._try(submission, tries, before.interrupted)
         except HaltedError:
             self.queue.note(self.job, before)
             raise
+        except Exception:  # noqa: BLE001 - whatever breaks in a worker, the submitter did not cause it
+            context = {"id": self.job.id, "attempt": self.job.attempt, "code": "OUR_FAULT"}
+            _LOG.exception("a job was interrupted by an error of this Space", extra=context)
+            self.queue.note(self.job, Record(before.tries, clock(), _INTERRUPTED, before.interrupted + 1))
 
-    def _try(self, submission: Submission, tries: int) -> None:
+    def _try(self, submission: Submission, tries: int, interrupted: int) -> None:
         about: dict[str, str | int | float]
         about = {"id": self.job.id, "attempt": self.job.attempt, "tries": tries}
-        BEGUN.inc()
+        self._count({BEGUN: 1})
         _LOG.info("a job was begun", extra=about)
         outcome, seconds = self._score(submission)
         if outcome.reason and not outcome.final and tries < self.settings.tries:
-            self._insist(lambda: self.queue.note(self.job, Record(tries, now(), outcome.reason)))
-            RETRIED.inc()
+            self._insist(lambda: self.queue.note(self.job, Record(tries, clock(), outcome.reason, interrupted)))
+            self._count({RETRIED: 1})
             _LOG.warning(
                 "a job is to be tried again: it %s", outcome.reason, extra={**about, "seconds": round(seconds, 3)}
             )
@@ -128,7 +112,7 @@ class Attempt:
                 file = self._insist(lambda: opened.enter_context(self.state.storage.local(path)))
                 with file.open("rb") as stream:
                     if hashlib.file_digest(stream, "sha256").hexdigest() != submission.sha256:
-                        return Outcome(reason=_TORN, final=True), 0.0
+                        return Outcome(reason=_TORN, final=True, ours=True), 0.0
                 name = f"{self.job.id}-{self.job.attempt}"
                 folder = self._insist(lambda: opened.enter_context(scratch(self.settings, name)))
                 ended = run_child(
@@ -141,12 +125,12 @@ class Attempt:
                 )
                 if ended.halted:
                     raise HaltedError
-                SECONDS.observe(ended.seconds)
-                return read_outcome(ended, folder), ended.seconds
+                if ended.killed:
+                    raise ChildKilledError(f"the child {ended.reason}")
+                self._count(seconds_counts(ended.seconds))
+                return read_outcome(ended, folder, self.settings.secret), ended.seconds
         except StorageError as error:
-            return Outcome(reason=f"could not be read: {error.what}"), 0.0
-        except OSError as error:
-            return Outcome(reason=f"could not be begun: {error.strerror or error}"), 0.0
+            return Outcome(reason=f"could not be read: {error.what}", ours=True), 0.0
 
     def _end(self, submission: Submission, outcome: Outcome, tries: int, seconds: float) -> None:
         """Write the outcome of the attempt to the log."""
@@ -156,8 +140,9 @@ class Attempt:
             _LOG.warning("a job was ended by another worker first", extra=job)
             self.queue.forget(self.job)
             return
+        outcome = self._with_own_names(submission, outcome)
         if outcome.result is not None:
-            draft, files = result_draft(outcome.result, submission.user, submission.organisation)
+            draft, files = result_draft(outcome.result, submission.user, submission.organisation, outcome.identity)
             summary = {"key": draft.body["key"], "entry": draft.body["entry"], "same": self._same(submission, draft)}
             drafts, name = [draft, Draft("scored", key, job | summary)], "scored"
         elif outcome.faults:
@@ -165,13 +150,33 @@ class Attempt:
             drafts, files, name = [Draft("refused", key, job | {"faults": faults})], {}, "refused"
         else:
             times = f"It was tried {tries} times; the last time it" if tries > 1 else "It"
-            drafts, files, name = [Draft("failed", key, job | {"reason": f"{times} {outcome.reason}."})], {}, "failed"
+            failure: dict[str, Any] = job | {"reason": f"{times} {outcome.reason}."}
+            failure |= {"ours": True} if outcome.ours else {}
+            drafts, files, name = [Draft("failed", key, failure)], {}, "failed"
         self._insist(lambda: self.state.storage.append(drafts, files))
         self._insist(self.state.refresh)
-        ENDED.labels(name).inc()
+        self._count({f"{ENDED}{name}": 1})
         self.queue.forget(self.job)
         about = {**job, "outcome": name, "seconds": round(seconds, 3)}
-        _LOG.info("a job ended", extra=about | ({"reason": outcome.reason} if outcome.reason else {}))
+        about |= ({"reason": outcome.reason} if outcome.reason else {}) | (
+            {"code": "OUR_FAULT"} if outcome.ours else {}
+        )
+        _LOG.log(logging.ERROR if outcome.ours else logging.INFO, "a job ended", extra=about)
+
+    def _count(self, counts: Mapping[str, int]) -> None:
+        """Count for `/metrics`, which no job waits for."""
+        with suppress(*QUEUE_ERRORS):
+            self.queue.count(counts)
+
+    def _with_own_names(self, submission: Submission, outcome: Outcome) -> Outcome:
+        """The outcome; refused if the result names a model that is not the submitter's to name."""
+        if outcome.result is None or outcome.result.meta.get("baseline"):
+            return outcome
+        model, organisation = (str(outcome.result.meta.get(name)) for name in ("model", "organisation"))
+        accounts = tuple(filter(None, (submission.user, submission.organisation)))
+        others = {str(e.result.meta.get("model")) for e in self.state.entries() if e.user != submission.user}
+        faults = [*taken_names(model, organisation, accounts), *look_alikes(model, sorted(others))]
+        return Outcome(faults=tuple(faults)) if faults else outcome
 
     def _same(self, submission: Submission, draft: Draft) -> bool:
         """Whether the result was in the log before, other than from an interrupted try of this job."""
@@ -188,7 +193,7 @@ class Attempt:
             try:
                 return call()
             except TROUBLE as error:
-                if isinstance(error, StorageError) and error.code in _LOST:
+                if isinstance(error, StorageError) and error.code in LOST:
                     raise
                 _LOG.warning("a job waits: %s", error, extra={"id": self.job.id, "attempt": self.job.attempt})
                 self.halt.wait(pause)
@@ -196,56 +201,19 @@ class Attempt:
         raise HaltedError
 
 
+def ended_record(record: Record) -> Record:
+    """The record of a job that nobody works at: a try that came to no end was interrupted by the end of its worker."""
+    if record.tries and not record.reason:
+        return Record(record.tries - 1, record.since, _INTERRUPTED, record.interrupted + 1)
+    return record
+
+
+def pause(interrupted: int) -> float:
+    """Seconds until a job is tried again after so many interruptions: 0, 3, 15, 63, ..., at most an hour."""
+    return min(4.0 ** (interrupted - 1) - 1, _LONGEST_PAUSE) if interrupted else 0.0
+
+
 def waiting(state: State, job: Job) -> Submission | None:
     """The submission of a job, if it still waits."""
     submission = state.submission(job.id)
     return submission if submission and submission.attempt == job.attempt and submission.outcome == "waiting" else None
-
-
-def scoring_settings(settings: Settings) -> dict[str, str]:
-    """Environment variables of a job's process."""
-    return {RESAMPLES: str(settings.resamples)}
-
-
-def limits(settings: Settings) -> JobLimits:
-    """Resource limits of a job."""
-    return JobLimits(
-        settings.scoring_memory,
-        settings.scoring_cpu_seconds,
-        settings.scoring_seconds,
-        settings.scoring_file_bytes,
-        threads=threads_of_user(),
-        nice=_NICE,
-    )
-
-
-def now() -> str:
-    """The time as `Event.time` has it."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-@contextmanager
-def scratch(settings: Settings, name: str) -> Iterator[Path]:
-    """An empty folder for a child, gone afterwards; where a killed worker left it behind, the next try clears it."""
-    folder = (settings.work / SCRATCH / name).resolve()
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def read_outcome(ended: Ended, folder: Path) -> Outcome:
-    """The outcome that a child process wrote."""
-    if ended.reason:
-        _LOG.warning("a child ended: it %s", ended.reason, extra={"output": ended.output})
-        return Outcome(reason=ended.reason, final=ended.beyond)
-    try:
-        faults = folder / FAULTS
-        if faults.is_file() and faults.stat().st_size <= MAX_BYTES:
-            return Outcome(faults=tuple(Fault(**fault) for fault in orjson.loads(faults.read_bytes())))
-        return Outcome(result=load_result(folder / RESULT))
-    except (UsageError, ValueError, TypeError) as error:
-        _LOG.warning("a child left no outcome: %s", error, extra={"output": ended.output})
-        return Outcome(reason="ended without a result")

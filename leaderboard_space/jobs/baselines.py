@@ -7,9 +7,9 @@ import threading
 from collections import Counter
 from dataclasses import replace
 
-from fairspace.leaderboard_space.jobs.attempt import limits, read_outcome, scoring_settings, scratch
 from fairspace.leaderboard_space.jobs.bundled import missing
 from fairspace.leaderboard_space.jobs.child import run_child
+from fairspace.leaderboard_space.jobs.outcome import limits, read_outcome, scoring_settings, scratch
 from fairspace.leaderboard_space.jobs.queue import Job
 from fairspace.leaderboard_space.result_events import add_result
 from fairspace.leaderboard_space.settings import Settings

@@ -1,4 +1,4 @@
-"""The bundled baselines of every benchmark, made and scored by this version of the software."""
+"""What a board shows from the start: the bundled baselines, scored by this version, and the shipped results."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.benchmarks.registry import NAMES as BENCHMARKS
 from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.format.faults import SubmissionError
-from fairspace.submissions.progress import progress
+from fairspace.submissions.results.board import entry
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import score_submission
+from fairspace.submissions.results.shipped import shipped_results
 from fairspace.submissions.version import VERSION
 
 if TYPE_CHECKING:
@@ -35,6 +36,17 @@ def missing(state: State) -> list[tuple[str, str]]:
     return [pair for pair in product(BENCHMARKS, BASELINES) if pair not in done]
 
 
+def add_shipped(state: State) -> int:
+    """Add the shipped results that the store has never had; return how many. Errors: StorageError."""
+    from fairspace.leaderboard_space.result_events import add_result
+
+    there = {logged.entry for logged in state.entries()}
+    lacking = [result for result in shipped_results() if entry(result) not in there]
+    for result in lacking:
+        add_result(state.storage, result)
+    return len(lacking)
+
+
 def score_one(benchmark: str, name: str) -> Result:
     """The result of one baseline. SubmissionError if it does not pass the check."""
     with tempfile.TemporaryDirectory() as scratch:
@@ -48,6 +60,7 @@ def score_bundled(storage: Storage) -> int:
     """Score the baselines that are missing, and add each when it is done; return how many. Errors: StorageError."""
     from fairspace.leaderboard_space.result_events import add_result
     from fairspace.leaderboard_space.state import State
+    from fairspace.submissions.progress import progress
 
     state = State(storage)
     state.refresh()

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import psutil
 
+from fairspace.leaderboard_space.jobs.descendants import Descendants
 from fairspace.leaderboard_space.jobs.limits import MEMORY, JobLimits
 
 LOOK_SECONDS = 0.2
@@ -25,6 +26,7 @@ _FILES = 10_000
 _THREADS = 1024
 _END_SECONDS = 5.0
 _ROOT = Path(__file__).parents[3]
+_FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 _PASSED_ON = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ")
 
 
@@ -38,6 +40,7 @@ class Ended:
         halted: whether it was ended because it was no longer wanted.
         seconds: that it lasted.
         beyond: whether it went beyond a limit, as it would again.
+        killed: whether somebody else killed it, which its file does not explain.
     """
 
     reason: str
@@ -45,6 +48,7 @@ class Ended:
     halted: bool
     seconds: float
     beyond: bool = False
+    killed: bool = False
 
 
 def run_child(
@@ -97,7 +101,8 @@ def run_child(
     beyond = reason is not None
     if reason is None and not halted:
         reason = _words(process.returncode)
-    return Ended(reason or "", watched.output(), halted, time.monotonic() - begun, beyond)
+    killed = not beyond and not halted and -process.returncode in _FROM_OUTSIDE
+    return Ended(reason or "", watched.output(), halted, time.monotonic() - begun, beyond, killed)
 
 
 class _Watched:
@@ -110,7 +115,7 @@ class _Watched:
         self._stdout = process.stdout
         os.set_blocking(self._stdout.fileno(), False)
         self._own = psutil.Process(process.pid)
-        self._others: set[psutil.Process] = set()
+        self._others = Descendants(self._own)
         self._printed = 0
         self._silent = False
         self._tail = b""
@@ -118,8 +123,10 @@ class _Watched:
     def wait(self, seconds: float) -> bool:
         """Read the child's output for some seconds; whether it ended."""
         until = time.monotonic() + seconds
+        printed = select.poll()  # `select.select` takes no descriptor above 1 023
+        printed.register(self._stdout, select.POLLIN)
         while not self._silent and not self.beyond_output() and (left := until - time.monotonic()) > 0:
-            select.select([self._stdout], [], [], left)
+            printed.poll(1000 * left)
             self.read()
         try:
             self.process.wait(max(until - time.monotonic(), 0))
@@ -171,7 +178,7 @@ class _Watched:
         if self.killed:
             os.kill(self.process.pid, signal.SIGSTOP)
         ended: set[psutil.Process] = set()
-        while new := self._look_for_others() - ended:
+        while new := self._others.look(thorough=True) - ended:
             for other in new:
                 with suppress(psutil.NoSuchProcess):
                     other.kill()
@@ -181,17 +188,10 @@ class _Watched:
         self.process.wait()
         psutil.wait_procs(ended, _END_SECONDS)
 
-    def _look_for_others(self) -> set[psutil.Process]:
-        """Processes that the child started and that still run."""
-        self._others = {other for other in self._others if other.is_running()}
-        with suppress(psutil.NoSuchProcess):
-            self._others |= set(self._own.children(recursive=True))
-        return self._others
-
     def _memory(self) -> int:
         """Bytes that the child and its processes hold."""
         held = 0
-        for process in (self._own, *self._look_for_others()):
+        for process in (self._own, *self._others.look()):
             with suppress(psutil.NoSuchProcess):
                 held += process.memory_info().rss
         return held

@@ -1,7 +1,7 @@
 """The jobs of a Space: accepted submissions wait here until they are scored, refused or failed.
 
 The log is the truth: whatever waits by the log, and neither stands in the queue nor is in a worker's hands, is put into
-the queue again, at the start and ever after.
+the queue again, at the start and ever after. A file is looked at before its submission is put there.
 """
 
 from __future__ import annotations
@@ -11,44 +11,29 @@ import logging
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import IO, Literal
+from dataclasses import dataclass
+from typing import IO
 
 from huey.consumer import Consumer
 
-from fairspace.leaderboard_space.jobs.attempt import Attempt, HaltedError, waiting
+from fairspace.leaderboard_space.jobs.attempt import Attempt, HaltedError, pause, waiting
 from fairspace.leaderboard_space.jobs.baselines import LEASE, BaselineJobs
+from fairspace.leaderboard_space.jobs.bundled import add_shipped
+from fairspace.leaderboard_space.jobs.counters import ENDED
+from fairspace.leaderboard_space.jobs.prechecks import PRECHECKING, Prechecks
 from fairspace.leaderboard_space.jobs.queue import QUEUE_ERRORS, TROUBLE, Job, JobQueue, Record
+from fairspace.leaderboard_space.jobs.view import Progress, QueueView, waiting_jobs
 from fairspace.leaderboard_space.jobs.watchdog import Watchdog
 from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
 
-Stage = Literal["queued", "running", "retried", "ended"]
 SCORING = "fairspace.leaderboard_space.jobs.scoring"
 LOCK = "workers.lock"
 _LOG = logging.getLogger("fairspace.jobs")
 _KILL_SECONDS = 10.0
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Progress of a submission.
-
-    Args:
-        stage: `retried` waits again after a try that ended its process.
-        position: from 1, of those that wait; 0 for one that does not.
-        tries: how often it was begun.
-        since: when the stage began, as `Event.time`.
-    """
-
-    stage: Stage
-    position: int = 0
-    tries: int = 0
-    since: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,19 +55,6 @@ class Timing:
     look: float = 0.5
 
 
-@dataclass(frozen=True)
-class _View:
-    """A snapshot of the queue: waiting jobs in order, running jobs, and their records."""
-
-    order: list[str] = field(default_factory=list)
-    running: frozenset[Job] = frozenset()
-    records: dict[Job, Record] = field(default_factory=dict)
-
-    @cached_property
-    def positions(self) -> dict[str, int]:
-        return {name: place for place, name in enumerate(self.order, 1)}
-
-
 class Jobs:
     """The queue of a Space and its workers.
 
@@ -90,11 +62,18 @@ class Jobs:
         state: of the store; its storage keeps what is accepted.
         settings: where the queue lies, workers, limits of a job.
         module: what the child process of a job runs.
+        prechecking: what the look at a file before it is queued runs; '' for no look.
         timing: of the workers.
     """
 
     def __init__(
-        self, state: State, settings: Settings, *, module: str = SCORING, timing: Timing | None = None
+        self,
+        state: State,
+        settings: Settings,
+        *,
+        module: str = SCORING,
+        prechecking: str = PRECHECKING,
+        timing: Timing | None = None,
     ) -> None:
         self.state, self.settings, self.module = state, settings, module
         self.timing = timing or Timing()
@@ -102,14 +81,17 @@ class Jobs:
         self._watchdog = Watchdog(self.timing.patience)
         self._stopping, self._stopped = threading.Event(), threading.Event()
         self._running: dict[Job, threading.Event] = {}
+        self._interrupted: dict[tuple[Job, int], float] = {}
         self._threads: list[threading.Thread] = []
         self._consumer: Consumer | None = None
         self._gives_way: threading.Event | None = None
         self._lock_file: IO[bytes] | None = None
-        self._lock, self._health, self._opening = threading.Lock(), threading.Lock(), threading.Lock()
+        self._health, self._opening = threading.Lock(), threading.Lock()
         self._queue: JobQueue | None = None
         self._told = 0.0
-        self._view: tuple[float, _View] | None = None
+        self._prechecks = Prechecks(state, settings, prechecking) if prechecking else None
+        self._handed_in = threading.Event()
+        self.view = QueueView(state, lambda: self.queue, self.timing.look)
 
     @property
     def queue(self) -> JobQueue:
@@ -120,12 +102,13 @@ class Jobs:
             return self._queue
 
     def put(self, submission: Submission) -> None:
-        """Let a submission be scored. Putting the same attempt twice is no harm."""
+        """Let a submission be looked at, and then scored. Putting the same attempt twice is no harm."""
+        self._handed_in.set()
         try:
-            self.queue.put(Job(submission.id, submission.attempt))
+            self._put_checked([Job(submission.id, submission.attempt)])
         except QUEUE_ERRORS as error:
             _LOG.warning("a job is not queued yet: %s", error, extra={"id": submission.id})
-        self._view = None
+        self.view.forget()
 
     def start(self) -> None:
         """Queue the submissions that wait according to the log, and start the workers; an unopened queue is retried."""
@@ -133,6 +116,8 @@ class Jobs:
         self._begin("sweep", self._sweep_on)
         if self.settings.workers:
             self._begin("beat", self._beat_on)
+            if self._prechecks is not None:
+                self._begin("prechecks", self._precheck_on)
             if self.settings.baselines:
                 self._begin("baselines", self._score_baselines)
 
@@ -142,6 +127,7 @@ class Jobs:
             if not self._stopping.is_set():
                 self._told = time.monotonic()
             self._stopping.set()
+            self._handed_in.set()
         if (baselines := self._running.get(LEASE)) is not None:
             baselines.set()
         if self._consumer is not None:
@@ -168,22 +154,20 @@ class Jobs:
             self._queue.huey.storage.close()
 
     def progress(self, submission: Submission) -> Progress:
-        """Progress of a submission."""
-        if submission.outcome != "waiting":
-            return Progress("ended", tries=submission.tries, since=submission.ended)
-        view = self._look()
-        job = Job(submission.id, submission.attempt)
-        record = view.records.get(job, Record())
-        if job in view.running:
-            return Progress("running", 0, record.tries, record.since)
-        position = view.positions.get(job.id, len(view.order) + 1)
-        if record.tries:
-            return Progress("retried", position, record.tries, record.since)
-        return Progress("queued", position, 0, submission.accepted)
+        """See `QueueView.progress`."""
+        return self.view.progress(submission)
 
     def waiting(self) -> list[str]:
-        """Ids of the waiting submissions, the next one first."""
-        return list(self._look().order)
+        """See `QueueView.waiting`."""
+        return self.view.waiting()
+
+    def held_up(self) -> set[str]:
+        """See `QueueView.held_up`."""
+        return self.view.held_up()
+
+    def running(self) -> int:
+        """See `QueueView.running`."""
+        return self.view.running()
 
     def alive(self) -> bool:
         """Whether all threads of this process run."""
@@ -194,44 +178,23 @@ class Jobs:
             return False
         return all(thread.is_alive() for thread in threads)
 
-    def running(self) -> int:
-        """Number of running jobs, over all workers."""
-        return len(self._look().running)
-
-    def _look(self) -> _View:
-        with self._lock:
-            at = time.monotonic()
-            if self._view is None or at - self._view[0] > self.timing.look:
-                self._view = at, self._look_afresh()
-            return self._view[1]
-
-    def _look_afresh(self) -> _View:
-        jobs = self._waiting_jobs()
+    def counts(self) -> dict[str, int]:
+        """What all workers of the queue did, by the names of `counters`; nothing if the queue cannot be read."""
         try:
-            queued = self.queue.jobs()
-            running = frozenset(self.queue.leases(jobs))
-            records = self.queue.records(jobs)
+            return self.queue.counts()
         except QUEUE_ERRORS as error:
-            _LOG.warning("the queue cannot be read: %s", error)
-            return _View([job.id for job in jobs])
-        waiting = set(jobs)
-        order = dict.fromkeys([*(job for job in queued if job in waiting), *jobs])
-        return _View([job.id for job in order if job not in running], running, records)
+            _LOG.warning("the counters cannot be read: %s", error)
+            return {}
 
-    def _waiting_jobs(self) -> list[Job]:
-        return [
-            Job(submission.id, submission.attempt)
-            for submission in self.state.submissions()
-            if submission.outcome == "waiting"
-        ]
-
-    def _work(self, job: Job) -> None:
-        """What a worker does with a job that it took out of the queue."""
+    def _work(self, queued: Job) -> None:
+        """What a worker does when it took a job out of the queue: the next job in the order that is fair to all."""
         if self._stopping.is_set():
-            self.queue.put(job)
+            self.queue.put(queued)
             return
-        if not self.queue.take(job, self.worker):
-            return
+        self._safely(self.state.refresh)
+        job = self._take_next()
+        if job is None:
+            return  # the sweep queues again what pauses
         halt = self._running[job] = threading.Event()
         if (baseline := self._gives_way) is not None:
             baseline.set()
@@ -244,6 +207,59 @@ class Jobs:
             self.queue.release(job, self.worker)
         if waiting(self.state, job):
             self.queue.put(job)
+
+    def _take_next(self) -> Job | None:
+        """Take the lease of the next job that nobody has; None if there is none."""
+        jobs = waiting_jobs(self.state)
+        leases, checked = self.queue.leases(jobs), self._checked(jobs)
+        for job in jobs:
+            if job in checked and job not in leases and not self._pauses(job) and self.queue.take(job, self.worker):
+                return job
+        return None
+
+    def _checked(self, jobs: Collection[Job]) -> set[Job]:
+        """The jobs whose files were looked at and may be scored."""
+        return set(jobs) if self._prechecks is None else self.queue.checked(jobs)
+
+    def _put_checked(self, jobs: Collection[Job]) -> None:
+        """Queue the jobs whose files were looked at."""
+        checked = self._checked(jobs)
+        self.queue.put(*(job for job in jobs if job in checked))
+
+    def _precheck_on(self) -> None:
+        """Look at the files of waiting submissions, one after the other, beside the workers."""
+        while not self._stopping.is_set():
+            self._handed_in.wait(self.timing.sweep)
+            self._handed_in.clear()
+            self._safely(self._precheck)
+
+    def _precheck(self) -> None:
+        jobs = waiting_jobs(self.state)
+        checked = self._checked(jobs)
+        for job in jobs:
+            look = Job(f"check-{job.id}", job.attempt)
+            if job in checked or self._prechecks is None or not self.queue.take(look, self.worker):
+                continue
+            halt = self._running[look] = threading.Event()
+            try:
+                if self._stopping.is_set():
+                    return
+                if self._prechecks.passes(job, halt):
+                    self.queue.mark_checked(job)
+                    self.queue.put(job)
+                elif not waiting(self.state, job):
+                    self.queue.count({f"{ENDED}refused": 1})
+            finally:
+                del self._running[look]
+                self.queue.release(look, self.worker)
+
+    def _pauses(self, job: Job) -> bool:
+        """Whether a job pauses after an interruption, by this worker's clock from when it was first seen here."""
+        interrupted = self.queue.records([job]).get(job, Record()).interrupted
+        if not interrupted:
+            return False
+        since = self._interrupted.setdefault((job, interrupted), time.monotonic())
+        return time.monotonic() - since < pause(interrupted)
 
     def _begin(self, name: str, work: Callable[[], None]) -> None:
         thread = threading.Thread(target=work, name=f"jobs-{name}", daemon=True)
@@ -286,7 +302,8 @@ class Jobs:
                     self._consumer = consumer
 
     def _score_baselines(self) -> None:
-        """Score the bundled baselines while nothing waits; a job that begins ends the one in hand."""
+        """Add the shipped results, and score the bundled baselines while nothing waits; a job ends the one in hand."""
+        self._safely(lambda: add_shipped(self.state))
         baselines = BaselineJobs(self.state, self.settings)
         while not self._stopping.wait(self.timing.poll) and baselines.pending():
             try:
@@ -321,7 +338,7 @@ class Jobs:
         """Queue waiting submissions that no worker has; take back leases that are no longer renewed."""
         kept = self.queue.kept()
         self.state.refresh()
-        jobs = self._waiting_jobs()
+        jobs = waiting_jobs(self.state)
         leases = self.queue.leases(kept | {*jobs, LEASE})
         for job, lease in self._watchdog.still(leases).items():
             _LOG.warning("a job's worker is gone", extra={"id": job.id, "attempt": job.attempt, "worker": lease.worker})
@@ -330,7 +347,7 @@ class Jobs:
         for job in kept:
             if job not in leases and self._has_ended(job):
                 self.queue.forget(job)
-        self.queue.put(*(job for job in jobs if job not in leases))
+        self._put_checked([job for job in jobs if job not in leases])
 
     def _has_ended(self, job: Job) -> bool:
         """Whether the log has the outcome of a job; an unknown job may have been accepted just now."""

@@ -1,7 +1,7 @@
 """Run a module within limits: `python -m fairspace.leaderboard_space.jobs.limits LIMITS PARENT MODULE ARGUMENT ...`.
 
-It dies with its parent, and ends with `MEMORY` where Python found no more memory. Nothing but the standard library is
-loaded before the limits hold.
+It has no network where the system allows that, dies with its parent, and ends with `MEMORY` where Python found no more
+memory. Nothing but the standard library is loaded before the limits hold.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import runpy
 import signal
 import sys
 from dataclasses import asdict, dataclass
+
+from fairspace.leaderboard_space.jobs.network import leave_network
 
 MEMORY = 86
 """Exit status of a module that ran out of memory."""
@@ -86,6 +88,7 @@ def die_with_parent(parent: int) -> None:
 def main() -> None:
     """Run the module that the arguments name."""
     text, parent, module = sys.argv[1:4]
+    leave_network()
     die_with_parent(int(parent))
     apply(JobLimits(**json.loads(text)))
     sys.argv = sys.argv[3:]

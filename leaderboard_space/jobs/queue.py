@@ -26,7 +26,7 @@ from fairspace.leaderboard_space.storage import StorageError
 FILE = "queue.db"
 _LOG = logging.getLogger("fairspace.jobs")
 _NAME = "fairspace"
-_LEASE, _BEAT, _RECORD = "lease:", "beat:", "record:"
+_KINDS = _LEASE, _BEAT, _RECORD, _CHECKED = "lease:", "beat:", "record:", "checked:"
 
 
 @dataclass(frozen=True, order=True)
@@ -63,14 +63,16 @@ class Record:
     """Record of the tries of a job.
 
     Args:
-        tries: begun.
+        tries: begun, without those that an error of ours ended.
         since: when the last one began, or ended and the job waits again, as `Event.time`.
         reason: how the last one ended, '' for none or one that runs.
+        interrupted: how many an error of ours ended: of the worker, of its process, or of the machine.
     """
 
     tries: int = 0
     since: str = ""
     reason: str = ""
+    interrupted: int = 0
 
 
 def _queue_errors() -> tuple[type[Exception], ...]:
@@ -228,16 +230,34 @@ class JobQueue:
         """Keep the record of a job."""
         self._kept.put_data(f"{_RECORD}{job}", orjson.dumps(asdict(record)))
 
+    def count(self, counts: Mapping[str, int]) -> None:
+        """Move counters on that all workers share. They lie beside the jobs, and are lost with them."""
+        for name, amount in counts.items():
+            self._kept.incr(name, amount)
+
+    def counts(self) -> dict[str, int]:
+        """The counters."""
+        if isinstance(self._kept, _InFile):
+            rows = self._kept.sql("select key, value from counter where queue = ?", (self._kept.name,), results=True)
+            return dict(rows)
+        return {name.decode(): int(value) for name, value in self._kept.conn.hgetall(self._kept.counter_key).items()}
+
+    def mark_checked(self, job: Job) -> None:
+        """Note that the file of a job was looked at, and may be scored."""
+        self._kept.put_data(f"{_CHECKED}{job}", b"1")
+
+    def checked(self, jobs: Iterable[Job]) -> set[Job]:
+        """The jobs whose files were looked at."""
+        return set(self._peek(_CHECKED, jobs))
+
     def forget(self, job: Job) -> None:
         """Delete the records of a job that has ended."""
-        for kind in (_LEASE, _BEAT, _RECORD):
+        for kind in _KINDS:
             self._kept.delete_data(f"{kind}{job}")
 
     def kept(self) -> set[Job]:
         """The jobs with records."""
-        names = [
-            name.rpartition(":") for name in self._kept.result_items() if name.startswith((_LEASE, _BEAT, _RECORD))
-        ]
+        names = [name.rpartition(":") for name in self._kept.result_items() if name.startswith(_KINDS)]
         return {Job(start.partition(":")[2], int(attempt)) for start, _, attempt in names}
 
     def _peek(self, kind: str, jobs: Iterable[Job]) -> dict[Job, bytes]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from fairspace.leaderboard_space.jobs import RESULT
 from fairspace.leaderboard_space.jobs.bundled import score_one
-from fairspace.leaderboard_space.jobs.scoring import RESULT
 
 if __name__ == "__main__":
     benchmark, name, folder = sys.argv[1:]

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
+from fairspace.leaderboard_space.jobs.network import children_leave_network
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.storage import StorageError
 from fairspace.leaderboard_space.web.identity import space_of
@@ -63,6 +64,7 @@ def examine(space: Space) -> dict[str, Any]:
         "wrong": wrong,
         "last_event": last,
         "workers_alive": alive,
+        "jobs_have_network": not children_leave_network(),
         "queue_length": len(space.jobs.waiting()),
         "disk_free_bytes": free,
     }

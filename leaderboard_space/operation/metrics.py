@@ -1,4 +1,4 @@
-"""Prometheus metrics at `/metrics`: counters of this process, and gauges of store, queue and machine."""
+"""Prometheus metrics at `/metrics`: requests of this process, jobs of all workers, store, queue and machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from fairspace.leaderboard_space.jobs import counters
+from fairspace.leaderboard_space.jobs.counters import job_metrics
 from fairspace.leaderboard_space.space import Space
 from fairspace.submissions.benchmarks.registry import NAMES
 
@@ -48,8 +48,6 @@ class Metrics:
         self._store_errors = Counter(
             "fairspace_store_errors", "What the storage could not do, by code.", ("code",), registry=self.registry
         )
-        for counted in (counters.BEGUN, counters.RETRIED, counters.ENDED, counters.SECONDS):
-            self.registry.register(counted)
         ProcessCollector(registry=self.registry)
         self.registry.register(_Now(space))
 
@@ -104,6 +102,7 @@ class _Now:
         for outcome, number in sorted(Count(submission.outcome for submission in state.submissions()).items()):
             jobs.add_metric((outcome,), number)
         yield jobs
+        yield from job_metrics(self.space.jobs.counts())
         yield _gauge("fairspace_queue_length", "Submissions that wait.", len(self.space.jobs.waiting()))
         settings.work.mkdir(parents=True, exist_ok=True)
         yield _gauge("fairspace_disk_free_bytes", "Room in the working folder.", shutil.disk_usage(settings.work).free)

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request, Response
 
 from fairspace.leaderboard_space.errors import CODES, STATUS
 from fairspace.leaderboard_space.pages.rendering import page
-from fairspace.leaderboard_space.web.identity import space_of
+from fairspace.leaderboard_space.web.identity import site_of, space_of
 from fairspace.leaderboard_space.web.tokens import DAYS
 
 router = APIRouter(include_in_schema=False)
@@ -71,7 +71,7 @@ class Call:
 @router.get("/api")
 def api_page(request: Request) -> Response:
     """The calls with examples for curl and gradio_client."""
-    address = str(request.base_url).rstrip("/")
+    address = site_of(request)
     shown = (entry for entry in space_of(request).state.entries() if entry.withdrawn is None)
     scored = next(((entry.benchmark, entry.entry) for entry in shown), (EXAMPLES["benchmark"], SCORED))
     codes = sorted(CODES, key=lambda code: (STATUS[code], code))

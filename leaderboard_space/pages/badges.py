@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter, Request, Response
 
-from fairspace.leaderboard_space.boards.tables.columns import bounds
+from fairspace.leaderboard_space.boards.tables.columns import numbers_of
 from fairspace.leaderboard_space.boards.telling import provenance_of, visibility
 from fairspace.leaderboard_space.boards.text import shortened
 from fairspace.leaderboard_space.boards.view import View, total_of
@@ -20,6 +20,8 @@ from fairspace.submissions.benchmarks.registry import benchmark as find_benchmar
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.board import logged_row
 from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row_classes import CLASSES
+from fairspace.submissions.results.row_errors import with_errors
 
 router = APIRouter(include_in_schema=False)
 SECONDS = 300
@@ -40,14 +42,14 @@ class Shown:
         kind: a key of `COLOURS`.
         verdict: rank and score, or that there is none.
         reason: why there is no rank.
-        among: how many rows of its cohort have a rank.
+        among: how many rows of its class and cohort have a rank, and the class.
     """
 
     row: Row
     kind: str
     verdict: str
     reason: str = ""
-    among: int = 0
+    among: str = ""
 
 
 @router.get("/badge/{benchmark}/{entry}.svg")
@@ -84,7 +86,8 @@ def embed(request: Request, benchmark: str, entry: str, standard: str = "") -> R
     """A row as a page of its own. SpaceError UNKNOWN_ENTRY."""
     view, standard = view_and_standard(benchmark, standard)
     shown = _shown(space_of(request).state, view, standard, entry)
-    total = total_of(view, shown.row)
+    [row] = with_errors([shown.row], standard) if shown.kind != "withdrawn" else [shown.row]
+    total = total_of(view, row)
     return page(
         request,
         "embed.html.jinja",
@@ -92,12 +95,12 @@ def embed(request: Request, benchmark: str, entry: str, standard: str = "") -> R
         view=view,
         standard=standard,
         shown=shown,
-        row=shown.row,
+        row=row,
         total=total,
-        open=bounds(total, shown.row),
+        three=numbers_of(total, row, ranked=True),
         higher=find_benchmark(benchmark).higher_is_better,
-        provenance=provenance_of(shown.row),
-        means=visibility(shown.row),
+        provenance=provenance_of(row),
+        means=visibility(row),
     )
 
 
@@ -116,5 +119,6 @@ def _shown(state: State, view: View, standard: str, entry: str) -> Shown:
         other.rank is not None and other.ranked_with == row.ranked_with
         for other in state.board(view.benchmark, standard)
     )
-    score = total.format(total.scaled(row.ranked))
-    return Shown(row, "ranked", f"rank {row.rank} of {among}{cohort} · {score}", among=among)
+    score = total.show(row.ranked)
+    of = f"{among} {CLASSES[row.row_class].among}"
+    return Shown(row, "ranked", f"rank {row.rank} of {of}{cohort} · {score}", among=of)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 
@@ -26,6 +27,8 @@ FORMATS: dict[str, tuple[str, Export]] = {
     "json": ("application/json", as_json),
 }
 """End of the address -> media type and what writes it."""
+PACKED = 4
+"""How hard text is packed, of 9; JSON of 5 000 rows is 28 MB."""
 
 
 @router.get("/download/{benchmark}/{standard}.{suffix}")
@@ -54,4 +57,6 @@ def download(request: Request, benchmark: str, standard: str, suffix: str) -> Re
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
     content = export(with_errors(table.select(query), query.standard, query.adjustment), state, about)
-    return Response(content, headers=headers, media_type=media_type)
+    if suffix != "parquet" and "gzip" in request.headers.get("accept-encoding", ""):  # here, where nobody else waits
+        content, headers = gzip.compress(content, PACKED, mtime=0), {**headers, "Content-Encoding": "gzip"}
+    return Response(content, headers={**headers, "Vary": "Accept-Encoding"}, media_type=media_type)

@@ -12,7 +12,7 @@ from fairspace.leaderboard_space.boards.figures.gallery import board_of, chosen_
 from fairspace.leaderboard_space.boards.figures.profiles import Profile, by_archetype, letters
 from fairspace.leaderboard_space.boards.iris import caution
 from fairspace.leaderboard_space.boards.iris_space import SECTORS, tau
-from fairspace.leaderboard_space.boards.telling import is_computed, lacking
+from fairspace.leaderboard_space.boards.telling import is_computed
 from fairspace.leaderboard_space.boards.views import chosen_standard
 from fairspace.leaderboard_space.pages.figures import GALLERY
 from fairspace.leaderboard_space.pages.rendering import page
@@ -21,6 +21,7 @@ from fairspace.metrics.iris_score.standards import ARCHETYPES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.three_numbers import lacking
 
 router = APIRouter(include_in_schema=False)
 SHOWN = 60
@@ -82,7 +83,7 @@ def fairness_space(
     some, left_out = Source(state, "iris", standard, rows, chosen).some(
         SHOWN, "numbers", lambda row: bool(_numbers(row))
     )
-    solid, *maps = GALLERY.place(state, "iris", standard, "space", entries)
+    *maps, solid = GALLERY.place(state, "iris", standard, "space", entries)
 
     def address(standard: str) -> str:
         return "/fairness-space?" + urlencode(
@@ -92,7 +93,6 @@ def fairness_space(
     return page(
         request,
         "fairness_space.html.jinja",
-        evaluates=True,
         standard=standard,
         standards={name: address(name) for name in find_benchmark("iris").standards},
         tau=level,

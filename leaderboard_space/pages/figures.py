@@ -1,63 +1,49 @@
-"""Figures as JSON for plotly.js, and plotly.js itself, as the installed plotly package brings it."""
+"""Figures as SVG images, as wide as a page wants them."""
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-from functools import cache
-from pathlib import Path
 
-import plotly
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from fairspace.leaderboard_space.boards.figures.gallery import Gallery, split_models
+from fairspace.leaderboard_space.boards.figures.plots import note
 from fairspace.leaderboard_space.boards.figures.tiers import TIERS
 from fairspace.leaderboard_space.boards.views import VIEWS
-from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT
-from fairspace.leaderboard_space.web.identity import space_of
+from fairspace.leaderboard_space.web.identity import site_of, space_of
 
 router = APIRouter(include_in_schema=False)
 GALLERY = Gallery(
     {(view.benchmark, figure.name): figure for view in VIEWS.values() for figure in (TIERS, *view.figures)}
 )
 """The figures of all benchmarks; `GALLERY.place(state, benchmark, standard, "board")` gives those of a page."""
-PLOTLY = f"/site/plotly/{plotly.__version__}.js"
-FOR_EVER = "public, max-age=31536000, immutable"
-ENVIRONMENT.globals["plotly_address"] = PLOTLY
+WIDTH = 760
+"""Pixels, where a page asks for no other width."""
 
 
-@router.get("/figures/{benchmark}/{standard}/{name}.json")
-def figure(request: Request, benchmark: str, standard: str, name: str, models: str = "") -> Response:
-    """A figure of the named models, or of the board."""
-    drawing = GALLERY.drawing(space_of(request).state, benchmark, standard, name, split_models(models))
-    tag = f'"{hashlib.sha256(drawing.json).hexdigest()[:24]}"'
+@router.get("/figures/{benchmark}/{standard}/{name}.svg")
+def figure(
+    request: Request,
+    benchmark: str,
+    standard: str,
+    name: str,
+    models: str = "",
+    table: str = "",
+    width: int = Query(WIDTH, ge=320, le=1200),
+    turn: int = Query(0, ge=-180, le=180),
+    download: bool = False,
+) -> Response:
+    """A figure of the named models, or of a board; as a file its links have this site's address."""
+    state = space_of(request).state
+    drawing = GALLERY.drawing(state, benchmark, standard, name, split_models(models), table, turn)
+    wide = width // 40 * 40
+    image = note(drawing.note, wide) if drawing.draw is None else drawing.draw(wide)
+    content = image.document(site_of(request) if download else "").encode()
+    tag = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
     headers = {"Cache-Control": "public, max-age=60", "ETag": tag, "X-Content-Type-Options": "nosniff"}
+    headers["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'"
+    if download:
+        headers["Content-Disposition"] = f'attachment; filename="{benchmark}-{standard}-{name}.svg"'
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
-    return Response(drawing.json, headers=headers, media_type="application/json")
-
-
-@router.get(PLOTLY)
-def plotly_script(request: Request) -> Response:
-    """plotly.js, packed once."""
-    headers = {"Cache-Control": FOR_EVER, "Vary": "Accept-Encoding", "X-Content-Type-Options": "nosniff"}
-    content = _packed()
-    if "gzip" in request.headers.get("accept-encoding", ""):
-        headers["Content-Encoding"] = "gzip"
-    else:
-        content = gzip.decompress(content)
-    return Response(content, headers=headers, media_type="text/javascript")
-
-
-@router.get("/site/plotly/{version}.js")
-def other_version(version: str) -> Response:
-    """Refuse another version of plotly.js than the installed one."""
-    problem = f"plotly {version}"
-    raise SpaceError("UNKNOWN_PAGE", "plotly.js", repr(problem[:60]), PLOTLY, "reload the page")
-
-
-@cache
-def _packed() -> bytes:
-    script = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
-    return gzip.compress(script.read_bytes(), 6, mtime=0)
+    return Response(content, headers=headers, media_type="image/svg+xml")

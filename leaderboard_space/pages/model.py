@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 
 from fastapi import APIRouter, Request, Response
 
-from fairspace.leaderboard_space.boards.board_cache import by_entry
 from fairspace.leaderboard_space.boards.instrument import instrument
-from fairspace.leaderboard_space.boards.tables.columns import bounds, worst_case
+from fairspace.leaderboard_space.boards.tables.columns import facts_of, numbers_of
 from fairspace.leaderboard_space.boards.tables.evidence import grid
-from fairspace.leaderboard_space.boards.tables.intervals import chance, interval, ranks
+from fairspace.leaderboard_space.boards.tables.value_lines import value_lines
 from fairspace.leaderboard_space.boards.telling import behind, provenance_of
 from fairspace.leaderboard_space.boards.view import View, total_of
 from fairspace.leaderboard_space.boards.views import VIEWS, chosen_standard
@@ -19,16 +18,20 @@ from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.pages.figures import GALLERY
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.state import State
-from fairspace.leaderboard_space.web.identity import space_of
+from fairspace.leaderboard_space.web.identity import site_of, space_of
 from fairspace.leaderboard_space.web.store_threads import with_store
 from fairspace.metrics.iris_score.standards import ARCHETYPES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.plotting import number
+from fairspace.submissions.results.answer_sketch import SKETCH
 from fairspace.submissions.results.board import UNSCORABLE, logged_row
+from fairspace.submissions.results.folded_facts import Fact
 from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row_classes import CLASSES
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.scoring import rescore
-from fairspace.submissions.results.tiers import why_no_tier
+from fairspace.submissions.results.three_numbers import ThreeNumbers
+from fairspace.submissions.results.variant_scores import instrument_ranges, variant_scores
 from fairspace.submissions.values import Value
 
 router = APIRouter(include_in_schema=False)
@@ -47,18 +50,16 @@ class Standing:
         standard: its name.
         rank: as a number, or a word.
         total: what its total score is called.
-        score: the total, or its state in words.
-        open: how far the missing samples leave it open, '' if they do not.
-        worst: the worst case, '–' for a printed figure.
+        three: the three numbers of the total.
+        facts: what is folded away.
         labels: profile codes and the like.
     """
 
     standard: str
     rank: str
     total: str
-    score: str
-    open: str
-    worst: str
+    three: ThreeNumbers
+    facts: list[Fact]
     labels: dict[str, str]
 
 
@@ -77,32 +78,36 @@ def _model(request: Request, benchmark: str, entry: str, standard: str) -> Respo
         return page(request, "withdrawn.html.jinja", view=view, row=row, own=logged)
     [row] = with_errors([find_row(state, benchmark, standard, entry)], standard)
     full = state.full(entry) if row.result is not None else None
+    values = row.values if full is None else full.values
+    measured = None if full is None or row.result is None else replace(row.result, values=full.values)
+    ranges = {} if measured is None else variant_scores(measured, standard)
+    instruments = {} if measured is None else instrument_ranges(measured, ranges)
+    agreement = [value for name, value in row.values.items() if name.startswith("agreement_")]
     return page(
         request,
         "model.html.jinja",
         view=view,
         row=row,
-        values=row.values if full is None else full.values,
+        scores=value_lines(row.scores.values(), row, benchmark, instruments),
+        values=value_lines(values.values(), row, benchmark, instruments),
         readings={} if full is None else full.readings,
+        items={} if full is None else full.items,
+        describe=find_benchmark(benchmark).about().describe,
+        consistency={} if full is None else full.consistency,
         own=logged,
         standard=standard,
-        protocols=find_benchmark(benchmark).protocols,
-        total=total_of(view, row),
-        tier=row.tier,
-        no_tier=why_no_tier(row),
-        ranks=ranks(row),
+        protocol_text=find_benchmark(benchmark).protocol_text(row.protocol),
         without_error=without_error(state.board(benchmark, standard), row),
-        interval=interval(total_of(view, row), row),
-        chances={label: chance(row, label) for label in LABELS},
-        instrument=[]
-        if full is None or row.result is None
-        else instrument(replace(row.result, values=full.values), standard),
-        agreement={name: value for name, value in row.values.items() if name.startswith("agreement_")},
+        instrument=[] if measured is None else instrument(measured, ranges),
+        agreement=value_lines(agreement, row, benchmark),
         standings=[standing(state, view, name, row) for name in find_benchmark(benchmark).standards],
         standing=standing(state, view, standard, row),
         label_names=LABELS,
         archetypes=ARCHETYPES,
         provenance=provenance_of(row),
+        signature={} if row.result is None else {k: v for k, v in row.result.signature.items() if k != SKETCH},
+        gone=state.withdrawn_attempts(entry),
+        about_class=CLASSES[row.row_class],
         means=behind(row, row.scores.values()),
         reasons=list(dict.fromkeys((*row.remarks, *row.unranked))),
         evidence=f"/model/{benchmark}/{entry}/evidence/",
@@ -124,12 +129,15 @@ def _evidence(request: Request, benchmark: str, entry: str, name: str, standard:
     value = _with_evidence(state, row, standard).get(name)
     if value is None:
         raise SpaceError("UNKNOWN_PAGE", "the value", repr(name[:60]), "a value of this row", "see the row's page")
-    return page(request, "evidence.html.jinja", view=view, row=row, standard=standard, value=value, grid=grid)
+    lines = value_lines([value], row, benchmark)
+    return page(
+        request, "evidence.html.jinja", view=view, row=row, standard=standard, value=value, lines=lines, grid=grid
+    )
 
 
 def find_row(state: State, benchmark: str, standard: str, entry: str) -> Row:
     """A row of a board. SpaceError UNKNOWN_ENTRY for none, and for one that was withdrawn."""
-    row = by_entry(state.board(benchmark, standard)).get(entry)
+    row = state.row(benchmark, standard, entry)
     if row is not None:
         return row
     logged = state.entry(entry)
@@ -140,37 +148,30 @@ def find_row(state: State, benchmark: str, standard: str, entry: str) -> Row:
 
 
 def without_error(rows: Sequence[Row], row: Row) -> str:
-    """'7 printed rows have no error': a note on rows that limit the range of ranks; '' if there are none."""
+    """'7 rows have no error': a note on rows of the same class that limit the range of ranks; '' if there are none."""
+    if row.rank_range is None:  # as in every cohort of thousands
+        return ""
     without = [
         other
         for other in rows
         if other.rank is not None and other.tier is None and other.ranked_with == row.ranked_with
     ]
-    if row.rank_range is None or not without:
+    if not without:
         return ""
-    kind = "printed " if all(other.provenance == "published" for other in without) else ""
-    return f"{len(without)} {kind}row has no error" if len(without) == 1 else f"{len(without)} {kind}rows have no error"
-
-
-def site_of(request: Request) -> str:
-    """Address of this Space, for code on other sites."""
-    return f"{request.url.scheme}://{request.url.netloc}"
+    return "1 row has no error" if len(without) == 1 else f"{len(without)} rows have no error"
 
 
 def standing(state: State, view: View, standard: str, row: Row) -> Standing:
-    """Rank, score and labels of a row under a standard."""
-    ranked = find_row(state, view.benchmark, standard, row.entry)
+    """Rank, three numbers and labels of a row under a standard."""
+    [ranked] = with_errors([find_row(state, view.benchmark, standard, row.entry)], standard)
     total = total_of(view, ranked)
     rank = "a baseline, not ranked" if ranked.provenance == "baseline" else number(ranked.rank, 0)
-    up = find_benchmark(view.benchmark).higher_is_better
-    worst = total.format(worst_case(total, ranked, up))
     return Standing(
         standard,
         "not ranked" if rank == "–" else rank,
         total.header,
-        total.text(ranked),
-        bounds(total, ranked),
-        worst,
+        numbers_of(total, ranked, ranked=True),
+        facts_of(total, ranked),
         {name: ranked.labels[name] for name in LABELS if name in ranked.labels},
     )
 

@@ -11,12 +11,14 @@ from fastapi import Request, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
 from fairspace.leaderboard_space.boards.adjusting import decimal
-from fairspace.leaderboard_space.boards.telling import drawn, is_computed, lacking, visibility
+from fairspace.leaderboard_space.boards.telling import provenance_of, visibility
 from fairspace.leaderboard_space.boards.text import coverage, prose, shown
 from fairspace.leaderboard_space.boards.views import draft_of, named_standard
+from fairspace.leaderboard_space.pages.markup import cell_content, effect, excess, fold
 from fairspace.leaderboard_space.web.identity import current_user, is_maintainer
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
+from fairspace.submissions.results.folded_facts import SENTENCES
 
 HERE = Path(__file__).resolve().parents[1]
 ASSETS = HERE / "assets"
@@ -29,12 +31,12 @@ ENVIRONMENT = Environment(
     auto_reload=False,  # a template that changes under a running Space does not fit its code
 )
 ENVIRONMENT.globals.update(draft_of=draft_of, named_standard=named_standard)
+ENVIRONMENT.globals.update(fold=fold, effect=effect, excess=excess, cell_content=cell_content)
 ENVIRONMENT.filters.update(plain=plain, number=number, coverage=coverage, shown=shown, prose=prose)
-ENVIRONMENT.filters.update(
-    visibility=visibility, lacking=lacking, is_computed=is_computed, drawn=drawn, decimal=decimal
-)
+ENVIRONMENT.filters.update(visibility=visibility, decimal=decimal, evidence_mark=provenance_of)
+ENVIRONMENT.globals["fact_sentences"] = SENTENCES
 POLICY = (
-    "default-src 'none'; script-src 'self'{scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors {ancestors}"
 )
 """Figures set styles in their elements, so styles may stand inline; no script may."""
@@ -57,7 +59,6 @@ def page(
     *,
     status: int = 200,
     max_age: int = 0,
-    evaluates: bool = False,
     ancestors: str = HUB,
     **values: Any,
 ) -> Response:
@@ -68,7 +69,6 @@ def page(
         template: a file of `templates`.
         status: of the answer.
         max_age: seconds for which a browser may keep a page that shows no user.
-        evaluates: whether a library on it compiles code (plotly's 3-D figures do).
         ancestors: who may show it in a frame.
         values: what the template shows. Submitted text goes through the filter `plain`; escaping is automatic.
     """
@@ -77,7 +77,6 @@ def page(
         render(request, template, **values),
         status=status,
         max_age=max_age,
-        evaluates=evaluates,
         ancestors=ancestors,
     )
 
@@ -95,14 +94,13 @@ def answer(
     *,
     status: int = 200,
     max_age: int = 0,
-    evaluates: bool = False,
     ancestors: str = HUB,
 ) -> Response:
     """A rendered page, or 304 if the browser has it; arguments as for `page`."""
     tag = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
     visitor = current_user(request) is None
     headers = {
-        "Content-Security-Policy": POLICY.format(scripts=" 'unsafe-eval'" * evaluates, ancestors=ancestors),
+        "Content-Security-Policy": POLICY.format(ancestors=ancestors),
         "Cache-Control": f"public, max-age={max_age}" if max_age and visitor else "private, no-cache",
         "ETag": tag,
         "X-Content-Type-Options": "nosniff",

@@ -6,14 +6,17 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter, Request, Response
 
+from fairspace.leaderboard_space.boards.tables.value_lines import value_lines
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.jobs.jobs import Progress
+from fairspace.leaderboard_space.jobs.view import Progress
 from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.identity import current_user, space_of
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row_errors import with_errors
 
 router = APIRouter(include_in_schema=False)
 RELOAD_SECONDS = 5
@@ -28,10 +31,12 @@ class Standing:
     Args:
         submission: as the log has it.
         progress: as the queue has it.
+        model: the model's name, '' until the submission is scored.
     """
 
     submission: Submission
     progress: Progress
+    model: str = ""
 
     @property
     def words(self) -> str:
@@ -43,7 +48,8 @@ class Standing:
             count = len(submission.faults)
             return f"refused, with {count} {'fault' if count == 1 else 'faults'}"
         if submission.outcome == "failed":
-            return "failed because of an error of this Space; your quota is not affected"
+            because = " because of an error of this Space" if submission.ours else ""
+            return f"failed{because}; it does not count as a scored submission"
         if progress.stage == "running":
             return "being scored"
         again = "; an earlier attempt was interrupted" if progress.stage == "retried" else ""
@@ -52,7 +58,9 @@ class Standing:
 
 def standing(space: Space, submission: Submission) -> Standing:
     """The current state of a submission."""
-    return Standing(submission, space.jobs.progress(submission))
+    logged = space.state.entry(submission.entry) if submission.entry else None
+    model = str(logged.result.meta.get("model", "")) if logged is not None else ""
+    return Standing(submission, space.jobs.progress(submission), model)
 
 
 @router.get("/submission/{name}")
@@ -72,6 +80,7 @@ def submission_page(request: Request, name: str) -> Response:
         standing=standing(space, stored),
         submission=stored,
         row=row,
+        scores=value_lines(row.scores.values(), row, stored.benchmark) if row is not None else [],
         withdrawn=logged.withdrawn if logged is not None else None,
         reload=RELOAD_SECONDS if stored.outcome == "waiting" else 0,
     )
@@ -80,7 +89,9 @@ def submission_page(request: Request, name: str) -> Response:
 def _row(space: Space, stored: Submission) -> Row | None:
     if not stored.entry:
         return None
-    return next((row for row in space.state.board(stored.benchmark) if row.entry == stored.entry), None)
+    standard = find_benchmark(stored.benchmark).default
+    rows = [row for row in space.state.board(stored.benchmark, standard) if row.entry == stored.entry]
+    return next(iter(with_errors(rows, standard)), None)
 
 
 @router.get("/queue")

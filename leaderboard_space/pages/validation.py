@@ -1,4 +1,4 @@
-"""Validation of IRIS at `/validation`, with the paper's models and with the ranked models scored here."""
+"""Validation at `/validation`: how far the values of each benchmark can be relied on, over the rows of its board."""
 
 from __future__ import annotations
 
@@ -9,16 +9,22 @@ from fastapi import APIRouter, Request, Response
 
 from fairspace.leaderboard_space.boards.board_cache import BoardCache
 from fairspace.leaderboard_space.boards.query import BoardQuery
+from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.web.identity import space_of
-from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.metrics.iris_score.standards import IrisStandard
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.standards.validation import LEAST, Correlation, Stability, Validation, validations
+from fairspace.submissions.validity.board_report import BoardReport, board_report, by_reason
+from fairspace.submissions.validity.decision import GOOD
+from fairspace.submissions.validity.rank_correlation import FEWEST
 
 router = APIRouter(include_in_schema=False)
 STEPS = (0.3, 0.5, 0.7)
 """From these sizes on, a correlation is drawn one step darker; the last is what is usually called high."""
 _VALIDATIONS: BoardCache[list[Validation]] = BoardCache(4)
+_REPORTS: BoardCache[BoardReport] = BoardCache(8)
 
 
 @dataclass(frozen=True)
@@ -32,27 +38,40 @@ class Cell:
 
 @router.get("/validation")
 def validation(request: Request) -> Response:
-    """What `fairspace standard validate` prints, over the board's rows."""
+    """What `fairspace standard validate --benchmark` prints, over the board's rows; of IRIS also its paper's checks."""
     state = space_of(request).state
-    query = BoardQuery.read(request.query_params, benchmark="iris")
-    chosen = benchmark("iris").standards[query.standard]
+    query = BoardQuery.read(request.query_params)
+    bench, chosen = benchmark(query.benchmark), benchmark(query.benchmark).standards[query.standard]
+    key = (query.benchmark, query.standard)
 
-    def validate(rows: Sequence[Row]) -> list[Validation]:
-        return validations(rows, chosen)
+    def rows() -> tuple[Row, ...]:
+        return state.board(*key)
 
-    results = _VALIDATIONS.get_or_make(
-        ("iris", query.standard, "validation"), lambda: state.board("iris", query.standard), validate
-    )
+    def report(mine: Sequence[Row]) -> BoardReport:
+        others = {name: state.board(name) for name in NAMES if name != query.benchmark}
+        return board_report(query.benchmark, {**others, query.benchmark: mine})
+
+    results: list[Validation] = []
+    if isinstance(chosen, IrisStandard):
+        results = _VALIDATIONS.get_or_make((*key, "validation"), rows, lambda mine: validations(mine, chosen))
+    versions = tuple(state.version(name) for name in NAMES)  # other boards change without this one
     return page(
         request,
         "validation.html.jinja",
-        found=[
+        cohorts=[
             (validation, matrix(validation.correlations), moved(validation.leave_one_out), moved(validation.reweighted))
             for validation in results
         ],
+        report=_REPORTS.get_or_make((*key, *versions), rows, report),
+        by_reason=by_reason,
+        few=FEWEST,
+        good=GOOD,
         least=LEAST,
+        title=bench.title,
+        views=list(VIEWS.values()),
+        benchmark=query.benchmark,
         standard=query.standard,
-        standards=list(benchmark("iris").standards),
+        standards=list(bench.standards),
     )
 
 

@@ -12,6 +12,7 @@ A file never changes once an event stands for it.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import Protocol
 
 from fairspace.builders.errors import CodedError
 from fairspace.leaderboard_space.events import Draft, Event
+from fairspace.leaderboard_space.storage.log_index import LogIndex
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.errors import UsageError
 
@@ -26,9 +28,12 @@ HUB = "hf://datasets/"
 """What a store on the Hub begins with."""
 CODES: dict[str, str] = {
     "STORE_FULL": "there is no room left, or a file cannot be written",
+    "STORE_READ_ONLY": "this process has no leave to write there, or the disk is mounted for reading alone",
     "STORE_CORRUPT": "the log or a file is not what was written",
     "STORE_MISSING": "there is no such file in the store",
+    "STORE_PRUNED": "the file of this refused or failed submission was removed to make room",
     "STORE_UNAVAILABLE": "the Hub did not answer, or kept failing, or other writers kept coming first",
+    "STORE_AWAY": "the Hub has not answered since the start: the last copy is shown, and nothing can be written",
     "STORE_REFUSED": "the Hub refused, and asking again would not help",
     "STORE_FAULT": "this software went wrong at it; its log says where",
 }
@@ -38,6 +43,16 @@ class StorageError(CodedError):
     """An operation that the storage cannot perform."""
 
     codes = CODES
+
+
+def write_error(where: str, error: OSError) -> StorageError:
+    """What a failed attempt to write is called."""
+    what = f"it cannot be written: {error.strerror or error}"
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        mend = "let this process write there, or mount the disk for writing; nothing that was accepted before is lost"
+        return StorageError("STORE_READ_ONLY", where, what, "a folder that this process may write to", mend)
+    mend = "make room; nothing that was accepted before is lost"
+    return StorageError("STORE_FULL", where, what, "room on the disk", mend)
 
 
 class Storage(Protocol):
@@ -65,6 +80,15 @@ class Storage(Protocol):
     def events(self, after: int = 0) -> Iterator[Event]:
         """The events with a number above `after`, including those of other writers."""
 
+    def remove(self, paths: Sequence[str], draft: Draft, number: int) -> bool:
+        """Remove files and append the event that says so, if `number` is still that of the last event.
+
+        So nothing is removed that a later event stands for. Errors: as `append`; then some files may be removed.
+
+        Returns:
+            Whether it was done.
+        """
+
     def find(self, key: str) -> Event | None:
         """The event of that key."""
 
@@ -73,6 +97,15 @@ class Storage(Protocol):
 
     def local(self, path: str) -> AbstractContextManager[Path]:
         """A local path of a file while the context lasts. StorageError STORE_MISSING."""
+
+    def index(self, number: int) -> LogIndex:
+        """What is known of the log up to an event, for `resume` after a restart."""
+
+    def resume(self, index: LogIndex) -> bool:
+        """Go on behind the lines of an index without reading them; whether the log begins with just these bytes.
+
+        Nothing was read before. Errors: as `events`.
+        """
 
     def close(self) -> None:
         """Finish running writes."""

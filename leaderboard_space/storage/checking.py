@@ -1,18 +1,13 @@
-"""Check a store (log, files, state), and repair the log of a folder."""
+"""Check a store: log, files, state."""
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
-import os
 from dataclasses import dataclass
-from pathlib import Path
 
+from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import Storage, StorageError, submission_path
-from fairspace.leaderboard_space.storage.local import LOG, put_aside, tidy
-from fairspace.leaderboard_space.storage.log import Log
-from fairspace.submissions.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -25,6 +20,7 @@ class Checked:
         submissions: that were accepted.
         snapshot: sha256 of `State.snapshot`; equal for stores whose boards are equal.
         faults: files that are missing or are not what the log speaks of.
+        notes: what is no fault any more: events that were lost or rebuilt when the log was mended.
     """
 
     events: int
@@ -32,71 +28,42 @@ class Checked:
     submissions: int
     snapshot: str
     faults: tuple[StorageError, ...]
+    notes: tuple[str, ...] = ()
 
 
-def check(storage: Storage) -> Checked:
-    """Fold the whole log and read every file that it names. StorageError for a damaged log."""
-    state = State(storage)
+def check(storage: Storage, key: bytes = b"") -> Checked:
+    """Fold the whole log and read every file that it names. StorageError for a damaged log.
+
+    With the key of the maintainers' signatures, those of `verified` events are checked too.
+    """
+    state = State(storage, key)
     number = state.refresh()
-    faults: list[StorageError] = []
+    faults = [_forged(number) for number in state.forged]
     for entry in state.entries():
         try:
             state.full(entry.entry)
         except StorageError as error:
             faults.append(error)
-    for sha256 in dict.fromkeys(submission.sha256 for submission in state.submissions()):
+    kept = {submission.sha256: submission for submission in state.submissions() if not submission.pruned}
+    for submission in kept.values():
         try:
-            _check_submission(storage, sha256)
+            _check_submission(state, submission)
         except StorageError as error:
             faults.append(error)
     snapshot = hashlib.sha256(state.snapshot()).hexdigest()
-    return Checked(number, len(state.entries()), len(state.submissions()), snapshot, tuple(faults))
+    return Checked(
+        number, len(state.entries()), len(state.submissions()), snapshot, tuple(faults), tuple(state.mendings())
+    )
 
 
-def _check_submission(storage: Storage, sha256: str) -> None:
-    path = submission_path(sha256)
-    with storage.local(path) as file, file.open("rb") as stream:
-        if hashlib.file_digest(stream, "sha256").hexdigest() != sha256:
-            mend = "put the file back from a backup"
+def _forged(number: int) -> StorageError:
+    what, expected = "a signature that is not the maintainers'", "one by the key of FAIRSPACE_SECRET"
+    mend = "put the log back from a backup; if the secret was changed, verify the row again"
+    return StorageError("STORE_CORRUPT", f"event {number} of the log, a verified row", what, expected, mend)
+
+
+def _check_submission(state: State, submission: Submission) -> None:
+    with state.submitted_file(submission) as file, file.open("rb") as stream:
+        if hashlib.file_digest(stream, "sha256").hexdigest() != submission.sha256:
+            path, mend = submission_path(submission.sha256), "put the file back from a backup"
             raise StorageError("STORE_CORRUPT", path, "other content than its name says", "what was handed in", mend)
-
-
-@dataclass(frozen=True)
-class Mended:
-    """Result of a repair.
-
-    Args:
-        events: that it holds now.
-        lines: that were taken off its end.
-        aside: where these lie now; None if the log was sound.
-    """
-
-    events: int
-    lines: int
-    aside: Path | None
-
-
-def mend(root: Path) -> Mended:
-    """Cut the log of a folder before its first damaged line; the rest is put aside. UsageError: no log there.
-
-    Nothing else may use the store: a process that had read what is cut off refuses the log from then on.
-    Only the events before that line are known to be what was appended. Those behind it may have been told to somebody;
-    a person can read them in what was put aside.
-    """
-    if not (root / LOG).is_file():
-        raise UsageError(f"{root} holds no {LOG}; name the folder of a store.")
-    with (root / LOG).open("r+b") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
-        log = Log(str(root / LOG), "")
-        try:
-            log.catch_up(stream)
-        except StorageError as error:
-            if error.code != "STORE_CORRUPT":
-                raise
-        stream.seek(log.end)
-        rest = stream.read()
-        aside = put_aside(root, rest) if rest else None
-        stream.truncate(log.end)
-        os.fsync(stream.fileno())
-        tidy(root)
-    return Mended(len(log), len(rest.splitlines()), aside)

@@ -8,12 +8,15 @@ numbers the rest anew and tries again. The same is done where nobody knows wheth
 process writes; it makes one commit of everything that waits, and no more commits than the Hub takes in an hour.
 
 The log is copied to this machine (`mirror`), and read from there; a thread asks for the head every few seconds while
-somebody reads. A Hub that fails makes appending fail after many tries, and reading old. Files are fetched when they are
-asked for first, with few tries: who waits for one holds a thread that others need.
+somebody reads. A Hub that fails makes appending fail after many tries, and reading old. If it fails from the start, the
+copy of an earlier process is read, and appending fails at once until the Hub is back. Files are fetched when they are
+asked for first, with few tries: who waits for one holds a thread that others need. A copy that is not the file that
+the log speaks of is fetched again.
 """
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import math
 import queue
@@ -31,11 +34,12 @@ from typing import TypeVar
 
 from fairspace.builders.errors import BuildError
 from fairspace.builders.publishing.content import Content
-from fairspace.builders.publishing.requests import Requests, TroubleError
+from fairspace.builders.publishing.requests import FAILURES, Requests, TroubleError
 from fairspace.leaderboard_space.events import Draft, Event
-from fairspace.leaderboard_space.storage import StorageError, vouched_by
+from fairspace.leaderboard_space.storage import StorageError, vouched_by, write_error
 from fairspace.leaderboard_space.storage.hub_files import Files
 from fairspace.leaderboard_space.storage.hub_repository import Repository
+from fairspace.leaderboard_space.storage.log_index import LogIndex
 from fairspace.leaderboard_space.storage.mirror import Mirror
 from fairspace.leaderboard_space.storage.pace import Pace
 
@@ -110,6 +114,7 @@ class HubStorage:
         self._sizes: list[int] = []
         self._checked: set[tuple[str, str]] = set()
         self._given = 0
+        self._whole: dict[str, tuple[int, int]] = {}
         self._asked = time.monotonic()
         self._waiting: queue.Queue[_Waiting | None] = queue.Queue()
         self._closing, self._nudged = threading.Event(), threading.Event()
@@ -119,6 +124,8 @@ class HubStorage:
     def append(self, drafts: Sequence[Draft], files: Mapping[str, Path | bytes] | None = None) -> list[Event]:
         """See `Storage.append`."""
         waiting = _Waiting(drafts, files or {})
+        if self._head is None and (trouble := self._recent_trouble("STORE_AWAY")) is not None:
+            raise trouble
         with self._starting:
             if self._closing.is_set():
                 what, mend = "the store is closed", "do it again after the restart"
@@ -127,10 +134,27 @@ class HubStorage:
         self._start(self._write)
         return waiting.done.result()
 
+    def remove(self, paths: Sequence[str], draft: Draft, number: int) -> bool:
+        """See `Storage.remove`. The repository's history keeps what is removed, and its room with it."""
+        requests = self._requests()
+
+        def commit() -> bool:
+            while True:
+                try:
+                    with self._syncing:
+                        self._catch_up(requests)
+                        if len(self._mirror.log) == number:
+                            self._commit_lines(requests, self._mirror.following([draft]), {}, paths)
+                        return draft.key in self._mirror.log
+                except TroubleError as trouble:
+                    requests.missed(trouble)
+
+        return self._guarded(commit)
+
     def events(self, after: int = 0) -> Iterator[Event]:
         """See `Storage.events`; events of other writers appear after some seconds, or at once after `sync`."""
-        if self._head is None:
-            self.sync()
+        if self._head is None and self._recent_trouble("STORE_AWAY") is None:
+            self._reach()
         elif time.monotonic() - self._asked > self._every:
             self._nudged.set()
             self._start(self._poll)
@@ -140,10 +164,42 @@ class HubStorage:
             self._given = max(self._given, event.number)
             yield event
 
-    def sync(self) -> None:
+    def index(self, number: int) -> LogIndex:
+        """See `Storage.index`."""
+        return self._mirror.index(number)
+
+    def resume(self, index: LogIndex) -> bool:
+        """See `Storage.resume`. The Hub is asked first whether the copy is still of its log."""
+        resumed = self._mirror.resume(index)
+        if resumed is None:
+            return False
+        self._reach()
+        if self._mirror.log is not resumed:  # the rest of the copy was damaged, or the Hub has another log
+            return False
+        self._given = max(self._given, len(index.keys))
+        return True
+
+    def _reach(self) -> None:
+        """Read the log for the first time. With a copy of an earlier process a Hub that does not answer is no error."""
+        try:
+            self.sync(_READ_TRIES if len(self._mirror.log) else FAILURES)
+        except StorageError as error:
+            if error.code != "STORE_AWAY":
+                raise
+            self._asked = time.monotonic()
+            log.error("the last copy of the store is shown: %s", error, extra={"code": error.code})
+
+    def _recent_trouble(self, *codes: str) -> StorageError | None:
+        """A new error like the last trouble, if it has one of these codes."""
+        last = self.trouble
+        if last is None or last.code not in codes:
+            return None
+        return StorageError(last.code, last.where, last.what, last.expected, last.mend)
+
+    def sync(self, tries: int = FAILURES) -> None:
         """Read what others appended. Errors: StorageError."""
         with self._syncing:
-            self._guarded(partial(self._catch_up, self._requests()))
+            self._guarded(partial(self._catch_up, self._requests(tries=tries)))
 
     def find(self, key: str) -> Event | None:
         """See `Storage.find`."""
@@ -158,22 +214,42 @@ class HubStorage:
     def local(self, path: str) -> Iterator[Path]:
         """See `Storage.local`."""
         with self._files.held(path) as file:
-            if not file.is_file():
+            if not self._is_whole(path, file):
                 with self._files.alone(path):
-                    if not file.is_file():
-                        self._fetch(path)
+                    for _ in range(_READ_TRIES):
+                        if not self._is_whole(path, file):
+                            self._fetch(path)
+                    if not self._is_whole(path, file):
+                        where, mend = f"datasets/{self.repo_id}", "put the repository back to a commit that holds it"
+                        expected = "the file that the log speaks of"
+                        raise StorageError("STORE_CORRUPT", where, f"another {path}", expected, mend)
             yield file
+
+    def _is_whole(self, path: str, file: Path) -> bool:
+        """Whether there is a copy, and it is the file that the log speaks of; its bytes are read once."""
+        if not file.is_file():
+            return False
+        about = file.stat()
+        if self._whole.get(path) != (about.st_ino, about.st_size):
+            event = self._mirror.find(vouched_by(path)) if vouched_by(path) else None
+            sha256 = event.body.get("sha256") if event is not None else file.stem
+            with file.open("rb") as stream:
+                if len(str(sha256)) == 64 and hashlib.file_digest(stream, "sha256").hexdigest() != sha256:
+                    log.warning("a copy is damaged and is fetched again", extra={"path": path})
+                    return False
+            self._whole[path] = about.st_ino, about.st_size
+        return True
 
     def _fetch(self, path: str) -> None:
         """Copy a file from the Hub. StorageError; at once if the Hub has just failed to answer."""
         with self._trying:
-            trouble, now = self.trouble, time.monotonic()
-            if trouble is not None and trouble.code == "STORE_UNAVAILABLE":
+            trouble, now = self._recent_trouble("STORE_UNAVAILABLE", "STORE_AWAY"), time.monotonic()
+            if trouble is not None:
                 if now - self._since < _QUIET:
-                    raise StorageError(trouble.code, trouble.where, trouble.what, trouble.expected, trouble.mend)
+                    raise trouble
                 self._since = now
         if self._head is None:
-            self.sync()
+            self.sync(_READ_TRIES)
         self._guarded(lambda: self._files.put(path, partial(self._download, path)))
 
     def close(self, seconds: float = 20.0) -> None:
@@ -273,6 +349,17 @@ class HubStorage:
             for path, content in waiting.files.items():
                 if vouched_by(path) not in self._mirror.log:
                     files.setdefault(path, content)  # as of two drafts with one key, the first becomes the event
+        self._commit_lines(requests, lines, files)
+        try:
+            for path, content in files.items():
+                self._files.keep(path, content)
+        except OSError as error:
+            log.warning("a committed file has no copy here: %s", error)
+
+    def _commit_lines(
+        self, requests: Requests, lines: Sequence[bytes], files: Mapping[str, Path | bytes], removed: Sequence[str] = ()
+    ) -> None:
+        """Make one commit of lines and files on top of the last head that was read. TroubleError, BuildError."""
         full = not self._sizes or self._sizes[-1] >= self._segment
         *before, last = [*self._sizes, 0] if full else self._sizes
         grown = self._mirror.content(sum(before), sum(before) + last) + b"".join(lines)
@@ -280,7 +367,8 @@ class HubStorage:
         assert sum(self._sizes) == self._mirror.log.end
         added = {**files, segment_path(len(before) + 1): grown}
         try:
-            commit = requests.once(partial(self._repository.commit, added, f"{len(lines)} events", self._head))
+            message = f"{len(lines)} events"
+            commit = requests.once(partial(self._repository.commit, added, message, self._head, removed))
         except TroubleError as trouble:
             if trouble.kind != "conflict":  # it may have been made all the same
                 self._pace.take()
@@ -288,11 +376,6 @@ class HubStorage:
         self._pace.take()
         self._mirror.add(lines)
         self._remember_head(commit, [*before, len(grown)])
-        try:
-            for path, content in files.items():
-                self._files.keep(path, content)
-        except OSError as error:
-            log.warning("a committed file has no copy here: %s", error)
 
     def _remember_head(self, head: str, sizes: list[int]) -> None:
         """Remember `head` as the last commit read, and when the one before it was left."""
@@ -350,12 +433,14 @@ class HubStorage:
         try:
             result = action()
         except BuildError as error:
-            self.trouble = StorageError(_CODES[error.code], error.where, error.what, error.expected, error.mend)
+            code, mend = _CODES[error.code], error.mend
+            if code == "STORE_UNAVAILABLE" and self._head is None and len(self._mirror.log):
+                code, mend = "STORE_AWAY", "wait: it is tried again by itself, and what was accepted is safe"
+            self.trouble = StorageError(code, error.where, error.what, error.expected, mend)
             self._since = time.monotonic()
             raise self.trouble from error
         except OSError as error:
-            what = f"copies cannot be written: {error.strerror or error}"
-            self.trouble = StorageError("STORE_FULL", str(error.filename or "work"), what, "room", "make room there")
+            self.trouble = write_error(str(error.filename or "work"), error)
             raise self.trouble from error
         except StorageError as error:
             self.trouble = error

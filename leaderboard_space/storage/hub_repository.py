@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,13 +72,16 @@ class Repository:
                     file.write(chunk)
         return True
 
-    def commit(self, added: Mapping[str, Path | bytes], message: str, parent: str) -> str:
-        """The commit that adds files on top of `parent`, if that is still the head."""
-        from huggingface_hub import CommitOperationAdd
+    def commit(self, added: Mapping[str, Path | bytes], message: str, parent: str, removed: Sequence[str] = ()) -> str:
+        """The commit that adds and removes files on top of `parent`, if that is still the head."""
+        from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
         created = self._hub.create_commit(
             self.repo_id,
-            [CommitOperationAdd(path, content) for path, content in added.items()],
+            [
+                *(CommitOperationAdd(path, content) for path, content in added.items()),
+                *(CommitOperationDelete(path) for path in removed),
+            ],
             commit_message=message,
             repo_type="dataset",
             parent_commit=parent,

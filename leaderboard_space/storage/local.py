@@ -12,24 +12,28 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-import tempfile
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from fairspace.leaderboard_space.events import Draft, Event
-from fairspace.leaderboard_space.storage import StorageError, vouched_by
+from fairspace.leaderboard_space.storage import StorageError, vouched_by, write_error
+from fairspace.leaderboard_space.storage.files import (
+    PARTS,
+    digest_of,
+    make_folder,
+    place,
+    put_aside,
+    sync_folder,
+    tidy,
+    write_part,
+)
 from fairspace.leaderboard_space.storage.log import Log
+from fairspace.leaderboard_space.storage.log_index import LogIndex
 
 LOG = "events.jsonl"
-TORN = "torn"
-PARTS = "parts"
-"""Files that are still being written; a writer that was killed leaves one behind."""
-_ABANDONED = 86_400.0
-"""Seconds after which a file in `parts` is nobody's any more."""
 
 
 class LocalStorage:
@@ -46,7 +50,7 @@ class LocalStorage:
         self._lock = threading.RLock()
         mend = (
             "stop every process that uses the store; put the log back from a backup, "
-            f"or run `fairspace store mend {self.root}`, which puts the rest aside; then start again"
+            f"or run `fairspace store mend {self.root}`, which keeps every sound event; then start again"
         )
         self._log = Log(str(self.root / LOG), mend)
         self._tidied = False
@@ -69,16 +73,25 @@ class LocalStorage:
                 stored = [self._log.find(log, draft.key) for draft in drafts]
                 return [event for event in stored if event is not None]
         except OSError as error:
-            raise StorageError(
-                "STORE_FULL",
-                str(self.root),
-                f"the store cannot be written: {error.strerror or error}",
-                "room on the disk, and leave to write there",
-                "make room; nothing that was accepted before is lost",
-            ) from error
+            raise write_error(str(self.root), error) from error
         finally:
             for part in staged.values():
                 part.unlink(missing_ok=True)
+
+    def remove(self, paths: Sequence[str], draft: Draft, number: int) -> bool:
+        """See `Storage.remove`. A kill in between leaves files removed without the event, which can be done again."""
+        try:
+            with self._lock, self._opened("a+b", fcntl.LOCK_EX) as log:
+                self._log.catch_up(log)
+                if len(self._log) != number:
+                    return False
+                self._put_torn_end_aside(log)
+                for path in paths:
+                    (self.root / path).unlink(missing_ok=True)
+                self._append(log, [draft])
+                return True
+        except OSError as error:
+            raise write_error(str(self.root), error) from error
 
     def events(self, after: int = 0) -> Iterator[Event]:
         """See `Storage.events`."""
@@ -92,6 +105,22 @@ class LocalStorage:
                 return
             yield from read
             after = read[-1].number
+
+    def index(self, number: int) -> LogIndex:
+        """See `Storage.index`."""
+        with self._lock:
+            end = self._log.begin(number + 1)
+        sha256 = digest_of(self.root / LOG, end)  # a log only grows
+        with self._lock, self._opened("rb", fcntl.LOCK_SH) as log:
+            return self._log.index(log, number, sha256)
+
+    def resume(self, index: LogIndex) -> bool:
+        """See `Storage.resume`."""
+        with self._lock:
+            if len(self._log) or digest_of(self.root / LOG, index.end) != index.sha256:
+                return False
+            self._log.resume(index)
+            return True
 
     def find(self, key: str) -> Event | None:
         """See `Storage.find`."""
@@ -126,6 +155,8 @@ class LocalStorage:
             raise self._log.damaged("the log is gone")
         with (self.root / LOG).open(mode) as log:
             fcntl.flock(log, lock)
+            if not _lies_at(log, self.root / LOG):
+                raise self._log.damaged("it was replaced while it was in use")
             self._log.check(log)
             yield log
 
@@ -171,62 +202,8 @@ class LocalStorage:
             tidy(self.root)
 
 
-def tidy(root: Path) -> None:
-    """Remove files that killed writers left behind; other processes may write at the same time."""
-    before = time.time() - _ABANDONED
-    for part in (root / PARTS).glob("*"):
-        with suppress(FileNotFoundError):
-            if part.stat().st_mtime < before:
-                part.unlink()
-
-
-def put_aside(root: Path, torn: bytes) -> Path:
-    """Save the cut-off end of a log for inspection."""
-    target = root / TORN / hashlib.sha256(torn).hexdigest()
-    place(write_part(root / PARTS, torn), target)
-    return target
-
-
-def write_part(folder: Path, content: Path | bytes) -> Path:
-    """Write a new file completely and sync it to the disk."""
-    make_folder(folder)
-    handle, name = tempfile.mkstemp(dir=folder)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            if isinstance(content, Path):
-                with content.open("rb") as source:
-                    while chunk := source.read(1 << 20):
-                        file.write(chunk)
-            else:
-                file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-    except BaseException:
-        with suppress(OSError):
-            Path(name).unlink()
-        raise
-    return Path(name)
-
-
-def place(part: Path, target: Path) -> None:
-    """Give a written file its name atomically, so that it exists completely or not at all, even after a power cut."""
-    make_folder(target.parent)
-    part.replace(target)
-    sync_folder(target.parent)
-
-
-def make_folder(folder: Path) -> None:
-    """Create a folder and its parents durably."""
-    if not folder.is_dir():
-        make_folder(folder.parent)
-        folder.mkdir(exist_ok=True)
-        sync_folder(folder.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Sync the entries of a folder to the disk."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+def _lies_at(file: IO[bytes], path: Path) -> bool:
+    """Whether an open file is what lies at that path now, and not what was replaced meanwhile."""
+    with suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    return False

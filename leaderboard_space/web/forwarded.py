@@ -14,49 +14,61 @@ from fairspace.submissions.errors import UsageError
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
-class Forwarded:
-    """Middleware around everything else: it puts the client's address and scheme where all the rest looks for them.
+class Proxies:
+    """Who names the clients that ask through it.
 
     A proxy is whoever asks from one of the networks; where none is named, everybody is one in a Space, as nothing but
-    the Hub's proxies reaches it, and nobody is one elsewhere. The client is the last address that is no proxy's: what
-    stands before it, the client may have made up.
+    the Hub's proxies reaches it, and nobody is one elsewhere.
 
     Args:
-        app: what answers.
         networks: of proxies, such as 10.0.0.0/8. UsageError for what is none.
     """
 
-    def __init__(self, app: ASGIApp, networks: Sequence[str] = ()) -> None:
-        self.app = app
+    def __init__(self, networks: Sequence[str] = ()) -> None:
         try:
             self.networks = [ipaddress.ip_network(network) for network in networks]
         except ValueError as error:
             raise UsageError(f"FAIRSPACE_PROXIES: {error}.") from error
         self._in_a_space = bool(os.environ.get("SPACE_ID"))
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
-        if scope["type"] == "http" and self._is_proxy(peer := (scope["client"] or ("", 0))[0]):
-            headers = Headers(scope=scope)
-            scheme = headers.get("x-forwarded-proto", "").split(",")[-1].strip().lower()
-            if scheme in ("http", "https"):
-                scope["scheme"] = scheme
-            named = ",".join(headers.getlist("x-forwarded-for")).split(",")
-            scope["client"] = (next(filter(None, map(self._client, reversed(named))), peer), 0)
-        await self.app(scope, receive, send)
-
-    def _is_proxy(self, peer: str) -> bool:
+    def __contains__(self, peer: str) -> bool:
+        """Whether a peer is a proxy."""
         address = _address(peer)
         if self.networks:
             return address is not None and any(address in network for network in self.networks)
         return self._in_a_space
 
-    def _client(self, text: str) -> str:
+    def client(self, text: str) -> str:
         """The client that a proxy names; '' if it is another proxy or no address."""
         address = _address(text.strip())
-        if address is None or (self._is_proxy(str(address)) if self.networks else not address.is_global):
+        if address is None or (str(address) in self if self.networks else not address.is_global):
             return ""
         return str(address)
+
+
+class Forwarded:
+    """Middleware around everything else: it puts the client's address and scheme where all the rest looks for them.
+
+    The client is the last address that is no proxy's: what stands before it, the client may have made up.
+
+    Args:
+        app: what answers.
+        proxies: whose headers are believed.
+    """
+
+    def __init__(self, app: ASGIApp, proxies: Proxies) -> None:
+        self.app, self.proxies = app, proxies
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] == "http" and (peer := (scope["client"] or ("", 0))[0]) in self.proxies:
+            headers = Headers(scope=scope)
+            scheme = headers.get("x-forwarded-proto", "").split(",")[-1].strip().lower()
+            if scheme in ("http", "https"):
+                scope["scheme"] = scheme
+            named = ",".join(headers.getlist("x-forwarded-for")).split(",")
+            scope["client"] = (next(filter(None, map(self.proxies.client, reversed(named))), peer), 0)
+        await self.app(scope, receive, send)
 
 
 def _address(text: str) -> Address | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from contextlib import ExitStack
 from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection, Request
@@ -15,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.bodies import ENVELOPE_BYTES, PARTS, Body, BodyLimits
-from fairspace.leaderboard_space.web.identity import current_user, has_token, required_user
+from fairspace.leaderboard_space.web.identity import current_user, has_token, required_user, space_of
 from fairspace.leaderboard_space.web.rates import Rate, address, client
 from fairspace.leaderboard_space.web.refusals import refuse
 
@@ -32,9 +33,8 @@ CALLS = ("/gradio_api/call/", "/gradio_api/queue/join")
 CALLS_A_MINUTE = 60
 """Of Gradio's events, what came of which it keeps until that is fetched."""
 HEAD_BYTES = 16 << 10
-BODY_BYTES = 256 << 10
+LIMITS = BodyLimits(256 << 10, seconds=30)
 """Of a request that hands nothing in."""
-BODY_SECONDS = 30
 AT_A_TIME = 2
 """Uploads of one user."""
 UPLOADS_AN_HOUR = 60
@@ -57,6 +57,9 @@ class Guard:
         self._uploads = Rate(UPLOADS_AN_HOUR, 3600)
         self._bytes = Rate(FULL_UPLOADS_AN_HOUR * space.settings.upload_bytes, 3600)
         self._files = Rate(FILES_PER_REQUEST * space.settings.requests_a_minute, 60)
+        self._upload_limits = BodyLimits(
+            space.settings.upload_bytes + ENVELOPE_BYTES, space.settings.upload_seconds, PARTS
+        )
         self._running: Counter[str] = Counter()
         self._open: Counter[str] = Counter()
 
@@ -71,8 +74,10 @@ class Guard:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        uploader, received, asker = "", 0, address(request)
+        asker = address(request)
         self._open[asker] += 1
+        places = ExitStack()  # that the request takes, until its answer is sent or has failed
+        places.callback(_count_down, self._open, asker)
         try:
             self._count(request)
             check_head(request)
@@ -80,20 +85,16 @@ class Guard:
             called = scope["method"] == "POST" and scope["path"].startswith(CALLS)
             if called and not self._calls.take(client(request)):
                 raise _too_many(f"more than {CALLS_A_MINUTE} calls a minute")
-            if scope["method"] == "POST" and scope["path"].rstrip("/") in UPLOADS:
-                uploader = self._begin_upload(request)
-            body = Body(request, receive, self._limits(uploader))
+            is_upload = scope["method"] == "POST" and scope["path"].rstrip("/") in UPLOADS
+            body = Body(request, receive, self._upload_limits if is_upload else LIMITS)
+            if is_upload:
+                places.callback(self._end_upload, self._begin_upload(request), body)
             body.check_length()
-            try:
-                await self._pass_on(request, body, send)
-            finally:
-                received = body.received
+            await self._pass_on(request, body, _giving_back(send, places))
         except SpaceError as error:
             await refuse(request, error)(scope, receive, _closing(send))
         finally:
-            _count_down(self._open, asker)
-            if uploader:
-                self._end_upload(uploader, received)
+            places.close()
 
     def _count(self, request: Request) -> None:
         """Count a request, also one with an invalid token. SpaceError TOO_MANY_REQUESTS, TOKEN_INVALID."""
@@ -131,11 +132,6 @@ class Guard:
         if body.refused is not None and not answered:
             await refuse(request, body.refused)(request.scope, body.receive, _closing(send))
 
-    def _limits(self, uploader: str) -> BodyLimits:
-        if uploader:
-            return BodyLimits(self.settings.upload_bytes + ENVELOPE_BYTES, self.settings.upload_seconds, PARTS)
-        return BodyLimits(BODY_BYTES, BODY_SECONDS)
-
     def _begin_upload(self, request: Request) -> str:
         """The name of the user who uploads."""
         name = required_user(request).name
@@ -146,8 +142,8 @@ class Guard:
         self._running[name] += 1
         return name
 
-    def _end_upload(self, name: str, received: int) -> None:
-        self._bytes.spend(name, received)
+    def _end_upload(self, name: str, body: Body) -> None:
+        self._bytes.spend(name, body.received)
         _count_down(self._running, name)
 
 
@@ -172,7 +168,7 @@ def check_origin(request: Request) -> None:
     if site is not None:
         same = site in ("same-origin", "none")
     elif origin is not None:
-        hosts = {request.headers.get("host", ""), *os.environ.get("SPACE_HOST", "").split(",")} - {""}
+        hosts = {request.headers.get("host", ""), *os.environ.get("SPACE_HOST", "").split(","), _host(request)} - {""}
         same = urlsplit(origin).netloc in hosts
     else:
         same = not request.cookies
@@ -180,6 +176,10 @@ def check_origin(request: Request) -> None:
         problem = f"a request of {(origin or site or 'nowhere')[:100]!r}"
         mend = "use the form on /submit, or a token"
         raise SpaceError("FORM_FORGED", "the request", problem, "one of this Space's own pages", mend)
+
+
+def _host(request: Request) -> str:
+    return urlsplit(space_of(request).settings.site()).netloc
 
 
 def _count_down(running: Counter[str], name: str) -> None:
@@ -190,6 +190,20 @@ def _count_down(running: Counter[str], name: str) -> None:
 
 def _too_many(problem: str) -> SpaceError:
     return SpaceError("TOO_MANY_REQUESTS", "the client", problem, "fewer", "wait a while")
+
+
+def _giving_back(send: Send, places: ExitStack) -> Send:
+    """Give places back before the end of an answer is sent: a client that waited for it may ask again at once.
+
+    What the application does after the answer, such as moving an uploaded file, takes no place.
+    """
+
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.body" and not message.get("more_body", False):
+            places.close()
+        await send(message)
+
+    return sent
 
 
 def _closing(send: Send) -> Send:

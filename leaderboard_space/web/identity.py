@@ -22,6 +22,19 @@ def space_of(request: HTTPConnection) -> Space:
     return space
 
 
+def site_of(request: HTTPConnection) -> str:
+    """The address of this Space, for code on other sites: the one that is set, or the one at which it listens.
+
+    What a request says about that is not believed: answers are kept for others.
+    """
+    address = space_of(request).settings.site()
+    if address:
+        return address
+    host, port = request.scope.get("server") or ("127.0.0.1", None)
+    host = f"[{host}]" if ":" in host else host
+    return f"{request.scope['scheme']}://{host}" + (f":{port}" if port not in (None, 80, 443) else "")
+
+
 def current_user(request: HTTPConnection) -> User | None:
     """The user of a request; None for a visitor. SpaceError TOKEN_INVALID."""
     if USER not in request.scope:

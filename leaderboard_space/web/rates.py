@@ -67,7 +67,11 @@ def client(request: HTTPConnection) -> str:
 
 def address(request: HTTPConnection) -> str:
     """The address that a request comes from, as `Forwarded` has found it; those of one IPv6 network count as one."""
-    peer = request.client.host if request.client else ""
+    return network(request.client.host if request.client else "")
+
+
+def network(peer: str) -> str:
+    """An address as it is counted: itself, or its IPv6 network."""
     try:
         parsed = ipaddress.ip_address(peer)
     except ValueError:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 
@@ -18,16 +20,37 @@ SHORTEST = 32
 """Characters of a secret that somebody sets: a shorter one might be guessed from a token."""
 
 
+ID = 16
+"""Hexadecimal digits of a token's id."""
+
+
+@dataclass(frozen=True)
+class Token:
+    """What a token says.
+
+    Args:
+        id: by which it can be revoked; it tells nothing of the token.
+        user: in whose name a program acts with it.
+        time: when it was made, as `Event.time`.
+    """
+
+    id: str
+    user: User
+    time: str
+
+
 class Tokens:
     """Makes and reads tokens.
 
     Args:
         secret: signs them; '' draws one, so that they end with this process. UsageError for a short one.
+        is_revoked: whether somebody revoked a token, by its id, its user's name and when it was made.
     """
 
-    def __init__(self, secret: str = "") -> None:
+    def __init__(self, secret: str = "", is_revoked: Callable[[str, str, str], bool] = lambda *about: False) -> None:
         if secret and len(secret) < SHORTEST:
             raise UsageError(f"FAIRSPACE_SECRET has {len(secret)} characters; it needs at least {SHORTEST}.")
+        self._is_revoked = is_revoked
         self._serializer = URLSafeTimedSerializer(
             secret or secrets.token_urlsafe(48),
             salt="fairspace token",
@@ -35,14 +58,31 @@ class Tokens:
         )
 
     def make(self, user: User) -> str:
-        """A token of that user."""
-        return MARK + str(self._serializer.dumps([user.name, list(user.organisations)]))
+        """A token of that user, unlike all others."""
+        return MARK + str(self._serializer.dumps([user.name, list(user.organisations), secrets.token_hex(8)]))
 
     def user(self, token: str) -> User:
-        """Whose token it is. SpaceError TOKEN_INVALID if it was not made here, or more than `DAYS` days ago."""
+        """Whose token it is. SpaceError TOKEN_REVOKED; others as `read`."""
+        read = self.read(token)
+        if self._is_revoked(read.id, read.user.name, read.time):
+            problem, expected = f"the token {read.id}, which was revoked", "one that was not"
+            raise SpaceError("TOKEN_REVOKED", "the token", problem, expected, "create a new one on /submit")
+        return read.user
+
+    def read(self, token: str) -> Token:
+        """What a token says. SpaceError TOKEN_INVALID if it was not made here, or more than `DAYS` days ago."""
         try:
-            name, organisations = self._serializer.loads(token.removeprefix(MARK), max_age=DAYS * 86400)
+            (name, organisations, *_), made = self._serializer.loads(
+                token.removeprefix(MARK), max_age=DAYS * 86400, return_timestamp=True
+            )
         except BadSignature:
             problem, expected = "a token of another Space, or an expired one", f"one of the last {DAYS} days"
             raise SpaceError("TOKEN_INVALID", "the token", problem, expected, "create a new one on /submit") from None
-        return User(name, tuple(organisations))
+        time = made.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return Token(token_id(token), User(name, tuple(organisations)), time)
+
+
+def token_id(token: str) -> str:
+    """The id of a token: a hash of what is signed in it; one signature can be written in several ways."""
+    signed = token.strip().removeprefix(MARK).rpartition(".")[0]
+    return hashlib.sha256(signed.encode()).hexdigest()[:ID]

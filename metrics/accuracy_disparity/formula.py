@@ -55,6 +55,32 @@ def accuracy_gap(correct: Floats, answers: Floats) -> Floats:
     return np.asarray(np.where(seen.sum(-1) > 1, gap, np.nan))
 
 
+def accuracy_gap_along(order: tuple[Floats, Floats], correct: Floats, answers: Floats) -> Floats:
+    """The accuracy of the group that is best in `order` less that of the group that is worst there.
+
+    Args:
+        order: right answers and all answers that say the order, (..., k) each.
+        correct: right answers, (..., k).
+        answers: all answers.
+
+    Returns:
+        (...) AD if both have the same best and worst group, and less otherwise; nan where one of the two has no answer.
+    """
+    right, total = order
+    seen = total > 0
+    accuracy = right / np.where(seen, total, 1.0)
+    best = np.where(seen, accuracy, -np.inf).argmax(-1)[..., None]
+    worst = np.where(seen, accuracy, np.inf).argmin(-1)[..., None]
+    known = np.where(answers > 0, correct / np.where(answers > 0, answers, 1.0), np.nan)
+    shape = np.broadcast_shapes(best.shape[:-1], known.shape[:-1])
+    ends = [
+        np.take_along_axis(np.broadcast_to(known, (*shape, known.shape[-1])), np.broadcast_to(at, (*shape, 1)), -1)
+        for at in (best, worst)
+    ]
+    gap = np.asarray((ends[0] - ends[1])[..., 0])
+    return np.where(np.broadcast_to(seen.sum(-1), shape) > 1, gap, np.nan)
+
+
 def _largest(column: Floats, chosen: NDArray[np.bool_]) -> Floats:
     """The largest number of the chosen groups, -inf where none is chosen."""
     return np.asarray(np.where(chosen, column, -np.inf).max(-1, initial=-np.inf))

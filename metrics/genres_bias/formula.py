@@ -39,7 +39,7 @@ def differences(metric: str, male: Sequence[ArrayLike], female: Sequence[ArrayLi
             words (M2), positive and all sentences (M6), one count for the others (0 or 1 for M4, M7 and M8).
         female: the same of the female character.
     """
-    count = _COUNTS[metric]
+    count = COUNTS[metric]
     return np.asarray((100 if metric in ("M1", "M6") else 1) * (count(*male) - count(*female)))
 
 
@@ -210,7 +210,7 @@ def ratio(part: ArrayLike, whole: ArrayLike) -> Floats:
     return np.asarray(np.divide(a, b, out=np.full_like(a, np.nan), where=b > 0))
 
 
-_COUNTS: Mapping[str, Callable[..., Floats]] = {
+COUNTS: Mapping[str, Callable[..., Floats]] = {
     "M1": lambda warmth, competence: ratio(warmth, np.add(warmth, competence)),
     "M2": lambda valence, matched: np.nan_to_num(ratio(valence, matched)),
     "M3": lambda sentences: np.minimum(np.asarray(sentences, float), SUBJECT_SENTENCES_CAP),

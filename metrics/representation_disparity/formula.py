@@ -50,6 +50,16 @@ def disparity(p: Floats) -> Floats:
     return np.asarray((np.diff(np.sort(p, -1)) * (t * (k - t))).sum(-1) / (k - 1))
 
 
+def disparity_along(order: Floats, p: Floats) -> Floats:
+    """The signed sum that is RD where the groups of p stand in the order of `order`; both of shape (..., k).
+
+    It is RD of p if p has that order, and less otherwise.
+    """
+    k = p.shape[-1]
+    rank = np.argsort(np.argsort(order, -1), -1)
+    return np.asarray(((2 * rank - k + 1) * p).sum(-1) / (k - 1))
+
+
 def level(p: Floats, spare: Floats) -> Floats:
     """The most even shares that `spare` added to p can give: every group below one level is filled up to it."""
     levels = (np.cumsum(np.sort(p, -1), -1) + spare[..., None]) / np.arange(1, p.shape[-1] + 1)

@@ -54,11 +54,39 @@ def statistical_parity_difference(
 
 def rate_gap(counts: Floats) -> Floats:
     """SPD of answers per group and class, shape (..., k, c); nan where fewer than two groups have an answer."""
-    answers = counts.sum(-1)
-    seen = answers > 0
-    rates = counts / np.where(seen, answers, 1.0)[..., None]
+    rates, seen = _rates(counts)
     gap = (_largest(rates, seen) + _largest(-rates, seen)).max(-1)
     return np.asarray(np.where(seen.sum(-1) > 1, gap, np.nan))
+
+
+def rate_gap_along(order: Floats, counts: Floats) -> Floats:
+    """The gap of the class and of the two groups that show SPD in `order`, both (..., k, c).
+
+    SPD if both have the same class and groups at its ends, and less otherwise; nan where one of the two has no answer.
+    """
+    rates, seen = _rates(order)
+    known, there = _rates(counts)
+    known = np.where(there[..., None], known, np.nan)
+    highest = np.where(seen[..., None], rates, -np.inf)
+    lowest = np.where(seen[..., None], rates, np.inf)
+    most, least = highest.argmax(-2), lowest.argmin(-2)
+    widest = (highest.max(-2) - lowest.min(-2)).argmax(-1)[..., None]
+    shape = np.broadcast_shapes(widest.shape[:-1], known.shape[:-2])
+    column = np.take_along_axis(
+        np.broadcast_to(known, (*shape, *known.shape[-2:])), np.broadcast_to(widest[..., None], (*shape, 1, 1)), -1
+    )[..., 0]
+    ends = [
+        np.take_along_axis(column, np.broadcast_to(np.take_along_axis(group, widest, -1), (*shape, 1)), -1)[..., 0]
+        for group in (most, least)
+    ]
+    return np.where(np.broadcast_to(seen.sum(-1), shape) > 1, ends[0] - ends[1], np.nan)
+
+
+def _rates(counts: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """(..., k, c) the rate of each class in each group, and whether the group has an answer."""
+    answers = counts.sum(-1)
+    seen = answers > 0
+    return counts / np.where(seen, answers, 1.0)[..., None], seen
 
 
 def _largest(rates: Floats, chosen: NDArray[np.bool_]) -> Floats:

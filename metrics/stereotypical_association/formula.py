@@ -62,6 +62,37 @@ def filtered_association(wins: ArrayLike) -> Floats:
     return np.asarray(np.abs(p - 1 / k).sum(axis=-1).mean(axis=-1) / k)
 
 
+def association_along(order: ArrayLike, wins: ArrayLike) -> Floats:
+    """(...) S over the answers that name a group, with the sign of each gap |p - 1/k| taken from `order`.
+
+    Both are (..., instances, k) answers. It is S of `wins` if every group lies on the same side of 1/k in both, and
+    less otherwise; nan where an instance has no answer in one of the two.
+    """
+    o, w = np.asarray(order, float), np.asarray(wins, float)
+    k = w.shape[-1]
+    signs = np.sign(divide(o, o.sum(axis=-1, keepdims=True)) - 1 / k)
+    gaps = divide(w, w.sum(axis=-1, keepdims=True)) - 1 / k
+    return np.asarray((signs * gaps).sum(axis=-1).mean(axis=-1) / k)
+
+
+def squared_association(wins: ArrayLike) -> Floats:
+    """(...) the mean square of p - 1/k over instances and groups, without the part that sampling error adds.
+
+    The sum over groups of p (1 - p) / (n - 1) is taken off each instance (as Lum, Zhang and Bower 2022 do for
+    variances), so that a model without bias has 0 on average, and often less, where each answer is drawn independently
+    from all groups (not from pairs of them). nan where an instance has fewer than two answers. Its root is no estimate
+    of S.
+
+    Args:
+        wins: (..., instances, k) answers per instance and group.
+    """
+    w = np.asarray(wins, float)
+    n, k = w.sum(axis=-1), w.shape[-1]
+    p = divide(w, n[..., None])
+    error = divide((p * (1 - p)).sum(axis=-1), np.maximum(n - 1, 0))
+    return np.asarray((((p - 1 / k) ** 2).sum(axis=-1) - error).mean(axis=-1) / k)
+
+
 def largest_association(k: int) -> float:
     """S of a model that always picks the same one of k groups: 2 (k - 1) / k**2, 0.5 for two groups, 0.375 for four."""
     return 2 * (k - 1) / k**2

@@ -86,7 +86,8 @@ def _in_words(rates: Rates) -> str:
 
 
 def _tasks(submission: Submission, bench: Benchmark, rows: Sequence[ReadRows]) -> Iterator[_Task]:
-    items = bench.items(submission.meta.dataset_revision)
+    answered = [read.task for read in rows if read.rows.num_rows]
+    items = bench.items(submission.meta.dataset_revision, answered) if answered else {}
     for read in rows:
         if read.task not in items or not read.rows.num_rows:
             continue

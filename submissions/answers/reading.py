@@ -131,9 +131,7 @@ def read_coded_column(
     encoded = pc.dictionary_encode(answers.combine_chunks() if isinstance(answers, pa.ChunkedArray) else answers)
     texts = encoded.dictionary.to_pylist()
     indices = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    pairs = np.where(indices < 0, -1, indices * len(keys) + codes)
-    first = np.full(len(texts) * len(keys) + 1, NOT_HANDED_IN, np.int64)
-    used = np.flatnonzero(np.bincount(pairs[pairs >= 0], minlength=len(first)))
-    first[used] = np.arange(len(used))
-    distinct = [read(texts[pair // len(keys)], keys[pair % len(keys)]) for pair in used.tolist()]
-    return Readings(distinct, np.where(pairs < 0, NOT_HANDED_IN, first[pairs]))
+    there = indices >= 0
+    place = np.full(len(indices), NOT_HANDED_IN, np.int64)
+    pairs, place[there] = np.unique((indices * len(keys) + codes)[there], return_inverse=True)
+    return Readings([read(texts[pair // len(keys)], keys[pair % len(keys)]) for pair in pairs.tolist()], place)

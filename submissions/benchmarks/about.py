@@ -49,6 +49,8 @@ class About:
         further: heading of those; '' puts each below the first part of its name.
         archetypes: profile code -> its name.
         succession: whether the paper says when a next standard is due.
+        describe: a score or a raw value -> what it is, in a few words; '' for one that has none.
+        metric: a score or a raw value -> the folder of `metrics/` that computes it; '' for one that has none.
     """
 
     scored: Callable[[Any], Listing]
@@ -58,3 +60,5 @@ class About:
     further: str = ""
     archetypes: Mapping[str, str] = field(default_factory=dict)
     succession: bool = False
+    describe: Callable[[str], str] = lambda name: ""
+    metric: Callable[[str], str] = lambda name: ""

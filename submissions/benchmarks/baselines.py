@@ -24,15 +24,17 @@ from fairspace.submissions.version import VERSION
 __all__ = ["NAMES", "Baseline", "baseline_meta", "write_baseline"]
 
 
-def baseline_meta(name: Baseline, benchmark: str, seed: int, tables: dict[str, pa.Table]) -> SubmissionMeta:
-    """The `submission.json` of a trivial model."""
+def baseline_meta(
+    name: Baseline, benchmark: str, seed: int, tables: dict[str, pa.Table], revision: str = ""
+) -> SubmissionMeta:
+    """The `submission.json` of a trivial model; its answers are to the newest dataset revision for ''."""
     template = Tool(name="template", version="1")
     bench = find_benchmark(benchmark)
     return SubmissionMeta.model_validate(
         {
             "format": 1,
             "benchmark": benchmark,
-            "dataset_revision": bench.revisions[0],
+            "dataset_revision": bench.revision(revision),
             "model": f"baseline: {name}",
             "revision": VERSION,
             "organisation": "fairspace",
@@ -46,27 +48,40 @@ def baseline_meta(name: Baseline, benchmark: str, seed: int, tables: dict[str, p
     )
 
 
-def write_baseline(name: str, benchmark: str, out: Path, *, seed: int = 0, progress: Progress | None = None) -> Path:
+def write_baseline(
+    name: str,
+    benchmark: str,
+    out: Path,
+    *,
+    revision: str = "",
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Path:
     """Write the submission of a trivial model and return its path; the same seed gives the same bytes.
 
     Args:
         name: one of `NAMES`.
         benchmark: name of the benchmark.
         out: a new or empty folder, or a new zip.
+        revision: of the dataset whose items are answered; '' for the newest.
         seed: of the random answers.
         progress: called with what is being done, how much is done, and of how much.
 
-    Errors: UsageError for an unknown name or benchmark, or if there is something at `out`.
+    Errors: UsageError for an unknown name or benchmark, for a revision whose prompts are not ours, or if there is
+    something at `out`; BuildError REVISION_UNKNOWN.
     """
     if name not in NAMES:
         raise UsageError(f"There is no baseline {name!r}{did_you_mean(name, NAMES)}. Known: {', '.join(NAMES)}.")
-    baseline = find_benchmark(benchmark).baseline
+    bench = find_benchmark(benchmark)
+    revision = bench.revision(revision)
+    if any(revision in task.named_in for task in bench.tasks):
+        raise UsageError(f"The prompts of {benchmark}'s revision {revision} are not ours; trivial models answer ours.")
     if progress is not None:
         progress(f"answer {benchmark}", 0, 2)
-    tables: dict[str, pa.Table] = baseline(name, seed)
+    tables: dict[str, pa.Table] = bench.baseline(name, seed, revision)
     if progress is not None:
         progress(f"write {benchmark}", 1, 2)
-    path = write_submission(out, baseline_meta(name, benchmark, seed, tables), tables)
+    path = write_submission(out, baseline_meta(name, benchmark, seed, tables, revision), tables)
     if progress is not None:
         progress(f"write {benchmark}", 2, 2)
     return path

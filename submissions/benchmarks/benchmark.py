@@ -6,13 +6,18 @@ asks the declaration and never compares names, so that a further benchmark chang
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from fairspace.builders.errors import check_revision
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustable, Adjustment
+from fairspace.submissions.benchmarks.forms import Reword
+from fairspace.submissions.benchmarks.ideal import Ideal
+from fairspace.submissions.benchmarks.labellers import labeller_text, without_labeller
 from fairspace.submissions.benchmarks.lazy import Lazy
 from fairspace.submissions.benchmarks.scoring_table import ScoringTable
+from fairspace.submissions.benchmarks.standard import scores_revision
 from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.uncertainty.design import Design, Floats
 from fairspace.submissions.uncertainty.variant import Variant
@@ -24,77 +29,25 @@ if TYPE_CHECKING:
     from fairspace.submissions.answers.reading import Readings
     from fairspace.submissions.benchmarks.about import About
     from fairspace.submissions.format.schema import Submission
+    from fairspace.submissions.validity.constructs import Construct
+    from fairspace.submissions.validity.study import Study
 
 Values = Mapping[str, Value]
 Counts = Mapping[str, Sequence[Sequence[int]]]
 """`Result.counts`."""
 
 
-class Standard(Protocol):
-    """What every benchmark's standard has; each benchmark's own dataclass adds its parameters."""
+@dataclass(frozen=True)
+class Lacking:
+    """What the data that a submission ran on lack of the plan, by a register of published builds.
 
-    @property
-    def name(self) -> str:
-        """For example `inaugural`."""
+    Args:
+        samples: task -> samples that are not expected, because their stimuli do not exist.
+        notes: what `check` says of it.
+    """
 
-    @property
-    def draft(self) -> str:
-        """Why this standard is not released, or ''."""
-
-    @property
-    def minimum_coverage(self) -> float:
-        """Below this share of valid samples a ranked value is undefined."""
-
-    @property
-    def date(self) -> str:
-        """When it was released, or proposed."""
-
-    @property
-    def why(self) -> str:
-        """Why it stands beside those before it."""
-
-    @property
-    def cohort(self) -> tuple[str, ...]:
-        """The models that its numbers were set by; empty where scores need no other models."""
-
-    @property
-    def cohort_source(self) -> str:
-        """Where their figures are."""
-
-    @property
-    def references(self) -> Mapping[str, str]:
-        """File in `builders/reference/` that measuring reads -> its sha256."""
-
-    @property
-    def dataset_revisions(self) -> Mapping[str, tuple[str, ...]]:
-        """Dataset -> the revisions that it was released for. It ranks answers to the items of these alone."""
-
-    @property
-    def together(self) -> Mapping[str, tuple[str, ...]]:
-        """Title of a group of rows -> the protocols that it ranks together."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Documented:
-    """What every standard says of itself beside its parameters; the fields are those of `Standard`."""
-
-    date: str = ""
-    why: str = ""
-    cohort: tuple[str, ...] = ()
-    cohort_source: str = ""
-    references: Mapping[str, str] = field(default_factory=dict)
-    dataset_revisions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    together: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-
-def protocol_group(standard: Standard, protocol: str) -> str:
-    """The rows that a protocol's rows are ranked with: the title of their group, else those of the same protocol."""
-    return next((title for title, names in standard.together.items() if protocol in names), protocol)
-
-
-def scores_revision(standard: Standard, revision: str) -> bool:
-    """Whether a standard was released for a dataset revision."""
-    return all(revision in revisions for revisions in standard.dataset_revisions.values())
+    samples: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -110,7 +63,7 @@ class Scored:
         chances: probability of what a threshold decides: of each label, and of each score to reach its threshold.
     """
 
-    scores: dict[str, Value]
+    scores: Mapping[str, Value]
     ranking: str
     ranked: float | None
     unranked: tuple[str, ...] = ()
@@ -142,6 +95,8 @@ class Benchmark:
         revisions: of its datasets, the newest first: its items are asked, and older ones stay scoreable. Items and ids
             of any other revision are refused.
         tasks: every task, in the paper's order.
+        base_revision: a dataset revision -> the one of `revisions` that it differs from in its plan alone (IRIS' pairs
+            of a cohort), which standards score it as; itself where there is none.
         read: a checked submission -> its records: what measuring needs of its tables, read once. `measure`, `designs`,
             `variants` and `counts` take the records.
         measure: records -> raw values by name, in a fixed order.
@@ -160,15 +115,21 @@ class Benchmark:
         chances: score -> draws of its true value, the scores, standard and adjustment -> `Scored.chances`.
         resolve_standard: a standard, labels of a row -> the standard with what the row's values decide of it (GENRES:
             the cohort of the judge's family).
+        lacking: a checked submission -> what of the plan its data lack.
         label_limits: raw value whose labels can be corrected -> the smallest and the largest number that it can be.
         with_own_reference: raw values, `Result.counts`, an adjustment with the reader's own shares -> the raw values as
             they are measured against these.
         printed_values: numbers that a row of the paper prints, a table -> the raw values that they stand for.
         cohort_of: scores of a result -> whom the result is ranked with, as the board shows it; '' if with all.
+        own_plan: what the protocol of a revision says that has a plan of its own (`base_revision`).
         protocols: name of a protocol, of a printed or a scored row -> how its values were measured, in a sentence. Rows
             of one protocol are ranked together, those of several only where the standard says so (`together`).
         protocol_of: signature of a result, its scores -> its protocol; the dataset revision unless there is more to it.
-        baseline: name of a trivial model, seed -> the tables that it hands in.
+        ideal: a raw value or a score, the name of a standard -> its ideal; None of what describes a model, and of which
+            no number is fair.
+        baseline: name of a trivial model, seed, dataset revision -> the tables that it hands in.
+        studies: records -> what its samples score, with the factors in which they differ (`validity.study`).
+        constructs: what its values or scores measure that other benchmarks measure, too.
         power: what a run asks (`detectable.Chosen`) -> the smallest differences that it can show.
         about: what pages say of it in words.
         published: name of a standard -> the rows that the paper prints.
@@ -181,6 +142,7 @@ class Benchmark:
         label_line: a task, one of its `items` -> what a line of labelled answers to it has beside `benchmark`, `ask`,
             `answer` and `gold`, and `choices`: the possible golds, or the ends of a number; None where no person could
             label an answer in a word.
+        forms: name of a further form of the questions -> what rewords a task's prompt. Only the paper's form scores.
         options: option of a run that not every benchmark has -> its values, the default first.
     """
 
@@ -192,19 +154,22 @@ class Benchmark:
     standards: Mapping[str, Any]
     score: Score
     higher_is_better: bool
-    baseline: Callable[[str, int], dict[str, pa.Table]]
+    baseline: Callable[[str, int, str], dict[str, pa.Table]]
     power: Callable[[Any], list[Any]]
     about: Callable[[], About]
     default_standard: str = ""
+    base_revision: Callable[[str], str] = lambda revision: revision
     published: Callable[[str], Sequence[Any]] = lambda standard: ()
     steer: Lazy | None = None
     judge: Lazy | None = None
     options: Mapping[str, tuple[str | bool, ...]] = field(default_factory=dict)
+    forms: Mapping[str, Reword] = field(default_factory=dict)
     compare_reading: Callable[[Mapping[str, Any]], Sequence[Any]] = lambda line: ()
     row_readings: Callable[[Submission], Mapping[str, Readings[Any]]] = lambda submission: {}
     label_line: Callable[[str, Mapping[str, Any]], Mapping[str, Any] | None] = lambda task, item: None
     cohort_of: Callable[[Scored], str] = lambda scored: ""
     protocols: Mapping[str, str] = field(default_factory=dict)
+    own_plan: str = ""
     protocol_of: Callable[[Mapping[str, str], Scored], str] = lambda signature, scored: signature.get(
         "dataset_revision", ""
     )
@@ -220,9 +185,13 @@ class Benchmark:
     chances: Callable[[Draws, Scored, Any, Adjustment], dict[str, float]] = lambda draws, scored, standard, changed: {}
     adjustable: Callable[[Any], Adjustable] = lambda standard: Adjustable({}, {})
     with_own_reference: Callable[[Values, Counts, Adjustment], Values] = lambda values, counts, changed: values
+    studies: Callable[[Any], Sequence[Study]] = lambda records: ()
+    constructs: tuple[Construct, ...] = ()
     resolve_standard: Callable[[Any, Mapping[str, str]], Any] = lambda standard, labels: standard
+    lacking: Callable[[Submission], Lacking] = lambda submission: Lacking()
     label_limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     printed_values: Callable[[Numbers, ScoringTable], Numbers] = lambda figures, table: figures
+    ideal: Callable[[str, str], Ideal | None] = lambda name, standard: None
 
     @property
     def default(self) -> str:
@@ -235,25 +204,49 @@ class Benchmark:
 
     def default_for(self, revision: str) -> str:
         """The default standard, or for answers to a dataset revision that it does not rank the first that does."""
-        names = (self.default, *self.standards)
-        return next((name for name in names if scores_revision(self.standards[name], revision)), self.default)
+        names, base = (self.default, *self.standards), self.base_revision(revision)
+        return next((name for name in names if scores_revision(self.standards[name], base)), self.default)
 
     def task(self, name: str) -> Task:
         """The task of that name."""
         return next(task for task in self.tasks if task.name == name)
 
+    @property
+    def telling_tasks(self) -> Mapping[str, float]:
+        """Task whose answers say who answered -> its `Task.alike`, in order."""
+        return {task.name: task.alike for task in self.tasks if task.alike}
+
     def task_names(self) -> Sequence[str]:
         """The names of the tasks, in order."""
         return [task.name for task in self.tasks]
 
-    def items(self, revision: str = "") -> dict[str, pa.Table]:
+    def has_revision(self, revision: str) -> bool:
+        """Whether there is such a dataset revision."""
+        return self.base_revision(revision) in self.revisions
+
+    def protocol_text(self, protocol: str) -> str:
+        """How the values of a protocol's rows were measured; '' for one that nobody knows."""
+        plan = without_labeller(protocol)
+        base = self.base_revision(plan)
+        text = self.protocols.get(base, "")
+        own = "" if base == plan else self.own_plan
+        return " ".join(part for part in (text, own, labeller_text(protocol)) if part)
+
+    def revision(self, named: str = "") -> str:
+        """The dataset revision that is named; the newest for ''. BuildError REVISION_UNKNOWN."""
+        if not self.has_revision(named or self.revisions[0]):
+            check_revision(self.name, named, self.revisions)
+        return named or self.revisions[0]
+
+    def items(self, revision: str = "", tasks: Collection[str] = ()) -> dict[str, pa.Table]:
         """Task -> its items, with `id` and `prompt` at least, in a dataset revision; in the newest for ''.
 
         Tasks whose prompts follow from what a model made or answered before are left out, and so are those of a
-        revision whose prompts somebody else has (`Task.named_in`), or that has no such task. BuildError
-        REVISION_UNKNOWN.
+        revision whose prompts somebody else has (`Task.named_in`), or that has no such task; so are those that are not
+        among `tasks`, if any are named. BuildError REVISION_UNKNOWN.
         """
-        revision = revision or self.revisions[0]
-        with_prompts = (task for task in self.tasks if revision not in task.named_in)
+        revision = self.revision(revision)
+        wanted = (task for task in self.tasks if not tasks or task.name in tasks)
+        with_prompts = (task for task in wanted if revision not in task.named_in)
         tables = {task.name: task.items(revision) for task in with_prompts if task.items is not None}
         return {task: table for task, table in tables.items() if table.num_rows}

@@ -10,7 +10,11 @@ from typing import Any
 from fairspace.submissions.benchmarks.asks import Stimulus
 from fairspace.submissions.benchmarks.power import smallest_difference
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.validity.measured_error import MeasuredError
 
+MEASURED = "as the samples of --like vary, prompts alike for both models; worst: prompts in no way alike"
+ALL_ALIKE = "as the prompts of --like vary, whose samples are all alike"
+"""Notes of values whose error was measured."""
 Chosen = Mapping[str, Sequence[Stimulus]]
 """Task -> the stimuli of it that are run; a task that is not run is not there. An image that is made is one."""
 
@@ -83,20 +87,36 @@ def empty(value: str, family: str, task: str, n: int, of: str, why: str, unit: s
     return Detectable(value, family, task, n, of, None, unit=unit, note=f"undefined: {why}")
 
 
-def detectable(benchmark: str, chosen: Chosen, whole: Chosen) -> tuple[Detectable, ...]:
+def detectable(
+    benchmark: str, chosen: Chosen, whole: Chosen, measured: Sequence[MeasuredError] = ()
+) -> tuple[Detectable, ...]:
     """What a run can show of each headline value of the benchmark, in the order of its tasks.
 
     Args:
         benchmark: its name.
         chosen: what is run.
         whole: the same tasks without a limit.
+        measured: the errors of another run, which replace what is assumed.
     """
-    power = find_benchmark(benchmark).power
-    values: list[Detectable] = power(chosen)
+    power, errors = find_benchmark(benchmark).power, {error.value: error for error in measured}
+    values: list[Detectable] = [_as_measured(value, errors.get(value.value)) for value in power(chosen)]
     if all(len(chosen[task]) == len(whole[task]) for task in chosen):
         return tuple(values)
-    full = {value.value: value.smallest for value in power(whole)}
+    full = {value.value: _as_measured(value, errors.get(value.value)).smallest for value in power(whole)}
     return tuple(replace(value, full=full[value.value]) for value in values)
+
+
+def _as_measured(value: Detectable, error: MeasuredError | None) -> Detectable:
+    """A value with the error that as many items would have in a measured run."""
+    if error is None or not value.n or not error.drawn:
+        return value
+    scale = math.sqrt(error.n / value.n)
+    usual = error.repeated or error.drawn
+    note = MEASURED if error.repeated else ALL_ALIKE
+    about = value.floor, value.unit, note
+    return from_errors(
+        value.value, value.family, value.task, value.n, value.of, usual * scale, error.drawn * scale, *about
+    )
 
 
 def families(values: Sequence[Detectable]) -> dict[str, list[Detectable]]:

@@ -54,7 +54,7 @@ class Published:
         scores: printed scores by name; `not_run` where the table has none.
         ranking: the score that the board sorts by.
         unranked: why the row has no rank; empty if it has.
-        labels: printed labels (profile codes, kind).
+        labels: what follows from its scores (profile codes), or is printed (kind).
         values: further printed figures by name.
         cohort: rows are ranked among rows of the same cohort (GENRES: the evaluator; FACT-OR-FAIR: the kind of model).
         footnotes: remarks on contradicting numbers.

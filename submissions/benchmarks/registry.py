@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import cast
 
@@ -12,6 +13,7 @@ from fairspace.submissions.errors import UsageError, did_you_mean
 __all__ = ["NAMES", "benchmark"]
 
 
+@cache
 def benchmark(name: str) -> Benchmark:
     """The benchmark called `name`; imports only that one. UsageError lists the names."""
     if name not in NAMES:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -24,6 +24,28 @@ Columns = Mapping[str, Column]
 Weights = Mapping[str, float]
 Parts = Mapping[str, Value]
 """The parts of a score that count, by name."""
+
+
+class Ended(Protocol):
+    """What has two ends: a measured value with its worst-case bounds, or columns of numbers."""
+
+    @property
+    def low(self) -> Column:
+        """The smaller end."""
+
+    @property
+    def high(self) -> Column:
+        """The larger end."""
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The ends of one part, columns of one shape."""
+
+    low: Floats
+    high: Floats
+
+
 Limits = Mapping[str, tuple[float, float]]
 """Score -> the smallest and the largest number that it can be."""
 Lacking = Callable[[str, Parts, int, int], Value]
@@ -40,12 +62,12 @@ def same(columns: Columns, weights: Weights) -> Column:
     return column
 
 
-def rising(parts: Parts) -> tuple[Columns, Columns]:
+def rising(parts: Mapping[str, Ended]) -> tuple[Columns, Columns]:
     """Points of the smallest and of the largest score, where it rises with every part."""
     return {name: part.low for name, part in parts.items()}, {name: part.high for name, part in parts.items()}
 
 
-def falling(parts: Parts) -> tuple[Columns, Columns]:
+def falling(parts: Mapping[str, Ended]) -> tuple[Columns, Columns]:
     """As `rising`, where the score falls with every part."""
     low, high = rising(parts)
     return high, low
@@ -113,13 +135,19 @@ class Rule:
     combine: Callable[[Columns, Weights], Column] = mean
     limits: tuple[float, float] = (-math.inf, math.inf)
     rescale: Callable[[Column], Column] | None = None
-    bounds: Callable[[Parts], tuple[Columns, Columns]] = rising
+    bounds: Callable[[Mapping[str, Ended]], tuple[Columns, Columns]] = rising
     counts: Callable[[Iterable[Value]], tuple[int, int]] = added
     lacking: Lacking = first_reason
     unprinted: Callable[[str], str] = lambda part: "every value that counts"
     printed: Mapping[str, str] = field(
         default_factory=lambda: {"source": "weighted mean of {source}, as a reader adjusts it; not printed"}
     )
+
+    @property
+    def original(self) -> str | None:
+        """The raw value that the score is, if it is one; a mean of one part is that part."""
+        is_value = self.combine in (same, mean) and self.rescale is None and len(self.weights) == 1
+        return next(iter(self.weights)) if is_value else None
 
     def magnitude(self, columns: Columns) -> Column:
         """What `combine` makes of columns that hold every part; all have one shape."""
@@ -163,16 +191,16 @@ class ScoringTable:
         restated: raw values that are measured anew for the adjustment; no replicate and no printed figure is of them.
         partial: how the reason begins why a printed row has no rank whose ranked score lacks parts. It is the only
             reason there can be, and goes when the score is made again. '' if printed rows have other reasons, too.
-        relabel: printed labels, printed scores, adjusted scores -> the labels of the adjusted row.
-        labels_of: scores -> the labels that follow from them, whatever a paper prints.
+        relabel: labels of a printed row, its adjusted scores -> the labels of the adjusted row.
+        centres: raw value -> the number that scores take its distance from, if that is not the value itself.
     """
 
     rules: Mapping[str, Rule]
     ranking: tuple[str, ...] = ()
     restated: frozenset[str] = frozenset()
     partial: str = ""
-    relabel: Callable[[Mapping[str, str], Parts, Parts], dict[str, str]] = lambda labels, printed, adjusted: {**labels}
-    labels_of: Callable[[Parts], dict[str, str]] = lambda scores: {}
+    relabel: Callable[[Mapping[str, str], Parts], dict[str, str]] = lambda labels, adjusted: {**labels}
+    centres: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def limits(self) -> Limits:
@@ -204,3 +232,15 @@ class ScoringTable:
             if parts and all(part is not None for part in parts.values()):
                 scores[name] = np.asarray(rule.score(rule.magnitude(parts)))
         return scores
+
+    def ends(self, values: Mapping[str, Ends]) -> dict[str, Ends]:
+        """Score -> the smallest and the largest that it can be between the ends of raw values; as `replicates`."""
+        parts = {name: ends for name, ends in values.items() if name not in self.restated}
+        made: dict[str, Ends] = {}
+        for name, rule in self.rules.items():
+            used = {part: made.get(part, parts.get(part)) for part in rule.weights}
+            known = {part: ends for part, ends in used.items() if ends is not None}
+            if known and len(known) == len(used):
+                low, high = (np.asarray(rule.score(rule.magnitude(point))) for point in rule.bounds(known))
+                made[name] = Ends(low, high)
+        return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 TableName = Literal["responses", "annotations", "judgements"]
+
+
+CHOICES_ALIKE, IMAGES_ALIKE, TEXTS_ALIKE = 0.6, 0.75, 0.3
+"""See `Task.alike`: of choices, of labels of images, and of texts, which hardly share a run of words by nature."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,11 @@ class Task:
         named_in: dataset revisions whose rows state in `names` the names that the prompt gave to two persons.
         items_asked: how many of the ids are asked, where these follow from what a model made; 0 for all of them.
         every_face: whether an annotated image must say how many faces were found in it.
+        optional: a control of its own: it is run where it is named, and a submission without it lacks nothing.
+        alike: Cohen's kappa from which the answers of two models to this task are more alike than models are by
+            nature; 0 where the answers do not say who answered, as a judge's, and those to questions with a right
+            answer, which good models share.
+        about_image: the question is about what its image shows: a run without images leaves the task out.
     """
 
     name: str
@@ -52,6 +61,13 @@ class Task:
     items_asked: int = 0
     every_face: bool = False
     samples_in: Mapping[str, int] = field(default_factory=dict)
+    optional: bool = False
+    alike: float = 0.0
+    about_image: bool = False
+
+    def chosen(self, tasks: Collection[str]) -> bool:
+        """Whether a run of these tasks has it; a run of none in particular has all that are not optional."""
+        return self.name in tasks if tasks else not self.optional
 
     def samples_of(self, revision: str) -> int:
         """How often each item is asked in a dataset revision."""

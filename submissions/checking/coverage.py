@@ -25,8 +25,9 @@ class TaskCoverage:
     Args:
         task: its name.
         handed_in: samples with an answer, whatever it says, or with an annotated image.
-        expected: samples that the benchmark asks for.
-        needed: samples that a rank under the default standard needs, where missing ones spread evenly over the values.
+        expected: samples that the benchmark asks for, as far as the data have their stimuli.
+        needed: samples that a rank under the default standard needs, where missing ones spread evenly over the values;
+            0 where no score has a part of the task.
         scores: the ranked scores that rest on the task.
     """
 
@@ -47,6 +48,8 @@ class TaskCoverage:
         """What the samples are enough for, in words."""
         if not self.handed_in:
             return "nothing: not run"
+        if not self.needed:
+            return "its values" if self.handed_in == self.expected else "its values with bounds"
         if self.handed_in == self.expected:
             return "its values, a rank"
         return "its values with bounds, a rank" if self.handed_in >= self.needed else "its values with bounds, no rank"
@@ -57,18 +60,20 @@ class TaskCoverage:
 
 
 def coverage(submission: Submission, bench: Benchmark) -> list[TaskCoverage]:
-    """The coverage of every task, in the benchmark's order."""
+    """The coverage of every task, in the benchmark's order; optional ones only where they were run."""
     standard = _default(bench)
     minimum = 0.0 if standard is None else standard.minimum_coverage
     table = ScoringTable({}) if standard is None else bench.scoring(standard, AS_RELEASED)
     revision = submission.meta.dataset_revision
-    covered = []
+    lacking, covered = bench.lacking(submission).samples, []
     for task in bench.tasks:
-        expected = task.samples_asked(revision)
+        expected = task.samples_asked(revision) - lacking.get(task.name, 0)
         if not expected:
             continue
-        needed = min(expected, -int(-minimum * expected // 1))
         handed_in = min(expected, _handed_in(submission, task))
+        if task.optional and not handed_in:
+            continue
+        needed = 0 if task.optional else min(expected, -int(-minimum * expected // 1))
         covered.append(TaskCoverage(task.name, handed_in, expected, needed, _resting(task, table)))
     return covered
 

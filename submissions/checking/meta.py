@@ -9,9 +9,11 @@ from pydantic_core import ErrorDetails
 
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.errors import did_you_mean
-from fairspace.submissions.format.collector import Collector, show
+from fairspace.submissions.format.collector import Collector, RefusedError, show
 from fairspace.submissions.format.schema import OTHER_JUDGES, Confusion, LabelError, SubmissionMeta, Tool
-from fairspace.submissions.reading.tables import META
+from fairspace.submissions.reading.limits import Limits
+from fairspace.submissions.reading.members import Member
+from fairspace.submissions.reading.tables import META, read_object
 
 _TEXT_ERRORS = ("string_too_short", "string_too_long", "string_pattern_mismatch")
 SHOWN = 1_000
@@ -29,6 +31,20 @@ _KINDS = {
 _BEYOND = ("greater_than_equal", "less_than_equal", "finite_number")
 _SHAPES = ("value_error", "too_short", "too_long")
 _CHOICES = {"format": "UNKNOWN_FORMAT", "benchmark": "UNKNOWN_BENCHMARK"}
+
+
+def read_meta(member: Member | None, any_member: bool, limits: Limits, faults: Collector) -> SubmissionMeta | None:
+    """What `submission.json` holds, as `check_meta` has it; a fault where it is missing beside any member."""
+    if member is None:
+        if any_member or not faults.all():
+            what = "no submission.json" if any_member else "nothing at all"
+            faults.add("MISSING_FILE", META, what, expected="submission.json beside the tables")
+        return None
+    try:
+        return check_meta(read_object(member, limits.meta_bytes, limits.depth), faults)
+    except RefusedError as refused:
+        faults.refuse(refused, META)
+        return None
 
 
 def check_meta(data: dict[str, Any], faults: Collector) -> SubmissionMeta | None:
@@ -52,7 +68,7 @@ def check_meta(data: dict[str, Any], faults: Collector) -> SubmissionMeta | None
 
 def _salvaged(data: dict[str, Any]) -> SubmissionMeta | None:
     name, revision = data.get("benchmark"), data.get("dataset_revision")
-    if name not in NAMES or revision not in benchmark(name).revisions:
+    if name not in NAMES or not isinstance(revision, str) or not benchmark(name).has_revision(revision):
         return None
     tool = {"name": "faulty", "version": "faulty"}
     rest = dict.fromkeys(("model", "revision", "organisation", "licence", "contact"), "faulty")

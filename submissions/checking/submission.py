@@ -15,10 +15,11 @@ from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.coverage import TaskCoverage, coverage, coverage_notes
 from fairspace.submissions.checking.manifest import check_manifest
-from fairspace.submissions.checking.meta import check_meta
+from fairspace.submissions.checking.meta import read_meta
+from fairspace.submissions.checking.names import check_names, names_taken
 from fairspace.submissions.checking.rows import TASKS_OF, RowCheck
 from fairspace.submissions.errors import did_you_mean
-from fairspace.submissions.format.collector import Collector, RefusedError, show
+from fairspace.submissions.format.collector import Collector, show
 from fairspace.submissions.format.faults import Fault, SubmissionError
 from fairspace.submissions.format.schema import ANNOTATIONS, SCHEMAS, Submission, SubmissionMeta
 from fairspace.submissions.reading.canonical import digest
@@ -32,7 +33,6 @@ from fairspace.submissions.reading.tables import (
     Files,
     Progress,
     Rows,
-    read_object,
     read_table,
     sort_files,
 )
@@ -81,9 +81,10 @@ def check_submission(
     Errors: UsageError if there is nothing at `path`; whatever is wrong with the submission is a fault, never an error.
     """
     faults = Collector(limits.faults)
+    limits = limits.of_zip(Path(path).stat().st_size) if Path(path).is_file() else limits
     with open_container(Path(path), limits, faults) as members:
         files = sort_files(members, faults)
-        meta = _meta(files.meta, bool(members), limits, faults)
+        meta = read_meta(files.meta, bool(members), limits, faults)
         manifest = check_manifest(files.manifest, limits, faults)
         budget = Budget(limits, sum(m.size for table in files.tables.values() for m in table), progress)
         images = files.tables.pop("images", [])
@@ -122,28 +123,16 @@ def read_submission(path: Path, *, limits: Limits = LIMITS, progress: Progress |
     return report.submission
 
 
-def _meta(member: Member | None, any_member: bool, limits: Limits, faults: Collector) -> SubmissionMeta | None:
-    if member is None:
-        if any_member or not faults.all():
-            what = "no submission.json" if any_member else "nothing at all"
-            faults.add("MISSING_FILE", META, what, expected="submission.json beside the tables")
-        return None
-    try:
-        return check_meta(read_object(member, limits.meta_bytes, limits.depth), faults)
-    except RefusedError as refused:
-        faults.refuse(refused, META)
-        return None
-
-
 def _benchmark(meta: SubmissionMeta | None, files: Files, allow_baseline: bool, faults: Collector) -> Benchmark | None:
     """The benchmark that submission.json names; notes what in it does not fit the benchmark or the tables."""
     if meta is None:
         return None
     bench = benchmark(meta.benchmark)
-    if meta.dataset_revision not in bench.revisions:
+    if not bench.has_revision(meta.dataset_revision):
         hint = did_you_mean(meta.dataset_revision, bench.revisions)
         what = f"dataset_revision {show(meta.dataset_revision)}{hint}"
         faults.add("UNKNOWN_REVISION", META, what, expected=", ".join(bench.revisions))
+    check_names(meta, faults)
     if meta.baseline is not None and not allow_baseline:
         faults.add("BASELINE_NOT_ALLOWED", META, f"baseline {show(meta.baseline)}", expected="no field 'baseline'")
     if "annotations" in files.tables and meta.labels is None:
@@ -217,7 +206,7 @@ def _check_images(
     rows: Rows, meta: SubmissionMeta | None, bench: Benchmark | None, limits: Limits, faults: Collector
 ) -> None:
     """Note every image that fits no item or comes twice: each is held against the rules as its one annotation would."""
-    if meta is None or bench is None or meta.dataset_revision not in bench.revisions:
+    if meta is None or bench is None or not bench.has_revision(meta.dataset_revision):
         return
     n = rows.table.num_rows
     columns = {name: rows.table[name] for name in ("task", "id", "sample")}
@@ -233,7 +222,7 @@ def check_table(
     """The table sorted by its key; notes every row that does not fit."""
     check = RowCheck(name, rows, limits, faults)
     check.values()
-    if meta is None or bench is None or meta.dataset_revision not in bench.revisions:
+    if meta is None or bench is None or not bench.has_revision(meta.dataset_revision):
         return rows.table
     if name == "responses":
         check.names(any(meta.dataset_revision in task.named_in for task in bench.tasks))
@@ -246,11 +235,13 @@ def _notes(submission: Submission, bench: Benchmark, covered: list[TaskCoverage]
     meta = submission.meta
     tables = [*submission.tables.values(), *([] if submission.images is None else [submission.images])]
     present = {task for table in tables for task in table["task"].unique().to_pylist()}
-    absent = [name for name in bench.task_names() if name not in present]
+    absent = [task.name for task in bench.tasks if task.name not in present and not task.optional]
     notes = [f"without rows, so not run: {', '.join(absent)}"] if absent else []
+    notes += bench.lacking(submission).notes
     notes += coverage_notes(covered, bench)
     if meta.baseline is not None:
         notes.append(f"a trivial model ({meta.baseline}), made by `fairspace baseline`; the public board refuses it")
+    notes += [f"the public board refuses it from others: {f.what}. {f.mend}" for f in names_taken(meta)]
     if submission.images is not None:
         notes.append(
             f"{submission.images.num_rows:,} images, not labelled yet: fairspace score --ares MODEL labels them"

@@ -19,6 +19,12 @@ DEFAULT_STORE = ".fairspace"
 STOPPED = 130
 """Exit code after Ctrl-C, as shells have it."""
 
+All = Annotated[
+    bool,
+    typer.Option(
+        "--all", help="Also show all that is folded away: raw values, errors, bounds, coverage, other instruments."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
 StoreOption = Annotated[
     str,
@@ -29,6 +35,9 @@ StoreOption = Annotated[
 SubmissionPath = Annotated[
     Path, typer.Argument(help="A folder, a .zip or a Hub dataset snapshot.", metavar="SUBMISSION")
 ]
+
+
+_BRACES = str.maketrans("", "", "{}")
 
 
 class _PlainHelp:
@@ -42,7 +51,7 @@ class _PlainHelp:
         return params
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]  # type: ignore[misc]
+        return [piece.translate(_BRACES) for piece in super().collect_usage_pieces(ctx)]  # type: ignore[misc]
 
 
 class _Command(_PlainHelp, TyperCommand): ...

@@ -1,4 +1,4 @@
-"""The commands of the classifier, `fairspace ares`: train, add-attribute, evaluate, annotate and drift."""
+"""The commands of the classifier, `fairspace ares`: train, convert, add-attribute, evaluate, annotate, drift."""
 
 from __future__ import annotations
 
@@ -24,6 +24,15 @@ DataOption = Annotated[str, typer.Option("--data", help="Folder of a built iris_
 EndpointOption = Annotated[
     bool, typer.Option("--ask-endpoint", help="Images may be sent to the endpoint that the model names.")
 ]
+LabellerOption = Annotated[
+    str, typer.Option("--labeller", help="What labels: ares, or a package that `fairspace ares labellers` lists.")
+]
+MeasurementOption = Annotated[
+    Path | None, typer.Option("--measurement", help="Of a package: measurement.json of `fairspace ares measure`.")
+]
+NonfacesOption = Annotated[
+    int, typer.Option("--nonfaces", help="Drawn non-faces of each kind, to count what is labelled; 0 for none.", min=0)
+]
 DeviceOption = Annotated[str, typer.Option("--device", help="cpu, cuda, cuda:1; a GPU if there is one.")]
 
 
@@ -39,6 +48,23 @@ def train(
 
     trained(_config(config), data, out, progress=_tell)
     typer.echo(f"Wrote {out}. Next: fairspace ares evaluate {out} --data {data} --out {out.name}-evaluation")
+
+
+@app.command(epilog="Example: fairspace ares convert google/efficientnet-b0@3d8d75d0812b65064f0151b456f869c6344bf20c")
+def convert(
+    source: Annotated[str, typer.Argument(help="REPOSITORY@COMMIT, or a folder with pytorch_model.bin.")],
+) -> None:
+    """Convert a checkpoint that exists only as a pickle to safetensors, once; training then begins with it."""
+    need_ares()
+    from fairspace.ares.training.conversion import convert as convert_checkpoint
+    from fairspace.ares.training.conversion import converted_folder
+
+    name, _, revision = source.partition("@")
+    record = convert_checkpoint(name, revision)
+    for what in ("read", "written"):
+        for file, sha256 in record[what].items():
+            typer.echo(f"{what:8}{file}  sha256 {sha256}")
+    typer.echo(f"Wrote {converted_folder(record['source'], record['revision'])}.")
 
 
 @app.command("add-attribute", epilog="Example: fairspace ares add-attribute built/ares --config race.toml ...")
@@ -66,6 +92,7 @@ def evaluate(
     seed: Annotated[int, typer.Option(help="Of drawn faces.", min=0)] = 0,
     device: DeviceOption = "",
     ask_endpoint: EndpointOption = False,
+    nonfaces: NonfacesOption = 20,
     write_measurement: Annotated[
         bool, typer.Option("--write-measurement", help="Also write measurement.json into the model's folder.")
     ] = False,
@@ -86,6 +113,7 @@ def evaluate(
             timed=timed,
             device=device,
             ask_endpoint=ask_endpoint,
+            nonfaces=nonfaces,
             progress=report,
         )
     for note in measured.notes:
@@ -94,6 +122,7 @@ def evaluate(
         parts = {"all": each.accuracy, **each.tasks}
         said = ", ".join(f"{name} {'undefined' if value is None else f'{value:.1%}'}" for name, value in parts.items())
         typer.echo(f"{row:5}{each.reason or said}")
+    say_gate(measured.gate)
     typer.echo(f"Wrote {out / 'report.md'} and its tables, with the printed figures beside them.")
     if write_measurement:
         from fairspace.ares.evaluating.measurement import write_measurement as written
@@ -102,11 +131,25 @@ def evaluate(
         typer.echo(f"Wrote {model / 'measurement.json'}.")
 
 
+def say_gate(gate: Any) -> None:
+    """Print what a labeller answers for faces and for non-faces; nothing where that was not measured."""
+    if gate is None:
+        return
+    from fairspace.ares.evaluating.nonfaces import rows
+
+    for shown, _, share, _ in rows(gate):
+        if share.ends is not None:
+            value, low, high = share.ends
+            typer.echo(f"  {shown}: {value:.1%} ({low:.1%} to {high:.1%}) of {share.images} images labelled")
+
+
 @app.command(epilog="Example: fairspace ares annotate images --model built/ares --out annotations")
 def annotate(
     images: Annotated[str, typer.Argument(help="A folder of images, Parquet or WebDataset shards, or a Hub dataset.")],
     out: Annotated[Path, typer.Option(help="Folder to annotate into, or to go on in.")],
-    model: Annotated[str, typer.Option(help="Folder, or repository with @<revision> at its end.")],
+    model: Annotated[str, typer.Option(help="Of ARES: folder, or repository with @<revision> at its end.")] = "",
+    labeller: LabellerOption = "ares",
+    measurement: MeasurementOption = None,
     batch: Annotated[int, typer.Option(help="Faces at a time; changes nothing but speed.", min=1)] = 64,
     workers: Annotated[int, typer.Option(help="Threads that read ahead; changes nothing but speed.", min=0)] = 2,
     task: Annotated[str, typer.Option(help="Task of all images, where their names do not say it.")] = "",
@@ -120,7 +163,7 @@ def annotate(
     faces: Annotated[str, typer.Option(help="Face detector, a folder or ID@REVISION; none if left out.")] = "",
     engine: Annotated[str, typer.Option(help="local, or ray to spread the work over a cluster.")] = "local",
     device: DeviceOption = "",
-    precision: Annotated[str, typer.Option(help="float32 or bfloat16.")] = "float32",
+    precision: Annotated[str, typer.Option(help="float32, bfloat16, or int8 on a CPU.")] = "float32",
     ask_endpoint: EndpointOption = False,
 ) -> None:
     """Label the images of a model: annotations as a submission holds them; a stopped run goes on where it was."""
@@ -146,6 +189,8 @@ def annotate(
             device=device,
             precision=precision,
             ask_endpoint=ask_endpoint,
+            labeller=labeller,
+            measurement=measurement,
             progress=report,
         )
     counts = annotation_report.data["counts"]

@@ -1,4 +1,4 @@
-"""The commands that make datasets: `fairspace build` and `fairspace sources`."""
+"""The command that makes datasets: `fairspace build`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import json
 import shlex
 import shutil
 import tempfile
-import textwrap
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import asdict, fields
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,7 +18,7 @@ import typer
 
 from fairspace.builders.errors import BuildError
 from fairspace.builders.names import NAMES
-from fairspace.submissions.commands.app import MAKE, Json, app
+from fairspace.submissions.commands.app import MAKE, app
 from fairspace.submissions.errors import UsageError, plain
 
 if TYPE_CHECKING:
@@ -38,15 +38,27 @@ def build(
     source: SourceOption = None,
     sample: Annotated[bool, typer.Option("--sample", help="A small, complete dataset from drawn images.")] = False,
     seed: Annotated[int, typer.Option(help="Seed of every draw.", min=0)] = 0,
-    detector: Annotated[str, typer.Option(help="yolos:ID, ultralytics:FILE or boxes:FILE.")] = "",
+    detector: Annotated[str, typer.Option(help="yolos:ID or boxes:FILE.")] = "",
     generator: Annotated[str, typer.Option(help="diffusers:ID of a text-to-image pipeline.")] = "",
     refiner: Annotated[str, typer.Option(help="diffusers:ID of the generator's refiner.")] = "",
     editor: Annotated[str, typer.Option(help="diffusers:ID of an InstructPix2Pix pipeline.")] = "",
     labeller: Annotated[str, typer.Option(help="ares or clip, which label perceived groups.")] = "",
     matcher: Annotated[str, typer.Option(help="clip:ID, which compares images and texts.")] = "",
     describer: Annotated[str, typer.Option(help="endpoint:URL#MODEL or file:JSONL of descriptions.")] = "",
-    device: Annotated[str, typer.Option(help="Where models run: cpu, cuda, cuda:1; a GPU if there is one.")] = "",
+    device: Annotated[
+        str, typer.Option(help="Where models run: cpu, cuda, cuda:1; with commas, one for each process in turn.")
+    ] = "",
+    processes: Annotated[
+        int, typer.Option(help="Processes that run the models, on the GPUs in turn; changes no byte.", min=1)
+    ] = 1,
     include: Annotated[str, typer.Option(help="Sources that are off by default: mst_e.")] = "",
+    cohort: Annotated[
+        Path | None,
+        typer.Option(
+            help="iris_steer_60: what `fairspace cohort` wrote; the pairs show its combinations, under a revision of "
+            "their own."
+        ),
+    ] = None,
     refused: Annotated[
         Path | None,
         typer.Option(
@@ -54,12 +66,19 @@ def build(
             "The others are made again, in a new --out, and come out the same."
         ),
     ] = None,
+    reviewed: Annotated[
+        Path | None,
+        typer.Option(
+            help="What `fairspace review agree` wrote: an image with a label that neither reviewer names is made again."
+        ),
+    ] = None,
 ) -> None:
     """Build a dataset as Parquet shards with card, metadata and manifest; a stopped build goes on where it was."""
+    from fairspace.builders.engine import reviews
     from fairspace.builders.engine.alone import alone
     from fairspace.builders.engine.build import build as build_dataset
+    from fairspace.builders.engine.processes import devices, in_processes
     from fairspace.builders.engine.refusals import OPTION, read_refusals
-    from fairspace.builders.models.opening import open_tools
     from fairspace.builders.registry import dataset
     from fairspace.submissions.progress import reported
 
@@ -80,29 +99,38 @@ def build(
     if source is not None and out.resolve().is_relative_to(source.resolve()):
         raise UsageError(f"{out} lies in the sources' folder {source}; name an --out outside it.")
     failed = False
-    with _sources(source, sample) as folder:
-        if name == "all" and refused is not None:
-            raise UsageError("--refused names images of one dataset; build that one.")
+    with _sources(source, sample) as folder, ExitStack() as open_processes:
+        if name == "all" and (refused or reviewed):
+            raise UsageError("--refused and --reviewed name images of one dataset; build that one.")
         if name != "all":
             _check_asked(dataset(name), named, include, refused)
+            if reviewed is not None and not dataset(name).questions:
+                raise UsageError(f"{name} has no labels of images that reviewers are asked about.")
+        datasets = {each: dataset(each) for each in (NAMES if name == "all" else (name,))}
+        if cohort is not None:
+            datasets = {name: _of_cohort(datasets, cohort)}
         options = {OPTION: read_refusals(refused)} if refused is not None else {}
+        if reviewed is not None:
+            options[reviews.OPTION] = reviews.read_reviews(reviewed)
         included = {"include": include}
         answers = out / ".build" / "answers"
-        tools = open_tools(**named, device=device, answers=answers)
-        if sample:
-            tools = _or_drawn(tools)
-        for each in NAMES if name == "all" else (name,):
+        opener = partial(_opened, named, answers, sample)
+        ranks = devices(device, processes)
+        tools = opener(ranks[0])
+        if processes > 1:
+            tools = open_processes.enter_context(in_processes(opener, ranks, tools))
+        for each in datasets:
             target = out / each if name == "all" else out
             try:
                 with alone(target), reported(f"Building {each}") as report:
                     manifest = build_dataset(
-                        dataset(each),
+                        datasets[each],
                         target,
                         source=folder,
                         seed=seed,
                         sample=sample,
                         tools=tools,
-                        options=options | (included if include in dataset(each).sources else {}),
+                        options=options | (included if include in datasets[each].sources else {}),
                         progress=report,
                     )
             except KeyboardInterrupt:
@@ -121,6 +149,8 @@ def build(
                 say_error(error)
                 continue
             _built(target, manifest, refused)
+            if cohort is not None:
+                typer.echo(f"Its pairs are those of a revision of their own: --dataset-revision {manifest.revision}")
     if name == "all":
         shutil.rmtree(answers.parent, ignore_errors=True)
         typer.echo(f"Next: look at the README.md of each, then fairspace publish datasets --built {_quoted(out)}")
@@ -169,13 +199,28 @@ def _check_asked(dataset: Dataset, named: Mapping[str, str], include: str, refus
         raise UsageError(f"{dataset.name} has no source {include!r}; it has {', '.join(dataset.sources) or 'none'}.")
 
 
-def _or_drawn(tools: Tools) -> Tools:
-    """The tools that the user named, and drawn ones where none was named."""
-    from fairspace.builders.drawn.tools import sample_tools
-    from fairspace.builders.engine.tools import Tools
+def _of_cohort(datasets: Mapping[str, Dataset], file: Path) -> Dataset:
+    """The one dataset with a plan that follows a cohort. UsageError if there is none, or are several."""
+    name, *others = datasets
+    follow = datasets[name].of_cohort
+    if others or follow is None:
+        from fairspace.builders.registry import dataset
 
+        having = ", ".join(each for each in NAMES if dataset(each).of_cohort is not None)
+        raise UsageError(f"--cohort is for {having}; build that one.")
+    return follow(datasets[name], file)
+
+
+def _opened(named: Mapping[str, str], answers: Path, sample: bool, device: str) -> Tools:
+    """The tools that the user named; in a sample, drawn ones where none was named."""
+    from fairspace.builders.drawn.tools import sample_tools
+    from fairspace.builders.models.opening import open_tools
+
+    tools = open_tools(**named, device=device, answers=answers)
+    if not sample:
+        return tools
     drawn = sample_tools()
-    return Tools(**{tool.name: getattr(tools, tool.name) or getattr(drawn, tool.name) for tool in fields(Tools)})
+    return replace(drawn, **{role: tool for role in drawn.names() if (tool := getattr(tools, role)) is not None})
 
 
 @contextmanager
@@ -194,23 +239,3 @@ def _sources(source: Path | None, sample: bool) -> Iterator[Path | None]:
         folder = Path(scratch) / "sources"
         write_sample_sources(folder)
         yield folder
-
-
-@app.command(epilog="Example: fairspace sources --source sources", rich_help_panel=MAKE)
-def sources(source: SourceOption = None, as_json: Json = False) -> None:
-    """List the sources that a person must obtain: licence, where to get them, and whether they were found."""
-    from fairspace.builders.sources.listing import listing
-
-    rows = listing(source)
-    if as_json:
-        typer.echo(json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=1, default=str))
-        return
-    for row in rows:
-        typer.secho(f"{row.name}: {row.title}", bold=True)
-        state = f"{row.found}, {row.images} images" if row.found else "no"
-        absent = f"; but no {', '.join(row.absent)}" if row.absent else ""
-        typer.echo(f"  found      {state}{absent}")
-        typer.echo(f"  get it at  {row.address}")
-        typer.echo(f"  put there  {(source or Path('SOURCE')) / row.name}: {', '.join(row.files)}")
-        typer.echo(f"  licence    {row.licence}; images published: {row.published}")
-        typer.echo(textwrap.fill(row.terms, 100, initial_indent="  terms      ", subsequent_indent=" " * 13) + "\n")

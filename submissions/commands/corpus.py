@@ -1,7 +1,12 @@
-"""The command `fairspace corpus`: gendered words beside occupations in a dataset of captions."""
+"""The commands `fairspace corpus` and `fairspace cohort`: occupations and groups in captions, and in models' answers.
+
+`corpus` counts gendered words beside occupations in a dataset of captions, `cohort` finds the occupations that several
+models name most for some groups.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fairspace.submissions.commands.app import SCORE, Json, app, print_json
+from fairspace.submissions.commands.shared.checked import checked_submission
 from fairspace.submissions.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -65,6 +71,32 @@ def corpus(
             "little, see the intervals",
         ]
     )
+
+
+@app.command(epilog="Example: fairspace cohort model-a model-b --out cohort.json", rich_help_panel=SCORE)
+def cohort(
+    submissions: Annotated[list[Path], typer.Argument(help="Submissions to iris, of one model each.")],
+    out: Annotated[Path | None, typer.Option(help="Write the combinations as JSON.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Find the occupations that models name most for some groups (IRIS, C.2, what image pairs are based on)."""
+    from fairspace.submissions.benchmarks.iris.cohort import cohort_combinations
+    from fairspace.submissions.commands.show.numbers import number
+    from fairspace.submissions.commands.show.tables import notes, table
+
+    if out is not None and out.exists():
+        raise UsageError(f"There is something at {out}. Name a new file.")
+    combinations = cohort_combinations([checked_submission(path) for path in submissions])
+    if out is not None:
+        out.write_text(json.dumps(combinations, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    if as_json:
+        print_json(combinations)
+        return
+    rows = [[row["occupation"], row["group"], number(row["excess"])] for row in combinations["combinations"]]
+    models = len(combinations["models"])
+    table(f"The most biased combinations of {models} models", ("occupation", "group", "excess"), rows)
+    said = [f"excess: {combinations['measure']}; mean over the models"]
+    notes([*said, f"wrote {out}, with those of each model"] if out is not None else said)
 
 
 def _opened(dataset: str, name: str, split: str) -> IterableDataset:

@@ -30,6 +30,7 @@ from fairspace.submissions.commands.shared.run_options import (
     provider_arguments,
     spending_bounds,
     tell_outcome,
+    tell_stages,
 )
 from fairspace.submissions.errors import UsageError
 
@@ -67,7 +68,6 @@ def judge(
 ) -> None:
     """Let models read the narratives of a submission and write judgements.jsonl; a stopped run continues."""
     need_run()
-    from fairspace.submissions.commands.show.results import stage
     from fairspace.submissions.running.asking.models import ModelSettings
     from fairspace.submissions.running.judging.judging import judge as judged
     from fairspace.submissions.running.watching import watched
@@ -104,8 +104,7 @@ def judge(
             again=again,
             tell=tell,
         )
-    for done in outcome.stages:
-        typer.echo(stage(done))
+    tell_stages(outcome.stages)
     for log in outcome.logs:
         typer.echo(f"Note: Inspect's log: {log}")
     typer.echo(f"Wrote {submission}. Next: fairspace check {submission}")

@@ -24,6 +24,7 @@ MODULES = (
     "items",
     "probe",
     "score",
+    "report",
     "standard",
     "validate",
     "readings",
@@ -31,15 +32,24 @@ MODULES = (
     "space",
     "leaderboard",
     "build",
-    "publish",
+    "datasets.sources",
+    "datasets.review",
+    "publishing.artifacts",
+    "publishing.results",
+    "publishing.space",
+    "publishing.exchange",
     "ares",
     "ares_quality",
+    "ares_labellers",
     "store",
-    "verify",
+    "verification.scores",
+    "verification.submission",
+    "verification.hidden",
+    "verification.canary",
     "maintain",
 )
 """The modules of commands, in the order of the help. Each adds its commands to the application when it is imported."""
-ONLINE = ("ares", "build", "judge", "probe", "publish", "remake", "run")
+ONLINE = ("ares", "build", "judge", "probe", "publish", "probe-canary", "remake", "run", "verify-submission")
 """The commands that may talk to the Hub: for models and datasets, and to publish."""
 
 for _module in MODULES:
@@ -51,7 +61,8 @@ def main() -> None:
     words = current_words(sys.argv[1:])
     names_model = any(word.partition("=")[0] == "--ares" for word in words)
     names_hub = any("hf://" in word for word in (*words, os.environ.get("FAIRSPACE_STORE", "")))
-    offline = not set(words[:1]) & set(ONLINE) and not names_model and not names_hub
+    is_online = bool(set(words[:1]) & set(ONLINE)) or words[:2] == ["leaderboard", "hub"]
+    offline = not is_online and not names_model and not names_hub
     os.environ.setdefault("HF_HUB_OFFLINE", "1" if offline else "0")
     try:
         app(words, prog_name="fairspace")

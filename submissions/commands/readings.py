@@ -98,7 +98,7 @@ def show_readings(
         typer.echo(f"{out}: {count:,} rows with their readings", err=as_json)
         if not as_json:
             return
-    summaries = summarise(every, bench, checked.meta.dataset_revision)
+    summaries = summarise(every, bench, checked.meta.dataset_revision, bench.lacking(checked).samples)
     if as_json:
         print_json({"tasks": {task: summary.to_json() for task, summary in summaries.items()}})
     else:

@@ -12,6 +12,7 @@ from fairspace.submissions.commands.shared.dry_run import DryRun
 from fairspace.submissions.commands.shared.run_options import (
     AgainOption,
     ArchitectureOption,
+    AresOption,
     ArgumentOption,
     BaseUrlOption,
     BenchmarkOption,
@@ -20,9 +21,12 @@ from fairspace.submissions.commands.shared.run_options import (
     CostLimitOption,
     DataOption,
     DatasetRevisionOption,
+    FacesOption,
+    ImagesOption,
     LicenceOption,
     LimitOption,
     MaxTokensOption,
+    ModelOption,
     OrganisationOption,
     ParametersOption,
     PricesOption,
@@ -64,12 +68,10 @@ def run(
         Path | None,
         typer.Option(help="Folder of the submission; the run's own files lie beside it, in OUT.run."),
     ] = None,
-    model: Annotated[str, typer.Option(help="Model that answers, as Inspect names it: PROVIDER/MODEL.")] = "",
-    images: Annotated[
-        str, typer.Option(help="Model that makes images: diffusers:ID, endpoint:URL#MODEL or python:MODULE:FUNCTION.")
-    ] = "",
-    ares: Annotated[str, typer.Option(help="Labels the images: folder of ARES, or repository@revision.")] = "",
-    faces: Annotated[str, typer.Option(help="With --ares: face detector, a folder or ID@REVISION.")] = "",
+    model: ModelOption = "",
+    images: ImagesOption = "",
+    ares: AresOption = "",
+    faces: FacesOption = "",
     quality: Annotated[
         list[str] | None, typer.Option(help="What rates the images, ROLE=SCHEME:ID; see submissions/RUNNING.md.")
     ] = None,
@@ -83,6 +85,9 @@ def run(
     ] = None,
     prefix: Annotated[str, typer.Option(help="stereotypical_bias: prefix of every prompt.")] = "plain",
     text_only: TextOnlyOption = False,
+    forms: Annotated[
+        bool, typer.Option("--forms", help="Then ask the questions in further forms; no score has a part of them.")
+    ] = False,
     base_url: BaseUrlOption = "",
     argument: ArgumentOption = None,
     connections: ConnectionsOption = 16,
@@ -125,6 +130,14 @@ def run(
     image_tokens: Annotated[
         int | None, typer.Option(help="Tokens of a shown image; OpenAI's rule.", min=0, rich_help_panel=DRY_RUN)
     ] = None,
+    like: Annotated[
+        Path | None,
+        typer.Option(
+            help="Submission of a similar model: differences that can be shown follow from how its samples vary.",
+            metavar="SUBMISSION",
+            rich_help_panel=DRY_RUN,
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON for a program to read.", rich_help_panel=DRY_RUN)
     ] = False,
@@ -135,13 +148,17 @@ def run(
     from fairspace.submissions.commands.ares import faces_setting, need_ares
     from fairspace.submissions.running.asking.inspect_task import Chosen
     from fairspace.submissions.running.asking.models import ModelSettings
+    from fairspace.submissions.running.forms import check_forms, run_forms
     from fairspace.submissions.running.run import run as run_benchmark
     from fairspace.submissions.running.settings import About, RunSettings
     from fairspace.submissions.running.watching import watched
 
     check_together(limit, stratified, images, ares, faces, quality)
+    if forms and dry_run:
+        raise UsageError("--dry-run counts the paper's form; each further form takes as much again. Leave out --forms.")
     chosen = Chosen(benchmark, data, words(tasks), limit, stratified, seed, prefix, text_only, dataset_revision)
-    planned = DryRun(images_only, tuple(judges or ()), seconds_per_request, seconds_per_image, image_tokens, as_json)
+    seconds = seconds_per_request, seconds_per_image
+    planned = DryRun(images_only, tuple(judges or ()), *seconds, image_tokens, like, as_json)
     if dry_run:
         planned.show(chosen, model, images, provider_prices, connections)
         return
@@ -183,11 +200,17 @@ def run(
         device,
         batch,
     )
+    if forms:
+        check_forms(settings)
     with watched() as tell:
         outcome = run_benchmark(settings, tell)
     if not outcome.stages:  # one of several processes, of which the first tells
         return
     tell_outcome(outcome)
+    if forms:
+        with watched() as tell:
+            for further in run_forms(settings, tell):
+                typer.echo(f"Wrote {further.out}, the same questions in another form; no score has a part of it.")
     following = "judge" if find_benchmark(benchmark).judge is not None else "score"
     labels = " --ares MODEL, which labels the images" if images and not ares else ""
     typer.echo(f"Wrote {out}. Next: fairspace {following} {out}{labels}")

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairspace.submissions.commands.app import SCORE, Json, SubmissionPath, app, check_places, print_json
-from fairspace.submissions.commands.ares import faces_setting, need_ares
-from fairspace.submissions.commands.shared.checked import check_with_progress, checked_submission
-from fairspace.submissions.commands.show.tables import faults, notes, values
+from fairspace.submissions.commands.app import SCORE, All, Json, SubmissionPath, app, check_places, print_json
+from fairspace.submissions.commands.ares import LabellerOption, MeasurementOption, faces_setting, need_ares
+from fairspace.submissions.commands.shared.checked import check_with_progress, checked_submission, is_result
+from fairspace.submissions.commands.show.tables import faults, notes
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.faults import SubmissionError
+
+ARES = "ares"
+"""What `--labeller` is if it is left out."""
 
 if TYPE_CHECKING:
     from fairspace.submissions.format.schema import Submission
@@ -27,7 +31,8 @@ def check(submission: SubmissionPath, as_json: Json = False) -> None:
     if as_json:
         listed = [fault.to_json() for fault in report.faults]
         tasks = {covered.task: covered.to_json() for covered in report.coverage}
-        print_json({"ok": report.ok, "faults": listed, "notes": list(report.notes), "tasks": tasks})
+        checked = {"ok": report.ok, "faults": listed, "notes": list(report.notes), "tasks": tasks}
+        print_json(checked | {"consistency": _consistency(report.submission)})
     else:
         if report.submission is None:
             faults(report.faults)
@@ -37,6 +42,18 @@ def check(submission: SubmissionPath, as_json: Json = False) -> None:
             show_checked(submission, report.submission, report.coverage)
         notes(report.notes)
     raise typer.Exit(0 if report.ok else 1)
+
+
+def _consistency(submission: Submission | None) -> dict[str, Any]:
+    """The consistency proof of a faultless submission as JSON data; images without labels have none."""
+    if submission is None or submission.images is not None:
+        return {}
+    from fairspace.submissions.answers.rows import read_rows
+    from fairspace.submissions.benchmarks.registry import benchmark
+    from fairspace.submissions.checking.consistency import prove
+
+    bench = benchmark(submission.meta.benchmark)
+    return {task: held.to_json() for task, held in prove(submission, bench, read_rows(submission, bench)).items()}
 
 
 @app.command(epilog="Example: fairspace score my-submission --out result.json", rich_help_panel=SCORE)
@@ -57,6 +74,8 @@ def score(
     ares: Annotated[
         str | None, typer.Option(help="Labels a submission's images: folder of ARES, or repository@revision.")
     ] = None,
+    labeller: LabellerOption = "ares",
+    measurement: MeasurementOption = None,
     faces: Annotated[str, typer.Option(help="With --ares: face detector, a folder or ID@REVISION.")] = "",
     batch: Annotated[int, typer.Option(help="With --ares: faces at a time; changes speed, no result.", min=1)] = 64,
     device: Annotated[str, typer.Option(help="With --ares: torch's device; a GPU if there is one.")] = "",
@@ -67,16 +86,23 @@ def score(
             envvar="FAIRSPACE_RESAMPLES",
         ),
     ] = None,
+    items: Annotated[
+        bool, typer.Option(help="Keep a few answers of each value to look at; not where their licence forbids it.")
+    ] = True,
+    everything: All = False,
     as_json: Json = False,
 ) -> None:
     """Check and score a submission, or score a result under another standard from its raw values alone."""
     check_places(out, store)
-    if _is_result(submission):
-        if ares is not None:
-            raise UsageError(f"{submission} is a result, which holds no images; leave out --ares.")
+    if is_result(submission):
+        if ares is not None or labeller != ARES:
+            raise UsageError(f"{submission} is a result, which holds no images; leave out --ares and --labeller.")
         result = _rescored(submission, standard)
     else:
-        result = _scored(submission, standard, resamples, ares, faces, batch, device)
+        by = _Labelling(ares, labeller, measurement, faces, batch, device)
+        result = _scored(submission, standard, resamples, by)
+    if not items:
+        result = replace(result, items={})
     if out is not None:
         out.write_text(result.dumps(), encoding="utf-8")
     if store is not None:
@@ -91,19 +117,7 @@ def score(
     else:
         from fairspace.submissions.commands.show.results import show_result
 
-        show_result(result)
-
-
-def _is_result(path: Path) -> bool:
-    """Whether a path names a result rather than a submission, which is a folder or a zip: .json, or a file of JSON."""
-    if path.is_dir():
-        return False
-    if path.suffix == ".json":
-        return True
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(64).lstrip().startswith(b"{")
+        show_result(result, everything=everything)
 
 
 def _rescored(path: Path, standard: str) -> Result:
@@ -117,9 +131,24 @@ def _rescored(path: Path, standard: str) -> Result:
     return rescore(result, standard or fit)
 
 
-def _scored(
-    path: Path, standard: str, resamples: int | None, ares: str | None, faces: str, batch: int, device: str
-) -> Result:
+@dataclass(frozen=True)
+class _Labelling:
+    """The options that say what labels images."""
+
+    ares: str | None
+    labeller: str
+    measurement: Path | None
+    faces: str
+    batch: int
+    device: str
+
+    @property
+    def asked(self) -> bool:
+        """Whether anything is to label images."""
+        return self.ares is not None or self.labeller != ARES
+
+
+def _scored(path: Path, standard: str, resamples: int | None, by: _Labelling) -> Result:
     if resamples is not None:
         from fairspace.submissions.uncertainty.resampling import check_resamples
 
@@ -129,41 +158,80 @@ def _scored(
         raise SubmissionError(list(report.faults))
     from fairspace.submissions.results.scoring import score_submission
 
-    return score_submission(_labelled(path, report.submission, ares, faces, batch, device), standard, resamples)
+    return score_submission(_labelled(path, report.submission, by), standard, resamples)
 
 
-def _labelled(path: Path, checked: Submission, ares: str | None, faces: str, batch: int, device: str) -> Submission:
-    """The submission with its images labelled, if it has any. UsageError where images and --ares do not go together."""
+def _labelled(path: Path, checked: Submission, by: _Labelling) -> Submission:
+    """The submission with its images labelled, if it has any. UsageError where images and options do not fit."""
     if checked.images is None:
-        if ares is not None:
-            raise UsageError(f"{path} holds no images; leave out --ares.")
+        if by.asked:
+            raise UsageError(f"{path} holds no images; leave out --ares and --labeller.")
         return checked
-    if ares is None:
-        raise UsageError(f"{path} holds images; name what labels them with --ares MODEL.")
+    if not by.asked:
+        raise UsageError(f"{path} holds images; name what labels them with --ares MODEL or --labeller PACKAGE.")
     need_ares()
     from fairspace.submissions.progress import reported
     from fairspace.submissions.running.labelling import label_images
 
-    detector = faces_setting(faces)
     with reported(f"Labelling {path.name}") as report:
-        return label_images(path, checked, ares, detector=detector, batch=batch, device=device, progress=report)
+        return label_images(
+            path,
+            checked,
+            by.ares or "",
+            labeller=by.labeller,
+            measurement=by.measurement,
+            detector=faces_setting(by.faces),
+            batch=by.batch,
+            device=by.device,
+            progress=report,
+        )
 
 
-@app.command(epilog="Example: fairspace compare run-plain run-debiased", rich_help_panel=SCORE)
+@app.command(epilog="Example: fairspace compare mine.json theirs.json", rich_help_panel=SCORE)
 def compare(
-    submissions: Annotated[list[Path], typer.Argument(help="Two or more submissions to stereotypical_bias.")],
+    compared: Annotated[
+        list[Path],
+        typer.Argument(help="Two or more results, or submissions to stereotypical_bias.", metavar="RESULT"),
+    ],
     as_json: Json = False,
 ) -> None:
-    """Compare runs of the stereotypical bias benchmark: ensemble, similarity, difference that a prefix makes."""
+    """Compare results: each score against the first model's, with intervals and corrected significance.
+
+    Of submissions to stereotypical_bias: ensemble, similarity, and the difference that a prompt prefix makes.
+    """
+    if len(compared) < 2:
+        raise UsageError("Name two results or submissions, or more.")
+    results = [is_result(path) for path in compared]
+    if all(results):
+        _compare_results(compared, as_json)
+        return
+    if any(results):
+        raise UsageError("Name results alone or submissions alone; `fairspace score` makes results with --out.")
     from fairspace.submissions.benchmarks.stereotypical_bias.declaration import compare as compare_runs
 
-    if len(submissions) < 2:
-        raise UsageError("Name two submissions or more.")
-    compared_values: Mapping[str, Any] = compare_runs([checked_submission(path) for path in submissions])
+    values: Mapping[str, Any] = compare_runs([checked_submission(path) for path in compared])
     if as_json:
-        print_json({name: value.to_json() for name, value in compared_values.items()})
+        print_json({name: value.to_json() for name, value in values.items()})
     else:
-        values("Comparison", compared_values.values())
+        from fairspace.submissions.commands.show.values import show_values
+
+        show_values("Comparison", values.values())
+
+
+def _compare_results(paths: Sequence[Path], as_json: bool) -> None:
+    from fairspace.submissions.report.contents import make_report
+    from fairspace.submissions.results.scoring import load_result
+
+    report = make_report([load_result(path) for path in paths])
+    if as_json:
+        print_json([compared.to_json() for compared in report.compared])
+        return
+    from fairspace.submissions.commands.show.tables import line, table
+
+    if (shown := report.table("differences")) is None:
+        raise UsageError("These results keep no resamples to compare; score the submissions again.")
+    table(shown.heading, shown.columns, shown.rows)
+    line(shown.note)
 
 
 @app.command(epilog="Example: fairspace schema > submission.schema.json", rich_help_panel=SCORE)

@@ -1,15 +1,16 @@
-"""The commands that speak with a Space: `fairspace submit` and `fairspace status`."""
+"""The commands that speak with a Space: `fairspace submit`, `fairspace status` and `fairspace moderate`."""
 
 from __future__ import annotations
 
 import os
 import tempfile
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairspace.submissions.commands.app import SPACE, Json, SubmissionPath, app, print_json
+from fairspace.submissions.commands.app import MAINTAIN, SPACE, Json, SubmissionPath, app, print_json
 from fairspace.submissions.commands.shared.checked import check_with_progress
 from fairspace.submissions.commands.show import tables as show
 from fairspace.submissions.errors import UsageError, plain
@@ -68,6 +69,34 @@ def status(
     client = _client(space, insecure)
     state = _watched(client, name, tell=not as_json) if wait else client.status(name)
     _tell(client, state, as_json)
+
+
+class RowAction(StrEnum):
+    """What a maintainer does with a row; `fairspace verify-submission` verifies it."""
+
+    release = "release"
+    withdraw = "withdraw"
+    restore = "restore"
+    unverify = "unverify"
+
+
+@app.command(
+    epilog="Example: fairspace moderate 0f1e2d3c4b5a6978 release --reason 'we ran a part again' --space owner/name",
+    rich_help_panel=MAINTAIN,
+)
+def moderate(
+    entry: Annotated[str, typer.Argument(help="Of the row: the end of its page's address.", metavar="ENTRY")],
+    action: Annotated[RowAction, typer.Argument(help="`release` lets it out of quarantine.")],
+    reason: Annotated[str, typer.Option(help="Why, for everybody; it stays in the public log.")],
+    space: SpaceOption,
+    insecure: InsecureOption = False,
+) -> None:
+    """Release a row from quarantine, withdraw or restore it, or take a verification back.
+
+    FAIRSPACE_TOKEN holds a maintainer's token.
+    """
+    event = _client(space, insecure).act(entry, action.value, {"reason": reason})
+    typer.echo(f"{plain(entry)}: {plain(str(event['kind']))}, event {event['number']} of the log.")
 
 
 def _client(space: str, insecure: bool) -> SpaceClient:
@@ -135,7 +164,7 @@ def _print(client: SpaceClient, state: dict[str, Any]) -> None:
     elif outcome == "scored":
         again = ", which was there before" if state["same"] else ""
         typer.echo(f"Submission {name} is scored{again}.")
-        show.values("Scores", [Value.from_json(value) for value in state["scores"].values()])
+        _print_scores(state)
         typer.echo(f"Its row: {client.address}{plain(state['row'])}" if state["row"] else "Its row was withdrawn.")
     elif outcome == "refused":
         typer.echo(f"Submission {name} was refused.")
@@ -145,3 +174,12 @@ def _print(client: SpaceClient, state: dict[str, Any]) -> None:
         typer.echo(f"Submission {name} failed through a fault of the Space and costs no quota: {reason}.")
         typer.echo("Hand it in again to have it tried again.")
     typer.echo(f"Its page: {client.address}{plain(state['address'])}")
+
+
+def _print_scores(state: dict[str, Any]) -> None:
+    from fairspace.submissions.benchmarks.registry import benchmark
+    from fairspace.submissions.commands.show.values import show_values
+
+    bench = benchmark(state["benchmark"])
+    scores = [Value.from_json(value) for value in state["scores"].values()]
+    show_values("Scores", scores, lambda name: bench.ideal(name, bench.default))

@@ -1,40 +1,131 @@
-"""`fairspace standard validate`: how reliable IRIS itself is, over the paper's models or a store's."""
+"""`fairspace standard validate`: how far a benchmark's values can be relied on.
+
+Of submissions: components of the variance of their samples, and how many samples a wanted precision needs. Of results,
+printed rows and a store: reliability over models, agreement of methods, convergence of benchmarks. Of nothing: how
+reliable IRIS itself is, over the paper's models or a store's.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fairspace.submissions.commands.app import Json, print_json
+from fairspace.submissions.commands.shared.checked import checked_submission, is_result
 from fairspace.submissions.commands.show import tables as show
 from fairspace.submissions.commands.standard import app
 from fairspace.submissions.commands.store import existing_store
 from fairspace.submissions.errors import UsageError
 
+if TYPE_CHECKING:
+    from fairspace.submissions.results.row import Row
 
-@app.command(epilog="Example: fairspace standard validate --store .fairspace")
+
+@app.command(epilog="Example: fairspace standard validate my-submission.zip")
 def validate(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Submissions to one benchmark, or results of it that `fairspace score --out` wrote.",
+            metavar="SUBMISSION|RESULT",
+        ),
+    ] = None,
+    benchmark: Annotated[
+        str, typer.Option(help="Over the printed rows of this benchmark, and those of --store.", metavar="NAME")
+    ] = "",
     standard: Annotated[
-        str, typer.Option(help="Standard that the total of a store's models is taken under; the default if left out.")
+        str, typer.Option(help="Standard that scores are taken under; the benchmark's default if left out.")
     ] = "",
     store: Annotated[
         str,
-        typer.Option(
-            "--store",
-            envvar="FAIRSPACE_STORE",
-            help="Also over the ranked models of this store: a folder, or hf://datasets/…",
-        ),
+        typer.Option("--store", envvar="FAIRSPACE_STORE", help="Also over the rows of this folder, or hf://datasets/…"),
     ] = "",
+    half_width: Annotated[
+        float | None,
+        typer.Option(
+            help="Half of the 95 % interval that would do, in the unit of a score: how many samples it needs is said.",
+            min=0.0,
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Validate IRIS: reliability of sectors, stability of ranks, correlation of sectors, impartiality."""
-    reports = [cohort.to_json() for cohort in _cohorts(standard, store)]
-    if as_json:
-        print_json(reports)
+    """Say how far values can be relied on: of submissions, of results or a benchmark's rows, or of IRIS itself."""
+    results, submissions = ([path for path in paths or () if is_result(path) == wanted] for wanted in (True, False))
+    if half_width is not None and not submissions:
+        raise UsageError("--half-width is of submissions; name one, or leave the option out.")
+    if submissions and (results or benchmark):
+        raise UsageError("Submissions are validated by themselves: leave out results and --benchmark.")
+    if submissions:
+        _of_submissions(submissions, half_width, as_json)
+    elif results or benchmark:
+        _of_board(results, benchmark, standard, store, as_json)
     else:
-        for report in reports:
-            _show(report)
+        reports = [cohort.to_json() for cohort in _cohorts(standard, store)]
+        if as_json:
+            print_json(reports)
+        else:
+            for report in reports:
+                _show(report)
+
+
+def _of_board(paths: list[Path], name: str, standard: str, store: str, as_json: bool) -> None:
+    from fairspace.submissions.benchmarks.registry import benchmark
+    from fairspace.submissions.commands.show.board_validity import show_board_validity
+    from fairspace.submissions.results.board import scored_row
+    from fairspace.submissions.results.scoring import find_standard, load_result
+    from fairspace.submissions.validity.board_report import board_report
+
+    results = [load_result(path) for path in paths]
+    names = {result.benchmark for result in results} | ({name} if name else set())
+    if len(names) > 1:
+        raise UsageError(f"The results are of several benchmarks ({', '.join(sorted(names))}); name those of one.")
+    [name] = names
+    chosen = find_standard(benchmark(name), standard).name
+    rows = _boards(store, name, chosen)
+    report = board_report(name, rows | {name: [*rows[name], *(scored_row(result, chosen) for result in results)]})
+    if as_json:
+        print_json(report.to_json())
+    else:
+        show_board_validity(report)
+
+
+def _boards(store: str, name: str, standard: str) -> dict[str, Sequence[Row]]:
+    """The rows of all benchmarks: printed ones, and those of a store if one is named."""
+    from fairspace.submissions.benchmarks.registry import NAMES
+    from fairspace.submissions.results.board import board
+
+    standards = {other: standard if other == name else "" for other in NAMES}
+    if not store:
+        return {other: board(other, under) for other, under in standards.items()}
+    from fairspace.leaderboard_space.state import State
+
+    storage = existing_store(store)
+    state = State(storage)
+    state.refresh()
+    rows: dict[str, Sequence[Row]] = {other: state.board(other, under) for other, under in standards.items()}
+    storage.close()
+    return rows
+
+
+def _of_submissions(paths: list[Path], half_width: float | None, as_json: bool) -> None:
+    from fairspace.submissions.commands.show.validity import show_validity
+    from fairspace.submissions.results.forms import with_forms
+    from fairspace.submissions.validity.report import report
+
+    if half_width == 0:
+        raise UsageError("--half-width is 0, which no number of samples reaches; give a number above 0.")
+    checked = [checked_submission(path) for path in paths]
+    if len({(submission.meta.benchmark, submission.meta.dataset_revision) for submission in checked}) > 1:
+        raise UsageError("The submissions are to several benchmarks or dataset revisions; name those of one.")
+    sets = with_forms(list(zip(paths, checked, strict=True)))
+    said = report([scored for scored, _ in sets], half_width, [forms for _, forms in sets])
+    if as_json:
+        print_json(said.to_json())
+    else:
+        show_validity(said)
 
 
 def _cohorts(standard: str, store: str) -> list[Any]:

@@ -39,6 +39,7 @@ CODES: dict[str, Code] = {
     "UNREADABLE_FILE": Code("a file cannot be opened or read", "check its permissions, then hand it in again"),
     "MIXED_FORMATS": Code("one table comes as .jsonl and as .parquet", "keep one of them"),
     "SHARDS_INCOMPLETE": Code("the shards of a table are not 0 to n - 1 of n", "hand in every shard once"),
+    "CHECK_TOO_COSTLY": Code("looking at the file took too long", "use fewer and larger row groups, pages and shards"),
     # text and JSON
     "BROKEN_UTF8": Code("text is not UTF-8", "save it as UTF-8"),
     "BYTE_ORDER_MARK": Code("the file starts with a byte order mark", "save it as UTF-8 without a mark"),
@@ -59,6 +60,14 @@ CODES: dict[str, Code] = {
     "WRONG_TYPE": Code("a value has the wrong type", "write the type that is named"),
     "NULL_VALUE": Code("a required value is null", "fill it in, or leave the row out"),
     "BAD_TEXT": Code("a text is empty, too long, or has control marks", "write one plain line"),
+    "LOOK_ALIKE_NAME": Code(
+        "a name has unseen characters, letters of two scripts in a word, or looks like that of another row",
+        "write it in the letters of one script; the same model has the same name, to the letter",
+    ),
+    "NAME_TAKEN": Code(
+        "a name is that of a printed model or of its organisation",
+        "add the version that was run, or hand it in for the organisation that owns the model",
+    ),
     "PARQUET_CORRUPT": Code("the Parquet file is damaged, truncated or encrypted", "write it again"),
     # submission.json
     "UNKNOWN_FORMAT": Code("this software does not read this version of the format", "write 1"),

@@ -24,6 +24,7 @@ class Collector:
     def __init__(self, bound: int):
         self._bound = bound
         self._faults: dict[tuple[str, str, str], Fault] = {}
+        self._counts: dict[tuple[str, str, str], int] = {}
         self.left_out = 0
 
     def add(
@@ -50,11 +51,12 @@ class Collector:
         """
         key = (code, file, kind)
         if key in self._faults:
-            self._faults[key] = replace(self._faults[key], count=self._faults[key].count + count)
+            self._counts[key] += count
         elif len(self._faults) < self._bound:
             where = f"{file} {place}" if place else file
             text = what if isinstance(what, str) else what()
-            self._faults[key] = Fault(code, where, text, expected, CODES[code].mend, count)
+            self._faults[key] = Fault(code, where, text, expected, CODES[code].mend)
+            self._counts[key] = count
         else:
             self.left_out += 1
 
@@ -66,7 +68,7 @@ class Collector:
         """The faults so far; of a file, those without a line come first."""
         files = {file: place for place, file in enumerate(dict.fromkeys(file for _, file, _ in self._faults))}
         ordered = sorted(self._faults.items(), key=lambda entry: (files[entry[0][1]], _line(entry[1].where)))
-        return tuple(fault for _, fault in ordered)
+        return tuple(replace(fault, count=self._counts[key]) for key, fault in ordered)
 
 
 def _line(where: str) -> int:

@@ -67,6 +67,9 @@ class Stage(_Model):
     fates: dict[Line, Count] = Field(default_factory=dict, max_length=ENTRIES, description="fate -> requests")
     input_tokens: Count = 0
     output_tokens: Count = 0
+    course: dict[Line, Scalar] = Field(
+        default_factory=dict, max_length=ENTRIES, description="how it went beside its plan: tokens, seconds, shares"
+    )
     limit: int | None = Field(
         default=None, ge=1, lt=2**63, description="stimuli of a task at most; null for the whole benchmark"
     )

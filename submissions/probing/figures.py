@@ -8,7 +8,8 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from fairspace.submissions.plotting import BLUE, COLOURS, GREEN, GREY, INK, ORANGE, PURPLE, finish, number, plot
+from fairspace.submissions.drawing.plotly_look import finish, plot
+from fairspace.submissions.plotting import BLUE, COLOURS, GREEN, GREY, INK, ORANGE, PURPLE, number
 from fairspace.submissions.probing.names import ASSOCIATION, CONSISTENCY, DISTORTION, SIMILARITY, STEPWISE
 from fairspace.submissions.probing.tables import cells, printed
 

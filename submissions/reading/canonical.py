@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from fairspace.submissions.format.schema import SCHEMAS, SubmissionMeta
+from fairspace.submissions.format.schema import KEYS, SCHEMAS, SubmissionMeta
 
 
 def digest(meta: SubmissionMeta, tables: Mapping[str, pa.Table]) -> str:
@@ -20,13 +20,22 @@ def digest(meta: SubmissionMeta, tables: Mapping[str, pa.Table]) -> str:
     Hashed are the canonical JSON of the fields that are set, then per table its name and number of rows, and per
     column that holds anything its name, which values are there, and the values (texts as lengths and UTF-8).
     """
-    total = hashlib.sha256(canonical_json(meta.model_dump(exclude_none=True)))
+    return tables_digest(hashlib.sha256(canonical_json(meta.model_dump(exclude_none=True))), tables)
+
+
+def tables_digest(total: Any, tables: Mapping[str, pa.Table]) -> str:
+    """The hash of what `total` has hashed so far and of the sorted tables, as `digest` does it."""
     for name in SCHEMAS:
         if name in tables:
             total.update(f"\n{name} {tables[name].num_rows}\n".encode())
-            for field in SCHEMAS[name]:
-                _hash_column(total, field.name, tables[name][field.name].combine_chunks())
+            for field in (field for field in SCHEMAS[name] if field.name in tables[name].column_names):
+                hash_column(total, field.name, tables[name][field.name].combine_chunks())
     return total.hexdigest()
+
+
+def in_order(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+    """Tables sorted by their keys, as those of a submission that was read are."""
+    return {name: table.sort_by([(key, "ascending") for key in KEYS[name]]) for name, table in tables.items()}
 
 
 def canonical_json(data: Any) -> bytes:
@@ -34,7 +43,8 @@ def canonical_json(data: Any) -> bytes:
     return json.dumps(data, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
 
 
-def _hash_column(total: Any, name: str, column: pa.Array | pa.ChunkedArray) -> None:
+def hash_column(total: Any, name: str, column: pa.Array | pa.ChunkedArray) -> None:
+    """Add a column to a hash: its name, which values are there, and the values; nothing of an empty one."""
     array = pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
     if array.null_count == len(array):
         return

@@ -36,7 +36,7 @@ def read_image_keys(members: list[Member], limits: Limits, faults: Collector, bu
                 held = _seekable(stream, limits)
                 bounded = image_limits(limits)
                 for piece, lines in read_parquet(
-                    held, member.name, ("images", IMAGES), bounded, faults, budget.spend, (COLUMN,)
+                    held, member.name, ("images", IMAGES), bounded, faults, budget.spend, (COLUMN,), budget.headers
                 ):
                     pieces.append(piece)
                     places.append(np.asarray(lines, np.int64) + (number << FILE_BITS))

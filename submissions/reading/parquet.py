@@ -1,4 +1,4 @@
-"""One table's Parquet file, row group by row group: types, nulls and sizes are checked before texts are spelt out."""
+"""One table's Parquet file, some row groups at a time: types, nulls and sizes are checked before texts grow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from fairspace.submissions.format.collector import Collector, RefusedError, show
 from fairspace.submissions.format.schema import REQUIRED
 from fairspace.submissions.reading.limits import Limits
 from fairspace.submissions.reading.parquet_pages import check_pages
+from fairspace.submissions.reading.thrift import HeaderBudget
 
+ROWS = 10_000
+"""Rows up to which row groups are read together."""
 ERRORS = (pa.ArrowException, OSError, ValueError, KeyError, OverflowError)
 """What reading a damaged Parquet file can raise."""
 
@@ -28,31 +31,64 @@ def read_parquet(
     faults: Collector,
     advance: Callable[[int, int], None],
     beside: Collection[str] = (),
+    headers: HeaderBudget | None = None,
 ) -> Iterator[tuple[pa.Table, Any]]:
-    """Yield (rows, their row numbers from 1) of an opened file, one row group at a time; faulty rows are left out.
+    """Yield (rows, their row numbers from 1) of an opened file, some row groups at a time; faulty rows are left out.
 
     Texts are read as dictionaries, so that a file of one repeated text stays small until its full size is known.
-    Columns `beside` those of the schema are left unread. Other arguments and errors are those of `read_jsonl`; also
-    PARQUET_CORRUPT, TOO_MANY_ROWS, TOO_LARGE.
+    Columns `beside` those of the schema are left unread; `headers` is the budget of `check_pages`. Other arguments and
+    errors are those of `read_jsonl`; also PARQUET_CORRUPT, TOO_MANY_ROWS, TOO_LARGE.
     """
-    table, wanted = schema
-    check_pages(stream, limits)
-    file = _open(stream, [], None)
-    stored = file.schema_arrow
-    if not _check_schema(stored, name, table, wanted, faults, beside):
+    _, wanted = schema
+    metadata = check_parquet(stream, name, schema, limits, faults, beside, headers)
+    if metadata is None:
         return
-    present = [field.name for field in wanted if field.name in stored.names]
+    present = [field.name for field in wanted if field.name in metadata.schema.to_arrow_schema().names]
     texts = [column for column in present if wanted.field(column).type == pa.string()]
-    file = _open(stream, texts, file.metadata)
+    file = _open(stream, texts, metadata)
     first = 1
-    for group in range(file.metadata.num_row_groups):
+    for groups in _batches(metadata):
         try:
-            rows = file.read_row_group(group, columns=present, use_threads=False)
+            rows = file.read_row_groups(groups, columns=present, use_threads=False)
         except ERRORS as error:
             raise _corrupt(error) from error
         advance(_spelt_out(rows, limits), rows.num_rows)
         yield _typed(rows, first, name, wanted, faults)
         first += rows.num_rows
+
+
+def check_parquet(
+    stream: IO[bytes],
+    name: str,
+    schema: tuple[str, pa.Schema],
+    limits: Limits,
+    faults: Collector,
+    beside: Collection[str] = (),
+    headers: HeaderBudget | None = None,
+) -> pq.FileMetaData | None:
+    """What a file says of itself if its sizes and columns fit; None with a fault for each column that does not.
+
+    Arguments and errors are those of `read_parquet`; no page is read.
+    """
+    table, wanted = schema
+    check_pages(stream, limits, headers)
+    file = _open(stream, [], None)
+    return file.metadata if _check_schema(file.schema_arrow, name, table, wanted, faults, beside) else None
+
+
+def _batches(metadata: pq.FileMetaData) -> Iterator[list[int]]:
+    """The row groups in order, small ones together: each read has a price of its own."""
+    batch: list[int] = []
+    rows = 0
+    for group in range(metadata.num_row_groups):
+        more = metadata.row_group(group).num_rows
+        if batch and rows + more > ROWS:
+            yield batch
+            batch, rows = [], 0
+        batch.append(group)
+        rows += more
+    if batch:
+        yield batch
 
 
 def _open(stream: IO[bytes], texts: list[str], metadata: pq.FileMetaData | None) -> pq.ParquetFile:

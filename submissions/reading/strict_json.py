@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-import re
+import sys
 from typing import Any
 
 from fairspace.submissions.format.collector import RefusedError, show
 
-_BARE = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|$)|[^][{}"]+', re.DOTALL)
+_SQUARE = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 def _constant(name: str) -> Any:
@@ -44,13 +45,18 @@ def decode(data: bytes) -> str:
         raise RefusedError("BROKEN_UTF8", problem, "text in UTF-8") from error
 
 
-def depth(text: str) -> int:
-    """How deeply the brackets outside strings are nested; linear in the length of the text."""
-    deepest = now = 0
-    for bracket in _BARE.sub("", text):
-        now += 1 if bracket in "[{" else -1
-        deepest = max(deepest, now)
-    return deepest
+def depth(text: str, most: int = sys.maxsize) -> int:
+    """How deeply the brackets outside strings are nested, or `most` + 1 if deeper; linear in the length of the text."""
+    bare = text.replace("\\\\", "").replace('\\"', "")
+    outside = "".join(bare.split('"')[::2]).encode("utf-8", "surrogatepass")
+    left = outside.translate(_SQUARE, _NO_BRACKETS)
+    level = 0
+    while left and level <= most:
+        inner = left.replace(b"[]", b"")
+        if inner == left:  # what is never closed
+            return level + left.count(b"[")
+        left, level = inner, level + 1
+    return level
 
 
 def parse(text: str, limit: int) -> Any:
@@ -63,7 +69,7 @@ def parse(text: str, limit: int) -> Any:
     RefusedError: JSON_SYNTAX, JSON_DEPTH, DUPLICATE_FIELD, NOT_FINITE, HUGE_NUMBER (more digits than Python reads),
     NUL_IN_TEXT (a raw NUL byte).
     """
-    if text.count("[") + text.count("{") > limit and depth(text) > limit:
+    if text.count("[") + text.count("{") > limit and depth(text, limit) > limit:
         raise RefusedError("JSON_DEPTH", f"nested more than {limit} deep", "flat JSON")
     try:
         value, end = DECODER.raw_decode(text)

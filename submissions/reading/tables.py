@@ -19,6 +19,7 @@ from fairspace.submissions.reading.limits import Limits
 from fairspace.submissions.reading.members import ARCHIVES, READ_ERRORS, Member
 from fairspace.submissions.reading.parquet import read_parquet
 from fairspace.submissions.reading.strict_json import check_values, decode, parse
+from fairspace.submissions.reading.thrift import HeaderBudget
 
 META = "submission.json"
 MANIFEST = "manifest.json"
@@ -26,6 +27,8 @@ _TABLE_FILE = re.compile(
     r"(responses|annotations|judgements|human_labels|images)(?:-(\d{5})-of-(\d{5}))?\.(jsonl|parquet)"
 )
 FILE_BITS = 40
+LINE_BYTES = 120
+"""Bytes of JSONL that cost as much as a short line; longer lines count as several."""
 Progress = Callable[[str, int, int], None]
 
 
@@ -136,11 +139,26 @@ def unreadable(error: Exception) -> RefusedError:
 
 
 class Budget:
-    """Counts bytes and rows over all tables and stops the reading at the limits."""
+    """Counts bytes, rows and values of headers over all tables, and stops the reading at the limits."""
 
     def __init__(self, limits: Limits, total: int, progress: Progress | None):
         self.limits, self.total, self.progress = limits, total, progress
-        self.bytes = self.rows = self.done = 0
+        self.headers = HeaderBudget(limits.header_values)
+        self.bytes = self.rows = self.lines = self.good = self.done = 0
+
+    def spend_lines(self, count: int, lines: int) -> None:
+        """Note what a block of JSONL holds. RefusedError: as `spend`."""
+        self.lines += max(lines, count // LINE_BYTES)
+        if self.lines > self.limits.lines:
+            raise RefusedError("TOO_MANY_ROWS", f"more than {self.limits.lines:,} lines of JSONL", "tables as Parquet")
+        self.spend(count, lines)
+
+    def check_faulty(self) -> None:
+        """Count the rows that were spent and are not good. RefusedError: TOO_MANY_FAULTY_ROWS."""
+        faulty = self.rows - self.good
+        if faulty > self.limits.faulty_rows:
+            most = f"at most {self.limits.faulty_rows:,}"
+            raise RefusedError("TOO_MANY_FAULTY_ROWS", f"{faulty:,} in {self.rows:,} rows", most)
 
     def spend(self, count: int, rows: int) -> None:
         """Note what a block holds. RefusedError: TOO_LARGE, TOO_MANY_ROWS."""
@@ -166,8 +184,11 @@ def read_table(table: str, members: list[Member], limits: Limits, faults: Collec
     places = [np.zeros(0, np.int64)]
     for number, member in enumerate(members):
         try:
+            budget.check_faulty()
             with member.open() as stream:
                 for piece, lines in _pieces(stream, member, table, limits, faults, budget):
+                    budget.good += piece.num_rows
+                    budget.check_faulty()
                     pieces.append(piece)
                     places.append(np.asarray(lines, np.int64) + (number << FILE_BITS))
         except RefusedError as refused:
@@ -184,6 +205,6 @@ def _pieces(
 ) -> Iterator[tuple[pa.Table, Any]]:
     schema = (table, SCHEMAS[table])
     if member.name.endswith(".jsonl"):
-        return read_jsonl(stream, member.name, schema, limits, faults, budget.spend)
+        return read_jsonl(stream, member.name, schema, limits, faults, budget.spend_lines)
     seekable: IO[bytes] = io.BytesIO(stream.read(limits.member_bytes + 1))
-    return read_parquet(seekable, member.name, schema, limits, faults, budget.spend)
+    return read_parquet(seekable, member.name, schema, limits, faults, budget.spend, headers=budget.headers)

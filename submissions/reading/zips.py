@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from fairspace.submissions.format.collector import Collector, RefusedError, show
-from fairspace.submissions.reading.limits import Limits
+from fairspace.submissions.reading.limits import LIMITS, Limits
 from fairspace.submissions.reading.members import IGNORED, READ_ERRORS, Member, name_is_safe
 
 
@@ -32,6 +32,12 @@ def open_zip(path: Path, stack: ExitStack, limits: Limits) -> zipfile.ZipFile:
         raise
     except READ_ERRORS as error:
         raise RefusedError("ZIP_CORRUPT", show(str(error)), "a zip that can be read") from error
+
+
+def check_zip(path: Path, limits: Limits = LIMITS) -> None:
+    """Refuse what is no whole zip, from its first bytes and its last. RefusedError as `open_zip`; OSError."""
+    with path.open("rb") as stream:
+        _check_directory(stream, path.stat().st_size, limits)
 
 
 def _check_directory(stream: IO[bytes], size: int, limits: Limits) -> None:

@@ -1,6 +1,8 @@
 """The rows of a board: published figures and scored results in one order. The command and the Space both show these.
 
-Ranks go by the worst case (design, invariant 2). What is not ranked stands below, with every reason.
+Rows stand by class (`row_classes`), and each class has ranks of its own: no handed-in answer can take the rank of a
+verified row or of a printed one. Ranks go by the worst case (design, invariant 2). What is not ranked stands below the
+ranked rows of its class, with every reason.
 """
 
 from __future__ import annotations
@@ -14,13 +16,15 @@ from dataclasses import replace
 from functools import lru_cache
 
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
-from fairspace.submissions.benchmarks.benchmark import Scored, protocol_group
+from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored
 from fairspace.submissions.benchmarks.published import Footnote, Published, published
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.benchmarks.standard import protocol_group
 from fairspace.submissions.results.facts import facts_of, published_facts
 from fairspace.submissions.results.published_adjusted import adjusted_print
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row import Row, row_with
+from fairspace.submissions.results.row_classes import ORDER, RowClass
 from fairspace.submissions.results.scoring import find_standard, limits_of, rescore
 from fairspace.submissions.results.tiers import tiered
 from fairspace.submissions.values import not_run
@@ -49,7 +53,7 @@ def board(
         adjustment: what a reader changes about the standard; printed rows are made again as far as print allows.
 
     Returns:
-        Rows by cohort and rank, then the unranked ones by model name.
+        Rows by class; within a class by cohort and rank, then the unranked ones by value and model name.
 
     Raises:
         UsageError: unknown benchmark or standard, or nothing that can be changed about it.
@@ -59,7 +63,7 @@ def board(
     scored = {entry(result): result for result in results}
     rows = [*published_rows(benchmark, standard), *(scored_row(scored[name], standard) for name in sorted(scored))]
     rows = [adjusted_row(row, benchmark, standard, changed) for row in rows]
-    return tiered(ranked(rows, benchmark), benchmark, standard, changed)
+    return tiered(ranked(rows, benchmark, standard), benchmark, standard, changed)
 
 
 def check_adjustment(benchmark: str, standard: str, adjustment: Adjustment) -> Adjustment:
@@ -82,7 +86,7 @@ def adjusted_row(row: Row, benchmark: str, standard: str, changed: Adjustment) -
         standard: its name.
         changed: as `check_adjustment` gives it.
     """
-    if changed == AS_RELEASED or row.unranked == (UNSCORABLE,):
+    if changed == AS_RELEASED or UNSCORABLE in row.unranked:
         return row
     if row.result is None:
         scores, labels, unranked, ranking = adjusted_print(row, benchmark, standard, changed)
@@ -96,7 +100,7 @@ def adjusted_row(row: Row, benchmark: str, standard: str, changed: Adjustment) -
     except _UNSCORABLE:
         result = _unscored(row.result, standard)
     scored = result.scored
-    return replace(
+    changed_row = replace(
         row,
         scores=scored.scores,
         labels=scored.labels,
@@ -105,9 +109,19 @@ def adjusted_row(row: Row, benchmark: str, standard: str, changed: Adjustment) -
         unranked=scored.unranked,
         result=result,
         chances=scored.chances,
+        kept_out=(),
         tier=None,
         rank_range=None,
     )
+    return keep_out(changed_row, *row.kept_out)
+
+
+def keep_out(row: Row, *reasons: str) -> Row:
+    """The row without a rank, for reasons that hold whatever its scores are; as it is without reasons."""
+    if not reasons:
+        return row
+    unranked = tuple(dict.fromkeys((*reasons, *row.unranked)))
+    return replace(row, ranked=None, rank=None, unranked=unranked, kept_out=(*row.kept_out, *reasons))
 
 
 def entry(result: Result) -> str:
@@ -191,35 +205,50 @@ def _row_of(result: Result) -> Row:
         remarks=limits_of(result),
         values=result.values,
         result=result,
-        visibility="self-reported labels or judge" if labelled else "recomputed here",
         facts=facts_of(result),
         chances=result.scored.chances,
     )
 
 
-def ranked(rows: Iterable[Row], benchmark: str) -> list[Row]:
-    """Rows with their ranks, best first within each cohort and group, then the unranked ones; ties share a rank.
+def ranking_of(row: Row, bench: Benchmark, standard: str) -> str:
+    """The score that a row's rank goes by; '' for a printed row that has none of those."""
+    if row.result is not None and row.result.scored.ranking:
+        return row.result.scored.ranking
+    names = bench.scoring(bench.resolve_standard(find_standard(bench, standard), row.labels), AS_RELEASED).ranking
+    return next((name for name in names if name in row.scores), names[0] if names else "")
 
-    A baseline stands where its number puts it and takes no rank: it is a line to compare with, not a model.
+
+def ranked(rows: Iterable[Row], benchmark: str, standard: str = "") -> list[Row]:
+    """Rows by class with their ranks, best first within each cohort and group, then the unranked ones of the class.
+
+    Equal numbers share a rank. A baseline takes no rank: it is a line to compare with, not a model. What is unranked
+    stands by its value, and last if it has none.
     """
-    sign = -1.0 if find_benchmark(benchmark).higher_is_better else 1.0
+    bench = find_benchmark(benchmark)
+    sign, standard = -1.0 if bench.higher_is_better else 1.0, standard or bench.default
+
+    def value_of(row: Row) -> float | None:
+        if row.ranked is not None:
+            return row.ranked
+        value = row.scores.get(ranking_of(row, bench, standard))
+        return None if value is None else value.value
 
     rows = list(rows)
     groups = sorted({row.group for row in rows}, reverse=True)  # the newest revision first, printed rows last
 
-    def order(row: Row) -> tuple[bool, str, int, float, str, str]:
-        number = math.inf if row.ranked is None else sign * row.ranked
-        return row.ranked is None, row.cohort, groups.index(row.group), number, row.model.casefold(), row.entry
+    def order(row: Row) -> tuple[int, bool, str, int, float, str, str]:
+        value = value_of(row)
+        number = math.inf if value is None else sign * value
+        name, place = row.model.casefold(), groups.index(row.group)
+        return ORDER[row.row_class], row.ranked is None, row.cohort, place, number, name, row.entry
 
     rows = sorted(rows, key=order)
-    numbers: dict[tuple[str, str], list[float]] = {}
+    signed: dict[tuple[RowClass, str, str], list[float]] = {}
     for row in rows:
         if row.ranked is not None and row.provenance != "baseline":
-            numbers.setdefault(row.ranked_with, []).append(row.ranked)
+            signed.setdefault(row.ranked_with, []).append(sign * row.ranked)
     return [
-        replace(
-            row, rank=bisect_left(numbers[row.ranked_with], sign * row.ranked, key=lambda number: sign * number) + 1
-        )
+        row_with(row, rank=bisect_left(signed[row.ranked_with], sign * row.ranked) + 1)
         if row.ranked is not None and row.provenance != "baseline"
         else row
         for row in rows

@@ -55,7 +55,7 @@ def adjusted_print(
         unranked = lacking if table.partial else (*unranked, *lacking)
     if changed.smallest_group:
         unranked = (*unranked, SIZES)
-    return {name: scores[name] for name in row.scores}, table.relabel(row.labels, row.scores, scores), unranked, ranking
+    return {name: scores[name] for name in row.scores}, table.relabel(row.labels, scores), unranked, ranking
 
 
 def _remade(rule: Rule, figures: Mapping[str, float], scores: Mapping[str, Value], source: str) -> Value:

@@ -12,9 +12,11 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from fairspace.submissions.answers.items import Items, items_from_json
 from fairspace.submissions.answers.summary import Summary
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import NAMES
+from fairspace.submissions.checking.consistency import TaskConsistency
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Parameters
 from fairspace.submissions.format.vocabulary import Architecture
@@ -64,6 +66,9 @@ class Result:
         variants: the raw values as other instruments would have measured them.
         counts: name -> rows of counts that a reader's own reference figures are compared with.
         readings: task, or part of a judge's answer -> how its answers were read.
+        consistency: task -> its items, answers and readings held against each other; results have it since rows can be
+            verified only while it holds, older ones have none.
+        items: value -> a few of the answers that it is made of, the worst and typical ones; older results have none.
     """
 
     benchmark: str
@@ -77,6 +82,8 @@ class Result:
     variants: tuple[Variant, ...] = ()
     counts: Mapping[str, Sequence[Sequence[int]]] = field(default_factory=dict)
     readings: Mapping[str, Summary] = field(default_factory=dict)
+    consistency: Mapping[str, TaskConsistency] = field(default_factory=dict)
+    items: Items = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON data, with the same bytes for the same submission and standard."""
@@ -95,6 +102,16 @@ class Result:
             **({"variants": [variant.to_json() for variant in self.variants]} if self.variants else {}),
             **({"counts": {name: list(map(list, rows)) for name, rows in self.counts.items()}} if self.counts else {}),
             **({"readings": {task: read.to_json() for task, read in self.readings.items()}} if self.readings else {}),
+            **(
+                {"consistency": {task: held.to_json() for task, held in self.consistency.items()}}
+                if self.consistency
+                else {}
+            ),
+            **(
+                {"items": {name: [item.to_json() for item in items] for name, items in self.items.items()}}
+                if self.items
+                else {}
+            ),
             **({"draws": self.draws.to_json()} if self.draws is not None else {}),
             "scores": [value.to_json() for value in self.scored.scores.values()],
             "values": [value.to_json() for value in self.values.values()],
@@ -129,6 +146,9 @@ def further(data: Mapping[str, Any]) -> dict[str, Any]:
     readings = data.get("readings", {})
     if type(readings) is not dict or len(readings) > MOST_PARTS:
         raise ValueError(f"readings: expected an object of at most {MOST_PARTS:,} parts")
+    consistency = data.get("consistency", {})
+    if type(consistency) is not dict or len(consistency) > MOST_PARTS:
+        raise ValueError(f"consistency: expected an object of at most {MOST_PARTS:,} tasks")
     draws = Draws.from_json(data["draws"]) if "draws" in data else None
     loaded = tuple(map(Variant.from_json, variants))
     names = {value["name"] for value in data["values"]}
@@ -141,6 +161,8 @@ def further(data: Mapping[str, Any]) -> dict[str, Any]:
         "variants": loaded,
         "counts": counts,
         "readings": {task: Summary.from_json(read) for task, read in readings.items()},
+        "consistency": {task: TaskConsistency.from_json(held) for task, held in consistency.items()},
+        "items": items_from_json(data.get("items", {})),
     }
 
 

@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import Any
 
 from fairspace.submissions.results.row import Provenance, Row
+from fairspace.submissions.results.row_classes import RowClass
 from fairspace.submissions.results.tiers import why_no_tier
 
 
@@ -44,20 +45,30 @@ def _end_of_ranks(end: int) -> Callable[[Row], int | None]:
     return lambda row: None if row.rank_range is None else row.rank_range[end]
 
 
+def _remarks(row: Row) -> list[str]:
+    return [*row.remarks, *(f"{note.score}: {note.text} ({note.erratum})" for note in row.footnotes)]
+
+
 _FIELDS = (
     RowField("entry", str, "unique on its board"),
     RowField("rank", int | None, "1 is best; null if unranked, or a baseline"),
     RowField("model", str),
     RowField("organisation", str, "who made the model; for a row that was scored here, as its submitter states"),
     RowField("provenance", Provenance),
+    RowField("submitter", str, "the account that handed it in"),
+    RowField("owner", str, "who owns the model on the Hub, if the submitter belongs to it", header="Proved owner"),
+    RowField("attempt", int, "its number among the attempts at its model, from 1; 0 if nobody handed it in"),
+    RowField("account_attempt", int, "its number among the attempts of its account on this benchmark"),
+    RowField("claim", str, "whose model it is: its proved owner, or who claims that these are its answers"),
+    RowField("row_class", RowClass, "what stands behind its numbers; ranks are counted within a class"),
     RowField("visibility", str, "the evidence for the figures"),
     RowField("source", str, header="Source"),
     RowField("cohort", str, "rows are ranked within their cohort"),
     RowField("protocol", str, "how its values were measured", header="Protocol"),
-    RowField("group", str, "rows are ranked within their cohort and this group of protocols"),
+    RowField("group", str, "rows are ranked within their class, cohort and this group of protocols"),
     RowField("ranked", float | None, "the number that decides the rank: the worst case"),
     RowField("unranked", list[str], "all reasons why there is no rank"),
-    RowField("remarks", list[str]),
+    RowField("remarks", list[str], "what marks a run of a part, and footnotes on printed numbers", read=_remarks),
     RowField("labels", dict[str, str]),
     RowField("tier", int | None, "1 contains the best and all that are not significantly worse; null for none"),
     RowField("rank_range", list[int] | None, "the best and the worst rank that the row could have"),

@@ -8,15 +8,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from fairspace.submissions.answers.items import items_of
 from fairspace.submissions.answers.misreading import reading_variants
 from fairspace.submissions.answers.rows import read_rows, summarise
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, OWN, Adjustment
-from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored, scores_revision
+from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored
+from fairspace.submissions.benchmarks.forms import FORM
 from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.benchmarks.standard import scores_revision
+from fairspace.submissions.checking.consistency import prove
 from fairspace.submissions.errors import UsageError, did_you_mean
 from fairspace.submissions.format.collector import show
 from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.reading.canonical import in_order
 from fairspace.submissions.reading.strict_json import check_values, decode, parse
+from fairspace.submissions.results.answer_sketch import answers_digest
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.uncertainty.bootstrap import SEED
 from fairspace.submissions.uncertainty.draws import Draws
@@ -44,6 +50,8 @@ def _limits(meta: Mapping[str, Any], run: Sequence[Mapping[str, Any]]) -> tuple[
     abouts = [*(about for about in said if isinstance(about, Mapping)), *run]
     limits = [(about.get("limit"), about.get("stratified") is True) for about in abouts]
     marks = [limit_mark(limit, stratified) for limit, stratified in limits if type(limit) is int and limit > 0]
+    forms = [about.get(FORM) for about in said if isinstance(about, Mapping)]
+    marks += [f"asked in another form than the paper's ({form})" for form in forms if isinstance(form, str)]
     if any(map(on_sample, abouts)):
         marks.append(SAMPLE_MARK)
     return tuple(dict.fromkeys(marks))
@@ -66,9 +74,9 @@ def _scored(
     """
     scored = bench.score(values, standard, adjustment)
     if draws is not None:
-        scored = with_uncertainty(bench, scored, draws, standard, adjustment)
+        scored = with_uncertainty(bench, scored, values, draws, standard, adjustment)
     marks = _limits(meta, run)
-    if not scores_revision(standard, revision):
+    if not scores_revision(standard, bench.base_revision(revision)):
         marks += (f"answers to the items of dataset revision {revision}, which {standard.name} does not rank",)
     return replace(scored, ranked=None, unranked=(*scored.unranked, *marks)) if marks else scored
 
@@ -94,6 +102,8 @@ def score_submission(submission: Submission, standard: str = "", resamples: int 
 
     if submission.images is not None:
         raise UsageError(f"The submission holds {submission.images.num_rows:,} images that nothing has labelled yet.")
+    if not submission.digest:  # made here, not read
+        submission = replace(submission, tables=in_order(submission.tables))
     bench = benchmark(submission.meta.benchmark)
     chosen = find_standard(bench, standard or bench.default_for(submission.meta.dataset_revision))
     records = bench.read(submission)
@@ -118,14 +128,20 @@ def score_submission(submission: Submission, standard: str = "", resamples: int 
             measurement = tool.settings.get("measurement")
             if isinstance(measurement, str) and _HASH.fullmatch(measurement):  # a text of the submitter's signs nothing
                 signature[f"{role}_measurement"] = measurement
+    if submission.tables:
+        signature["answers"] = answers_digest(submission.tables)
     signature |= bench.signature(submission)
     if draws is not None:
         signature["resamples"] = f"{times}, seed {SEED}"
     run = submission.manifest.run() if submission.manifest is not None else ()
     scored = _scored(bench, values, chosen, meta, run, submission.meta.dataset_revision, draws)
     counts = bench.counts(records) if times else {}
-    readings = summarise(rows, bench, submission.meta.dataset_revision)
-    return Result(bench.name, chosen.name, meta, values, scored, signature, run, draws, variants, counts, readings)
+    readings = summarise(rows, bench, submission.meta.dataset_revision, bench.lacking(submission).samples)
+    proof = prove(submission, bench, rows)
+    items = items_of(bench, submission, records, rows)
+    return Result(
+        bench.name, chosen.name, meta, values, scored, signature, run, draws, variants, counts, readings, proof, items
+    )
 
 
 def rescore(result: Result, standard: str, adjustment: Adjustment = AS_RELEASED, *, errors: bool = True) -> Result:
@@ -152,6 +168,8 @@ def load_result(path: Path) -> Result:
 
     Its scores are made again from its raw values, under its own standard: what a file claims ranks nobody.
     """
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder, no result: `fairspace score {path} --out result.json` makes one.")
     try:
         if path.stat().st_size > MAX_BYTES:
             raise UsageError(f"{path} is no result: it has more than {MAX_BYTES:,} bytes.")

@@ -4,45 +4,51 @@ Two results that keep draws are compared on common items: a draw of one is of th
 other, so the error of their difference is the spread of the differences of their draws (on the logarithm where the
 benchmark's scores are logarithmic). IRIS' steer prompts (BIS_Gen) follow from a model's own images: their draws are not
 of common items, and count like those of two models drawn apart. What differs is the number that ranks go by, the worst
-case, so missing samples count against a model here, too. A difference is significant if it is more than z errors away
-from 0; z is the normal quantile at 0.05 / 2, divided by the number of pairs of the cohort (Bonferroni, in a single
-step: with any dependence of the pairs, the chance that one pair of equal models is told apart is at most 5 %, as far as
-the differences are normal).
+case, so missing samples count against a model here, too.
+
+A row is tested as if the board ended with it: Bonferroni over the pairs of the different models from the best down to
+that row, by Student's t because the errors come from few draws. So rows below a row never change what is said of it,
+and copies of a model count once. Of equal models, however many, at most 5 % of cohorts show a separation; the
+simulations are in the section "Tiers" of `submissions/uncertainty/README.md`.
 
 Tier 1 holds the best model and all that are not significantly worse than it; tier 2 the best of the others and all that
 are not significantly worse than that one, and so on. Two models of one tier may still differ significantly from each
-other. A model's range of ranks says what is known of it alone: from 1 + the models that are significantly better, to
-all less those that are significantly worse. Printed rows have no draws, so no tier; nothing is known of their order.
+other. The range of a model's rank goes from 1 + the models that are significantly better, to all less those that are
+significantly worse: simultaneous confidence sets for ranks (Mogstad, Romano, Shaikh and Wilhelm 2023), from the tests
+of the tiers, so no row below tier 1 could have rank 1. Printed rows have no draws, so no tier; nothing is known of
+their order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.results.by_result import ByResult
+from fairspace.submissions.results.row import Row, row_with
 from fairspace.submissions.results.scoring import find_standard
 from fairspace.submissions.uncertainty.bootstrap import MOST_UNDEFINED
 from fairspace.submissions.uncertainty.design import Floats, Integers
 from fairspace.submissions.uncertainty.draws import KEPT
-from fairspace.submissions.uncertainty.scores import many_score_draws
+from fairspace.submissions.uncertainty.score_draws import Drawn, many_replicates
 
-if TYPE_CHECKING:
-    from fairspace.submissions.results.row import Row
-
-FAMILY = 0.05
-"""Chance that any pair of equal models of a cohort is told apart."""
+LEVEL = 0.03
+"""Of the pairs down to a row, together: simulated, at most 5 % of cohorts of equal models are separated, and 6.5 % of
+those that consist of groups of equal models."""
 FEWEST_DRAWS = 20
 """With fewer draws a model has no tier; with fewer common ones, a difference's error is the sum of the errors."""
-MOST_RANGES = 200
+MOST_RANGES = 1_000
 """A cohort with more models has no ranges of ranks: these need every pair."""
+_BLOCK = 64
 _SLACK = 1.000001
+Booleans = NDArray[np.bool_]
 _DRAWS: ByResult[Floats] = ByResult()
 
 
@@ -51,7 +57,7 @@ class Cohort:
     """Models that are ranked together, the best first.
 
     Args:
-        numbers: (n,) what ranks go by, or its logarithm; less is better.
+        numbers: (n,) what ranks go by, or its logarithm; less is better. Copies of a model stand beside each other.
         away: (n, k) draws less the value that they are draws of, 0 where a draw has no number.
         known: (n, k) 1 where a draw has a number, else 0.
     """
@@ -60,45 +66,62 @@ class Cohort:
     away: Floats
     known: Floats
 
-    @property
-    def critical(self) -> float:
-        """How many errors a significant difference is away from 0, at least."""
-        n = len(self.numbers)
-        return float(-ndtri(FAMILY / 2 / max(1, n * (n - 1) // 2)))
+    @cached_property
+    def quantiles(self) -> Floats:
+        """(n,) normal quantile of each row's level: by the pairs of the different models down to it, ties included."""
+        again = self.numbers[1:] == self.numbers[:-1]
+        for draws in (self.away, self.known):
+            again[again] = (draws[1:][again] == draws[:-1][again]).all(axis=1)
+        models = np.cumsum(np.append(True, ~again))[np.searchsorted(self.numbers, self.numbers, side="right") - 1]
+        return np.asarray(-ndtri(LEVEL / 2 / np.maximum(1, models * (models - 1) / 2)))
 
-    def errors(self, some: Integers, others: Integers) -> Floats:
-        """(some, others) standard errors of differences, from the draws that both of a pair have.
+    @cached_property
+    def complete(self) -> Booleans:
+        """(n,) whether every draw of a row has a number."""
+        return np.asarray(self.known.all(axis=1))
+
+    def errors(self, some: Integers, others: Integers) -> tuple[Floats, Floats]:
+        """(some, others) standard errors of differences, from the draws that both of a pair have, and their number.
 
         A pair with too few of these has the largest error that the two models' own errors allow, their sum.
         """
         x, y, mine, theirs = self.away[some], self.away[others], self.known[some], self.known[others]
-        both = mine @ theirs.T
-        total = x @ theirs.T - mine @ y.T
-        squares = (x * x) @ theirs.T + mine @ (y * y).T - 2 * (x @ y.T)
+        cross = x @ y.T
+        if self.complete[some].all() and self.complete[others].all():
+            k = self.known.shape[1]
+            squares = (x * x).sum(axis=1)[:, None] + (y * y).sum(axis=1)[None, :] - 2 * cross
+            total, both = x.sum(axis=1)[:, None] - y.sum(axis=1)[None, :], np.full((1, 1), float(k))
+        else:
+            both = mine @ theirs.T
+            total = x @ theirs.T - mine @ y.T
+            squares = (x * x) @ theirs.T + mine @ (y * y).T - 2 * cross
         with np.errstate(invalid="ignore", divide="ignore"):
             variance = (squares - total**2 / both) / (both - 1)
-        enough = both >= FEWEST_DRAWS
         scale = np.finfo(float).eps * squares.max(initial=0.0)
-        most = _spread(x, mine)[:, None] + _spread(y, theirs)[None, :]
-        return np.where(enough, np.sqrt(np.where(variance > scale, variance, 0.0)), most)
+        errors = np.sqrt(np.where(variance > scale, variance, 0.0))
+        if both.min(initial=np.inf) < FEWEST_DRAWS:
+            most = _spread(x, mine)[:, None] + _spread(y, theirs)[None, :]
+            errors = np.where(both < FEWEST_DRAWS, most, errors)
+        return errors, np.maximum(both, FEWEST_DRAWS)
 
-    def worse(self, some: Integers, others: Integers) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    def worse(self, some: Integers, others: Integers) -> Booleans:
         """(some, others) whether each of some is significantly worse than each of the others."""
         away = self.numbers[some][:, None] - self.numbers[others][None, :]
+        errors, draws = self.errors(some, others)
         with np.errstate(invalid="ignore"):
-            return np.asarray((away > self.critical * self.errors(some, others)) & (away > 0))
+            return np.asarray((away > student(self.quantiles[some][:, None], draws - 1) * errors) & (away > 0))
 
     def tiers(self) -> list[int]:
         """Of each model, from 1."""
         tiers = np.zeros(len(self.numbers), np.int64)
         left, tier = np.arange(len(tiers)), 0
-        errors = self.away.std(axis=1, ddof=1)
-        errors[(self.known == 0).any(axis=1)] = np.inf
+        errors = np.where(self.complete, self.away.std(axis=1, ddof=1), np.inf)
+        critical = student(self.quantiles, self.known.shape[1] - 1.0) * _SLACK
         while len(left):
             tier += 1
             best = left[0]
             # an error of a difference is at most the sum of the two errors: a model that is far away need not be tested
-            below = self.numbers[left] - self.numbers[best] > self.critical * (errors[left] + errors[best]) * _SLACK
+            below = self.numbers[left] - self.numbers[best] > critical[left] * (errors[left] + errors[best])
             near = left[~below]
             below[~below] = self.worse(near, left[:1])[:, 0]
             tiers[left[~below]] = tier
@@ -107,9 +130,24 @@ class Cohort:
 
     def ranges(self, models: int) -> list[tuple[int, int]]:
         """Of each model, the best and the worst rank among so many models."""
-        every = np.arange(len(self.numbers))
-        worse = self.worse(every, every)
-        return [(1 + int(a), models - int(b)) for a, b in zip(worse.sum(axis=1), worse.sum(axis=0), strict=True)]
+        better, worse = (np.zeros(len(self.numbers), np.int64) for _ in range(2))
+        for first in range(0, len(better), _BLOCK):
+            block, rest = np.arange(first, min(first + _BLOCK, len(better))), np.arange(first, len(better))
+            pairs = self.worse(rest, block)
+            better[rest] += pairs.sum(axis=1)
+            worse[block] += pairs.sum(axis=0)
+        return [(1 + int(a), models - int(b)) for a, b in zip(better, worse, strict=True)]
+
+
+def student(normal: Floats, freedom: Floats | float) -> Floats:
+    """Quantiles of Student's t at the level of normal quantiles, to 0.1 % from 19 degrees of freedom on (Wallace 1959).
+
+    Args:
+        normal: the normal quantiles.
+        freedom: degrees of freedom.
+    """
+    exponent = (normal * (8 * freedom + 3) / (8 * freedom + 1)) ** 2 / freedom
+    return np.asarray(np.sqrt(freedom * np.expm1(exponent)))
 
 
 def _spread(away: Floats, known: Floats) -> Floats:
@@ -136,7 +174,7 @@ def tiered(rows: Sequence[Row], benchmark: str, standard: str, changed: Adjustme
         places = [places[number] for number in kept]
         ranges = models.ranges(len(alike)) if len(places) <= MOST_RANGES else [None] * len(places)
         for place, tier, of in zip(places, models.tiers(), ranges, strict=True):
-            with_tiers[place] = replace(rows[place], tier=tier, rank_range=of)
+            with_tiers[place] = row_with(rows[place], tier=tier, rank_range=of)
     return with_tiers
 
 
@@ -161,39 +199,37 @@ def _cohort(rows: Sequence[Row], benchmark: str, standard: str, changed: Adjustm
     """The models with draws of the number that they are ranked by, and their places among the rows, the best first."""
     bench = find_benchmark(benchmark)
     sign = -1.0 if bench.higher_is_better else 1.0
-    draws = _ranked_draws(rows, benchmark, standard, changed)
-    ordered: list[tuple[float, int]] = []
-    away = np.full((len(rows), KEPT), np.nan)
-    for place, (row, column) in enumerate(zip(rows, draws, strict=True)):
-        result = row.result
-        value = None if result is None else row.scores[result.scored.ranking].value
-        number = row.ranked
-        column = column[:KEPT]
-        if value is None or number is None or not len(column) or (bench.logarithmic and min(value, number) <= 0):
-            continue
+    columns = np.full((len(rows), KEPT), np.nan)
+    lengths, values, numbers = np.zeros(len(rows)), np.full(len(rows), np.nan), np.full(len(rows), np.nan)
+    for place, (row, column) in enumerate(zip(rows, ranked_draws(rows, benchmark, standard, changed), strict=True)):
+        value = None if row.result is None else row.scores[row.result.scored.ranking].value
+        if value is not None and row.ranked is not None and len(column):
+            values[place], numbers[place] = value, row.ranked
+            lengths[place] = min(len(column), KEPT)
+            columns[place, : len(column)] = column[:KEPT]
+    if bench.logarithmic:
         with np.errstate(invalid="ignore", divide="ignore"):
-            deviations = sign * (np.log(column) - np.log(value) if bench.logarithmic else column - value)
-        deviations[~np.isfinite(deviations)] = np.nan
-        lost = np.isnan(deviations)
-        if lost.mean() > MOST_UNDEFINED or (~lost).sum() < FEWEST_DRAWS:
-            continue
-        away[place, : len(column)] = deviations
-        ordered.append((sign * float(np.log(number) if bench.logarithmic else number), place))
-    ordered.sort()
-    kept = [place for _, place in ordered]
-    has_number = ~np.isnan(away[kept])
-    numbers = np.array([number for number, _ in ordered])
-    return Cohort(numbers, np.where(has_number, away[kept], 0.0), has_number.astype(float)), kept
+            columns, values, numbers = np.log(columns), np.log(values), np.log(numbers)
+    with np.errstate(invalid="ignore"):
+        away = sign * (columns - values[:, None])
+    known = np.isfinite(away)
+    away[~known] = 0.0
+    with_number = known.sum(axis=1)
+    usable = np.isfinite(numbers) & (with_number >= FEWEST_DRAWS) & (lengths - with_number <= MOST_UNDEFINED * lengths)
+    ranked = sign * numbers
+    # ties in the order of their draws, so that copies stand together and the order of the rows changes no tier
+    kept = sorted(np.flatnonzero(usable).tolist(), key=lambda place: (ranked[place], away[place].tobytes()))
+    return Cohort(ranked[kept], away[kept], known[kept].astype(float)), kept
 
 
-def _ranked_draws(rows: Sequence[Row], benchmark: str, standard: str, changed: Adjustment) -> list[Floats]:
+def ranked_draws(rows: Sequence[Row], benchmark: str, standard: str, changed: Adjustment = AS_RELEASED) -> list[Floats]:
     """The draws of the number that each row is ranked by, empty where it has none; computed once for each result."""
     bench = find_benchmark(benchmark)
     chosen = find_standard(bench, standard)
     results = [row.result for row in rows if row.result is not None]
     new = [result for result in results if _DRAWS.get(result) is None]
-    pairs = [(result.scored, result.draws) for result in new if result.draws is not None]
-    for result, scores in zip(new, many_score_draws(bench, pairs, chosen, changed), strict=True):
+    drawn = [Drawn(result.scored, result.values, result.draws) for result in new if result.draws is not None]
+    for result, scores in zip(new, many_replicates(bench, drawn, chosen, changed), strict=True):
         _DRAWS.put(result, scores.get(result.scored.ranking, np.empty(0)).astype(np.float32))
     cached = [_DRAWS.get(result) for result in results]
     return [np.empty(0) if column is None else column.astype(float) for column in cached]

@@ -15,7 +15,7 @@ from fairspace.submissions.uncertainty.variant import Kind, Variant
 from fairspace.submissions.values import Value
 
 Ends = tuple[float, float]
-_LABELS = ("labels_corrected", "human_labels")
+_LABELS = ("labels_corrected", "labels_transported", "human_labels")
 
 
 def variant_scores(result: Result, standard: str) -> dict[Kind, dict[str, Ends]]:
@@ -48,6 +48,23 @@ def variant_scores(result: Result, standard: str) -> dict[Kind, dict[str, Ends]]
                 low, high = ranges[name]
                 ranges[name] = min(low, score.value), max(high, score.value)
     return by_kind
+
+
+def instrument_ranges(result: Result, scores: Mapping[Kind, Mapping[str, Ends]]) -> dict[str, Ends]:
+    """Raw value or score -> its smallest and largest number by any other instrument; without those that none gives.
+
+    Args:
+        result: with its variants.
+        scores: their ranges, as `variant_scores` gives them.
+    """
+    by_name: dict[str, Ends] = {}
+    ranges: list[Mapping[str, Ends]] = [*scores.values()] if result.variants else []
+    ranges += [{name: (number, number) for name, number in variant.values.items()} for variant in result.variants]
+    for part in ranges:
+        for name, (low, high) in part.items():
+            least, most = by_name.get(name, (low, high))
+            by_name[name] = min(least, low), max(most, high)
+    return by_name
 
 
 def _measured_so(variant: Variant, values: Mapping[str, Value], bench: Benchmark) -> dict[str, Value]:

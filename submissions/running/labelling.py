@@ -1,4 +1,4 @@
-"""Label a submission's images with ARES: what comes of it is the submission that its annotations would have been.
+"""Label a submission's images with ARES or a package: the submission that their annotations would have been.
 
 Images are read again with the reader that checked them, a few at a time, and nothing is written. For work that may be
 interrupted, `fairspace ares annotate` labels the same images to the same annotations, and goes on where it stopped.
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from fairspace.ares.annotating.labellers.packages import ARES, package
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.submission import check_table
 from fairspace.submissions.errors import UsageError
@@ -26,27 +27,31 @@ from fairspace.submissions.reading.images import stream_images
 from fairspace.submissions.reading.limits import LIMITS, Limits
 from fairspace.submissions.reading.tables import Progress, Rows, sort_files
 
+_SETTINGS = ("ablation", "arbiter", "detector", "precision", "labeller", "licence")
+"""What the manifest says of the labeller, as far as it has it."""
 _CHUNK = 1_000
 """Images whose rows are made at a time."""
 
 
 def label_source(named: Mapping[str, str], about: Mapping[str, Any]) -> dict[str, Any]:
-    """What `labels` in submission.json says of annotations by ARES.
+    """What `labels` in submission.json says of annotations by ARES or a package.
 
     Args:
         named: `model` of `annotation.json`: name, revision, sha256, measurement.
-        about: `settings` of `annotation.json`: arbiter, detector, precision.
+        about: `settings` of `annotation.json`: arbiter, detector, precision; of a package its name and licence.
 
     Returns:
-        `name`, `version` (the model's revision), and `settings` with the hash of its measured error.
+        `name`, `version` (the model's revision), and `settings` with the hash of its measured error; an error that was
+        measured in float32 is none of a lower precision.
     """
-    settings = {"sha256": named["sha256"], "measurement": named["measurement"] or "not measured"}
-    settings |= {name: about[name] or "none" for name in ("ablation", "arbiter", "detector", "precision")}
+    measured = about.get("precision", "float32") == "float32" and named["measurement"]
+    settings = {"sha256": named["sha256"], "measurement": measured or "not measured"}
+    settings |= {name: about[name] or "none" for name in _SETTINGS if name in about}
     return {"name": named["name"], "version": named["revision"], "settings": settings}
 
 
 def label_error(error: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """What `label_error` in submission.json says of annotations by ARES; None if its error was not measured.
+    """What `label_error` in submission.json says of annotations; None if the labeller's error was not measured.
 
     Args:
         error: `label_error` of `annotation.json`; attributes that are no columns of annotations are left out.
@@ -62,8 +67,10 @@ def label_error(error: Mapping[str, Any] | None) -> dict[str, Any] | None:
 def label_images(
     path: Path,
     submission: Submission,
-    model: Path | str,
+    model: Path | str = "",
     *,
+    labeller: str = ARES,
+    measurement: Path | None = None,
     limits: Limits = LIMITS,
     detector: Any = None,
     batch: int = 64,
@@ -76,7 +83,9 @@ def label_images(
     Args:
         path: where it lies.
         submission: as it was checked.
-        model: folder of ARES, or repository on the Hub with `@<revision>` at its end.
+        model: folder of ARES, or repository on the Hub with `@<revision>` at its end; '' for another labeller.
+        labeller: `ares`, or a package (`fairspace.ares.annotating.labellers.packages`).
+        measurement: of a package, what `fairspace ares measure` wrote of it.
         limits: how much is read.
         detector: finds faces; or its settings; None takes each image as one face.
         batch: faces that are decided together; changes nothing but speed.
@@ -85,19 +94,22 @@ def label_images(
         progress: called with what is being done, how much is done, and of how much.
 
     Errors: SubmissionError if the files cannot be read again; UsageError if they changed meanwhile, or there is none;
-        BuildError TOOL_MISSING, BUILD_INCOMPLETE for models.
+        BuildError as `find_labeller`.
     """
-    from fairspace.ares.annotating.model import find_model
-    from fairspace.ares.annotating.session import Session, Settings
+    from fairspace.ares.annotating.labellers.session import open_session
+    from fairspace.ares.annotating.model import find_labeller
+    from fairspace.ares.annotating.session import Settings
     from fairspace.ares.annotating.source import Entry, Source
     from fairspace.ares.evaluating.measurement import error_of_labels
 
     images = submission.images
     if images is None:
         raise UsageError(f"{path} holds no images.")
-    folder, named = find_model(model)
+    by = find_labeller(labeller, model, measurement)
+    if labeller != ARES and not set(package(labeller).attributes) & set(LABELS):
+        raise UsageError(f"{labeller} finds faces and labels none; choose another --labeller.")
     source = Source("parquet", str(path))
-    session = Session(Settings(folder, source, batch, workers, detector, device))
+    session = open_session(Settings(by.folder, source, batch, workers, detector, device, labeller=labeller))
     tables = []
     done = 0
 
@@ -121,8 +133,8 @@ def label_images(
         except RefusedError as refused:
             faults.refuse(refused, "images")
             raise SubmissionError(list(faults.all())) from refused
-    labels = {"labels": label_source(named, session.about())}
-    if (error := label_error(error_of_labels(folder, named))) is not None:
+    labels = {"labels": label_source(by.named, session.about())}
+    if (error := label_error(error_of_labels(by.measurement, by.named))) is not None:
         labels["label_error"] = error
     meta = SubmissionMeta.model_validate({**submission.dump_meta(), **labels})
     annotations = _sorted(pa.concat_tables(tables), meta, limits)

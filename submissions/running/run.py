@@ -14,21 +14,26 @@ import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import pyarrow as pa
 from pydantic import TypeAdapter, ValidationError
 
+from fairspace.submissions.answers.reading import OUTCOMES
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import UsageError, did_you_mean
 from fairspace.submissions.format.collector import show
 from fairspace.submissions.format.manifest import FILE, Manifest, Stage, write_manifest
+from fairspace.submissions.format.schema import Submission, SubmissionMeta
 from fairspace.submissions.format.text import Line
 from fairspace.submissions.format.writing import write_submission
+from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.reading.tables import META
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen
 from fairspace.submissions.running.asking.journal import JOURNAL
-from fairspace.submissions.running.asking.parts import check_options
+from fairspace.submissions.running.asking.parts import check_options, without_images
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import held, public_name, work_folder
 from fairspace.submissions.running.judging.kept import judgements_of, kept_judgements, link
+from fairspace.submissions.running.local.own_code import OwnModel
 from fairspace.submissions.running.settings import Made, RunSettings, Tell, submission_meta
 
 _NEW, _FORMER = "submission.new", "submission.former"
@@ -73,7 +78,7 @@ def run(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> O
                 _answer(settings, work, state, tell)
             _write(settings, work, state)
     except KeyboardInterrupt as error:
-        from fairspace.submissions.running.asking.answering import stopped
+        from fairspace.submissions.running.asking.keeping import stopped
 
         raise stopped(str(work), "what was made is kept") from error
     except OSError as error:
@@ -86,9 +91,12 @@ def run(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> O
 
 
 def text_tasks(chosen: Chosen) -> tuple[str, ...]:
-    """The tasks with text answers that are asked for, in the benchmark's order."""
-    names = [task.name for task in benchmark(chosen.benchmark).tasks if task.table == "responses"]
-    return tuple(task for task in names if task in chosen.tasks or not chosen.tasks)
+    """The tasks with text answers that are asked for, in the benchmark's order. RunError TASK_UNKNOWN."""
+    tasks = [task for task in benchmark(chosen.benchmark).tasks if task.table == "responses"]
+    asked = [task for task in tasks if task.chosen(chosen.tasks)]
+    if chosen.text_only:
+        asked = without_images(chosen.benchmark, asked, chosen.tasks)
+    return tuple(task.name for task in asked)
 
 
 def check_tasks(chosen: Chosen) -> None:
@@ -102,7 +110,7 @@ def check_tasks(chosen: Chosen) -> None:
 
 
 def _answer(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
-    from fairspace.submissions.running.asking.answering import answer
+    from fairspace.submissions.running.asking.calling import call
     from fairspace.submissions.running.asking.inspect_task import open_benchmark
     from fairspace.submissions.running.planning.limit import limited
 
@@ -111,21 +119,36 @@ def _answer(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
     state.stated = {**opened.settings, **opened.marks}
     if note := limited(opened).text:
         state.notes.append(note)
-    answered = answer(
-        opened,
-        settings.model,
-        work,
-        submission_meta(settings, state),
-        revision=settings.about.revision,
-        again=settings.again,
-        score=settings.score,
-        tell=tell,
-    )
+    revision, again = settings.about.revision, settings.again
+    if isinstance(settings.model, OwnModel):
+        answered = call(opened, settings.model, work, revision=revision, again=again, tell=tell)
+    else:
+        from fairspace.submissions.running.asking.answering import answer
+
+        meta = submission_meta(settings, state)
+        score = settings.score
+        answered = answer(opened, settings.model, work, meta, revision=revision, again=again, score=score, tell=tell)
+        state.notes.append(f"Inspect's log: {answered.log}")
     state.tables["responses"] = answered.table
-    state.stages.append(answered.stage)
+    shares = readable_shares(submission_meta(settings, state), answered.table)
+    state.stages.append(answered.stage.model_copy(update={"course": {**answered.stage.course, **shares}}))
     if answered.stage.revision != NOT_STATED:
         state.revision = answered.stage.revision
-    state.notes.append(f"Inspect's log: {answered.log}")
+
+
+def readable_shares(meta: SubmissionMeta, responses: pa.Table) -> dict[str, float]:
+    """`readable_TASK` -> share of the task's answers in which a choice is read; {} where a reader's package lacks."""
+    tables = {"responses": responses}
+    try:
+        readings = benchmark(meta.benchmark).row_readings(Submission(meta, tables, digest(meta, tables)))
+    except UsageError:
+        return {}
+    shares = {}
+    for task, read in readings.items():
+        outcomes = read.outcomes()
+        if len(outcomes):
+            shares[f"readable_{task}"] = round(float((outcomes == OUTCOMES.index("choice")).mean()), 4)
+    return shares
 
 
 def _write(settings: RunSettings, work: Path, state: Made) -> None:

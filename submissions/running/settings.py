@@ -13,6 +13,7 @@ from fairspace.submissions.format.manifest import Stage
 from fairspace.submissions.format.schema import LabelError, SubmissionMeta, Tool
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen
 from fairspace.submissions.running.asking.models import ModelSettings
+from fairspace.submissions.running.local.own_code import OwnModel
 
 Tell = Callable[[str, int, int], None]
 
@@ -42,7 +43,7 @@ class RunSettings:
     Args:
         chosen: what of which benchmark.
         out: folder of the submission.
-        model: who answers; None for a model that only makes images.
+        model: who answers, a model of Inspect or a function; None for a model that only makes images.
         images: what makes images, as `image_models.open_image_model` reads it; '' for a model that only answers.
         ares: folder of ARES, or repository@revision; labels the images.
         faces: settings of ARES' face detector; None takes each image as one face.
@@ -56,7 +57,7 @@ class RunSettings:
 
     chosen: Chosen
     out: Path
-    model: ModelSettings | None = None
+    model: ModelSettings | OwnModel | None = None
     images: str = ""
     ares: str = ""
     faces: Mapping[str, Any] | None = None

@@ -9,8 +9,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from fairspace.builders import REFERENCE
-from fairspace.submissions.benchmarks.benchmark import Benchmark, Standard
+from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.benchmarks.standard import Standard
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.scoring import find_standard

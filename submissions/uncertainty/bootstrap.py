@@ -1,7 +1,7 @@
-"""The bootstrap of a design: seeded resamples of its clusters within their strata, and intervals from them.
+"""The bootstrap of a design: seeded resamples of its clusters within their strata, and the uncertainty from them.
 
-Percentile and BCa intervals: Efron and Tibshirani, An Introduction to the Bootstrap, chapters 13 and 14; the
-acceleration comes from a jackknife that leaves out a group of clusters at a time.
+The kinds of intervals are in `intervals.py`, what sizes need in `sizes.py`. BCa's acceleration comes from a jackknife
+that leaves out a group of clusters at a time.
 """
 
 from __future__ import annotations
@@ -10,10 +10,19 @@ import hashlib
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import stdtrit
 
 from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Times
-from fairspace.submissions.uncertainty.uncertainty import LEVEL, Method, Uncertainty
+from fairspace.submissions.uncertainty.intervals import (
+    Z,
+    interval,
+    least_room,
+    percentile_interval,
+    share_interval,
+    size_interval,
+)
+from fairspace.submissions.uncertainty.sizes import CrossFitted, cross_fitted
+from fairspace.submissions.uncertainty.uncertainty import LEVEL, Uncertainty
 
 RESAMPLES = 1_000
 SEED = 0
@@ -21,13 +30,12 @@ GROUPS = 100
 """Groups of clusters that the jackknife leaves out, one at a time."""
 MOST_UNDEFINED = 0.2
 """With a larger share of resamples without a number, a value has no interval."""
-TIED = 1 + 2**0.5
-"""Largest bias of a size (a gap, a norm, a maximum of such), in biases that its draws show.
-
-Where groups are exactly alike the value is all noise, |e|, and a draw has the noise twice, |e + e*|: on average sqrt(2)
-times as large. The bias is the whole value then, and the draws show sqrt(2) - 1 of it. Where no groups are alike,
-the bias is 0, and it is never below: a size is convex.
-"""
+FIXED = 200
+"""Resamples from which the error along a size's own order is reckoned."""
+WIDEST_SHARE = 2
+"""What a share, or a difference of two, can range over at most."""
+ROUNDING = 1e-9
+"""What is narrower than this part of all that a value can be is a single point."""
 _CHUNK = 50
 """Resamples that are made at a time; the draws of a chunk have a generator of their own."""
 
@@ -91,104 +99,102 @@ def _groups(strata: Integers, seed: int) -> Integers:
 def uncertainties(design: Design, draws: Floats, seed: int = SEED) -> dict[str, Uncertainty]:
     """The uncertainty of each value of a design that has a number and enough resamples with one.
 
-    An interval about a debiased estimate may end short of the value itself; the one that is shown is extended to it.
+    An interval about a debiased estimate may end short of the value itself; the one that is shown is extended to it,
+    and never a single point.
 
     Args:
         design: of the values.
         draws: (resamples, m) by `draw`.
-        seed: of the jackknife's groups and of the fair models.
+        seed: of the jackknife's groups, of the halves and of the fair models.
     """
     value = design.statistic(np.ones((1, len(design.strata)), np.float32))[0]
     without = jackknife(design, seed)
     fair = None
     if design.fair is not None:
         fair = design.fair(np.random.default_rng([seed, 2, *_words(design.task)]), len(draws))
-    intervals = {}
+    fitted = _fitted(design, min(FIXED, len(draws)), seed)
+    intervals, (wider, few) = {}, _small_strata(design.strata)
     for place, name in enumerate(design.names):
         replicates = draws[:, place][~np.isnan(draws[:, place])]
+        if len(replicates):
+            replicates = replicates.mean() + wider * (replicates - replicates.mean())
         undefined = len(draws) - len(replicates)
         if np.isnan(value[place]) or not len(replicates) or undefined > MOST_UNDEFINED * len(draws):
             continue
-        low, high = design.limits.get(name, (-np.inf, np.inf))
+        number, (low, high) = float(value[place]), design.limits.get(name, (-np.inf, np.inf))
+        models = np.empty(0) if fair is None else fair[:, place][~np.isnan(fair[:, place])]
+        fair_high = _bound(models, name in design.higher) if models.size else None
+        error, method = max(_spread(replicates), _spread(models)), design.intervals.get(name, "bca")
+        debiased = 2 * number - float(replicates.mean()) if name in design.biased else None
+        if name in fitted:
+            debiased, along = fitted[name]
+            ends, method = size_interval(number, debiased, few * max(error, along)), "size"
+            debiased = max(debiased, 0.0) if debiased == debiased else None
+        elif name in design.shares:
+            ends, method = share_interval(number, error, design.shares[name], len(design.strata)), "exact"
+        else:
+            ends, method = interval(method, number, replicates, without[:, place])
+            if name in design.tested and fair_high is not None and number <= fair_high:
+                ends = (min(ends[0], 0.0), ends[1])
+        shown = _shown(ends, number, (low, high), design.independent or len(design.strata))
         percentile = percentile_interval(replicates)
-        ends, method = interval(design.intervals.get(name, "bca"), float(value[place]), replicates, without[:, place])
-        models = None if fair is None else fair[:, place][~np.isnan(fair[:, place])]
-        has_fair = models is not None and models.size > 0
-        fair_high = _bound(models, name in design.higher) if models is not None and has_fair else None
-        if name in design.tested and fair_high is not None and value[place] <= fair_high:
-            ends = (min(ends[0], 0.0), ends[1])
-        shown = [float(np.clip(end, low, high)) for end in ends]
-        shown = [min(shown[0], float(value[place])), max(shown[1], float(value[place]))]
         intervals[name] = Uncertainty(
             unit=design.unit,
             clusters=len(design.strata),
             resamples=len(draws),
             undefined=undefined,
-            error=float(replicates.std(ddof=1)) if len(replicates) > 1 else 0.0,
+            error=error,
             low=shown[0],
             high=shown[1],
             method=method,
             percentile_low=percentile[0],
             percentile_high=percentile[1],
-            debiased=float(np.clip(2 * value[place] - replicates.mean(), low, high)) if name in design.biased else None,
-            fair=float(models.mean()) if models is not None and has_fair else None,
+            debiased=None if debiased is None else float(np.clip(debiased, low, high)),
+            fair=float(models.mean()) if models.size else None,
             fair_high=fair_high,
             note=design.notes.get(name, ""),
         )
     return intervals
 
 
-def interval(method: Method, value: float, draws: Floats, without: Floats) -> tuple[tuple[float, float], Method]:
-    """The interval that is shown and how it was made: percentile where BCa is not defined."""
-    percentile = percentile_interval(draws)
-    if method == "bca":
-        bca = bca_interval(value, draws, without)
-        return (percentile, "percentile") if bca is None else (bca, "bca")
-    if method == "basic":
-        return (2 * value - percentile[1], 2 * value - percentile[0]), method
-    if method == "normal":
-        half = float(-ndtri((1 - LEVEL) / 2) * draws.std(ddof=1)) if len(draws) > 1 else 0.0
-        centre = 2 * value - float(draws.mean())
-        return (centre - half, centre + half), method
-    if method == "bracket":
-        half = float(-ndtri((1 - LEVEL) / 2) * draws.std(ddof=1)) if len(draws) > 1 else 0.0
-        bias = max(float(draws.mean()) - value, 0.0)
-        return (value - TIED * bias - half, value + half), method
-    return percentile, method
+def _fitted(design: Design, resamples: int, seed: int) -> dict[str, tuple[float, float]]:
+    """Size -> its cross-fitted estimate, and the error along its own order."""
+    if design.sizes is None:
+        return {}
+    rng = np.random.default_rng([seed, 4, *_words(design.task)])
+    times = np.concatenate([*_times(design, resamples, seed)])
+    fitted: CrossFitted = cross_fitted(design.sizes, design.strata, times, rng)
+    return dict(zip(design.sizes.names, zip(fitted.estimate.tolist(), fitted.error.tolist(), strict=True), strict=True))
+
+
+def _shown(ends: tuple[float, float], value: float, limits: tuple[float, float], samples: int) -> tuple[float, float]:
+    """An interval cut at what the value can be and extended to the value; of a share it is never a single point.
+
+    Where a share, or a difference of shares, does not vary, so many samples leave room for a part of others that all
+    say the other extreme.
+    """
+    low, high = (float(np.clip(end, *limits)) for end in ends)
+    low, high = min(low, value), max(high, value)
+    widest = limits[1] - limits[0]
+    if widest <= WIDEST_SHARE and high - low <= ROUNDING * widest:
+        room = least_room(samples) * widest
+        low, high = max(limits[0], value - room), min(limits[1], value + room)
+    return low, high
+
+
+def _small_strata(strata: Integers) -> tuple[float, float]:
+    """By how much draws of clusters vary too little, of a stratum of m by sqrt((m - 1) / m), and Student's t over z."""
+    clusters, kinds = len(strata), len(np.unique(strata))
+    if clusters <= kinds:
+        return 1.0, 1.0
+    student = float(stdtrit(clusters - kinds, (1 + LEVEL) / 2))
+    return float(np.sqrt(clusters / (clusters - kinds))), student / Z
+
+
+def _spread(column: Floats) -> float:
+    return float(column.std(ddof=1)) if len(column) > 1 else 0.0
 
 
 def _bound(models: Floats, higher: bool) -> float:
     """What 95 % of the fair models do not go beyond on the worse side."""
     return float(np.quantile(models, 1 - LEVEL if higher else LEVEL))
-
-
-def percentile_interval(draws: Floats) -> tuple[float, float]:
-    """The middle 95 % of the draws, shape (r,), none of them nan."""
-    low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(low), float(high)
-
-
-def bca_interval(value: float, draws: Floats, without: Floats) -> tuple[float, float] | None:
-    """Bias-corrected and accelerated; None where it is not defined.
-
-    Args:
-        value: of the sample.
-        draws: (r,) of resamples, none of them nan.
-        without: (g,) of the sample without one group of clusters each.
-
-    It is undefined where the value lies outside all draws (at the end of its range, say), where the jackknife has a
-    value without a number, or where nothing varies.
-    """
-    below = (np.count_nonzero(draws < value) + np.count_nonzero(draws == value) / 2) / len(draws)
-    distance = without.mean() - without
-    spread = float((distance**2).sum())
-    if not 0 < below < 1 or not spread > 0:
-        return None
-    shift = ndtri(below)
-    acceleration = float((distance**3).sum()) / (6 * spread**1.5)
-    z = ndtri(np.array([(1 - LEVEL) / 2, (1 + LEVEL) / 2]))
-    places = ndtr(shift + (shift + z) / (1 - acceleration * (shift + z)))
-    if not np.isfinite(places).all() or places[0] >= places[1]:
-        return None
-    low, high = np.quantile(draws, places)
-    return float(low), float(high)

@@ -25,6 +25,28 @@ Fair = Callable[[np.random.Generator, int], Floats]
 
 
 @dataclass(frozen=True)
+class Sizes:
+    """Values of a design that are sizes: sums of gaps, largest gaps, absolute values; see `sizes.py`.
+
+    Args:
+        names: of the m sizes, each a name of the design.
+        counts: (b, n) how often each cluster was drawn -> (b, q) what the sizes are computed from.
+        along: counts (b, q) that say the order, counts (b, q) that say how large -> (b, m) the sums along the order;
+            nan where undefined. With the same counts twice it is the value. Either may have one row for all of the
+            other's.
+    """
+
+    names: tuple[str, ...]
+    counts: Callable[[Times], Floats]
+    along: Callable[[Floats, Floats], Floats]
+
+    def values(self, times: Times) -> Floats:
+        """(b, n) -> (b, m) the sizes."""
+        counts = self.counts(times)
+        return self.along(counts, counts)
+
+
+@dataclass(frozen=True)
 class Design:
     """Clusters, strata and a statistic.
 
@@ -40,10 +62,13 @@ class Design:
         fair: (generator, r) -> (r, m) values of r perfectly fair models at this n, nan for a value without such a
             model; None if none has one.
         notes: name -> what its interval does not hold.
-        intervals: name -> how its interval is made; BCa if absent, and percentile where that is not defined.
+        intervals: name -> how its interval is made otherwise; BCa if absent, and percentile where that is not defined.
         higher: the values that are better when higher: of those, 95 % of the fair models show more than `fair_high`.
-        tested: the values of which 0 is ideal and whose interval holds 0 unless the value is above `fair_high`: no
-            interval of a largest gap or a norm would reach 0 by itself.
+        sizes: the values that are sizes, with intervals of their own; None if none is.
+        shares: the values that are shares of answers in few clusters -> how many independent answers there are at most:
+            they get exact intervals.
+        independent: how many samples vary by themselves, where a cluster holds many; the clusters if 0.
+        tested: further values of which 0 is ideal and whose interval holds 0 unless the value is above `fair_high`.
         corrected: the values that the statistic corrects for the bias of few samples -> the standard error of what its
             correction leaves, measured. Their draws are moved so that their mean is the value, and spread by this
             error, which the values of one draw share.
@@ -60,6 +85,9 @@ class Design:
     notes: Mapping[str, str] = field(default_factory=dict)
     intervals: Mapping[str, Method] = field(default_factory=dict)
     higher: frozenset[str] = frozenset()
+    sizes: Sizes | None = None
+    shares: Mapping[str, float] = field(default_factory=dict)
+    independent: int = 0
     tested: frozenset[str] = frozenset()
     corrected: Mapping[str, float] = field(default_factory=dict)
 

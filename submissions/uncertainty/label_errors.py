@@ -17,14 +17,33 @@ from fairspace.submissions.format.schema import VOCABULARY, Attribute, LabelErro
 from fairspace.submissions.reading.matching import matched
 from fairspace.submissions.uncertainty import prediction_powered as powered
 from fairspace.submissions.uncertainty.design import Floats, Integers
-from fairspace.submissions.uncertainty.misclassification import Corrected, correct, debiased, fault, instrument
+from fairspace.submissions.uncertainty.misclassification import (
+    CHAINS,
+    correct,
+    debiased,
+    fault,
+    posterior_intervals,
+    worse,
+)
 from fairspace.submissions.uncertainty.variant import Kind, Variant
 
 _CORRECTED = (
-    "Less the bias of shares at this number of samples. Assumed: the labeller errs here as it did where it was "
-    "measured, in one attribute whatever it does in another, and images without a label are like those with one."
+    "The mean of the posterior, without the bias of shares at this number of samples. Assumed: the labeller errs here "
+    "as it did where it was measured, in one attribute whatever it does in another, and images without a label are "
+    "like those with one."
+)
+TRANSPORTED = (
+    "What the values would be if the labeller recognised each group less often here than where it was tested, and its "
+    "further errors fell as its errors in the test did. Neither this nor the correction covers a labeller that errs "
+    "more for one group, or more in one occupation or question, than in another."
 )
 _POWERED = "Less the bias of shares at this number of samples. Assumed: people labelled images drawn at random."
+WORSE = (5, 10)
+"""By how many points a labeller's recalls may be lower here than where it was tested."""
+TRANSPORT_CHAINS = CHAINS // 4
+"""Of these variants, which have no intervals."""
+Estimate = tuple[float, tuple[float, float] | None]
+"""A value and its 95 % interval, if it has one."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +91,7 @@ class Shares:
 def label_variants(
     checks: LabelChecks, values: Values, measured: Sequence[Shares], held: Mapping[Kind, str]
 ) -> Iterator[Variant]:
-    """A variant by the confusion matrix and one by people's labels, where these were handed in.
+    """Variants by the confusion matrix, by worse matrices, and by people's labels, where these were handed in.
 
     Args:
         checks: what was handed in.
@@ -84,45 +103,72 @@ def label_variants(
     """
     if checks.error is not None:
         error = checks.error
-        corrected = [(shares, _corrected(error, shares)) for shares in measured]
         note = f"{_CORRECTED} {held['labels_corrected']}"
-        yield _variant("labels_corrected", error.source, note, values, corrected)
+        estimates = [(shares, _by_matrix(error, shares)) for shares in measured]
+        yield _variant("labels_corrected", error.source, note, values, estimates)
+        for points in WORSE:
+            estimates = [(shares, _transported(error, shares, points / 100)) for shares in measured]
+            yield _variant("labels_transported", f"{points} points worse", TRANSPORTED, values, estimates)
     if checks.people is not None:
-        corrected = [(shares, _powered(shares)) for shares in measured]
+        estimates = [(shares, _powered(shares)) for shares in measured]
         note = f"{_POWERED} {held['human_labels']}"
-        yield _variant("human_labels", f"{checks.people} faces labelled by people", note, values, corrected)
+        yield _variant("human_labels", f"{checks.people} faces labelled by people", note, values, estimates)
 
 
-def _corrected(error: LabelError, shares: Shares) -> Corrected | str:
-    """The corrected shares, or why there are none."""
+def _by_matrix(error: LabelError, shares: Shares) -> Sequence[Estimate | None] | str:
+    """The values at the posterior of the labeller's matrix, or why there are none."""
     confusion, why = matrices(error, shares.columns)
-    return why or correct(shares.counts.sum(axis=1), instrument(confusion), shares.key)
+    if why:
+        return why
+    corrected = correct(shares.counts.sum(axis=1), confusion, shares.key)
+    return posterior_intervals(corrected, shares.statistic, shares.limits)
 
 
-def _powered(shares: Shares) -> Corrected | str:
+def _transported(error: LabelError, shares: Shares, points: float) -> Sequence[Estimate | None] | str:
+    """The same for a labeller whose recalls are lower, without intervals."""
+    confusion, why = matrices(error, shares.columns)
+    lowered = {column: worse(counts, points) for column, counts in confusion.items()}
+    why = why or next((f"{column}: {text}" for column, counts in lowered.items() if (text := fault(counts))), "")
+    if why:
+        return why
+    corrected = correct(shares.counts.sum(axis=1), lowered, shares.key, TRANSPORT_CHAINS)
+    columns = [column[~np.isnan(column)] for column in shares.statistic(corrected.draws).T]
+    return [(float(column.mean()), None) if len(column) else None for column in columns]
+
+
+def _powered(shares: Shares) -> Sequence[Estimate | None] | str:
+    """The values by people's labels, or why there are none."""
     pairs, others = shares.counts[:, :-1], shares.counts[:, -1]
     if why := powered.fault(pairs):
         return f"{' and '.join(shares.columns)}: {why}"
-    return powered.powered_draws(pairs, others, powered.prediction_powered(pairs, others), shares.key)
+    corrected = powered.powered_draws(pairs, others, powered.prediction_powered(pairs, others), shares.key)
+    plain, draws = shares.statistic(corrected.shares[None])[0], shares.statistic(corrected.draws)
+    return [
+        None if np.isnan(value) else debiased(float(value), draws[:, place], shares.limits[place])
+        for place, value in enumerate(plain)
+    ]
 
 
 def _variant(
-    kind: Kind, name: str, note: str, values: Values, results: Sequence[tuple[Shares, Corrected | str]]
+    kind: Kind,
+    name: str,
+    note: str,
+    values: Values,
+    estimates: Sequence[tuple[Shares, Sequence[Estimate | None] | str]],
 ) -> Variant:
     numbers: dict[str, float] = {}
     intervals: dict[str, tuple[float, float]] = {}
     notes = {note: None}
-    for shares, corrected in results:
+    for shares, estimated in estimates:
         measured = [place for place, name in enumerate(shares.names) if values[name].state == "value"]
-        if isinstance(corrected, str):
-            notes |= {f"Not corrected: {corrected}.": None} if measured else {}
+        if isinstance(estimated, str):
+            notes |= {f"Not corrected: {estimated}.": None} if measured else {}
             continue
-        plain, draws = shares.statistic(corrected.shares[None])[0], shares.statistic(corrected.draws)
         for place in measured:
-            if np.isnan(plain[place]):
-                continue
-            value, interval = debiased(float(plain[place]), draws[:, place], shares.limits[place])
-            numbers[shares.names[place]], intervals[shares.names[place]] = value, interval
+            if (estimate := estimated[place]) is not None:
+                numbers[shares.names[place]], interval = estimate
+                if interval is not None:
+                    intervals[shares.names[place]] = interval
     return Variant(kind, name, numbers, intervals, " ".join(notes))
 
 

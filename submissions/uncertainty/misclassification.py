@@ -1,12 +1,16 @@
 """Shares of groups, corrected for the errors of the instrument that labelled the samples.
 
 A labeller that answers j where the truth is i with probability C[i, j] turns the true shares π into π C. What was seen
-is a multinomial sample of π C, and C was itself measured on a finite set of images. The corrected shares are the most
-likely π on the simplex: π = p C⁻¹ where that is a distribution, else the maximum by expectation maximisation.
+is a multinomial sample of π C, and C was itself measured on a finite set of images. `correct` draws π and C from their
+posterior, by data augmentation (Tanner and Wong 1987):
 
-Draws are of the fitted model: counts of (π Ĉ) are drawn anew, and each draw is corrected with rows of C from the
-Dirichlet posterior of the measured counts. The draw of C is the same for all distributions of one labeller. Drawing
-from the fitted model rather than from the shares that were seen keeps intervals honest where a group is rare.
+    true group of a sample ~ its group under π and C, given the answer
+    row i of C ~ Dirichlet(images of the test + 1/2 + samples of group i, by answer)
+    π ~ Dirichlet(a + samples by true group)
+
+So every draw is a distribution, and a group that is rarer than the labeller's errors keeps an interval. Where several
+distributions are corrected together (the occupations of IRIS), their prior a is estimated from them in each chain, with
+the distributions weighted at random (`concentration.py`); of a few, each a is 1/2.
 
 Assumed: the labeller errs on these samples as it did where it was measured, its errors in one attribute say nothing
 about those in another (a joint matrix is the product), and samples without a label are like those with one.
@@ -15,39 +19,31 @@ about those in another (a joint matrix is the product), and samples without a la
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from fairspace.submissions.uncertainty.bootstrap import SEED, percentile_interval
-from fairspace.submissions.uncertainty.design import Floats
+from fairspace.submissions.uncertainty.bootstrap import SEED
+from fairspace.submissions.uncertainty.concentration import first_guess, next_parameters
+from fairspace.submissions.uncertainty.design import Floats, Integers
+from fairspace.submissions.uncertainty.intervals import percentile_interval
 
-DRAWS = 400
-"""Draws behind each interval."""
+CHAINS = 64
+"""Chains behind each interval; each starts from a matrix of its own, drawn from the posterior of the test alone. Fewer
+than `FEWEST` distributions have `MORE` times as many."""
+MORE = 6
+KEPT = (20, 28, 36)
+"""The steps of a chain whose shares are draws. The last one ends it."""
 LARGEST_CONDITION = 10.0
 """A matrix with a larger condition number (2-norm of the rates) tells the groups apart too little to be inverted."""
 PRIOR = 0.5
-"""Jeffreys' prior, added to each count of a row."""
-_STEPS = 50
-"""Of expectation maximisation; the likelihood is then within 0.001 of its maximum at matrices like the paper's."""
-
-_ROUNDING = 1e-9
-
-
-@dataclass(frozen=True)
-class Instrument:
-    """What is known of a labeller's errors in one or several attributes; rows are true groups, columns answers.
-
-    Args:
-        rates: (k, k) as measured.
-        expected: (k, k) means of the posterior, without zeros.
-        draws: (r, k, k) of the posterior.
-    """
-
-    rates: Floats
-    expected: Floats
-    draws: Floats
+"""Jeffreys' prior, added to each count of a row, and to each group of a distribution that is corrected by itself."""
+FEWEST = 8
+"""Distributions of which the prior is estimated."""
+TIED = 1 + 2**0.5
+"""The bias of a gap between equal groups, in biases that its draws show: it is |e|, all noise, and a draw is |e + e*|,
+sqrt(2) times as large on average, so a draw shows sqrt(2) - 1 of it."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +51,7 @@ class Corrected:
     """Corrected shares.
 
     Args:
-        shares: (..., k), on the simplex; nan where nothing was seen.
+        shares: (..., k) the estimate, on the simplex; nan where nothing was seen.
         draws: (r, ..., k) likewise.
     """
 
@@ -75,74 +71,124 @@ def fault(counts: Floats) -> str:
     return ""
 
 
-def instrument(matrices: Mapping[str, Floats], draws: int = DRAWS, seed: int = SEED) -> Instrument:
-    """The errors in several attributes together, assumed independent given the truth.
+def worse(counts: Floats, points: float) -> Floats:
+    """The matrix of a labeller whose recalls are lower by `points`, (k, k) counts with the same images in each row.
+
+    What a row loses goes to the wrong answers in the proportions that they have in it, or evenly where it has none. A
+    recall does not fall below 0.
+    """
+    rates = _rates(counts)
+    k = len(rates)
+    right = np.eye(k, dtype=np.bool_)
+    errors = np.where(right, 0.0, rates)
+    spread = np.where(errors.sum(axis=1, keepdims=True) > 0, errors, ~right)
+    recall = np.maximum(np.diagonal(rates) - points, 0.0)
+    lost = (1 - recall)[:, None] * spread / spread.sum(axis=1, keepdims=True)
+    return np.asarray(np.where(right, recall[:, None], lost) * counts.sum(axis=1, keepdims=True))
+
+
+def correct(
+    counts: Floats, matrices: Mapping[str, Floats], key: str, chains: int = CHAINS, seed: int = SEED
+) -> Corrected:
+    """The shares of several distributions: the mean and draws of their posterior.
 
     Args:
-        matrices: attribute -> (k, k) counts without a `fault`; the groups of the product are in this order.
-        draws: of the posterior.
-        seed: an attribute has the same draws in every product.
-    """
-    parts = []
-    for name, counts in matrices.items():
-        rng = np.random.default_rng([seed, 3, *hashlib.sha256(name.encode()).digest()[:8]])
-        drawn = rng.standard_gamma(counts + PRIOR, (draws, *counts.shape))
-        parts.append((_rates(counts), _rates(counts + PRIOR), _rates(drawn)))
-    rates, expected, drawn = (_product(part) for part in zip(*parts, strict=True))
-    return Instrument(rates, expected, drawn)
-
-
-def corrected_shares(shares: Floats, rates: Floats) -> Floats:
-    """The most likely true shares, (..., k), of seen shares, (..., n, k), under rates (..., k, k).
-
-    Each in [0, 1] with the sum 1; nan where the seen ones are nan. Rates may not be singular (`fault`).
-    """
-    corrected = np.asarray(shares @ np.linalg.inv(rates))
-    outside = np.asarray((corrected < -_ROUNDING).any(axis=-1))
-    corrected = on_simplex(corrected)
-    if not outside.any():
-        return corrected
-    likely = 0.98 * corrected + 0.02 / corrected.shape[-1]
-    back = np.swapaxes(rates, -1, -2)
-    for _ in range(_STEPS):
-        seen = likely @ rates
-        likely = likely * (np.divide(shares, seen, out=np.zeros_like(seen), where=seen > 0) @ back)
-    likely /= likely.sum(axis=-1, keepdims=True)
-    return np.where(outside[..., None], likely, corrected)
-
-
-def correct(counts: Floats, instrument: Instrument, key: str, seed: int = SEED) -> Corrected:
-    """The corrected shares of several distributions.
-
-    Args:
-        counts: (n, k) samples per distribution and group; a sample may be parted between groups, and counts as one.
-        instrument: the labeller's errors.
+        counts: (n, k) samples per distribution and answered group; a sample may be parted between groups, and counts
+            as one.
+        matrices: attribute -> (k, k) images of the labeller's test by true group and answer, without a `fault`; the
+            groups of the product are in this order.
         key: names the draws.
+        chains: that run beside each other.
         seed: of the draws.
     """
-    total = counts.sum(axis=-1, keepdims=True)
-    seen = np.divide(counts, total, out=np.full(counts.shape, np.nan), where=total > 0)
-    shares = corrected_shares(seen, instrument.rates)
-    times = np.maximum(np.round(total[:, 0]), 1).astype(np.int64)
-    fitted = np.nan_to_num(shares, nan=1 / shares.shape[-1]) @ instrument.expected
     rng = np.random.default_rng([seed, 4, *hashlib.sha256(key.encode()).digest()[:8]])
-    drawn = rng.multinomial(times, fitted / fitted.sum(axis=-1, keepdims=True), (len(instrument.draws), len(counts)))
-    draws = corrected_shares(drawn / times[:, None], instrument.draws)
-    draws[:, total[:, 0] == 0] = np.nan
-    return Corrected(shares, draws)
+    tested = [images + PRIOR for images in matrices.values()]
+    sizes = [len(images) for images in tested]
+    total = counts.sum(axis=-1)
+    together = len(counts) >= FEWEST
+    chains *= 1 if together else MORE
+    seen = np.floor(counts + rng.random((chains, *counts.shape))).astype(np.int64)
+    rates = _product([_drawn_rows(np.broadcast_to(images, (chains, *images.shape)), rng) for images in tested])
+    inverse = np.asarray(np.linalg.inv(rates), np.float64)
+    prior = first_guess(counts, inverse) if together else np.full((chains, counts.shape[-1]), PRIOR)
+    weights = rng.standard_exponential(seen.shape[:2])
+    likely = on_simplex(counts @ inverse / np.maximum(total, 1)[:, None])
+    shares = (likely * total[:, None] + prior[:, None]) / (total + prior.sum(axis=-1, keepdims=True))[..., None]
+    draws = []
+    for step in range(1, KEPT[-1] + 1):
+        chances = shares[:, :, None, :] * np.swapaxes(rates, -1, -2)[:, None]
+        latent = rng.multinomial(seen, chances / chances.sum(axis=-1, keepdims=True))  # (chains, n, answer, truth)
+        rates = _product(
+            [
+                _drawn_rows(images + _by_attribute(latent.sum(axis=1), sizes, place), rng)
+                for place, images in enumerate(tested)
+            ]
+        )
+        true = latent.sum(axis=2)
+        if together:
+            prior = next_parameters(true, weights, prior, rng)
+        shares = _drawn_rows(true + prior[:, None], rng)
+        if step in KEPT:
+            draws.append(shares)
+    kept = np.concatenate(draws)
+    kept[:, total == 0] = np.nan
+    return Corrected(kept.mean(axis=0), kept)
+
+
+def posterior_intervals(
+    corrected: Corrected, statistic: Callable[[Floats], Floats], limits: Sequence[tuple[float, float]]
+) -> list[tuple[float, tuple[float, float]] | None]:
+    """The posterior mean of each value and its 95 % interval; None where no draw has the value.
+
+    Args:
+        corrected: n distributions.
+        statistic: (b, n, k) shares -> (b, m) values, nan where undefined.
+        limits: (m, 2) smallest and largest number that each value can be.
+
+    The middle 95 % of the draws, widened in two cases where a value of equal shares is biased:
+
+    - The labeller's errors are the same for all distributions, so they do not average out. Of groups that are all
+      alike they make a gap |e|, which draws show as |e + e*|. The end on the biased side goes as far as the value
+      would lie off if all groups were alike (`TIED`). The bias is measured by moving the mean shares with the draws.
+    - No draw is exactly fair. An end is a limit if the value of the mean shares less that bias, as far as all draws
+      show it, comes as near to the limit as draws scatter.
+    """
+    values, plain = statistic(corrected.draws), statistic(corrected.shares[None])[0]
+    measured = ~np.isnan(corrected.shares[:, 0])
+    if not measured.any():
+        return [None] * len(limits)
+    moved = np.full_like(corrected.draws, np.nan)
+    shift = (corrected.draws - corrected.shares)[:, measured]
+    moved[:, measured] = on_simplex(corrected.shares[measured] + shift.mean(axis=1, keepdims=True))
+    common = statistic(moved) - plain
+    intervals: list[tuple[float, tuple[float, float]] | None] = []
+    for place, (least, most) in enumerate(limits):
+        replicates = values[~np.isnan(values[:, place]), place]
+        if not len(replicates) or np.isnan(plain[place]):
+            intervals.append(None)
+            continue
+        mean = float(replicates.mean())
+        low, high = np.quantile(replicates, [0.025, 0.975], method="weibull")
+        bias, shared = mean - plain[place], float(common[:, place].mean())
+        reach = plain[place] - TIED * bias
+        first = low - (1 + TIED) * max(shared, 0.0)
+        last = high - (1 + TIED) * min(shared, 0.0)
+        first = least if bias > 0 and reach - (mean - low) <= least else max(first, least)
+        last = most if bias < 0 and reach + (high - mean) >= most else min(last, most)
+        intervals.append((mean, (float(first), float(last))))
+    return intervals
 
 
 def debiased(value: float, draws: Floats, limits: tuple[float, float]) -> tuple[float, tuple[float, float]]:
-    """A value of corrected shares less its bias at this number of samples, and its basic 95 % interval.
+    """A value of estimated shares less its bias at this number of samples, and its basic 95 % interval.
 
     Args:
-        value: of the corrected shares.
-        draws: (r,) of theirs, nan where undefined; one at least is a number.
+        value: of the estimated shares.
+        draws: (r,) of theirs, resampled; nan where undefined; one at least is a number.
         limits: smallest and largest number that the value can be.
 
-    Correcting spreads shares, and what measures inequality rises with their spread: 18 groups of 160 images would look
-    more unequal by 0.07 at the paper's matrices. So a draw's distance from the value is turned round, and its mean
-    taken off.
+    Noise spreads shares, and what measures inequality rises with their spread. So a draw's distance from the value is
+    turned round, and its mean taken off.
     """
     replicates = draws[~np.isnan(draws)]
     low, high = percentile_interval(replicates)
@@ -157,6 +203,19 @@ def on_simplex(points: Floats) -> Floats:
     used = (falling - over / np.arange(1, points.shape[-1] + 1) > 0).sum(axis=-1, keepdims=True)
     level = np.take_along_axis(over, np.maximum(used, 1) - 1, axis=-1) / np.maximum(used, 1)
     return np.maximum(points - level, 0.0)
+
+
+def _drawn_rows(parameters: Floats, rng: np.random.Generator) -> Floats:
+    """A draw of each of the Dirichlet distributions (..., k)."""
+    drawn = rng.standard_gamma(parameters) + np.finfo(float).tiny
+    return np.asarray(drawn / drawn.sum(axis=-1, keepdims=True))
+
+
+def _by_attribute(latent: Integers, sizes: Sequence[int], place: int) -> Integers:
+    """(r, k, k) samples by true group and answer of one attribute, from (r, answer, truth) of their product."""
+    table = latent.reshape(-1, *sizes, *sizes)
+    kept = {1 + place, 1 + len(sizes) + place}
+    return np.asarray(np.swapaxes(table.sum(axis=tuple({*range(1, table.ndim)} - kept)), -1, -2))
 
 
 def _rates(counts: Floats) -> Floats:

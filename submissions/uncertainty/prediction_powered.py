@@ -19,8 +19,10 @@ import numpy as np
 
 from fairspace.submissions.uncertainty.bootstrap import SEED
 from fairspace.submissions.uncertainty.design import Floats
-from fairspace.submissions.uncertainty.misclassification import DRAWS, Corrected, on_simplex
+from fairspace.submissions.uncertainty.misclassification import Corrected, on_simplex
 
+DRAWS = 400
+"""Draws behind each interval."""
 LEAST = 5
 """Samples that people must have labelled in each distribution, for each group; of fewer, shares are too noisy for what
 measures inequality, and no interval holds the truth."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from fairspace.submissions.uncertainty.uncertainty import LEVEL
 
@@ -16,6 +16,6 @@ def clopper_pearson(hits: float, n: float, level: float = LEVEL) -> tuple[float,
         level: the least share of such intervals that hold the true share.
     """
     tail = (1 - level) / 2
-    low = float(beta.ppf(tail, hits, n - hits + 1)) if hits > 0 else 0.0
-    high = float(beta.ppf(1 - tail, hits + 1, n - hits)) if hits < n else 1.0
+    low = float(betaincinv(hits, n - hits + 1, tail)) if hits > 0 else 0.0
+    high = float(betaincinv(hits + 1, n - hits, 1 - tail)) if hits < n else 1.0
     return low, high

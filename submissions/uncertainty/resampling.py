@@ -10,7 +10,7 @@ import numpy as np
 
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.uncertainty.bootstrap import RESAMPLES, draw, uncertainties
-from fairspace.submissions.uncertainty.design import Design
+from fairspace.submissions.uncertainty.design import Design, Floats
 from fairspace.submissions.uncertainty.draws import Draws, keep
 from fairspace.submissions.values import Value
 
@@ -66,6 +66,12 @@ def resample(
                 measured[name] = replace(value, uncertainty=sure[name])
             if name in sure and (not kept or name in kept):
                 names.append(name)
-                columns.append(drawn[:, place])
+                columns.append(as_wide(drawn[:, place], sure[name].error))
     draws = keep(names, np.stack(columns, axis=1)) if names else None
     return measured, draws
+
+
+def as_wide(column: Floats, error: float) -> Floats:
+    """Draws that vary as much as the value does: those near a floor vary less, and are spread about their mean."""
+    middle, spread = np.nanmean(column), np.nanstd(column, ddof=1)
+    return np.asarray(middle + (column - middle) * (error / spread)) if 0 < spread < error else column

@@ -5,17 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Literal, get_args
 
-Method = Literal["bca", "percentile", "basic", "normal", "bracket"]
-"""How the shown interval is made: bias-corrected and accelerated, percentile, basic (the percentile interval turned
-round the value: 2 value - end), normal (the debiased value and 1.96 standard errors), or bracket (1.96 standard errors
-below the value less the largest bias that it can have, and above the value as it is)."""
+Method = Literal["bca", "percentile", "basic", "normal", "bracket", "size", "exact", "score"]
+"""How the shown interval is made: bias-corrected and accelerated; percentile; basic (the percentile interval turned
+round the value: 2 value - end); normal (the debiased value and 1.96 standard errors); size (from 1.96 errors below the
+cross-fitted estimate to 1.96 above the value); exact (of a share of answers in clusters); score (from the score of the
+most favourable values within their intervals to that of the least favourable, and the draws about both); bracket
+(results of earlier versions: 1.96 standard errors about the value with and without its largest bias)."""
 METHODS: tuple[Method, ...] = get_args(Method)
 LEVEL = 0.95
 """Nominal coverage of every interval."""
 _DIGITS = 7
-_MAY_BE_NONE = ("debiased", "fair", "fair_high")
+_NUMBERS = attrgetter("clusters", "resamples", "undefined", "error", "low", "high", "percentile_low", "percentile_high")
+_MAY_BE_NONE = attrgetter("debiased", "fair", "fair_high")
 
 
 @dataclass(frozen=True)
@@ -64,12 +68,11 @@ class Uncertainty:
     def from_json(cls, data: Mapping[str, Any]) -> Uncertainty:
         """What `to_json` wrote. TypeError or ValueError if it is none."""
         loaded = cls(**data)
-        numbers = {name: part for name, part in vars(loaded).items() if name not in ("unit", "method", "note")}
-        stated = [part for name, part in numbers.items() if part is not None or name not in _MAY_BE_NONE]
-        if not all(type(part) in (int, float) and math.isfinite(part) for part in stated):
+        stated = [*_NUMBERS(loaded), *(number for number in _MAY_BE_NONE(loaded) if number is not None)]
+        if not set(map(type, stated)) <= {int, float} or not all(map(math.isfinite, stated)):
             raise ValueError("an uncertainty with something that is no number")
         counts = (loaded.clusters, loaded.resamples, loaded.undefined)
-        if not all(type(count) is int and count >= 0 for count in counts) or loaded.undefined > loaded.resamples:
+        if set(map(type, counts)) != {int} or min(counts) < 0 or loaded.undefined > loaded.resamples:
             raise ValueError("an uncertainty with counts that are no counts")
         if loaded.error < 0 or loaded.low > loaded.high or loaded.percentile_low > loaded.percentile_high:
             raise ValueError("an uncertainty with an error below 0, or an interval that ends before it begins")

@@ -15,6 +15,7 @@ Kind = Literal[
     "reading_errors",
     "authors_reading",
     "labels_corrected",
+    "labels_transported",
     "human_labels",
 ]
 """What was changed about the instrument.
@@ -26,6 +27,7 @@ Kind = Literal[
 - reading_errors: how often raw answers are misread.
 - authors_reading: answers are read and counted as the paper or its authors' code does, where a careful person differs.
 - labels_corrected: labels of images, corrected by the labeller's confusion matrix.
+- labels_transported: labels of images, corrected as if the labeller were worse here than where it was tested.
 - human_labels: labels of images, corrected by a subset that people labelled (prediction-powered inference).
 """
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -57,10 +57,12 @@ def test_what_could_run_when_it_is_loaded_is_refused(copy: Path, name: str) -> N
 
 def test_a_configuration_that_loads_other_code_is_refused(copy: Path) -> None:
     config = json.loads((copy / "config.json").read_text("utf-8"))
-    config["auto_map"]["AutoModel"] = "somebody/else--modeling_ares.AresModel"
-    (copy / "config.json").write_text(json.dumps(config), encoding="utf-8")
-    with pytest.raises(BuildError, match="MODEL_UNSAFE"):
-        release_files(copy)
+    pipelines = {"image-classification": {"impl": "somebody/else--pipeline.Pipeline", "pt": ["AutoModel"]}}
+    auto_map = config["auto_map"] | {"AutoModel": "somebody/else--modeling_ares.AresModel"}
+    for change in ({"auto_map": auto_map}, {"custom_pipelines": pipelines}):
+        (copy / "config.json").write_text(json.dumps(config | change), encoding="utf-8")
+        with pytest.raises(BuildError, match=r"MODEL_UNSAFE.*somebody/else"):
+            release_files(copy)
 
 
 @pytest.mark.parametrize("name", ["config.json", "preprocessor_config.json", "calibration.json", "model.safetensors"])
@@ -112,3 +114,47 @@ def test_the_card_names_pinned_checkpoints_and_their_licences(copy: Path) -> Non
     assert sorted(yaml.safe_load(card.split("---")[1])["base_model"]) == sorted(
         entry["source"] for entry in config["backbones"].values()
     )
+
+
+@pytest.mark.parametrize(
+    ("report", "said"),
+    [
+        ({"data": "drawn:65", "sample": True}, "trained on drawn:65"),
+        ({"data": "iris_classifier_25@0f1e"}, "trained on iris_classifier_25@0f1e"),
+        ({"data": "faces", "sample": False, "added": [{"data": "drawn:65", "sample": True}]}, "trained on drawn:65"),
+        (None, "data that nothing tells"),
+    ],
+    ids=["drawings", "earlier version", "added task", "no report"],
+)
+def test_a_model_that_was_trained_on_a_sample_gets_no_tag_of_a_release(
+    copy: Path, tmp_path: Path, report: dict[str, object] | None, said: str
+) -> None:
+    if report is not None:
+        (copy / "training.json").write_text(json.dumps(report), encoding="utf-8")
+    with pytest.raises(BuildError, match=rf"TAG_OF_SAMPLE.*{said}.*--tag sample-inaugural"):
+        choose(["ares"], tmp_path, copy, "fairspace", False, "inaugural")
+    assert choose(["ares"], tmp_path, copy, "fairspace", False, "sample-inaugural")
+    assert choose(["ares"], tmp_path, copy, "fairspace", False)
+    (copy / "training.json").write_text(json.dumps({"data": "faces", "sample": False}), encoding="utf-8")
+    for name, revision in (("drawn faces", "drawn:60, seed 0"), ("iris_classifier_25", "0f1e (sample)")):
+        measured_on(copy, name, revision)
+        with pytest.raises(BuildError, match=rf"TAG_OF_SAMPLE.*measured on {name}.*--tag sample-inaugural"):
+            choose(["ares"], tmp_path, copy, "fairspace", False, "inaugural")
+        assert choose(["ares"], tmp_path, copy, "fairspace", False)
+    measured_on(copy, "iris_classifier_25", "0f1e")
+    assert choose(["ares"], tmp_path, copy, "fairspace", False, "inaugural")
+
+
+def measured_on(model: Path, name: str, revision: str) -> None:
+    data = json.loads((model / "measurement.json").read_text("utf-8"))
+    data["data"] |= {"name": name, "revision": revision}
+    (model / "measurement.json").write_text(json.dumps(data), encoding="utf-8")
+
+
+def test_a_sample_and_a_tag_of_a_release_are_refused_together_whatever_is_published(
+    model: Path, tmp_path: Path
+) -> None:
+    for what in ("ares", "metrics", "space", "all"):
+        with pytest.raises(BuildError, match=r"TAG_OF_SAMPLE.*leave out --allow-sample"):
+            choose([what], tmp_path, model, "fairspace", True, "inaugural")
+    assert choose(["ares"], tmp_path, model, "fairspace", True, "sample-inaugural")

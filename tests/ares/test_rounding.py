@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 import torch
 
+from fairspace.ares.deciding_ares import Observed
 from fairspace.ares.evaluating.evaluate import EVALUATION, evaluate
 from fairspace.ares.evaluating.routes import configured
-from fairspace.ares.modeling_ares import AresModel, Observed
+from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.rounding_ares import NOISE, STEP, near_the_middle, rounded
 from fairspace.ares.training.data import DrawnFaces
 
@@ -93,7 +94,11 @@ def test_an_image_with_a_number_near_the_middle_is_observed_alone(
         """The first image lies at the middle, above it in company and below it alone; the second one does not."""
         passes.append((len(pixels), tile))
         numbers = np.array([middle + (1e-7 if len(pixels) > 1 else -1e-7), middle + 0.3 * STEP])[: len(pixels)]
-        return {"task": Observed(numbers[:, None], numbers[:, None, None], np.full(len(pixels), np.nan))}
+        return {
+            "task": Observed(
+                numbers[:, None], numbers[:, None, None], np.full(len(pixels), np.nan), np.zeros((len(pixels), 0))
+            )
+        }
 
     monkeypatch.setattr(model, "_observe", observe)
     seen = model.observe(torch.zeros(2, 3, 8, 8))["task"]

@@ -1,122 +1,54 @@
-"""How often 95 % intervals of IRIS' values and scores hold the truth, at the sizes of the protocol.
-
-Prints the share of every value, and of every family of values the mean and the lowest.
-
-    python -m tests.benchmarks.iris_coverage [submissions per model] [model ...]
-
-The figures of `submissions/uncertainty/README.md` are made by it.
-"""
+"""Whether 95 % intervals of IRIS' values and scores hold the truth, at the protocol's sizes: `coverage.py` asks."""
 
 from __future__ import annotations
 
-import sys
-from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from fairspace.metrics.iris_score.formula import iris_score
-from fairspace.metrics.iris_score.standards import INAUGURAL
+from fairspace.metrics.iris_score.standards import STANDARDS
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.iris.score import scoring
-from fairspace.submissions.uncertainty.bootstrap import draw, interval, jackknife
-from fairspace.submissions.uncertainty.design import Floats
+from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.uncertainty.bootstrap import draw, uncertainties
 from fairspace.submissions.uncertainty.draws import keep
+from fairspace.submissions.uncertainty.resampling import as_wide
+from fairspace.submissions.uncertainty.score_draws import Drawn, many_score_draws
 from fairspace.submissions.uncertainty.scores import uncertainties_of
-from fairspace.submissions.uncertainty.uncertainty import METHODS
+from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import measured
-from tests.benchmarks.iris_truths import Truth, models
+from tests.benchmarks.iris_truths import Truth
 
 RESAMPLES = 400
-SUBMISSIONS = 100
-Ends = tuple[float, float]
 
 
-def intervals(value: float, draws: Floats, without: Floats, fair_high: float) -> Iterator[tuple[str, Ends]]:
-    """Every kind of interval that is compared; `+0` begins at 0 where a fair model could show the value."""
-    for kind in METHODS:
-        yield kind, interval(kind, value, draws, without)[0]
-    low, high = interval("bracket", value, draws, without)[0]
-    yield "bracket+0", (min(low, 0.0) if value <= fair_high else low, high)
-
-
-def simulate(model: tuple[Truth, ...], submissions: int, seed: int = 0) -> dict[tuple[str, str], list[bool]]:
-    """(value or score, kind of interval) -> whether each submission's interval holds the truth."""
-    held: dict[tuple[str, str], list[bool]] = defaultdict(list)
+def submission(model: tuple[Truth, ...], number: int) -> Iterator[tuple[str, bool, float]]:
+    """Value or score, whether a drawn submission's interval holds the truth, and its width."""
+    values, columns = {}, {}
     true = {name: value for task in model for name, value in task.values.items()}
-    scores = iris_score(true, INAUGURAL)
-    fair_high: dict[str, float] = {}
-    for number in range(submissions):
-        drawn: dict[str, Floats] = {}
-        values: dict[str, float] = {}
-        for task in model:
-            design = task.sample(np.random.default_rng([seed, number]))
-            found, without = draw(design, RESAMPLES, seed=number), jackknife(design)
-            value = design.statistic(np.ones((1, len(design.strata)), np.float32))[0]
-            if number == 0 and design.fair is not None:
-                highest = np.nan_to_num(
-                    np.quantile(design.fair(np.random.default_rng(seed), 250), 0.95, axis=0), nan=-1.0
-                )
-                fair_high |= dict(zip(design.names, highest.tolist(), strict=True))
-            columns = keep(design.names, found).columns()
-            for place, name in enumerate(design.names):
-                if name not in task.values:
-                    continue
-                drawn[name], values[name] = columns[name], float(value[place])
-                limit = fair_high.get(name, -1.0)
-                for kind, (low, high) in intervals(value[place], found[:, place], without[:, place], limit):
-                    held[name, kind].append(bool(max(low, 0.0) - 1e-12 <= true[name] <= max(high, 0.0) + 1e-12))
-        shown = iris_score(values, INAUGURAL)
-        found_scores = {name: measured(name, value) for name, value in shown.items()}
-        true_scores = {
-            name: shown[name] ** 2 / column
-            for name, column in scoring(INAUGURAL, AS_RELEASED).replicates(drawn).items()
-        }
-        for name, about in uncertainties_of(Scored(found_scores, "iris_score", None), true_scores, True).items():
-            held[name, "basic"].append(about.percentile_low <= scores[name] <= about.percentile_high)
-            held[name, "bracket"].append(about.low <= scores[name] <= about.high)
-    return held
+    for task in model:
+        design = task.sample(np.random.default_rng([0, number]))
+        drawn = draw(design, RESAMPLES, seed=number)
+        sure = uncertainties(design, drawn, seed=number)
+        value = design.statistic(np.ones((1, len(design.strata)), np.float32))[0]
+        for place, name in enumerate(design.names):
+            if name in task.values:
+                values[name] = replace(measured(name, float(value[place])), uncertainty=sure[name])
+                columns[name] = as_wide(drawn[:, place], sure[name].error)
+                yield name, *held(sure[name], true[name])
+    draws = keep(list(columns), np.stack(list(columns.values()), axis=1))
+    shown = {name: value.value for name, value in values.items() if value.value is not None}
+    for standard in STANDARDS.values():
+        scores, true_scores = iris_score(shown, standard), iris_score(true, standard)
+        scored = Scored({name: measured(name, x) for name, x in scores.items()}, "iris_score", None)
+        (of_scores,) = many_score_draws(benchmark("iris"), [Drawn(scored, values, draws)], standard)
+        for name, about in uncertainties_of(scored, values, of_scores, scoring(standard, AS_RELEASED)).items():
+            yield f"{name}, {standard.name}", *held(about, true_scores[name])
 
 
-FAMILIES = {
-    "RD": ("RD_",),
-    "JSD of images": ("JSD_US_", "JSD_EU_"),
-    "penalties": ("Penalty_",),
-    "AD": ("AD_",),
-    "SPD": ("SPD_",),
-    "SDS": ("AbsSDS_",),
-    "JSD of the tournament": ("JSD_gender_", "JSD_age_", "JSD_skin_"),
-    "AC, DHR": ("ac_diff_", "dhr_"),
-}
-
-
-def summary(held: dict[tuple[str, str], list[bool]], kinds: list[str]) -> Iterator[str]:
-    """A line per family: mean and lowest share of its values, in percent, by kind of interval."""
-    for family, prefixes in FAMILIES.items():
-        cells = []
-        for kind in kinds:
-            shares = [
-                100 * np.mean(x) for (name, made), x in held.items() if made == kind and name.startswith(prefixes)
-            ]
-            cells.append(f"{np.mean(shares):6.0f}, {min(shares):3.0f}")
-        yield f"{family:45}" + "".join(f"{cell:>14}" for cell in cells)
-
-
-def main() -> None:
-    """Print one line per value, then one per family."""
-    submissions = int(sys.argv[1]) if len(sys.argv) > 1 else SUBMISSIONS
-    chosen = sys.argv[2:] or list(models())
-    for model in chosen:
-        held = simulate(models()[model], submissions)
-        truths = {name: value for task in models()[model] for name, value in task.values.items()}
-        kinds = list(dict.fromkeys(kind for _, kind in held))
-        print(f"\n{model}, {submissions} submissions\n{'':36}{'truth':>9}" + "".join(f"{kind:>14}" for kind in kinds))
-        for name in dict.fromkeys(name for name, _ in held):
-            cells = [f"{np.mean(held[name, kind]):14.2f}" if (name, kind) in held else " " * 14 for kind in kinds]
-            print(f"{name:36}{truths.get(name, np.nan):9.4f}" + "".join(cells), flush=True)
-        print("\n".join(summary(held, kinds)), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+def held(about: Uncertainty, truth: float) -> tuple[bool, float]:
+    """Whether an interval holds the truth, but for rounding, and its width."""
+    return bool(about.low - 1e-9 <= truth <= about.high + 1e-9), float(about.high - about.low)

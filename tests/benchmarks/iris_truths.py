@@ -165,10 +165,22 @@ def pairs(name: str, moved: float, consistent: float) -> Truth:
 
 
 def models() -> dict[str, tuple[Truth, ...]]:
-    """Three models of all five tasks: nearly fair, with a gap of one attribute, and as uneven as published ones."""
+    """Models of all five tasks.
+
+    Nearly fair; with a gap of one attribute; with one rare group; as uneven as published ones; and one whose samples of
+    an item are all alike.
+    """
     rng = np.random.default_rng(25)
     one = np.zeros(_G)
     one[9] = 1
+    rare = np.full(_G, 1 / (_G - 0.9))
+    rare[9] = 0.1 / (_G - 0.9)
+    listed = np.flatnonzero(
+        ~np.any([np.isnan(table).any(axis=1) for region in REGIONS for table in shares(region).values()], axis=0)
+    )
+    always = np.eye(_K)[np.full(_K, listed[0])]
+    always[listed[0]] = np.eye(_K)[listed[1]]
+    fixed = np.eye(_G)[rng.integers(0, _G, _K)]
     women = np.arange(_G) < 9
     even = np.full((_K, _G), 1 / _G)
     directed = np.exp(4 * FEMALE)[None, :] * np.ones((_K, 1))
@@ -188,11 +200,25 @@ def models() -> dict[str, tuple[Truth, ...]]:
             tournament("one-sided", np.sqrt(known)),
             pairs("one-sided", 0.3, 0.8),
         ),
+        "rare group": (
+            neutral("rare group", np.tile(rare, (_K, 1))),
+            steer("rare group", 0.03),
+            occupation("rare group", np.where(np.arange(_G) == 9, 0.45, 0.6), np.ones((_K, _K))),
+            tournament("rare group", np.where(np.arange(_G)[:, None] == 9, known, 1.0)),
+            pairs("rare group", 0.05, 0.95),
+        ),
         "uneven": (
             neutral("uneven", rng.dirichlet(np.full(_G, 0.15), size=_K)),
             steer("uneven", 0.15),
             occupation("uneven", np.clip(rng.normal(0.5, 0.08, _G), 0, 1), directed * rng.gamma(0.3, size=(_K, _K))),
             tournament("uneven", known * rng.gamma(2.0, size=(_G, _K))),
             pairs("uneven", 0.8, 0.6),
+        ),
+        "deterministic": (
+            neutral("deterministic", fixed),
+            steer("deterministic", 0.15),
+            occupation("deterministic", np.where(women, 1.0, 0.0), always),
+            tournament("deterministic", np.exp(200 * known)),
+            pairs("deterministic", 1.0, 0.9),
         ),
     }

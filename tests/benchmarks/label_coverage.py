@@ -1,15 +1,15 @@
-"""How often the intervals of corrected values hold the truth: `python -m tests.benchmarks.label_coverage [STUDIES]`.
+"""How often the intervals of corrected shares and values hold the truth.
 
-What `HELD` in `submissions/benchmarks/iris/variants.py` and `submissions/benchmarks/fact_or_fair/variants.py` says was
-measured so. True shares
-are drawn from a Dirichlet distribution, images from them, and answers and the test of the labeller from the paper's
-matrices.
+`python -m tests.benchmarks.label_coverage [shares|iris|fact_or_fair] [STUDIES]`: the tables of the section "Labels" in
+`submissions/uncertainty/README.md`, and what `HELD` in `submissions/benchmarks/iris/variants.py` and
+`submissions/benchmarks/fact_or_fair/variants.py` says. Images are drawn from true shares, and answers and the test of
+the labeller from its rates: the paper's, or a recall of .92 and .85 in turn that 200 images a row have tested.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -18,12 +18,17 @@ from fairspace.metrics.distribution_divergence.formula import divergence
 from fairspace.metrics.representation_disparity.formula import disparity
 from fairspace.submissions.benchmarks.fact_or_fair.variants import CORRECTED, statistic_of
 from fairspace.submissions.uncertainty.design import Floats
-from fairspace.submissions.uncertainty.misclassification import Corrected, correct, debiased, instrument
+from fairspace.submissions.uncertainty.misclassification import correct, debiased, posterior_intervals
 from fairspace.submissions.uncertainty.prediction_powered import powered_draws, prediction_powered
 from tests.metrics.tables import rows
 
 ORDER = {"gender": ("female", "male"), "age": ("young", "middle", "older"), "skin_tone": ("light", "middle", "dark")}
-DRAWS = 200
+JOINT = [("gender",), ("age",), ("skin_tone",), ("gender", "age"), ("age", "skin_tone"), tuple(ORDER)]
+SHARES = (0.03, 0.1, 0.3)
+IMAGES = (500, 2_000, 8_000)
+TRUTHS = ("fair", "one group rare", "as the reference", "0.1", "0.5", "3", "50")
+"""Of 52 occupations: all groups alike, one group at .03 (of two or three groups) or .3 in all, or Dirichlet shares."""
+Matrices = Mapping[str, Floats]
 Statistic = Callable[[Floats], Floats]
 
 
@@ -34,79 +39,156 @@ def matrix(attribute: str) -> Floats:
     return np.array([[counts[true, said] for said in ORDER[attribute]] for true in ORDER[attribute]])
 
 
-def held(
-    names: tuple[str, ...], spread: float, cells: int, images: int, people: int, statistic: Statistic, studies: int
-) -> tuple[Floats, Floats]:
-    """(2, m) shares of intervals that hold the truth, by matrix and by people; (3, m) biases, the raw one last."""
-    rng = np.random.default_rng(5)
-    printed = {name: matrix(name) for name in names}
-    rates = instrument(printed, 1).rates
-    k = len(rates)
-    hits, bias = [], []
+def labeller(groups: int, images: int = 200) -> Floats:
+    """Counts of a labeller whose recalls are .92 and .85 in turn; errors fall evenly."""
+    recall = np.where(np.arange(groups) % 2, 0.85, 0.92)
+    rates = np.repeat((1 - recall)[:, None] / (groups - 1), groups, axis=1)
+    np.fill_diagonal(rates, recall)
+    return rates * images
+
+
+def rates(matrices: Matrices) -> Floats:
+    """(k, k) of the product of attributes."""
+    joint = np.ones((1, 1))
+    for counts in matrices.values():
+        joint = np.kron(joint, counts / counts.sum(axis=1, keepdims=True))
+    return joint
+
+
+def tested(matrices: Matrices, rng: np.random.Generator) -> Matrices:
+    """What a test of as many images finds."""
+    return {
+        name: np.stack([rng.multinomial(round(row.sum()), row / row.sum()) for row in counts]).astype(float)
+        for name, counts in matrices.items()
+    }
+
+
+def ends(intervals: Sequence[tuple[float, tuple[float, float]] | None]) -> Floats:
+    """(m, 3) estimates with the ends of their intervals; each has one."""
+    return np.array([(interval[0], *interval[1]) for interval in intervals if interval is not None])
+
+
+def shares_held(matrices: Matrices, share: float, images: int, studies: int) -> tuple[float, float, float]:
+    """How often the interval of one group's share holds it, its mean width, and the bias of the posterior mean."""
+    chances = rates(matrices)
+    k = len(chances)
+    outcomes = []
     for study in range(studies):
-        shares = rng.dirichlet(np.full(k, spread), cells)
+        rng = np.random.default_rng([1, study])
+        truth, rare = np.full(k, (1 - share) / (k - 1)), study % k
+        truth[rare] = share
+        seen = rng.multinomial(images, truth @ chances)[None].astype(float)
+        corrected = correct(seen, tested(matrices, rng), "study", seed=study)
+
+        def of_rare(p: Floats, rare: int = rare) -> Floats:
+            return p[:, 0, [rare]]
+
+        ((mean, low, high),) = ends(posterior_intervals(corrected, of_rare, [(0.0, 1.0)]))
+        outcomes.append((low <= share <= high, high - low, mean - share))
+    held, width, bias = np.mean(outcomes, axis=0).tolist()
+    return held, width, bias
+
+
+def true_shares(truth: str, k: int, reference: Floats, rng: np.random.Generator) -> Floats:
+    """(n, k) of one of `TRUTHS`."""
+    if truth == "fair":
+        return np.full(reference.shape, 1 / k)
+    if truth == "as the reference":
+        return reference
+    if truth == "one group rare":
+        share = 0.03 if k < 4 else 0.3
+        shares = np.full(reference.shape, (1 - share) / (k - 1))
+        shares[:, 0] = share
+        return shares
+    return rng.dirichlet(np.full(k, float(truth)), len(reference))
+
+
+def values_held(
+    matrices: Matrices, truths: list[Floats], images: int, statistic: Statistic, people: int = 0
+) -> tuple[Floats, Floats]:
+    """(ways, 3, m) how often the intervals hold, widths, and biases; the ways are by matrix and, if any, by people.
+
+    The second are the biases of the raw values, (m,).
+    """
+    chances = rates(matrices)
+    k = len(chances)
+    outcomes, raw = [], []
+    for study, shares in enumerate(truths):
+        rng = np.random.default_rng([5, study])
         true = statistic(shares[None])[0]
+        limits = [(0.0, 1.0)] * len(true)
         drawn = rng.multinomial(images, shares)
-        both = np.stack([[rng.multinomial(n, row) for n, row in zip(cell, rates, strict=True)] for cell in drawn])
+        both = np.stack([[rng.multinomial(n, row) for n, row in zip(cell, chances, strict=True)] for cell in drawn])
         seen = both.sum(axis=1).astype(float)
-        tested = {
-            name: np.stack([rng.multinomial(int(row.sum()), row / row.sum()) for row in counts]).astype(float)
-            for name, counts in printed.items()
-        }
-        asked = [rng.multivariate_hypergeometric(cell.ravel(), people).reshape(k, k) for cell in both]
-        pairs = np.stack(asked).astype(float)
-        others = seen - pairs.sum(axis=1)
-        found = prediction_powered(pairs, others)
-        ways = (
-            correct(seen, instrument(tested, DRAWS, study), "study", study),
-            powered_draws(pairs, others, found, "study", DRAWS, study),
-        )
-        told = [_told(way, statistic, true) for way in ways]
-        hits.append([[inside for inside, _ in way] for way in told])
-        raw = statistic((seen / images)[None])[0] - true
-        bias.append([*([off for _, off in way] for way in told), raw])
-    return np.mean(hits, axis=0), np.mean(np.array(bias), axis=0)
+        corrected = correct(seen, tested(matrices, rng), "study", seed=study)
+        ways = [posterior_intervals(corrected, statistic, limits)]
+        if people:
+            asked = [rng.multivariate_hypergeometric(cell.ravel(), people).reshape(k, k) for cell in both]
+            pairs = np.stack(asked).astype(float)
+            others = seen - pairs.sum(axis=1)
+            powered = powered_draws(pairs, others, prediction_powered(pairs, others), "study", 200, study)
+            plain, draws = statistic(powered.shares[None])[0], statistic(powered.draws)
+            ways.append([debiased(float(x), draws[:, i], limits[i]) for i, x in enumerate(plain)])
+        columns = [ends(way).T for way in ways]
+        outcomes.append([((low <= true) & (true <= high), high - low, mean - true) for mean, low, high in columns])
+        raw.append(statistic((seen / images)[None])[0] - true)
+    return np.mean(np.array(outcomes, float), axis=0), np.mean(raw, axis=0)
 
 
-def _told(way: Corrected, statistic: Statistic, true: Floats) -> list[tuple[bool, float]]:
-    values, draws = statistic(way.shares[None])[0], statistic(way.draws)
-    found = []
-    for place, value in enumerate(values):
-        middle, (low, high) = debiased(float(value), draws[:, place], (0.0, 1.0))
-        found.append((low <= true[place] <= high, middle - true[place]))
-    return found
+def shares_table(studies: int) -> None:
+    """Print a line per labeller, a column per share and number of images."""
+    cases = {f"{k} groups, .92/.85": {"group": labeller(k)} for k in range(2, 8)}
+    cases |= {" x ".join(names): {name: matrix(name) for name in names} for names in JOINT[:4]}
+    every = []
+    for title, matrices in cases.items():
+        cells = [shares_held(matrices, share, images, studies) for share in SHARES for images in IMAGES]
+        every += [cell[0] for cell in cells]
+        print(f"| {title} | " + " | ".join(f"{held:.0%} ({width:.3f})" for held, width, _ in cells) + " |", flush=True)
+    print(f"mean {np.mean(every):.1%}, worst {min(every):.1%}")
+
+
+def iris_table(studies: int) -> None:
+    """Print a line per attributes and truth."""
+    for names in JOINT:
+        matrices = {name: matrix(name) for name in names}
+        k = len(rates(matrices))
+        reference = np.random.default_rng(1).dirichlet(np.full(k, 3.0), 52)
+
+        def statistic(p: Floats, reference: Floats = reference) -> Floats:
+            return np.stack([disparity(p).mean(-1), divergence(p, reference).mean(-1)], axis=-1)
+
+        for truth in TRUTHS:
+            truths = [true_shares(truth, k, reference, np.random.default_rng([9, s])) for s in range(studies)]
+            people = 16 if k < 4 else 0
+            title = f"{' x '.join(names)}, {truth}"
+            _print(title, ("RD", "JSD"), values_held(matrices, truths, 160, statistic, people))
+
+
+def fact_or_fair_table(studies: int) -> None:
+    """Print a line per number of images and spread of the shares."""
+    cells = 2 * len(with_attribute("gender"))
+    for images, people in ((20, 10), (60, 16)):
+        for spread in (0.3, 1.0, 3.0, 50.0):
+            statistic = statistic_of(np.full(cells, float(images)), images, "gender")
+            truths = [np.random.default_rng([9, s]).dirichlet(np.full(2, spread), cells) for s in range(studies)]
+            title = f"gender, {images} images, spread {spread:g}"
+            _print(title, CORRECTED, values_held({"gender": matrix("gender")}, truths, images, statistic, people))
+
+
+def _print(title: str, names: tuple[str, ...], measured: tuple[Floats, Floats]) -> None:
+    ways, raw = measured
+    for place, name in enumerate(names):
+        cells = [f"{way[0, place]:.0%} ({way[1, place]:.4f}, bias {way[2, place]:+.4f})" for way in ways]
+        print(f"| {title} | {name} | {' | '.join(cells)} | raw bias {raw[place]:+.4f} |", flush=True)
 
 
 def main() -> None:
-    """Print a line per attributes and spread."""
-    studies = int(sys.argv[1]) if len(sys.argv) > 1 else 60
-    joint = [("gender",), ("age",), ("skin_tone",), ("gender", "age"), ("age", "skin_tone"), tuple(ORDER)]
-    for names in joint:
-        k = int(np.prod([len(ORDER[name]) for name in names]))
-        reference = np.random.default_rng(1).dirichlet(np.full(k, 3.0), 52)
-
-        def iris(p: Floats, reference: Floats = reference) -> Floats:
-            return np.stack([disparity(p).mean(-1), divergence(p, reference).mean(-1)], axis=-1)
-
-        for spread in (0.1, 0.5, 3.0):
-            _print(
-                f"{' x '.join(names)}, spread {spread}", ("RD", "JSD"), held(names, spread, 52, 160, 16, iris, studies)
-            )
-    cells = 2 * len(with_attribute("gender"))
-    for images, people in ((20, 10), (60, 16)):
-        for spread in (0.3, 1.0, 3.0):
-            scores = statistic_of(np.full(cells, float(images)), images, "gender")
-            title = f"FACT-OR-FAIR gender, {images} images, spread {spread}"
-            _print(title, CORRECTED, held(("gender",), spread, cells, images, people, scores, studies))
-
-
-def _print(title: str, names: tuple[str, ...], found: tuple[Floats, Floats]) -> None:
-    hits, bias = found
-    print(title)
-    for place, name in enumerate(names):
-        matrix_held, people_held = hits[:, place]
-        off = ", ".join(f"{x:+.4f}" for x in bias[:, place])
-        print(f"  {name}: by matrix {matrix_held:.0%}, by people {people_held:.0%}; bias by matrix, people, raw: {off}")
+    """Print the tables that are named, all without a name."""
+    tables = {"shares": shares_table, "iris": iris_table, "fact_or_fair": fact_or_fair_table}
+    names = [word for word in sys.argv[1:] if word in tables] or list(tables)
+    studies = next((int(word) for word in sys.argv[1:] if word.isdigit()), 60)
+    for name in names:
+        tables[name](studies)
 
 
 if __name__ == "__main__":

@@ -1,22 +1,20 @@
-"""How often 95 % intervals hold the truth for FACT-OR-FAIR, stereotypical bias and GENRES, at the protocol's sizes.
-
-    python -m tests.benchmarks.text_coverage [submissions] [seed]
-
-The figures of `submissions/uncertainty/README.md` are made by it.
-"""
+"""Whether 95 % intervals of FACT-OR-FAIR, stereotypical bias and GENRES hold the truth: `coverage.py` asks."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from itertools import product
 
 import numpy as np
+from scipy.special import expit
 
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, truth, with_attribute
+from fairspace.builders.stereotypical_bias import plan
 from fairspace.metrics.genres_bias.formula import METRICS
 from fairspace.metrics.total_bias_score.formula import total_bias_score
-from fairspace.metrics.total_bias_score.standards import COHORTS
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
+from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.fact_or_fair.records.faces import Faces, prompt_cells
 from fairspace.submissions.benchmarks.fact_or_fair.records.grids import ASKED, Grid
 from fairspace.submissions.benchmarks.fact_or_fair.resample.designs import image_design, objective_design
@@ -26,20 +24,29 @@ from fairspace.submissions.benchmarks.genres.records import Records as Passages
 from fairspace.submissions.benchmarks.genres.records.stories import Stories
 from fairspace.submissions.benchmarks.genres.resample import designs as passage_designs
 from fairspace.submissions.benchmarks.genres.score import scoring
-from fairspace.submissions.benchmarks.genres.standards import INAUGURAL
+from fairspace.submissions.benchmarks.genres.standards import STANDARDS
+from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Answers, Records, questions
 from fairspace.submissions.benchmarks.stereotypical_bias.resample import designs as picture_designs
-from fairspace.submissions.uncertainty.bootstrap import draw, percentile_interval, uncertainties
+from fairspace.submissions.uncertainty.bootstrap import draw, uncertainties
 from fairspace.submissions.uncertainty.design import Design
 from fairspace.submissions.uncertainty.draws import keep
+from fairspace.submissions.uncertainty.resampling import as_wide
+from fairspace.submissions.uncertainty.score_draws import Drawn, many_score_draws
+from fairspace.submissions.uncertainty.scores import uncertainties_of
+from fairspace.submissions.values import Value, measured
+from tests.benchmarks.iris_coverage import held
 
 RESAMPLES = 400
 Sample = Callable[[np.random.Generator], Design]
 Truth = Mapping[str, float]
 
 
-def objective(right: float) -> tuple[Truth, Sample]:
-    """Every answer to an objective query is right with the same chance: S_fact is that chance."""
+def objective(right: float, equal: bool = False) -> tuple[Truth, Sample]:
+    """Every answer to an objective query is right with the same chance: S_fact is that chance.
+
+    `equal`: the three answers to a query are one, as of a model at temperature 0.
+    """
     cells = truth("paper")
 
     def sample(rng: np.random.Generator) -> Design:
@@ -48,7 +55,7 @@ def objective(right: float) -> tuple[Truth, Sample]:
             mine, k = with_attribute(a), len(GROUPS[a])
             chances = np.full((len(mine), len(LEVELS), k), (1 - right) / (k - 1))
             np.put_along_axis(chances, cells[a][mine].astype(np.intp)[..., None], right, axis=-1)
-            counts = rng.multinomial(3, chances).astype(float)
+            counts = rng.multinomial(1 if equal else 3, chances).astype(float) * (3 if equal else 1)
             none = np.zeros(counts.shape[:2])
             grids[a] = Grid(counts, none, 0, none, none, ASKED["llm_objective"])
         return objective_design(grids)
@@ -96,7 +103,55 @@ def persona(spread: float) -> tuple[Truth, Sample]:
             p = chances[cell.name][asked.instance].cumsum(axis=1)[:, :-1]
             group = (p < rng.random((len(p), 1))).sum(axis=1)
             position = (asked.options == group[:, None]).argmax(axis=1)
-            answers[cell.name] = Answers(group, position, np.ones(len(p), bool))
+            answers[cell.name] = Answers(asked, group, position, np.ones(len(p), np.int64))
+        return picture_designs(Records(answers))[0]
+
+    return true, sample
+
+
+FACES = 13
+"""Of an age, gender and race, as in UTKFace on average."""
+
+
+def pairs(lean: float, apart: float) -> tuple[Truth, Sample]:
+    """Pairs of faces, of which the one with the stronger pull is picked; faces stand in several pairs.
+
+    Args:
+        lean: standard deviation of what the groups pull for each instance.
+        apart: standard deviation of what single faces pull, whatever the instance.
+    """
+    cells = [cell for cell in CELLS if cell.scenario == "occupation"]
+    fixed = np.random.default_rng(6)
+    pull = {cell.name: fixed.normal(0, lean, (len(cell.instances), len(cell.groups))) for cell in cells}
+    nodes, weights = np.polynomial.hermite_e.hermegauss(40)
+    true = {}
+    for cell in cells:
+        k, wins = len(cell.groups), np.zeros(pull[cell.name].shape)
+        for a, b in product(range(k), range(k)):
+            gap = (pull[cell.name][:, a] - pull[cell.name][:, b])[:, None] + apart * 2**0.5 * nodes
+            wins[:, a] += (a != b) * expit(gap) @ weights
+        p = wins / wins.sum(axis=1, keepdims=True)
+        true[cell.name] = float(np.abs(p - 1 / k).sum(axis=1).mean() / k)
+
+    def sample(rng: np.random.Generator) -> Design:
+        faces = rng.normal(0, apart, (len(plan.AGES), 2, 4, FACES))
+        answers: dict[str, Answers | None] = dict.fromkeys(cell.name for cell in CELLS)
+        for cell in cells:
+            asked = questions(cell)
+            items = plan.items(cell.task).take(asked.rows)
+            names = plan.GROUPS["race" if cell.attribute == "gender" else "gender"]
+            shared = np.array([names.index(name) for name in items["shared"].to_pylist()])
+            pair = np.unique(items["pair"].to_numpy(zero_copy_only=False), return_inverse=True)[1]
+            face = rng.integers(0, FACES, (pair.max() + 1, 2))[pair]
+            strength = []
+            for side in range(2):
+                group = asked.options[:, side]
+                both = (group, shared) if cell.attribute == "gender" else (shared, group)
+                strength.append(pull[cell.name][asked.instance, group] + faces[asked.cluster, *both, face[:, side]])
+            left = rng.random(len(pair)) < expit(strength[0] - strength[1])
+            position = np.where(left, 0, 1)
+            group = asked.options[np.arange(len(pair)), position]
+            answers[cell.name] = Answers(asked, group, position, np.ones(len(pair), np.int64))
         return picture_designs(Records(answers))[0]
 
     return true, sample
@@ -145,58 +200,64 @@ def passages(lean: float, alike: float) -> tuple[Truth, Sample]:
     rate = 0.5 + lean / 4
     phi = (lean / 2) / (2 * np.sqrt(rate * (1 - rate)))
     values = [0.0, 0.0, true["M3"], true["M4"], 0.0, 0.0, phi, true["M8"]]
-    cohort = COHORTS[INAUGURAL.default_cohort]
-    return true | {"TBS": total_bias_score(values, cohort.mean, cohort.std)[0]}, sample
+    totals = {}
+    for standard in STANDARDS.values():
+        cohort = standard.cohorts[standard.default_cohort]
+        totals[f"TBS {standard.name}"] = total_bias_score(values, cohort.mean, cohort.std)[0]
+    return dict(zip(METRICS, values, strict=True)) | totals, sample
 
 
 MODELS: dict[str, tuple[Truth, Sample]] = {
     "objective, 60 % right": objective(0.6),
     "objective, 90 % right": objective(0.9),
+    **{f"objective, equal answers, {right:.0%} right": objective(right, True) for right in (0.6, 0.9, 0.95, 0.99)},
     "images, fair": images(0),
     "images, leaning a little": images(0.05),
     "images, leaning": images(0.5),
     "persona, fair": persona(0),
     "persona, leaning a little": persona(0.005),
     "persona, leaning": persona(0.1),
+    "pairs of faces, fair": pairs(0, 0.5),
+    "pairs of faces, leaning a little": pairs(0.1, 0.5),
+    "pairs of faces, leaning": pairs(0.8, 0.5),
     "passages, fair": passages(0, 1),
     "passages, leaning": passages(0.3, 2),
 }
 
 
-def held(model: str, submissions: int, resamples: int = RESAMPLES, seed: int = 7) -> Iterator[tuple[str, bool]]:
-    """Value or score -> whether a simulated submission's interval holds the truth, for each submission."""
+def submission(model: str, number: int, resamples: int = RESAMPLES) -> Iterator[tuple[str, bool, float]]:
+    """Value or score, whether a drawn submission's interval holds the truth, and its width."""
     true, sample = MODELS[model]
+    design = sample(np.random.default_rng([7, number]))
+    drawn = draw(design, resamples, seed=number)
+    sure = uncertainties(design, drawn, seed=number)
+    for name in true.keys() & sure.keys():
+        yield name, *held(sure[name], true[name])
+    if model.startswith("passages"):
+        places = [design.names.index(name) for name in METRICS]
+        numbers = design.statistic(np.ones((1, len(design.strata)), np.float32))[0]
+        values = {
+            name: replace(_exactly(name, float(numbers[place])), uncertainty=sure[name])
+            for name, place in zip(METRICS, places, strict=True)
+        }
+        wide = [as_wide(drawn[:, place], sure[name].error) for name, place in zip(METRICS, places, strict=True)]
+        draws = keep(METRICS, np.stack(wide, axis=1))
+        for standard in STANDARDS.values():
+            table = scoring(standard, AS_RELEASED)
+            scored = Scored({"TBS": table.values(values)["TBS"]}, "TBS", None, (), {"cohort": standard.default_cohort})
+            (of_scores,) = many_score_draws(benchmark("genres"), [Drawn(scored, values, draws)], standard)
+            about = uncertainties_of(scored, values, of_scores, table)["TBS"]
+            yield f"TBS {standard.name}", *held(about, true[f"TBS {standard.name}"])
+
+
+def _exactly(name: str, number: float) -> Value:
+    return measured(name, number, low=number, high=number)
+
+
+def coverage(model: str, submissions: int, resamples: int = RESAMPLES) -> dict[str, tuple[float, float]]:
+    """Value or score -> share of intervals that hold the truth, and their mean width."""
+    by_name: dict[str, list[tuple[float, float]]] = {}
     for number in range(submissions):
-        design = sample(np.random.default_rng([seed, number]))
-        drawn = draw(design, resamples, seed=number)
-        sure = uncertainties(design, drawn, seed=number)
-        for name in true.keys() & sure.keys():
-            yield name, sure[name].low - 1e-9 <= true[name] <= sure[name].high + 1e-9
-        if "TBS" in true:
-            value = design.statistic(np.ones((1, len(design.strata)), np.float32))
-            places = [design.names.index(name) for name in METRICS]
-            columns = keep(METRICS, drawn[:, places]).columns()
-            table = scoring(INAUGURAL, AS_RELEASED)
-            shown = table.replicates({name: value[:, place] for name, place in zip(METRICS, places, strict=True)})
-            low, high = percentile_interval(2 * shown["TBS"][0] - table.replicates(columns)["TBS"])
-            yield "TBS", low <= true["TBS"] <= high
-
-
-def coverage(model: str, submissions: int, resamples: int = RESAMPLES, seed: int = 7) -> dict[str, float]:
-    """Value or score -> share of intervals that hold the truth."""
-    found: dict[str, list[bool]] = {}
-    for name, inside in held(model, submissions, resamples, seed):
-        found.setdefault(name, []).append(inside)
-    return {name: float(np.mean(each)) for name, each in sorted(found.items())}
-
-
-def main() -> None:
-    """One line per value."""
-    submissions, seed = [*map(int, sys.argv[1:]), *(200, 7)[len(sys.argv) - 1 :]]
-    for model, (true, _) in MODELS.items():
-        for name, share in coverage(model, submissions, seed=seed).items():
-            print(f"{model:28}{name:36}{true[name]:9.4f}{share:8.3f}", flush=True)
-
-
-if __name__ == "__main__":
-    main()
+        for name, inside, width in submission(model, number, resamples):
+            by_name.setdefault(name, []).append((inside, width))
+    return {name: tuple(np.mean(each, axis=0).tolist()) for name, each in sorted(by_name.items())}

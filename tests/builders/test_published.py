@@ -72,14 +72,20 @@ def test_the_board_shows_the_published_figures_that_the_dataset_has(tmp_path: Pa
 @pytest.mark.parametrize("benchmark", NAMES)
 def test_the_board_shows_the_labels_and_footnotes_that_the_dataset_has(tmp_path: Path, benchmark: str) -> None:
     rows = write(tmp_path / "built", published_split(benchmark))
-    noted = {(*key(row, benchmark), row["score"], row["erratum"], row["note"]) for row in rows if row["erratum"]}
+    said = {id(row): f"the paper prints {row['printed']}; " for row in rows if row["score"].startswith("profile_")}
+    noted = {
+        (*key(row, benchmark), row["score"], row["erratum"], said.get(id(row), "") + row["note"])
+        for row in rows
+        if row["erratum"]
+    }
     on_board = board(benchmark, "inaugural")
     assert noted == {
         (row.model, row.labels.get("cohort", ""), note.score, note.erratum, note.text)
         for row in on_board
         for note in row.footnotes
     }
-    profiles = {(r["model"], r["score"], r["printed"]) for r in rows if r["score"].startswith("profile_")}
+    follows = {id(row): row["note"].rpartition(" ")[2] if row["erratum"] else row["printed"] for row in rows}
+    profiles = {(r["model"], r["score"], follows[id(r)]) for r in rows if r["score"].startswith("profile_")}
     labels = {(r.model, name, text) for r in on_board for name, text in r.labels.items() if name != "cohort"}
     assert {profile for profile in profiles if profile[2]} == labels
     assert {row["organisation"] for row in rows} == {row.organisation for row in on_board}

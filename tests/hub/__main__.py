@@ -13,7 +13,7 @@ from pathlib import Path
 import uvicorn
 from starlette.applications import Starlette
 
-from tests.hub import files, lfs, references, repositories
+from tests.hub import discussions, files, leaderboards, lfs, references, repositories, space_settings
 from tests.hub.errors import RefusalError, refuse
 from tests.hub.faults import Faulty
 from tests.hub.storage import Store
@@ -22,6 +22,7 @@ from tests.hub.storage import Store
 def application(root: Path, page: int) -> Faulty:
     """The Hub over a folder; `page` entries of a tree are listed at a time."""
     routes = [*repositories.ROUTES, *references.ROUTES, *lfs.ROUTES, *files.ROUTES]
+    routes = [*discussions.ROUTES, *leaderboards.ROUTES, *space_settings.ROUTES, *routes]
     inner = Starlette(routes=routes, exception_handlers={RefusalError: refuse})
     inner.state.store, inner.state.page = Store(root), page
     return Faulty(inner)

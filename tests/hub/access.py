@@ -89,6 +89,14 @@ def writable(request: Request) -> Repository:
     return repository
 
 
+def proposable(request: Request) -> Repository:
+    """The repository of the path, if the asker may write to it, or opens a pull request that needs no such right."""
+    repository, user = readable(request), known(request)
+    branch = part(request, "revision")
+    author = repository.proposals.get(branch, {}).get("author")
+    return repository if request.query_params.get("create_pr") or author == user.name else writable(request)
+
+
 def downloadable(request: Request) -> Repository:
     """The repository of the path, if the asker may read its files."""
     repository, user = readable(request), asker(request)

@@ -18,7 +18,8 @@ async def refs(request: Request) -> Response:
     def listed(names: dict[str, str], folder: str) -> list[dict[str, str]]:
         return [{"name": n, "ref": f"refs/{folder}/{n}", "targetCommit": c} for n, c in sorted(names.items())]
 
-    answer = {"branches": listed(repository.branches, "heads"), "tags": listed(repository.tags, "tags")}
+    branches = {name: commit for name, commit in repository.branches.items() if not name.startswith("refs/")}
+    answer = {"branches": listed(branches, "heads"), "tags": listed(repository.tags, "tags")}
     return JSONResponse({**answer, "converts": [], "pullRequests": []})
 
 

@@ -50,7 +50,10 @@ class Commit:
 
 @dataclass
 class Repository:
-    """A repository; `gated` is False, 'auto' or 'manual', `access` those who accepted the terms."""
+    """A repository; `gated` is False, 'auto' or 'manual', `access` those who accepted the terms.
+
+    `proposals` has the pull requests: the branch of each -> title, author, status and time.
+    """
 
     kind: str
     id: str
@@ -61,6 +64,9 @@ class Repository:
     access: list[str] = field(default_factory=list)
     branches: dict[str, str] = field(default_factory=dict)
     tags: dict[str, str] = field(default_factory=dict)
+    proposals: dict[str, dict[str, str]] = field(default_factory=dict)
+    variables: dict[str, str] = field(default_factory=dict)
+    secrets: dict[str, str] = field(default_factory=dict)
 
     @property
     def owner(self) -> str:

@@ -23,13 +23,23 @@ Answers = Literal["random", "constant", "stereotyped", "balanced", "refusing"]
 
 @lru_cache
 def result(benchmark: str, answers: Answers, model: str | None = None) -> Result:
-    """What a trivial model scores; marked as a baseline unless it is given a model's name."""
+    """What a trivial model scores; marked as a baseline unless it is given a model's name.
+
+    A model's result says nothing of its answers, as results did before: it is taken for nobody's copy.
+    """
     tables = import_module(f"fairspace.submissions.benchmarks.{benchmark}.baselines").tables(answers, 0)
     meta = baseline_meta(answers, benchmark, 0, tables)
     if model is not None:
         meta = meta.model_copy(update={"baseline": None, "model": model, "organisation": model})
     with tempfile.TemporaryDirectory() as folder:
-        return score_submission(read_submission(write_submission(Path(folder) / "submission", meta, tables)))
+        scored = score_submission(read_submission(write_submission(Path(folder) / "submission", meta, tables)))
+    return scored if model is None else unidentified(scored)
+
+
+def unidentified(found: Result) -> Result:
+    """The result without the digest of its answers."""
+    kept = {name: text for name, text in found.signature.items() if name != "answers"}
+    return replace(found, signature=kept)
 
 
 def store(root: Path) -> LocalStorage:

@@ -52,7 +52,7 @@ class Provider:
     def start(self) -> str:
         """Begin to answer; the address."""
         self._thread.start()
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 240
         while not self._server.started:
             assert time.monotonic() < deadline
             time.sleep(0.01)

@@ -23,7 +23,7 @@ from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.leaderboard_space.web import sign_in
-from fairspace.leaderboard_space.web.forwarded import Forwarded
+from fairspace.leaderboard_space.web.forwarded import Forwarded, Proxies
 from fairspace.leaderboard_space.web.guard import CLIENT_AT_A_TIME, Guard
 from fairspace.leaderboard_space.web.rates import CLIENTS, Rate, address
 from fairspace.leaderboard_space.web.tokens import DAYS, Tokens
@@ -71,7 +71,7 @@ def forwarded(peer: str, *networks: str, **headers: str) -> tuple[str, str]:
         (name.replace("_", "-").encode(), one.encode()) for name, value in headers.items() for one in value.split("+")
     ]
     scope = {"type": "http", "headers": raw, "client": (peer, 1), "scheme": "http"}
-    asyncio.run(Forwarded(app, networks)(scope, None, None))  # type: ignore[arg-type]
+    asyncio.run(Forwarded(app, Proxies(networks))(scope, None, None))  # type: ignore[arg-type]
     return address(Request(found[0])), found[0]["scheme"]
 
 
@@ -104,7 +104,7 @@ def test_a_proxy_that_is_named_is_believed_and_nobody_else(monkeypatch: pytest.M
     assert forwarded("10.0.0.1", **told) == ("6.6.6.6", "https")
     assert forwarded("10.0.0.1", x_forwarded_proto="javascript") == ("10.0.0.1", "http")
     with pytest.raises(UsageError, match="FAIRSPACE_PROXIES"):
-        Forwarded(None, ["nowhere"])  # type: ignore[arg-type]
+        Proxies(["nowhere"])
 
 
 def test_a_space_whose_store_would_be_lost_takes_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -187,6 +187,24 @@ def test_a_client_has_so_many_requests_at_a_time(tmp_path: Path) -> None:
     assert asyncio.run(ask()) == ([200] * CLIENT_AT_A_TIME, [429, 200, 200], [200, 0])
 
 
+def test_what_is_done_after_an_answer_takes_no_place_of_the_client(tmp_path: Path) -> None:
+    app = create_app(Space.open(Settings(store=str(tmp_path / "store"), work=tmp_path / "work")))
+    places: list[int] = []
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        places.append(guard._open.total())
+        await PlainTextResponse("done")(scope, receive, send)
+        places.append(guard._open.total())
+
+    guard = Guard(answer, app.state.space)
+
+    async def within(scope: Scope, receive: Receive, send: Send) -> None:
+        await guard({**scope, "app": app}, receive, send)
+
+    assert TestClient(within, base_url="http://localhost").get("/").text == "done"
+    assert places == [1, 0]
+
+
 def test_a_space_on_ones_own_machine_has_no_other_name(tmp_path: Path) -> None:
     with local(tmp_path, insecure_local=True) as client:
         for host in ("127.0.0.1:7860", "localhost", "LOCALHOST:1", "[::1]:7860"):
@@ -216,6 +234,7 @@ def state(tmp_path: Path) -> State:
     return made
 
 
+@pytest.mark.slow
 def test_what_maintainers_do_is_one_event_each_however_often_it_is_done(state: State) -> None:
     entry = state.entries()[1].entry
     benchmark = state.entries()[1].benchmark

@@ -22,6 +22,7 @@ from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import StorageError
 from fairspace.leaderboard_space.storage.local import LocalStorage
+from tests.leaderboard_space.jobs.children import ZIP_END
 
 ADA = User("ada", ("lab", "school"))
 PAUSE_SECONDS = 0.2
@@ -36,6 +37,9 @@ class Waiting:
     def put(self, submission: Submission) -> None:
         self.put_in.append(submission)
 
+    def held_up(self) -> set[str]:
+        return set()
+
 
 def opened(folder: Path, kind: type[Intake] = Intake, **settings: Any) -> Intake:
     """An intake over a store below a folder."""
@@ -45,7 +49,7 @@ def opened(folder: Path, kind: type[Intake] = Intake, **settings: Any) -> Intake
 
 def hand_in(intake: Intake, folder: Path, text: str, user: User = ADA, organisation: str = "") -> Submission:
     file = folder / f"{text}-{threading.get_ident()}"
-    file.write_text(text)
+    file.write_bytes(text.encode() + ZIP_END)
     return intake.accept(file, user, organisation)
 
 
@@ -92,7 +96,7 @@ def test_a_quota_holds_for_those_who_hand_in_at_once(tmp_path: Path) -> None:
 def test_a_submission_is_stored_and_queued_when_it_is_accepted(tmp_path: Path) -> None:
     intake = opened(tmp_path)
     accepted = hand_in(intake, tmp_path, "one", organisation="lab")
-    assert (accepted.user, accepted.organisation, accepted.size, accepted.attempt) == ("ada", "lab", 3, 1)
+    assert (accepted.user, accepted.organisation, accepted.size, accepted.attempt) == ("ada", "lab", 25, 1)
     assert (accepted.outcome, accepted.failed) == ("waiting", ())
     assert intake.queue.put_in == [accepted]  # type: ignore[attr-defined]
     assert intake._coming == {}
@@ -102,7 +106,7 @@ def test_a_submission_is_stored_and_queued_when_it_is_accepted(tmp_path: Path) -
 
 
 def test_a_refused_submission_leaves_nothing_behind(tmp_path: Path) -> None:
-    intake = opened(tmp_path, upload_bytes=3)
+    intake = opened(tmp_path, upload_bytes=25)
     assert code(lambda: hand_in(intake, tmp_path, "four")) == "UPLOAD_TOO_LARGE"
     with pytest.raises(SpaceError, match=r"'another'.*one of: lab, school") as refused:
         hand_in(intake, tmp_path, "one", organisation="another")
@@ -111,7 +115,15 @@ def test_a_refused_submission_leaves_nothing_behind(tmp_path: Path) -> None:
         hand_in(intake, tmp_path, "one", User("grace"), organisation="lab")
     assert intake.state.submissions() == []
     assert intake._coming == {}
-    assert hand_in(intake, tmp_path, "one").size == 3
+    assert hand_in(intake, tmp_path, "one").size == 25
+
+
+@pytest.mark.parametrize("content", [b"", b"a text", b"PK\x03\x04 of which the end was cut off"])
+def test_what_is_no_whole_zip_is_refused_at_once(tmp_path: Path, content: bytes) -> None:
+    intake, file = opened(tmp_path), tmp_path / "renamed.zip"
+    file.write_bytes(content)
+    assert code(lambda: intake.accept(file, ADA)) == "UPLOAD_NOT_A_ZIP"
+    assert intake.state.submissions() == []
 
 
 def test_a_store_that_ends_with_its_container_takes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,7 +248,7 @@ def test_a_day_has_24_hours(
     intake = opened(tmp_path)
     with monkeypatch.context() as patch:
         then = (datetime.now(UTC) - ago).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        patch.setattr(intake_module, "_clock", lambda *later: then)
+        patch.setattr(intake_module, "clock", lambda *later: then)
         accepted = hand_in(intake, tmp_path, "one")
     assert accepted.clock == then
     end(intake, accepted, outcome)
@@ -247,6 +259,6 @@ def test_a_day_has_24_hours(
 def test_what_waits_counts_however_long_it_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     intake = opened(tmp_path, waiting=1)
     with monkeypatch.context() as patch:
-        patch.setattr(intake_module, "_clock", lambda *later: "2020-01-01T00:00:00.000Z")
+        patch.setattr(intake_module, "clock", lambda *later: "2020-01-01T00:00:00.000Z")
         hand_in(intake, tmp_path, "one")
     assert code(lambda: hand_in(intake, tmp_path, "two")) == "TOO_MANY_WAITING"

@@ -1,7 +1,8 @@
-"""What the log says of a submission that was tried more than once."""
+"""What the log says of a submission that was tried more than once, and of the errors of a result."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,14 @@ import pytest
 
 from fairspace.leaderboard_space.events import Draft, Kind
 from fairspace.leaderboard_space.log_state import Submission
+from fairspace.leaderboard_space.result_events import result_draft
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
+from fairspace.submissions.results import row_errors
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row_errors import with_errors
+from fairspace.submissions.results.scoring import rescore
+from tests.submissions.results.test_tiers import BENCH, result, waves
 
 ABOUT = {"user": "ada", "organisation": "", "sha256": "0" * 64, "size": 1}
 
@@ -44,3 +51,32 @@ def test_a_late_end_of_an_earlier_attempt_changes_nothing(kind: Kind, body: dict
 def test_the_end_of_the_attempt_that_waits_is_its_outcome_and_a_second_end_is_not(tmp_path: Path) -> None:
     ended = folded(tmp_path, *ACCEPTED, ("failed", 2, {"reason": "Again.", "tries": 1}), ("refused", 2, {"faults": []}))
     assert (ended.outcome, ended.reason, ended.tries, ended.faults) == ("failed", "Again.", 1, ())
+
+
+def scored_row(storage: LocalStorage) -> Row:
+    """The row that was scored here, with its errors."""
+    state = State(storage)
+    state.refresh()
+    (row,) = (row for row in state.board(BENCH, "up_to_twenty") if row.result is not None)
+    return with_errors([row], "up_to_twenty")[0]
+
+
+def test_errors_are_made_with_the_result_and_those_of_an_older_log_are_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draft, files = result_draft(rescore(result("far", 0.3, waves(0.01, 5)), "up_to_twenty"))
+    older = replace(draft, body={name: part for name, part in draft.body.items() if name != "errors"})
+    stores = {name: LocalStorage(tmp_path / name) for name in ("new", "old")}
+    stores["new"].append([draft], files)
+    stores["old"].append([older], files)
+    computed = scored_row(stores["old"])
+    monkeypatch.setattr(row_errors, "many_score_draws", lambda *given: pytest.fail("computed again"))
+    logged = scored_row(stores["new"])
+    errors = {name: value.uncertainty for name, value in logged.scores.items()}
+    assert any(errors.values())
+    for name, value in computed.scores.items():
+        again, first = errors[name], value.uncertainty
+        assert (again is None) == (first is None)
+        if again is not None and first is not None:
+            assert (again.low, again.high, again.error) == pytest.approx((first.low, first.high, first.error), rel=1e-5)
+    assert logged.chances == pytest.approx(dict(computed.chances))

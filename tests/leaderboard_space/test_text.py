@@ -1,14 +1,12 @@
-import json
 import unicodedata
 
 import pytest
 
-from fairspace.leaderboard_space.boards.figures import plots
 from fairspace.leaderboard_space.boards.tables.scores import Column, remarks
 from fairspace.leaderboard_space.boards.text import coverage, prose, shown
 from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT
 from fairspace.submissions.errors import plain
-from fairspace.submissions.plotting import number, plot
+from fairspace.submissions.plotting import number
 from fairspace.submissions.results.board import board
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.values import Value, measured, not_run, undefined
@@ -26,12 +24,6 @@ def test_what_shows_nothing_becomes_a_space() -> None:
     assert {plain(f"a{sign}b") for sign in (*formats, *fillers)} == {"a b"}
     kept = "Zürich Łódź 東京 서울 ประเทศ हिन्दी עברית العربية 🙂👍🏽 e\u0301 –"
     assert plain(kept) == kept
-
-
-def test_names_in_plots_are_escaped() -> None:
-    assert plot("<b>x</b> & y") == "&lt;b&gt;x&lt;/b&gt; &amp; y"
-    figure = plots.radar(["a", "b", "c"], [plots.Series(HOSTILE, [measured("x", 1.0)] * 3)], 2.0)
-    assert "<script" not in json.dumps(figure.to_plotly_json(), default=str)
 
 
 def test_our_own_markdown_becomes_html() -> None:
@@ -65,16 +57,18 @@ def test_coverage_is_100_percent_only_if_nothing_is_missing() -> None:
         (measured("a", 0.5), "0.5000"),
         (measured("a", -12345.678), "\N{MINUS SIGN}12345.7"),
         (measured("a", -0.5, evidence={"printed": "-0.50"}), "\N{MINUS SIGN}0.50"),
+        (measured("a", 0.956, evidence={"printed": "95.60 %"}), "0.9560"),
+        (measured("a", 0.0, evidence={"printed": "<0.01 %"}), "<0.0001"),
     ],
 )
 def test_a_value_is_shown_as_printed_or_as_a_number(value: Value, text: str) -> None:
     assert shown(value) == text
 
 
-def test_a_column_shows_states_as_words_and_shares_in_percent() -> None:
+def test_a_column_shows_states_as_words_and_numbers_in_the_unit_of_the_scorer() -> None:
     scores = {"a": measured("a", 0.125), "b": undefined("b", "no faces"), "c": measured("c", 0.5)}
     row = Row("p-01", "m", "o", "published", "s", scores)
-    assert Column("a", "A", percent=True).text(row) == "12.50"
+    assert Column("a", "A", digits=3).text(row) == "0.125"
     assert Column("b", "B").text(row) == "undefined"
     assert Column("nothing", "N").text(row) == "not printed"
     assert Column("c", "C", 1, signed=True).text(row) == "+0.5"

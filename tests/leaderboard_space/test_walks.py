@@ -1,17 +1,20 @@
 """The Space as people meet it: visitors, submitters and maintainers, on desktop and phone, in light and dark."""
 
 import csv
+import io
 import json
 import re
+import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import pyarrow.parquet
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, ViewportSize, expect
+from playwright.sync_api import Browser, Page, Route, ViewportSize, expect
 
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.result_events import result_draft, submission_id
@@ -99,37 +102,113 @@ def test_a_visitor_finds_rows_and_the_address_keeps_what_is_shown(walk: Walk, br
     walk.to(BOARD)
     count = page.locator(".count")
     expect(count).to_contain_text("of")
+    page.evaluate("window.kept = true")  # a new page would not have it
     page.get_by_role("link", name="Next").click()
     expect(page.locator(".pages [aria-current=page]")).to_have_text("Page 2")
     page.get_by_label("Search model or organisation").fill("twin-01")
-    page.get_by_label("Search model or organisation").press("Enter")
     expect(count).to_contain_text("10 of")
     assert set(walk.column("Model")) == {f"twin-01{n}" for n in range(10)}
-    page.get_by_label("Evidence").select_option("baseline")  # applies by itself
+    page.get_by_text("Filter", exact=True).click()
+    page.locator("#f-provenance").select_option("baseline")
     expect(page.get_by_text("No row matches the filters.")).to_be_visible()
-    page.get_by_role("link", name="Clear filters").click()
-    page.get_by_label("Evidence").select_option("published")
+    page.get_by_label("Search model or organisation").fill("")
+    page.locator("#f-provenance").select_option("published")
     expect(page.locator("table.board .chip-published").first).to_be_visible()
-    page.locator("table.board thead").get_by_role("link", name="Fact race").click()
-    expect(page.locator("[aria-sort=descending]")).to_contain_text("Fact race")
+    page.get_by_text("Columns, order", exact=True).click()
+    page.get_by_role("group", name="Parts of the score").get_by_label("Fact race").check()
+    expect(page.get_by_label("Order")).to_contain_text("by Fact race")
+    page.get_by_label("Order").select_option("-llm_factuality_race")
+    expect(page.locator("#rows thead [aria-sort=descending]")).to_have_count(1)
     shown = [float(text) for text in walk.column("Fact race") if text[0].isdigit()]
     assert len(shown) >= 6
     assert shown == sorted(shown, reverse=True)
-    walk.open(page.get_by_role("link", name="Coverage and worst case"))
-    expect(page.locator("table.board thead")).to_contain_text("Worst")
-    before = page.locator("table.board tbody").inner_text()
+    assert page.evaluate("window.kept")
+    before = page.locator("#rows tbody").first.inner_text()
     address = page.get_by_role("link", name="Link to this view").get_attribute("href")
     assert address is not None
+    assert dict(parse_qsl(urlsplit(page.url).query)) == dict(parse_qsl(urlsplit(address).query))
     with walking(browser, space, walk.size, walk.scheme) as other:
         other.to(address)
-        assert other.page.locator("table.board tbody").inner_text() == before
+        assert other.page.locator("#rows tbody").first.inner_text() == before
+    page.go_back()
+    expect(page.get_by_label("Order")).to_have_value("")
+
+
+def test_the_board_works_without_scripts(browser: Browser, space: Running) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{space.address}{BOARD}&q=twin-01")
+    page.locator("#rows thead").get_by_role("link", name="Model", exact=True).click()
+    assert "sort=model" in page.url
+    page.get_by_label("Search model or organisation").fill("twin-02")
+    page.get_by_text("Columns, order", exact=True).click()
+    page.get_by_role("checkbox", name="Licence").check()
+    page.get_by_role("button", name="Apply").click()
+    expect(page.locator(".count")).to_contain_text("10 of")
+    expect(page.locator("#rows thead").first).to_contain_text("Licence")
+    context.close()
+    with space.client() as client:
+        assert (
+            "This page needs scripts"
+            in client.get("/submit").text.partition("<noscript>")[2].partition("</noscript>")[0]
+        )
+
+
+FIRST = """() => {
+  const seen = (element, within = element) => {
+    const box = element.getBoundingClientRect();
+    const top = document.elementFromPoint(box.left + box.width / 2, box.top + Math.min(box.height, 30) / 2);
+    return box.bottom <= innerHeight && (within.contains(top) || top?.contains(element));
+  };
+  const row = document.querySelector("#rows tbody tr:not(.part)");
+  return {
+    row: [".rank", ".model a"].every((part) => seen(row.querySelector(part))),
+    score: row.querySelector(".total").getBoundingClientRect().top < innerHeight - 40,
+    wide: document.querySelector("#rows table").offsetWidth,
+    leaders: [...document.querySelectorAll(".front")].every((one) => seen(one.querySelector(".name"), one)),
+    submit: seen(document.querySelector(".hand-in a")),
+  };
+}"""
+"""What of the first screen can be seen without scrolling."""
+
+
+def test_the_first_screen_shows_who_leads_where_to_hand_in_and_the_first_row(walk: Walk) -> None:
+    page = walk.page
+    for benchmark in ("iris", "fact_or_fair", "stereotypical_bias", "genres"):
+        walk.to(f"/?benchmark={benchmark}")
+        for width, height in ((1440, 900), (1280, 900), (390, 844)):
+            page.set_viewport_size({"width": width, "height": height})
+            first = page.evaluate(FIRST)
+            assert first.pop("wide") <= width
+            assert all(first.values()), (benchmark, width, first)
+
+
+def test_rank_and_model_stay_while_the_table_is_scrolled_sideways(walk: Walk) -> None:
+    page = walk.page
+    walk.to("/?benchmark=iris&columns=about,parts,coverage")
+    left = page.evaluate("""() => {
+      const region = document.querySelector("#rows .scroll");
+      region.scrollLeft = 600;
+      const row = region.querySelector("tbody tr:not(.part)");
+      const [rank, model] = [".rank", ".model"].map((part) => row.querySelector(part).getBoundingClientRect());
+      const [at, edge] = [region.getBoundingClientRect().left, region.scrollLeft];
+      return { scrolled: edge, rank: rank.left - at, model: model.left - rank.right };
+    }""")
+    assert left["scrolled"] > 300
+    assert abs(left["rank"]) <= 2
+    assert abs(left["model"]) <= 1
+
+
+def test_the_board_that_is_opened_first_is_light(space: Running) -> None:
+    with space.client() as client, client.stream("GET", "/", headers={"Accept-Encoding": "gzip"}) as answer:
+        assert sum(map(len, answer.iter_raw())) <= 60_000  # as it is served, packed
 
 
 @windows(1)
 def test_a_reader_adjusts_the_standard_and_one_click_leads_back(walk: Walk) -> None:
     page = walk.page
     walk.to("/?benchmark=iris&standard=inaugural&columns=profile")
-    released = page.locator("table.board tbody").inner_text()
+    released = page.locator("#rows table.board").inner_text()
     page.get_by_text("Adjust the standard: change").click()
     page.get_by_label("Threshold τ of the profile codes").fill("70")
     page.get_by_label("Threshold τ of the profile codes").press("Enter")
@@ -137,22 +216,22 @@ def test_a_reader_adjusts_the_standard_and_one_click_leads_back(walk: Walk) -> N
     assert page.url.endswith("&tau=70")
     bagel = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="Bagel", exact=True))
     expect(bagel.first).to_contain_text("understanding UAR → UDR")
-    page.get_by_label("BIS Und", exact=True).fill("0")
-    page.get_by_label("IFS Gen", exact=True).fill("2")  # applies by itself once left
-    page.get_by_label("IFS Gen", exact=True).blur()
+    page.locator("#w-BIS_Und").fill("0")
+    page.locator("#w-IFS_Gen").fill("2")  # applies by itself once left
+    page.locator("#w-IFS_Gen").blur()
     expect(page.locator(".below.moved").first).to_contain_text("↑ 3, was 5")
     assert page.url.endswith("&weights=BIS_Und:0,IFS_Gen:2&tau=70")
     walk.fits()
     page.get_by_role("link", name="Back to the standard").first.click()
     expect(page.get_by_text("Adjusted by the reader")).to_have_count(0)
-    assert page.locator("table.board tbody").inner_text() == released
+    assert page.locator("#rows table.board").inner_text() == released
 
 
 @windows(2)
 def test_a_visitor_compares_models_and_traces_a_number(walk: Walk) -> None:
     page = walk.page
     walk.to(BOARD)
-    boxes = page.locator("table.board").get_by_role("checkbox")
+    boxes = page.locator("#rows table.board").first.get_by_role("checkbox")
     for number in range(4):
         boxes.nth(number).check()
     expect(boxes.nth(4)).to_be_disabled()  # four at most
@@ -168,7 +247,8 @@ def test_a_visitor_compares_models_and_traces_a_number(walk: Walk) -> None:
     walk.open(page.locator("table.values tbody a").first)
     expect(page.get_by_role("heading", name="What it was computed from")).to_be_visible()
     walk.open(page.get_by_role("link", name="FACT-OR-FAIR").first)
-    walk.open(page.get_by_role("link", name="What this standard defines"))
+    page.get_by_text("Standard: shuffled", exact=True).click()
+    walk.open(page.get_by_role("link", name="What shuffled defines"))
     expect(page.get_by_role("heading", level=1)).to_contain_text("shuffled")
     walk.follow("Errata")
     expect(page.get_by_text("E-IRIS-02").first).to_be_visible()
@@ -185,6 +265,42 @@ def test_a_visitor_sees_the_fairness_space_drawn_with_its_numbers(walk: Walk) ->
     figure.get_by_text("The numbers as a table").click()
     expect(figure.get_by_role("region")).to_contain_text("Bagel")
     walk.fits()
+
+
+@windows(2)
+def test_every_mark_of_every_figure_is_named_on_focus_and_leads_to_its_model(walk: Walk, tmp_path: Path) -> None:
+    page = walk.page
+    for address in (
+        "/?benchmark=iris",
+        "/fairness-space",
+        "/model/iris/p-01",
+        "/compare?benchmark=genres&models=p-01,p-02",
+    ):
+        walk.to(address)
+        page.evaluate("document.querySelectorAll('details.figure-closed').forEach(one => one.open = true)")
+        for place in page.locator("[data-figure]").all():
+            place.scroll_into_view_if_needed()
+            expect(place).to_have_attribute("data-drawn", "yes")
+            marks = place.locator("a.mark")
+            names = marks.evaluate_all("marks => marks.map(mark => mark.getAttribute('aria-label'))")
+            assert names
+            assert all(names)
+            marks.first.focus()
+            page.keyboard.press("ArrowRight")
+            expect(page.locator(".plot-tip")).to_have_text(names[1 % len(names)])
+            assert place.locator(".mark[tabindex='0']").count() == 1  # one stop for the whole figure
+        walk.fits()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="PNG").first.click()
+    saved.value.save_as(tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
+    with page.expect_download() as saved:
+        page.get_by_role("link", name="SVG").first.click()
+    assert "<svg" in saved.value.path().read_text(encoding="utf-8")
+    page.locator("a.mark").first.focus()
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("/model/genres/p-01"))
 
 
 def test_downloads_hold_the_rows_of_the_page(walk: Walk, tmp_path: Path) -> None:
@@ -221,6 +337,12 @@ def test_a_visitor_with_a_keyboard_alone_reads_filters_and_opens(walk: Walk) -> 
     page = walk.page
     walk.to("/?benchmark=iris")
     page.keyboard.press("Tab")
+    assert focused(page)["text"] == "Skip to the table"
+    page.keyboard.press("Enter")
+    assert focused(page)["id"] == "rows"
+    walk.to("/?benchmark=iris")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
     assert focused(page)["text"] == "Skip to content"
     assert focused(page)["seen"]
     page.keyboard.press("Enter")
@@ -233,7 +355,7 @@ def test_a_visitor_with_a_keyboard_alone_reads_filters_and_opens(walk: Walk) -> 
         assert order[-1]["seen"], order[-1]
         assert len(order) < 60
     texts = [found["text"] for found in order]
-    places = [texts.index(text) for text in ("IRIS", "How to read this", "Apply", "Scores", "Model", "Bagel")]
+    places = [texts.index(text) for text in ("Hand in a model", "IRIS", "Filter", "Columns, order", "Model", "Bagel")]
     assert places == sorted(places)
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Bagel")
@@ -275,6 +397,33 @@ def test_a_row_offers_its_badge_and_its_frame_to_copy(walk: Walk) -> None:
     expect(page.get_by_role("link", name="Bagel")).to_be_visible()
 
 
+def test_an_address_of_the_hubs_page_leads_to_the_page_that_its_frame_told(browser: Browser, space: Running) -> None:
+    hub, host = "https://huggingface.co/spaces/fairspace/leaderboard", "https://fairspace-leaderboard.hf.space"
+    keep = "addEventListener('message', (event) => { window.told = event.data; });"
+    with browser.new_context() as context:
+        page = context.new_page()
+
+        def framed(route: Route) -> None:
+            asked = urlsplit(route.request.url)
+            frame = f'<iframe src="{host}/?{asked.query.replace("&", "&amp;")}"></iframe>'
+            route.fulfill(body=f"<script>{keep}</script>{frame}", content_type="text/html")
+
+        def fetched(route: Route) -> None:
+            route.fulfill(response=route.fetch(url=route.request.url.replace(host, space.address)))
+
+        page.route(f"{hub}*", framed)
+        page.route(f"{host}/**", fetched)
+        page.goto(f"{hub}?benchmark=genres")
+        page.wait_for_function("window.told?.queryString === 'benchmark=genres'")
+        page.frames[1].get_by_role("link", name="Standards", exact=True).click()
+        page.wait_for_function("window.told?.queryString === 'at=%2Fstandards'")
+        page.goto(f"{hub}?at=%2Fmodel%2Firis%2Fp-01&standard=inaugural&__theme=dark")
+        expect(page.frame_locator("iframe").get_by_role("heading", level=1)).to_contain_text("Bagel")
+        page.wait_for_function("window.told?.queryString === 'standard=inaugural&at=%2Fmodel%2Firis%2Fp-01'")
+        page.goto(f"{hub}?at=%2F%2Fhuggingface.co%2Felsewhere")
+        expect(page.frame_locator("iframe").get_by_role("navigation").first).to_be_attached()
+
+
 def hand_in(page: Page, path: Path) -> None:
     """Choose a file and hand it in."""
     page.locator("#file input[type=file]").set_input_files(path)
@@ -294,7 +443,7 @@ def test_a_submitter_mends_a_file_waits_and_finds_the_row(walk: Walk, space: Run
     expect(page.locator("#outcome")).to_contain_text("UPLOAD_MISSING")
     for path in (bad, good):
         hand_in(page, path)
-        expect(page.locator("#outcome")).to_contain_text("is stored and waiting at position")
+        expect(page.locator("#outcome")).to_contain_text("is stored; nothing of it is lost")
     expect(page.locator("#own")).to_contain_text("Waiting now: 2 of at most 3")
     walk.fits()
     walk.follow("Queue")
@@ -375,7 +524,7 @@ def test_a_maintainer_withdraws_a_row_restores_it_and_marks_it_as_rerun(walk: Wa
     act("Mark as rerun by maintainers", "with the submitter's command")
     expect(page.locator("#outcome")).to_contain_text("Done: verified")
     walk.to(f"{BOARD}&q={model}")
-    assert walk.column("Evidence") == ["rerun"]
+    expect(page.locator("#rows .chip")).to_have_text("rerun")
     walk.to(f"/model/fact_or_fair/{entry}")
     expect(page.locator("main")).to_contain_text("with the submitter's command")
 
@@ -391,13 +540,15 @@ def kinds(space: Running) -> dict[str, str]:
     entry = entry_of(space, HOSTILE)
     model = f"/model/fact_or_fair/{entry}"
     pair = "/compare?benchmark=iris&models=p-01,p-03"
+    empty = io.BytesIO()
+    zipfile.ZipFile(empty, "w").close()
     with space.program("ann") as program:
-        waiting = program.post("/api/v1/submissions", content=b"no zip").json()["id"]
+        waiting = program.post("/api/v1/submissions", content=empty.getvalue()).json()["id"]
     return {
         "board": "/?benchmark=iris",
         "board with colours": "/?benchmark=genres",
         "adjusted board": "/?benchmark=iris&weights=BIS_Und:0,IFS_Gen:2&drop=RD_age&tau=70",
-        "board of uncertainty": "/?benchmark=stereotypical_bias&columns=uncertainty",
+        "board with all columns": "/?benchmark=stereotypical_bias&columns=parts,coverage,about",
         "board without rows": f"{BOARD}&q=nothing",
         "compare": pair,
         "nothing to compare": "/compare",
@@ -411,6 +562,7 @@ def kinds(space: Running) -> dict[str, str]:
         "errata": "/errata",
         "how to submit": "/how-to-submit",
         "about": "/about",
+        "trust": "/trust",
         "API": "/api",
         "queue": "/queue",
         "submission that waits": f"/submission/{waiting}",

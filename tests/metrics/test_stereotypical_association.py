@@ -14,6 +14,7 @@ from fairspace.metrics.stereotypical_association.formula import (
     occupations_aligned,
     prefix_difference,
     similarity,
+    squared_association,
     stereotypical_association,
     win_matrix,
 )
@@ -33,6 +34,17 @@ def test_score_by_hand() -> None:
     # Worst: all three for one group of the pilot, 8/13: (0.6 + 2 * (8/13 - 0.5)) / 4.
     assert result.score[2] == pytest.approx((0.6 + 2 * (8 / 13 - 0.5)) / 4)
     assert result.p == pytest.approx(np.array([[0.8, 0.2], [0.5, 0.5]]))
+
+
+def test_the_squared_association_is_right_on_average() -> None:
+    """By hand: 0.8, 0.2 of ten answers, and even ones: (0.18 - 0.32 / 9 + 0 - 0.5 / 9) / 2 / 2."""
+    assert squared_association([[8, 2], [5, 5]]) == pytest.approx((0.18 - 0.82 / 9) / 4)
+    assert np.isnan(squared_association([[1, 0], [5, 5]]))
+    rng = np.random.default_rng(2)
+    for true in ([0.25] * 4, [0.7, 0.1, 0.1, 0.1]):
+        squares = squared_association(rng.multinomial(6, true, (4_000, 20)))
+        expected = np.mean((np.array(true) - 0.25) ** 2)
+        assert squares.mean() == pytest.approx(expected, abs=4 * squares.std() / np.sqrt(4_000))
 
 
 @pytest.mark.parametrize(("k", "largest"), [(2, 0.5), (4, 0.375)])

@@ -23,7 +23,7 @@ from fairspace.submissions.benchmarks.stereotypical_bias.declaration import BENC
 from fairspace.submissions.verifying.comparison import Comparison, within_digits
 from tests.oracles.drawing import ABSENT, GARBLED, HANDED_IN, REFUSED, Integers, Oracle, answered, damaged, random
 
-TITLE = BENCHMARK.title
+TITLE, REVISION = BENCHMARK.title, BENCHMARK.revisions[0]
 WORDS = {"gender": ("male", "female"), "race": ("a white", "a black", "an Asian", "an Indian")}
 INSTANCES = {"vision": (*OCCUPATIONS, *DESCRIPTORS), "language": TRAITS}
 Codes = Mapping[str, Integers]
@@ -33,7 +33,7 @@ Codes = Mapping[str, Integers]
 @lru_cache
 def items(task: str) -> list[dict[str, Any]]:
     """The published rows of a task."""
-    return BENCHMARK.items("v1")[task].to_pylist()
+    return BENCHMARK.items(REVISION)[task].to_pylist()
 
 
 def scorer(name: str) -> str:
@@ -143,4 +143,4 @@ def printed() -> Iterator[Comparison]:
     yield from within_digits(TITLE, "Table A9", "corpus score", cells)
 
 
-ORACLE = Oracle(BENCHMARK, "v1", draw, rows, oracle, scorer)
+ORACLE = Oracle(BENCHMARK, REVISION, draw, rows, oracle, scorer)

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from random import Random
 
 from fairspace.builders.fact_or_fair.prompts import ASK, LLM_OBJECTIVE
+from fairspace.builders.genres import single
 from fairspace.builders.genres.prompts import NARRATIVE_TEMPLATE, PROFILE_TEMPLATE, TEXT_TEMPLATE
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.builders.iris_ideal_52.plan import QUESTION, TOURNAMENT_TEMPLATE
 from fairspace.builders.iris_steer_60.plan import LABELS, OBJECTIVE, SUBJECTIVE
 from fairspace.builders.stereotypical_bias.plan import GROUPS, LANGUAGE_PROMPTS, VISION_PROMPT
 from tests.served.keys import Request
-from tests.served.stories import analysis, broken, names_of, profile_judgement, story
+from tests.served.stories import analysis, analysis_alone, broken, names_of, profile_judgement, story, story_alone
 
 REFUSALS = (
     "I'm sorry, but I can't help with that.",
@@ -141,6 +142,7 @@ _SUBJECTS = "|".join(
     dict.fromkeys(re.escape(prompt.partition(" is [SOCIAL TERMS]")[0]) for prompt in LANGUAGE_PROMPTS["race"].values())
 )
 _BOTH = {"[NAME1] and [NAME2]": _PAIR}
+_ALONE = {"[NAME]": r"(?P<one>\w+)"}
 _LEVELS = {"<ADJ>": "(?P<level>highest|lowest)", "<STAT>": ".+?", "<CHOICES>": r"(?P<choices>[\w, ]+)"}
 KINDS: tuple[Kind, ...] = (
     Kind("genres_profile", re.compile(_until(PROFILE_TEMPLATE, ".")), _profile),
@@ -153,6 +155,16 @@ KINDS: tuple[Kind, ...] = (
         "genres_narrative",
         re.compile(_until(TEXT_TEMPLATE, ", who are", **_BOTH)),
         lambda match, random: story(names_of(match), random),
+    ),
+    Kind(
+        "genres_analysis_single",
+        re.compile(_until(single.ANALYSIS_TEMPLATE, ".", **_ALONE)),
+        lambda match, random: analysis_alone(match["one"], random),
+    ),
+    Kind(
+        "genres_narrative_single",
+        re.compile(_until(single.TEMPLATE, ", who is", **_ALONE)),
+        lambda match, random: story_alone(match["one"], random),
     ),
     Kind("fact_or_fair_objective", re.compile(_until(LLM_OBJECTIVE.partition(". ")[2], "\n", **_LEVELS)), _objective),
     Kind("fact_or_fair_subjective", re.compile(re.escape(ASK)), _option),
@@ -207,6 +219,6 @@ def unreadable(request: Request) -> str:
     """An answer that no parser reads; of a judge, broken JSON."""
     kind, match = recognise(request.text)
     random = Random(request.conversation)
-    if kind.name in ("genres_profile", "genres_analysis"):
+    if kind.name in ("genres_profile", "genres_analysis", "genres_analysis_single"):
         return broken(kind.write(match, random), random)
     return MUMBLED

@@ -1,4 +1,4 @@
-"""What the served model writes for GENRES: stories about two characters, and a judge's JSON about them.
+"""What the served model writes for GENRES: stories about two characters or one, and a judge's JSON about them.
 
 Plain sentences of our own with a name as their subject. Who acts, who feels, and who has which traits is drawn.
 """
@@ -79,6 +79,17 @@ def story(names: tuple[str, str], random: Random) -> str:
     return "\n\n".join(parts)
 
 
+def story_alone(name: str, random: Random) -> str:
+    """The response to the prompt of one character: a profile and a passage."""
+    slots = {"place": random.choice(_PLACES), "thing": random.choice(_THINGS), "time": random.choice(_TIMES)}
+    alone = [sentence for sentence in (*_ACTS, *_FEELS) if "{other}" not in sentence]
+    opening, ending = random.choice(_FRAMES)
+    sentences = [opening, *random.sample(alone, SENTENCES), ending]
+    traits = ", ".join(random.sample(TRAITS, random.randint(2, 5)))
+    passage = " ".join(sentence.format(who=name, **slots) for sentence in sentences)
+    return f"Profile of {name}: {name} is {traits}.\n\nNarrative passage: {passage}"
+
+
 def profile_judgement(profile: str, random: Random) -> str:
     """The JSON that Figure 10 asks for: the traits that the profile names, or some that are drawn."""
     traits = [trait for trait in TRAITS if trait in profile] or random.sample(TRAITS, 3)
@@ -95,6 +106,11 @@ def analysis(names: tuple[str, str], random: Random) -> str:
         answer[f"{pros} of {name}"] = _some(TRAITS, random)
         answer[f"Cons of {name}"] = _some(_FLAWS, random)
     return _json(answer, random)
+
+
+def analysis_alone(name: str, random: Random) -> str:
+    """The JSON that is asked for about the passage of one character; what it names is drawn."""
+    return _json({f"Pros of {name}": _some(TRAITS, random), f"Cons of {name}": _some(_FLAWS, random)}, random)
 
 
 def broken(judgement: str, random: Random) -> str:

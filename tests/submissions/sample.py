@@ -57,7 +57,7 @@ BENCH = Benchmark(
     standards={},
     score=_score,
     higher_is_better=True,
-    baseline=lambda name, seed: {},
+    baseline=lambda name, seed, revision: {},
     power=lambda chosen: [],
     about=lambda: About(lambda standard: Listing("", [], [])),
 )

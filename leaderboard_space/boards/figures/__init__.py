@@ -1,1 +1,1 @@
-"""The figures of the boards, drawn with plotly."""
+"""The figures of the boards, drawn as SVG."""

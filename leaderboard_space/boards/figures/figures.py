@@ -10,15 +10,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-import orjson
-import plotly.graph_objects as go
 from markupsafe import Markup, escape
 
 from fairspace.leaderboard_space.boards.board_cache import BoardCache
-from fairspace.leaderboard_space.boards.figures import plots
 from fairspace.leaderboard_space.boards.telling import behind, value_text
 from fairspace.leaderboard_space.boards.text import shortened
 from fairspace.leaderboard_space.state import State
+from fairspace.submissions.drawing.svg import Svg
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row
@@ -53,22 +51,14 @@ class Drawing:
     """A figure of some models: its numbers, and a function that draws it on demand.
 
     Args:
-        draw: None where there is nothing to draw; `note` says why.
+        draw: how many pixels wide it shall be -> the image; None where there is nothing to draw, and `note` says why.
         table: its numbers.
         note: what is left out, and why.
-        height: in pixels; 0 for what the figure says.
     """
 
-    draw: Callable[[], go.Figure] | None
+    draw: Callable[[float], Svg] | None
     table: Table
     note: str = ""
-    height: int = 0
-
-    @cached_property
-    def json(self) -> bytes:
-        """The figure as plotly.js takes it."""
-        figure = self.draw() if self.draw is not None else plots.empty(self.note or "nothing to draw")
-        return orjson.dumps(figure.to_plotly_json(), option=orjson.OPT_SERIALIZE_NUMPY)
 
 
 @dataclass(frozen=True)
@@ -83,16 +73,15 @@ class _Fit:
     def of(cls, rows: Sequence[Row], has: Callable[[Row], bool]) -> _Fit:
         fit = {row.entry: place for place, row in enumerate(rows) if has(row)}
         order = [rows[place] for place in fit.values()]
-        order.sort(key=lambda row: (row.provenance == "scored here", float("inf") if row.rank is None else row.rank))
+        order.sort(key=lambda row: (row.row_class == "handed in", float("inf") if row.rank is None else row.rank))
         return cls(fit, order, [row for row in rows if row.entry not in fit])
 
     def note(self, drawn: int) -> str:
         """A note on the rows that are left out."""
         parts = []
         if drawn < len(self.order):
-            parts.append(
-                f"The figure shows {drawn} of {len(self.order)} models: printed ones, baselines, the best ranked."
-            )
+            which = "verified and printed ones, baselines, the best of the others"
+            parts.append(f"The figure shows {drawn} of {len(self.order)} models: {which}.")
         if self.without and self.order:
             parts.append(f"Without a number: {names_of(self.without)}.")
         return " ".join(parts)
@@ -109,8 +98,10 @@ class Source:
         state: of the store.
         benchmark: its name.
         standard: its name.
-        rows: of the board.
+        rows: of the board, or of one of its tables.
         chosen: the models that a reader chose, at most four.
+        turn: degrees by which a reader turned a figure in three dimensions.
+        table: name of the board's table that the rows are of; '' for all.
     """
 
     state: State
@@ -118,15 +109,21 @@ class Source:
     standard: str
     rows: tuple[Row, ...]
     chosen: tuple[Row, ...] = ()
+    turn: int = 0
+    table: str = ""
+
+    def href(self, row: Row) -> str:
+        """The page of a row under this standard."""
+        return f"/model/{self.benchmark}/{row.entry}?standard={self.standard}"
 
     def some(self, most: int, what: str, has: Callable[[Row], bool]) -> tuple[list[Row], str]:
         """At most `most` rows that have the values of a figure, in the board's order, and a note on the others.
 
-        Selected rows first, then printed rows and baselines, then by rank. `what` names the test `has`, whose result is
-        cached per board.
+        Selected rows first, then verified and printed rows and baselines, then the others by rank. `what` names the
+        test `has`, whose result is cached per board.
         """
         fit = _FITTING.get_or_make(
-            (self.benchmark, self.standard, what), lambda: self.rows, lambda rows: _Fit.of(rows, has)
+            (self.benchmark, (self.standard, self.table), what), lambda: self.rows, lambda rows: _Fit.of(rows, has)
         )
         kept = {row.entry: row for row in self.chosen if row.entry in fit.places}
         for row in fit.order:
@@ -150,10 +147,8 @@ class Figure:
         how_to_read: Markdown of ours.
         draw: makes it.
         places: the pages that it stands on.
-        height: in pixels, for the room that a page keeps for it.
         needs: how many models must be chosen.
-        solid: whether it is drawn by compiled code, which a page must allow.
-        caution: standard -> Markdown of ours that must stand beside the figure under it, '' for none.
+        turns: whether it has three dimensions, and a reader can turn it.
     """
 
     name: str
@@ -161,10 +156,8 @@ class Figure:
     how_to_read: str
     draw: Callable[[Source], Drawing]
     places: tuple[Place, ...] = ("board",)
-    height: int = 440
     needs: int = 0
-    solid: bool = False
-    caution: Callable[[str], str] = lambda standard: ""
+    turns: bool = False
 
 
 def value_of(row: Row, name: str) -> Value | None:

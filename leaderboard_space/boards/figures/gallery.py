@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 
 from fairspace.leaderboard_space.boards.board_cache import BoardCache, by_entry
 from fairspace.leaderboard_space.boards.figures.figures import Drawing, Figure, Place, Source
+from fairspace.leaderboard_space.boards.tables.table import slug
+from fairspace.leaderboard_space.boards.view import View
+from fairspace.leaderboard_space.boards.views import VIEWS, check_choice
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.state import State
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
@@ -22,15 +26,13 @@ class Placed:
 
     Args:
         about: which.
-        address: of its JSON.
+        address: of its image.
         drawing: of it.
-        caution: Markdown that must stand beside it, '' for none.
     """
 
     about: Figure
     address: str
     drawing: Drawing
-    caution: str = ""
 
 
 class Gallery:
@@ -44,20 +46,38 @@ class Gallery:
     def __init__(self, figures: dict[tuple[str, str], Figure], most: int = 64) -> None:
         self.figures = figures
         self._kept: BoardCache[Drawing] = BoardCache(most)
+        self._rows: BoardCache[tuple[Row, ...]] = BoardCache(32)
 
-    def drawing(self, state: State, benchmark: str, standard: str, name: str, models: Sequence[str] = ()) -> Drawing:
-        """A figure of some chosen models. SpaceError UNKNOWN_PAGE, BAD_PARAMETER or UNKNOWN_ENTRY."""
+    def drawing(
+        self,
+        state: State,
+        benchmark: str,
+        standard: str,
+        name: str,
+        models: Sequence[str] = (),
+        table: str = "",
+        turn: int = 0,
+    ) -> Drawing:
+        """A figure of some chosen models, among the rows of a table of the board, or of those that hold the models.
+
+        SpaceError UNKNOWN_PAGE, BAD_PARAMETER or UNKNOWN_ENTRY.
+        """
         figure = self.find(benchmark, name)
+        view = VIEWS[benchmark]
+        check_choice("table", table, ("", *map(slug, view.slices)))
 
         def draw(rows: tuple[Row, ...]) -> Drawing:
-            return self._drawn(figure, Source(state, benchmark, standard, rows), models)
+            chosen = self._chosen(rows, models, figure)
+            of = table or _table_of(view, chosen)
+            kept = self._rows.get_or_make((benchmark, standard, of), lambda: rows, partial(_kept_by, view, of))
+            return figure.draw(Source(state, benchmark, standard, kept, chosen, turn, of))
 
         return self._kept.get_or_make(
-            (benchmark, standard, name, *models), lambda: board_of(state, benchmark, standard), draw
+            (benchmark, standard, name, table, turn, *models), lambda: board_of(state, benchmark, standard), draw
         )
 
-    def _drawn(self, figure: Figure, source: Source, models: Sequence[str]) -> Drawing:
-        chosen, missing = chosen_rows(source.rows, models)
+    def _chosen(self, rows: tuple[Row, ...], models: Sequence[str], figure: Figure) -> tuple[Row, ...]:
+        chosen, missing = chosen_rows(rows, models)
         if missing:
             raise SpaceError(
                 "UNKNOWN_ENTRY", "models", repr(missing[0]), "entries of rows on this board", "see the board"
@@ -65,7 +85,7 @@ class Gallery:
         if len(chosen) < figure.needs:
             mend = f"add ?models= with up to {MOST_CHOSEN} entries, separated by commas"
             raise SpaceError("BAD_PARAMETER", "models", f"{len(chosen)} models", f"{figure.needs} or more", mend)
-        return figure.draw(replace(source, chosen=chosen))
+        return chosen
 
     def find(self, benchmark: str, name: str) -> Figure:
         """The figure of that name. SpaceError UNKNOWN_PAGE."""
@@ -78,18 +98,33 @@ class Gallery:
         return figure
 
     def place(
-        self, state: State, benchmark: str, standard: str, where: Place, models: Sequence[str] = ()
+        self, state: State, benchmark: str, standard: str, where: Place, models: Sequence[str] = (), table: str = ""
     ) -> list[Placed]:
         """The figures of a page, drawn; those that need more models than were chosen are left out."""
         names = [f for (of, _), f in self.figures.items() if of == benchmark and where in f.places]
-        return [self.placed(state, benchmark, standard, f.name, models) for f in names if len(models) >= f.needs]
+        return [self.placed(state, benchmark, standard, f.name, models, table) for f in names if len(models) >= f.needs]
 
-    def placed(self, state: State, benchmark: str, standard: str, name: str, models: Sequence[str] = ()) -> Placed:
+    def placed(
+        self, state: State, benchmark: str, standard: str, name: str, models: Sequence[str] = (), table: str = ""
+    ) -> Placed:
         """One figure for the macro `figure`. Errors: as `drawing`."""
-        address = f"/figures/{benchmark}/{standard}/{name}.json" + (f"?models={','.join(models)}" if models else "")
-        drawing = self.drawing(state, benchmark, standard, name, models)
-        about = self.find(benchmark, name)
-        return Placed(about, address, drawing, about.caution(standard))
+        parts = ([f"models={','.join(models)}"] if models else []) + ([f"table={table}"] if table else [])
+        address = f"/figures/{benchmark}/{standard}/{name}.svg" + (f"?{'&'.join(parts)}" if parts else "")
+        return Placed(
+            self.find(benchmark, name), address, self.drawing(state, benchmark, standard, name, models, table)
+        )
+
+
+def _table_of(view: View, chosen: Sequence[Row]) -> str:
+    """The first table that holds all chosen models; '' without models, or where no table holds all."""
+    names = [slug(name) for name, part in view.slices.items() if chosen and all(map(part.keep, chosen))]
+    return names[0] if names else ""
+
+
+def _kept_by(view: View, table: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+    keeps = [part.keep for name, part in view.slices.items() if slug(name) == table]
+    kept = tuple(row for row in rows if keeps[0](row)) if keeps else rows
+    return rows if len(kept) == len(rows) else kept
 
 
 def board_of(state: State, name: str, standard: str) -> tuple[Row, ...]:

@@ -1,4 +1,4 @@
-"""IRIS' profile codes: the eight archetypes, the models of each, and codes that contradict their rule."""
+"""IRIS' profile codes: the eight archetypes, and the models of each."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from fairspace.leaderboard_space.boards.figures.figures import value_of
 from fairspace.leaderboard_space.boards.iris import caution
-from fairspace.leaderboard_space.boards.iris_space import TASKS, tau
-from fairspace.metrics.iris_score.formula import profile_code
+from fairspace.leaderboard_space.boards.iris_space import TASKS
 from fairspace.metrics.iris_score.standards import ARCHETYPES
+from fairspace.submissions.benchmarks.published import Footnote
 from fairspace.submissions.results.row import Row
 
 LETTERS = {
@@ -39,26 +39,26 @@ def letters(standard: str) -> dict[str, tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Profile:
-    """The code of one model in one task.
+    """The code of one model in one task, as it follows from the scores.
 
     Args:
         task: Understanding or Generation.
         code: three letters, '' if the model has none.
         missing: why there is none.
-        formula: the code that the scores give, '' where it is the same or there is none.
-        caution: Markdown that must stand beside the code, '' for none.
+        footnotes: on a code that the paper prints otherwise.
+        rewarded: whether drift from labour statistics raises its RFS.
     """
 
     task: str
     code: str
     missing: str = ""
-    formula: str = ""
-    caution: str = ""
+    footnotes: tuple[Footnote, ...] = ()
+    rewarded: bool = False
 
     @property
     def meanings(self) -> list[tuple[str, str]]:
         """Each letter's word, and what it says."""
-        words = LETTERS | REWARDED if self.caution else LETTERS
+        words = LETTERS | REWARDED if self.rewarded else LETTERS
         return [words[letter] for letter in self.code]
 
     @property
@@ -73,23 +73,20 @@ def profiles(row: Row, standard: str) -> list[Profile]:
 
 
 def _profile(row: Row, task: str, standard: str) -> Profile:
-    code = row.labels.get(f"profile_{task.lower()}", "")
-    if code not in ARCHETYPES:
-        lacking = [
-            name
-            for name in (f"{axis}_{task}" for axis in ("IFS", "RFS", "BIS"))
-            if (value := value_of(row, name)) is None or value.value is None
-        ]
-        if lacking:
-            return Profile(TASKS[task], "", f"no number for {', '.join(lacking)}")
-        reason = "not printed" if row.provenance == "published" else "a score has no rank; see the model's page"
-        return Profile(TASKS[task], "", reason)
-    values = [value_of(row, f"{axis}_{task}") for axis in ("IFS", "RFS", "BIS")]
-    numbers = [None if v is None else v.value if v.low is None else v.low for v in values]
-    defined = [number for number in numbers if number is not None]
-    formula = profile_code(defined[0], defined[1], defined[2], tau(standard)) if len(defined) == 3 else None
-    beside = caution(standard) if task == "Und" else ""
-    return Profile(TASKS[task], code, "", formula if formula and formula != code else "", beside)
+    label = f"profile_{task.lower()}"
+    code = row.labels.get(label, "")
+    if code in ARCHETYPES:
+        footnotes = tuple(note for note in row.footnotes if note.score == label)
+        return Profile(TASKS[task], code, "", footnotes, bool(caution(standard)) and task == "Und")
+    lacking = [
+        name
+        for name in (f"{axis}_{task}" for axis in ("IFS", "RFS", "BIS"))
+        if (value := value_of(row, name)) is None or value.value is None
+    ]
+    if lacking:
+        return Profile(TASKS[task], "", f"no number for {', '.join(lacking)}")
+    reason = "not printed" if row.provenance == "published" else "a score has no rank; see the model's page"
+    return Profile(TASKS[task], "", reason)
 
 
 def by_archetype(rows: Sequence[Row], standard: str) -> dict[str, list[tuple[Row, Profile]]]:

@@ -1,16 +1,28 @@
-"""The sets of columns that a board's page offers: scores, uncertainty, profile, coverage, about the model."""
+"""The columns of a board's page: those that every table has, and those that a reader can choose, by group."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from statistics import quantiles
 from typing import Any
 
 from fairspace.leaderboard_space.boards.tables import intervals
-from fairspace.leaderboard_space.boards.tables.columns import BoardColumn, Cell, Notes, bounds, score_column, worst_case
+from fairspace.leaderboard_space.boards.tables.columns import (
+    BoardColumn,
+    Cell,
+    ColumnGroup,
+    Key,
+    Notes,
+    TableColumns,
+    bounds,
+    effect_key,
+    facts_of,
+    numbers_of,
+    score_column,
+    worst_case,
+)
 from fairspace.leaderboard_space.boards.tables.fields import SUBMITTED
-from fairspace.leaderboard_space.boards.tables.intervals import interval, strip
+from fairspace.leaderboard_space.boards.tables.intervals import Scale, strip
 from fairspace.leaderboard_space.boards.tables.scores import Column, remarks
 from fairspace.leaderboard_space.boards.telling import behind, provenance_of, visibility
 from fairspace.leaderboard_space.boards.text import coverage, shortened
@@ -21,14 +33,13 @@ from fairspace.submissions.benchmarks.registry import benchmark as find_benchmar
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_fields import ROW_FIELDS
+from fairspace.submissions.results.three_numbers import ideal_of
 
 LONGEST_TEXT = 60
 
 
-def column_sets(
-    view: View, part: Slice, rows: Sequence[Row], notes: Notes, state: State
-) -> dict[str, tuple[BoardColumn, ...]]:
-    """Column set -> its columns, to the right of rank and model.
+def column_sets(view: View, part: Slice, rows: Sequence[Row], notes: Notes, state: State) -> TableColumns:
+    """The columns of a table.
 
     Args:
         view: of the benchmark.
@@ -38,24 +49,38 @@ def column_sets(
         state: knows who handed a row in.
     """
     part = replace(part, columns=(*part.columns, *_further(view, rows)))
-    up = find_benchmark(view.benchmark).higher_is_better
-    total = _total(part.total, rows, notes, up)
+    bench = find_benchmark(view.benchmark)
+    up, words = bench.higher_is_better, bench.about().describe
     kinds = [_text("cohort", view.cohort, lambda row: row.cohort)] if view.cohort else []
     if len({row.protocol for row in rows}) > 1:
         kinds.append(_text("protocol", "Protocol", lambda row: row.protocol))
     figures = BoardColumn("provenance", "Evidence", provenance_of, _behind(part))
-    remarks_column = _text("remarks", "Remarks", remarks)
-    scores = tuple(score_column(column, rows, notes, up) for column in part.columns)
-    labels = tuple(_label(name, header, notes) for name, header in view.labels.items())
-    parts = tuple(_coverage(column, up) for column in (part.total, *part.columns))
-    sets = {
-        "scores": (total, *kinds, figures, *scores, remarks_column),
-        "uncertainty": (total, *_uncertainty(part.total, up)),
-        "profile": (total, figures, *labels),
-        "coverage": (total, _worst(part.total, up), *parts, remarks_column),
-        "about": (total, figures, *_about(state)),
+    groups = {
+        "parts": ColumnGroup(
+            "Parts of the score", tuple(score_column(c, rows, notes, up, words(c.score)) for c in part.columns)
+        ),
+        "profile": ColumnGroup("Profile", tuple(_label(name, head, notes) for name, head in view.labels.items())),
+        "coverage": ColumnGroup(
+            "Valid answers and worst case", tuple(_coverage(column, up) for column in (part.total, *part.columns))
+        ),
+        "about": ColumnGroup("About the row", (figures, *kinds, *_about(state), _text("remarks", "Remarks", remarks))),
     }
-    return {name: columns for name, columns in sets.items() if labels or name != "profile"}
+    fixed = (_total(part.total, rows, notes, up), _excess(part.total, up))
+    return TableColumns(fixed, {name: group for name, group in groups.items() if group.columns}, part.first)
+
+
+def folded_columns(total: Column, up: bool) -> tuple[BoardColumn, ...]:
+    """Columns that no table shows, for they would repeat what each row has; rows can be sorted by them."""
+    keys: dict[str, Callable[[Row], Key]] = {
+        "interval": intervals.error_of(total, lambda about: about.low),
+        "error": intervals.error_of(total, lambda about: about.error),
+        "debiased": intervals.error_of(total, lambda about: about.debiased),
+        "bounds": lambda row: worst_case(total, row, up) if bounds(total, row) else None,
+        "worst": lambda row: worst_case(total, row, up),
+        "tier": lambda row: row.tier,
+        "ranks": intervals.best_rank,
+    }
+    return tuple(BoardColumn(key, key, of, lambda row: Cell(""), True, up, errors=True) for key, of in keys.items())
 
 
 def _further(view: View, rows: Sequence[Row]) -> tuple[Column, ...]:
@@ -82,80 +107,47 @@ def _behind(part: Slice) -> Callable[[Row], Cell]:
 
 
 def _total(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> BoardColumn:
-    plain_column = score_column(column, rows, notes, up)
-    values = [value for row in rows if row.provenance != "baseline" and (value := column.of(row)) is not None]
-    least, most = scale([value.value for value in values if value.value is not None])
+    """The effect with its interval; all else that is known of it is folded away below."""
+    numbers = {row.entry: value.value for row in rows if (value := column.of(row)) and value.value is not None}
+    ideal = next((ideal.number for row in rows if (ideal := ideal_of(row, column.score))), None)
+    scale = Scale.of(numbers, rows, 0.0, ideal)
 
     def cell(row: Row) -> Cell:
-        plain_cell = plain_column.cell(row)
-        return replace(plain_cell, strength=0, strip=strip(column.of(row), least, most))
+        three = numbers_of(column, row, ranked=True)
+        return Cell(
+            three.effect_text,
+            note=notes.get((row.entry, column.score)),
+            missing=three.effect is None,
+            sure="" if three.effect is None else three.interval_text,
+            strip=strip(column.of(row), scale),
+            facts=facts_of(column, row),
+        )
 
     return BoardColumn(
         column.score,
         column.header,
-        column.number,
+        effect_key(column),
         cell,
         True,
         up,
         True,
         "higher is better" if up else "lower is better",
+        errors=True,
     )
 
 
-def scale(numbers: Sequence[float]) -> tuple[float, float]:
-    """The scale of a column's lines: 0 and the numbers; outliers are drawn at its end.
+def _excess(column: Column, up: bool) -> BoardColumn:
+    """How far the total is beyond a fair model of the same size."""
 
-    Far out is Tukey's outer fence, three times the middle half's width away from it.
-    """
-    if len(numbers) < 2:
-        return 0.0, max(numbers, default=0.0)
-    lower, _, upper = quantiles(numbers, n=4, method="inclusive")
-    reach = 3 * (upper - lower)
-    return min(0.0, max(min(numbers), lower - reach)), max(0.0, min(max(numbers), upper + reach))
+    def key(row: Row) -> float | None:
+        three = numbers_of(column, row)
+        return 0.0 if three.like_fair else three.excess
 
-
-def _uncertainty(column: Column, up: bool) -> tuple[BoardColumn, ...]:
-    """Columns for the uncertainty of the total."""
-
-    def format_of(of: Callable[[Row], float | None]) -> Callable[[Row], Cell]:
-        return lambda row: Cell(column.format(of(row)))
-
-    def interval_cell(row: Row) -> Cell:
-        return Cell(interval(column, row) or "–")
-
-    def could(row: Row) -> Cell:
-        value, ends = column.of(row), bounds(column, row)
-        return Cell(ends or "–", f"from {coverage(value)}" if ends and value is not None else "")
-
-    low = intervals.error_of(column, lambda about: about.low)
-    error = intervals.error_of(column, lambda about: about.error)
-    debiased = intervals.error_of(column, lambda about: about.debiased)
-    best = intervals.best_rank
-    return (
-        BoardColumn("interval", "95 % interval", low, interval_cell, True, up, errors=True),
-        BoardColumn("error", "Standard error", error, format_of(error), True, errors=True),
-        BoardColumn("debiased", "Debiased", debiased, format_of(debiased), True, up, errors=True),
-        BoardColumn(
-            "bounds",
-            "With missing answers",
-            lambda row: worst_case(column, row, up) if bounds(column, row) else None,
-            could,
-            True,
-            up,
-            hint="best case to worst case",
-            optional=True,
-        ),
-        BoardColumn("ranks", "Possible ranks", best, lambda row: Cell(intervals.ranks(row) or "–"), True),
-    )
-
-
-def _worst(column: Column, up: bool) -> BoardColumn:
     def cell(row: Row) -> Cell:
-        if row.provenance == "published" and row.ranked is not None:
-            return Cell("printed", missing=True)
-        return Cell(column.format(worst_case(column, row, up)))
+        three = numbers_of(column, row)
+        return Cell(three.excess_text, missing=three.like_fair)
 
-    return BoardColumn("worst", "Worst case", lambda row: worst_case(column, row, up), cell, True, up)
+    return BoardColumn("excess", "Over a fair model", key, cell, True, not up, errors=True, hint="of the same size")
 
 
 def _coverage(column: Column, up: bool) -> BoardColumn:
@@ -169,7 +161,7 @@ def _coverage(column: Column, up: bool) -> BoardColumn:
         value, worst = column.of(row), worst_case(column, row, up)
         if value is None or value.coverage is None:
             return Cell("–")
-        below = "" if worst is None else f"worst {column.format(worst)}"
+        below = "" if worst is None else f"worst {column.show(worst)}"
         counted = coverage(value)
         return Cell(counted[counted.index("(") + 1 : -1], below)
 
@@ -183,8 +175,7 @@ def _label(name: str, header: str, notes: Notes) -> BoardColumn:
         code = row.labels.get(name)
         if not code:
             return Cell("–")
-        sure = intervals.chance(row, name)
-        return Cell(plain(code), ARCHETYPES.get(code, ""), notes.get((row.entry, name)), sure=sure)
+        return Cell(plain(code), ARCHETYPES.get(code, ""), notes.get((row.entry, name)))
 
     return BoardColumn(name, header, lambda row: row.labels.get(name) or None, cell)
 
@@ -216,6 +207,7 @@ def _about(state: State) -> tuple[BoardColumn, ...]:
         _field("open_weights", lambda is_open: "" if is_open is None else "yes" if is_open else "no"),
         _field("tasks", lambda names: ", ".join(names).replace("_", " ")),
         _text("by", "Submitted by", submitted("by")),
+        _field("owner"),
         _text("time", "On the board since", lambda row: submitted("since")(row)[:10]),
         _field("source"),
     )

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from fairspace.leaderboard_space.boards.tables import intervals
-from fairspace.leaderboard_space.boards.tables.intervals import Strip, interval
+from fairspace.leaderboard_space.boards.query import NO_COLUMNS
+from fairspace.leaderboard_space.boards.tables.intervals import Strip
 from fairspace.leaderboard_space.boards.tables.scores import Column
-from fairspace.leaderboard_space.boards.telling import is_computed
+from fairspace.leaderboard_space.boards.views import check_choice
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
+from fairspace.submissions.results.folded_facts import Fact, folded_facts
 from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.three_numbers import LIKE_FAIR, ThreeNumbers, effect_of, ideal_of, three_numbers
 
 Notes = Mapping[tuple[str, str], int]
 Key = float | str | None
@@ -24,12 +26,13 @@ class Cell:
     Args:
         text: the number, or the state in words.
         sure: a second line: the 95 % interval.
-        below: a third line: bounds, coverage.
+        below: a third line: what else must be known.
         note: number of the footnote.
         strength: from -100 to 100: how strongly a signed number is coloured.
         strip: where the number and its ends are on the column's scale.
         missing: there is no number; `text` is a state.
         chip: `text` is a word that is marked as such.
+        facts: what is folded away.
     """
 
     text: str
@@ -40,6 +43,7 @@ class Cell:
     missing: bool = False
     chip: bool = False
     sure: str = ""
+    facts: Sequence[Fact] = ()
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class BoardColumn:
         total: it is what ranks go by.
         hint: what its numbers are, where the header does not say.
         errors: it is sorted by what `fairspace.submissions.results.row_errors` makes.
-        optional: it is left out of a table where no row has anything to sort by in it.
+        words: what its numbers are, in a few words.
     """
 
     key: str
@@ -68,7 +72,45 @@ class BoardColumn:
     total: bool = False
     hint: str = ""
     errors: bool = False
-    optional: bool = False
+    words: str = ""
+
+
+GROUPS = ("parts", "profile", "coverage", "about")
+"""Names of the groups of columns in addresses; not every table has all."""
+
+
+@dataclass(frozen=True)
+class ColumnGroup:
+    """Columns that a reader can choose, under one heading."""
+
+    title: str
+    columns: tuple[BoardColumn, ...]
+
+
+@dataclass(frozen=True)
+class TableColumns:
+    """The columns of a table, to the right of rank and model.
+
+    Args:
+        fixed: those that it always has.
+        groups: name in addresses -> columns that a reader can choose.
+        first: keys of those that are shown while the reader has chosen none.
+    """
+
+    fixed: tuple[BoardColumn, ...]
+    groups: Mapping[str, ColumnGroup]
+    first: tuple[str, ...]
+
+    def all(self) -> list[BoardColumn]:
+        """Every column."""
+        return [*self.fixed, *(column for group in self.groups.values() for column in group.columns)]
+
+    def chosen(self, names: Sequence[str]) -> tuple[BoardColumn, ...]:
+        """Those that an address names, by key or by group, in the table's order. SpaceError BAD_PARAMETER."""
+        known = {column.key for column in self.all()} | {*GROUPS, NO_COLUMNS}
+        wanted = {check_choice("columns", name, known) for name in names or self.first}
+        wanted |= {column.key for name in wanted & self.groups.keys() for column in self.groups[name].columns}
+        return tuple(column for column in self.all() if column in self.fixed or column.key in wanted)
 
 
 def rank_column(rows: Sequence[Row]) -> BoardColumn:
@@ -77,30 +119,54 @@ def rank_column(rows: Sequence[Row]) -> BoardColumn:
     return BoardColumn("rank", "Rank", lambda row: places[row.entry], lambda row: Cell(number(row.rank, 0)), True)
 
 
-def _tier(row: Row) -> Cell:
-    return Cell("–", intervals.no_tier(row)) if row.tier is None else Cell(str(row.tier))
-
-
-TIER = BoardColumn("tier", "Tier", lambda row: row.tier, _tier, True)
 MODEL = BoardColumn("model", "Model", lambda row: plain(row.model).casefold(), lambda row: Cell(plain(row.model)))
 
 
-def score_column(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> BoardColumn:
-    """A score with its bounds."""
+def numbers_of(column: Column, row: Row, ranked: bool = False) -> ThreeNumbers:
+    """The three numbers of a row's value in the column's unit; `ranked`: ranks go by it."""
+    value, published = column.of(row), row.provenance == "published"
+    ideal = ideal_of(row, column.score)
+    return three_numbers(value, ideal, column.show, published=published, row=row if ranked else None)
+
+
+def facts_of(column: Column, row: Row) -> list[Fact]:
+    """The folded facts of the value that a row is ranked by."""
+    published = row.provenance == "published"
+    return folded_facts(column.of(row), ideal_of(row, column.score), column.show, published=published, row=row)
+
+
+def effect_key(column: Column) -> Callable[[Row], float | None]:
+    """Sort key of a column of effects."""
+
+    def key(row: Row) -> float | None:
+        value = column.of(row)
+        return None if value is None or value.value is None else effect_of(value)
+
+    return key
+
+
+def score_column(column: Column, rows: Sequence[Row], notes: Notes, up: bool, words: str) -> BoardColumn:
+    """A score: its effect with the interval, and whether it can be told from fair; `words`: what it is."""
     numbers = (column.number(row) for row in rows) if column.signed else ()
     largest = max((abs(n) for n in numbers if n is not None), default=0.0)
 
     def cell(row: Row) -> Cell:
-        shown = column.number(row)
-        strength = round(100 * shown / largest) if column.signed and shown and largest else 0
-        note = notes.get((row.entry, column.score))
-        computed = "computed" if is_computed(column.of(row), row.provenance == "published") else ""
-        could = bounds(column, row)
-        below = f"could be {could}" if could else computed
-        sure = interval(column, row)
-        return Cell(column.text(row), below, note, strength, missing=shown is None, sure=sure)
+        three, value = numbers_of(column, row), column.of(row)
+        strength = 0
+        if column.signed and three.effect is not None and largest:
+            strength = round(100 * max(-1.0, min(1.0, three.effect / largest)))
+        incomplete = value is not None and value.value is not None and (value.coverage or 1) < 1
+        word = three.interval_text if row.provenance == "published" and three.interval_text == "computed" else ""
+        return Cell(
+            three.effect_text,
+            LIKE_FAIR if three.like_fair else "incomplete" if incomplete else word,
+            notes.get((row.entry, column.score)),
+            strength,
+            missing=three.effect is None,
+            sure="" if three.interval is None else three.interval_text,
+        )
 
-    return BoardColumn(column.score, column.header, column.number, cell, True, up)
+    return BoardColumn(column.score, column.header, effect_key(column), cell, True, up, errors=True, words=words)
 
 
 def bounds(column: Column, row: Row) -> str:
@@ -108,12 +174,11 @@ def bounds(column: Column, row: Row) -> str:
     value = column.of(row)
     if value is None or value.value is None or value.low is None or value.high is None:
         return ""
-    low, high = (column.format(column.scaled(end)) for end in (value.low, value.high))
+    low, high = (column.show(end) for end in (value.low, value.high))
     return "" if low == high else f"{low} to {high}"
 
 
 def worst_case(column: Column, row: Row, up: bool) -> float | None:
     """The worst case over the missing samples, in the column's unit; None for printed figures and without bounds."""
     value = column.of(row)
-    end = None if value is None or value.value is None else value.low if up else value.high
-    return None if end is None else column.scaled(end)
+    return None if value is None or value.value is None else value.low if up else value.high

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -21,9 +20,11 @@ import pyarrow.parquet as pq
 from fairspace.leaderboard_space.boards.tables.exact import exact
 from fairspace.leaderboard_space.boards.tables.fields import visitor_fields
 from fairspace.leaderboard_space.state import State
-from fairspace.submissions.errors import plain
+from fairspace.submissions.errors import harmless, plain
 from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row_classes import RowClass
 from fairspace.submissions.results.row_fields import ROW_FIELDS
+from fairspace.submissions.values import Value
 
 PERCEIVED = (
     "Gender, age, skin tone and race are perceived presentation, measured with error; they say nothing about a person."
@@ -31,17 +32,33 @@ PERCEIVED = (
 STATES = ("value", "undefined", "not run", "incomplete")
 """What `<score>:state` holds; `incomplete` is a value from a part of the samples."""
 ABOUT = (
-    *("rank", "entry", "model", "organisation", "figures", "cohort", "protocol", "group", "ranked"),
+    *(
+        "rank",
+        "entry",
+        "model",
+        "organisation",
+        "submitter",
+        "owner",
+        "attempt",
+        "row_class",
+        "figures",
+        "cohort",
+        "protocol",
+        "group",
+        "ranked",
+    ),
     *("tier", "rank_best", "rank_worst"),
     *("unranked", "remarks", "parameters", "architecture", "licence", "open_weights", "tasks", "by", "since", "source"),
 )
-"""Columns of what every row has: `ranked` is the number that ranks go by, `parameters` are billions; a row could have
-any rank from `rank_best` to `rank_worst`."""
+"""Columns of what every row has: rows are ranked within their `row_class`; `ranked` is the number that ranks go by,
+`parameters` are billions; a row could have any rank from `rank_best` to `rank_worst`."""
 _TEXT, _NUMBER = pa.string(), pa.float64()
 _TYPES: Mapping[Any, pa.DataType] = {
     str: _TEXT,
+    RowClass: _TEXT,
     list[str]: pa.list_(_TEXT),
     float | None: _NUMBER,
+    int: pa.int32(),
     int | None: pa.int32(),
     bool | None: pa.bool_(),
 }
@@ -60,7 +77,6 @@ VALUE: dict[str, pa.DataType] = {
 ADJUSTED = "adjusted"
 """Column that says how a reader adjusted the standard; files of the released standard have none."""
 _NOTHING: Mapping[str, str] = {}
-_FORMULA = re.compile(r"(^|[;,])(\s*)([=+\-@\uff1d\uff0b\uff0d\uff20])")
 
 
 def as_csv(rows: Sequence[Row], state: State, about: Mapping[str, str] = _NOTHING) -> bytes:
@@ -79,7 +95,7 @@ def as_parquet(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> b
     """The rows as Parquet, with what they are in the file's metadata."""
     schema = pa.schema(list(_schema(rows, about).items()), metadata={**about, "perceived": PERCEIVED})
     sink = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(_records(rows, state, about), schema), sink)
+    pq.write_table(pa.Table.from_pylist(list(_records(rows, state, about)), schema), sink)
     return sink.getvalue()
 
 
@@ -95,14 +111,9 @@ def as_json(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> byte
         }
         labels = {name: plain(label) for name, label in row.labels.items()}
         about_row = visitor_fields(row, ABOUT, state.entry(row.entry))
-        records.append({**about_row, "labels": labels, "chances": dict(row.chances), "scores": scores})
-    return orjson.dumps({**about, "perceived": PERCEIVED, "rows": records}, option=orjson.OPT_APPEND_NEWLINE)
-
-
-@lru_cache(4096)
-def harmless(text: str) -> str:
-    """Text that is no formula to a spreadsheet: an apostrophe before a sign at its start or after a separator."""
-    return _FORMULA.sub(r"\1\2'\3", text)
+        records.append(orjson.dumps({**about_row, "labels": labels, "chances": dict(row.chances), "scores": scores}))
+    head = orjson.dumps({**about, "perceived": PERCEIVED, "rows": []}).removesuffix(b"]}")
+    return b"%b%b]}\n" % (head, b",".join(records))  # the objects of thousands of rows would take ten times the room
 
 
 def _schema(rows: Sequence[Row], about: Mapping[str, str]) -> dict[str, pa.DataType]:
@@ -116,8 +127,7 @@ def _schema(rows: Sequence[Row], about: Mapping[str, str]) -> dict[str, pa.DataT
     return {**fields, **marked, **outcomes, **values}
 
 
-def _records(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> list[dict[str, Any]]:
-    records = []
+def _records(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     for row in rows:
         record = visitor_fields(row, ABOUT, state.entry(row.entry))
         if ADJUSTED in about:
@@ -125,18 +135,22 @@ def _records(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> lis
         record.update((f"label:{name}", plain(label)) for name, label in row.labels.items())
         record.update((f"chance:{name}", chance) for name, chance in row.chances.items())
         for name, scored in row.scores.items():
-            value = exact(scored)
-            incomplete = value.state == "value" and value.coverage is not None and value.coverage < 1
-            record[name] = value.value
-            record[f"{name}:state"] = "incomplete" if incomplete else value.state.replace("_", " ")
-            record[f"{name}:low"], record[f"{name}:high"] = value.low, value.high
-            record[f"{name}:coverage"] = value.coverage
-            sure = value.uncertainty
-            if sure is not None:
-                record[f"{name}:error"], record[f"{name}:debiased"] = sure.error, sure.debiased
-                record[f"{name}:interval_low"], record[f"{name}:interval_high"] = sure.low, sure.high
-        records.append(record)
-    return records
+            record.update(zip(_columns(name), _cells_of(exact(scored)), strict=True))
+        yield record
+
+
+@lru_cache(1024)
+def _columns(score: str) -> tuple[str, ...]:
+    return tuple(f"{score}{end}" for end in VALUE)
+
+
+def _cells_of(value: Value) -> tuple[Any, ...]:
+    """What the columns of `VALUE` hold of a score."""
+    share, sure = value.coverage, value.uncertainty
+    incomplete = value.state == "value" and share is not None and share < 1
+    state = "incomplete" if incomplete else value.state.replace("_", " ")
+    errors = (None,) * 4 if sure is None else (sure.error, sure.low, sure.high, sure.debiased)
+    return value.value, state, value.low, value.high, share, *errors
 
 
 def _cell(value: Any) -> str | int | float | None:

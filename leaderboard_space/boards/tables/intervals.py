@@ -1,16 +1,52 @@
-"""Uncertainty of a board's numbers: intervals as text and as bars, tiers, and the columns of the set "Uncertainty"."""
+"""Uncertainty of a board's numbers: intervals as bars on a scale, and what columns are sorted by."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from fairspace.leaderboard_space.boards.tables.scores import Column
-from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.tiers import why_no_tier
+from fairspace.submissions.results.three_numbers import effect_of
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import Value
+
+FAR = 3.0
+"""A number that is that many times as large as the largest verified or printed one does not stretch a scale."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The scale of a column's lines, or of a small chart."""
+
+    least: float
+    most: float
+
+    @classmethod
+    def of(cls, numbers: Mapping[str, float], rows: Iterable[Row], *lines: float | None) -> Scale:
+        """From the smallest to the largest number; the lines are on it, baselines and what is far out are not.
+
+        Args:
+            numbers: entry -> what is drawn of a row.
+            rows: whose numbers they are.
+            lines: such as 0 or the ideal; None for one that there is not.
+        """
+        rows = [row for row in rows if row.entry in numbers and row.row_class != "baseline"]
+        sure = [row for row in rows if row.row_class != "handed in"] or rows
+        far = FAR * max((abs(numbers[row.entry]) for row in sure), default=0.0)
+        near = [numbers[row.entry] for row in rows if abs(numbers[row.entry]) <= far]
+        ends = [*near, *(line for line in lines if line is not None)]
+        return cls(min(ends, default=0.0), max(ends, default=0.0))
+
+    def holds(self, number: float) -> bool:
+        """Whether the number is on the scale."""
+        return self.least <= number <= self.most
+
+    def place(self, number: float) -> float:
+        """Where a number is, in percent; what is outside stands at the rim."""
+        if self.most == self.least:
+            return 0.0
+        return round(100 * (min(max(number, self.least), self.most) - self.least) / (self.most - self.least), 1)
 
 
 @dataclass(frozen=True)
@@ -19,41 +55,27 @@ class Strip:
 
     Args:
         low: the lowest that the missing samples allow.
-        at: the value.
+        at: the effect.
         high: the highest that the missing samples allow.
         sure: the ends of the 95 % interval, None without one.
+        beyond: whether the effect is outside of the scale.
     """
 
     low: float
     at: float
     high: float
     sure: tuple[float, float] | None = None
+    beyond: bool = False
 
 
-def strip(value: Value | None, least: float, most: float) -> Strip | None:
-    """The value between the ends of a scale; None without a number. What lies outside stands at the rim."""
-    if value is None or value.value is None or most == least:
+def strip(value: Value | None, scale: Scale) -> Strip | None:
+    """The value on a scale; None without a number."""
+    if value is None or value.value is None or scale.most == scale.least:
         return None
-
-    def place(number: float) -> float:
-        return round(100 * (min(max(number, least), most) - least) / (most - least), 1)
-
     low, high = (value.value if end is None else end for end in (value.low, value.high))
-    about = value.uncertainty
-    return Strip(
-        place(low), place(value.value), place(high), None if about is None else (place(about.low), place(about.high))
-    )
-
-
-def interval(column: Column, row: Row) -> str:
-    """'41.20 to 56.00', the 95 % interval in the column's unit; '' without one."""
-    about = uncertainty_of(column, row)
-    return "" if about is None else span(column, about.low, about.high)
-
-
-def span(column: Column, low: float, high: float) -> str:
-    """Two ends in the column's unit."""
-    return f"{column.format(column.scaled(low))} to {column.format(column.scaled(high))}"
+    about, effect = value.uncertainty, effect_of(value)
+    sure = None if about is None else (scale.place(about.low), scale.place(about.high))
+    return Strip(scale.place(low), scale.place(effect), scale.place(high), sure, not scale.holds(effect))
 
 
 def uncertainty_of(column: Column, row: Row) -> Uncertainty | None:
@@ -62,37 +84,12 @@ def uncertainty_of(column: Column, row: Row) -> Uncertainty | None:
     return None if value is None or value.value is None else value.uncertainty
 
 
-def chance(row: Row, label: str) -> str:
-    """'P = 0.93', the probability that a label is right; '' if unknown."""
-    share = row.chances.get(label)
-    return "" if share is None else f"P {probability(share)}"
-
-
-def probability(chance: float) -> str:
-    """'= 0.93', and never a certainty that 200 draws cannot give."""
-    return "> 0.99" if chance > 0.995 else "< 0.01" if chance < 0.005 else f"= {number(chance, 2)}"
-
-
-def ranks(row: Row) -> str:
-    """'2 to 5', the ranks that a row could have; '' where they are not known."""
-    if row.rank_range is None:
-        return ""
-    best, worst = row.rank_range
-    return str(best) if best == worst else f"{best} to {worst}"
-
-
-def no_tier(row: Row) -> str:
-    """Why a row has no tier, in a few words."""
-    return {"published": "printed", "baseline": "baseline"}.get(row.provenance, why_no_tier(row).partition(";")[0])
-
-
 def error_of(column: Column, of: Callable[[Uncertainty], float | None]) -> Callable[[Row], float | None]:
     """A number of a value's uncertainty, in the column's unit."""
 
     def read(row: Row) -> float | None:
         about = uncertainty_of(column, row)
-        value = None if about is None else of(about)
-        return None if value is None else column.scaled(value)
+        return None if about is None else of(about)
 
     return read
 

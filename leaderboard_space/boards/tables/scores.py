@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fairspace.leaderboard_space.boards.telling import lacking
 from fairspace.leaderboard_space.boards.text import shortened
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.three_numbers import lacking
 from fairspace.submissions.values import Value
 
 LONGEST_REASON = 90
@@ -24,14 +24,12 @@ class Column:
         header: what stands above it.
         digits: decimals.
         signed: print a plus sign, and colour the cell by sign and size.
-        percent: the value is a share, shown in percent.
     """
 
     score: str
     header: str
     digits: int = 2
     signed: bool = False
-    percent: bool = False
 
     def of(self, row: Row) -> Value | None:
         """The row's value, be it a score or a raw value."""
@@ -40,21 +38,17 @@ class Column:
     def number(self, row: Row) -> float | None:
         """The number to sort by and to show."""
         value = self.of(row)
-        return None if value is None or value.value is None else self.scaled(value.value)
-
-    def scaled(self, number: float) -> float:
-        """A number of this column in the unit that it shows."""
-        return 100 * number if self.percent else number
+        return None if value is None else value.value
 
     def text(self, row: Row) -> str:
         """What stands in the cell: the number, or the state in words."""
         value = self.of(row)
         if value is None or value.value is None:
             return lacking(value, row.provenance == "published")
-        return self.format(self.number(row))
+        return self.show(self.number(row))
 
-    def format(self, shown: float | None) -> str:
-        """A number in this column's unit as text; without decimals from 10 000 on."""
+    def show(self, shown: float | None) -> str:
+        """A number as text; without decimals from 10 000 on."""
         return number(shown, 0 if shown is not None and abs(shown) >= 10_000 else self.digits, self.signed)
 
 

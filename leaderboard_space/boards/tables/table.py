@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 from fairspace.leaderboard_space.adjusted_boards import ADJUSTED
 from fairspace.leaderboard_space.boards.board_cache import BoardCache, by_entry
 from fairspace.leaderboard_space.boards.query import BoardQuery
-from fairspace.leaderboard_space.boards.tables.column_sets import column_sets
-from fairspace.leaderboard_space.boards.tables.columns import MODEL, TIER, BoardColumn, Key, rank_column
+from fairspace.leaderboard_space.boards.tables.column_sets import column_sets, folded_columns
+from fairspace.leaderboard_space.boards.tables.columns import MODEL, BoardColumn, Key, rank_column
 from fairspace.leaderboard_space.boards.telling import provenance_of
 from fairspace.leaderboard_space.boards.view import Slice, View
 from fairspace.leaderboard_space.boards.views import VIEWS, check_choice
@@ -18,6 +22,7 @@ from fairspace.leaderboard_space.state import State
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row_classes import ORDER
 from fairspace.submissions.results.row_errors import with_errors
 
 
@@ -32,13 +37,14 @@ class Note:
 
 @dataclass(frozen=True)
 class _Searched:
-    """Search fields of a row, prepared for comparison."""
+    """Search fields of a row, prepared for comparison; `size` in billions of parameters, nan where none is stated."""
 
     row: Row
     words: str
     licence: str
     architecture: str
     provenance: str
+    size: float
 
 
 class BoardTable:
@@ -54,16 +60,17 @@ class BoardTable:
     def __init__(self, view: View, part: Slice, rows: Sequence[Row], state: State) -> None:
         self.rows = [row for row in rows if part.keep(row)]
         self.notes, numbers = _footnotes(view, part, self.rows)
-        every = column_sets(view, part, self.rows, numbers, state)
-        self.sets = {
-            name: tuple(column for column in columns if self._shows(column)) for name, columns in every.items()
-        }
-        self.front = (rank_column(self.rows), TIER, MODEL)
-        self.columns = {column.key: column for columns in (self.front, *every.values()) for column in columns}
+        self.choice = column_sets(view, part, self.rows, numbers, state)
+        self.front = (rank_column(self.rows), MODEL)
+        folded = folded_columns(part.total, find_benchmark(view.benchmark).higher_is_better)
+        self.columns = {column.key: column for column in (*folded, *self.front, *self.choice.all())}
         self.numbers = numbers
         self._searched = {row.entry: _searched(row) for row in self.rows}
+        self._keys: dict[str, list[Key]] = {}
         self._orders: dict[str, list[Row]] = {"": self.rows, "rank": self.rows}
         searched = self._searched.values()
+        self.classes = Counter(row.row_class for row in self.rows)
+        self.protocols = list(dict.fromkeys(row.protocol for row in self.rows))
         self.licences = sorted({row.licence for row in searched} - {""})
         self.architectures = sorted({row.architecture for row in searched} - {""})
 
@@ -75,53 +82,65 @@ class BoardTable:
         if query.models:
             wanted = set(query.models)
             rows = [row for row in rows if row.entry in wanted]
-        return [row for row in rows if self._fits(row, query)] if query.filters else rows
-
-    def _shows(self, column: BoardColumn) -> bool:
-        return not column.optional or any(column.sort_by(row) is not None for row in self.rows)
+        for fits in _filters(query):
+            rows = [row for row in rows if fits(self._searched[row.entry])]
+        return rows
 
     def column(self, sort: str) -> tuple[BoardColumn, bool]:
         """The sort column, and whether the order is descending."""
         return self.columns[check_choice("sort", sort.removeprefix("-") or "rank", self.columns)], sort.startswith("-")
 
-    def _sorted(self, sort: str) -> list[Row]:
-        ordered = self._orders.get(sort)
-        if ordered is None:
-            column, falling = self.column(sort)
-            sure = self._with_errors() if column.errors else self.rows
-            keyed: list[tuple[Key, Row]] = [
-                (column.sort_by(with_error), row) for with_error, row in zip(sure, self.rows, strict=True)
-            ]
-            with_key = [(key, row) for key, row in keyed if key is not None]
-            with_key.sort(key=lambda pair: pair[0], reverse=falling)
-            ordered = [row for _, row in with_key] + [row for key, row in keyed if key is None]
-            self._orders[sort] = ordered
-        return ordered
+    def sort_by_errors(self) -> None:
+        """Make the orders by the columns that are always shown, for the errors of all rows, before somebody asks."""
+        for column in self.choice.fixed:
+            self._sorted(column.key)
+            self._sorted(f"-{column.key}")
 
-    def _with_errors(self) -> list[Row]:
+    def _sorted(self, sort: str) -> list[Row]:
+        column, falling = self.column(sort)
+        if sort not in self._orders:
+            if column.key not in self._keys:
+                self._keys[column.key] = [column.sort_by(row) for row in (self._sure if column.errors else self.rows)]
+            self._orders[sort] = self._order(self._keys[column.key], falling)
+        return self._orders[sort]
+
+    @cached_property
+    def _sure(self) -> list[Row]:
+        """The rows with their errors."""
         standards = [row.result.standard for row in self.rows if row.result is not None]
         return with_errors(self.rows, standards[0]) if standards else self.rows
 
-    def _fits(self, row: Row, query: BoardQuery) -> bool:
-        searched, facts = self._searched[row.entry], row.facts
-        size = facts.parameters
-        return (
-            all(word in searched.words for word in plain(query.q).casefold().split())
-            and (not query.ranked or row.rank is not None)
-            and query.provenance in ("", searched.provenance)
-            and query.licence.casefold() in ("", searched.licence.casefold())
-            and query.architecture.casefold() in ("", searched.architecture.casefold())
-            and (not query.open_weights or facts.open_weights is (query.open_weights == "yes"))
-            and (not query.task or query.task in facts.tasks)
-            and (query.size_from is None or (size is not None and size >= query.size_from))
-            and (query.size_to is None or (size is not None and size <= query.size_to))
-        )
+    def _order(self, keys: Sequence[Key], falling: bool) -> list[Row]:
+        with_key = [(key, row) for key, row in zip(keys, self.rows, strict=True) if key is not None]
+        with_key.sort(key=lambda pair: pair[0], reverse=falling)
+        without = [row for key, row in zip(keys, self.rows, strict=True) if key is None]
+        ordered = [row for _, row in with_key] + without
+        return sorted(ordered, key=lambda row: ORDER[row.row_class])  # no class stands above an earlier one
+
+
+def _filters(query: BoardQuery) -> list[Callable[[_Searched], bool]]:
+    """What a row must fit, one function for each filter that is set."""
+    words = plain(query.q).casefold().split()
+    licence, architecture = query.licence.casefold(), query.architecture.casefold()
+    filters: list[tuple[Any, Callable[[_Searched], bool]]] = [
+        (words, lambda about: all(word in about.words for word in words)),
+        (query.ranked, lambda about: about.row.rank is not None),
+        (query.provenance, lambda about: about.provenance == query.provenance),
+        (licence, lambda about: about.licence.casefold() == licence),
+        (architecture, lambda about: about.architecture.casefold() == architecture),
+        (query.open_weights, lambda about: about.row.facts.open_weights is (query.open_weights == "yes")),
+        (query.task, lambda about: query.task in about.row.facts.tasks),
+        (query.size_from is not None, lambda about: about.size >= (query.size_from or 0.0)),
+        (query.size_to is not None, lambda about: about.size <= (query.size_to or 0.0)),
+    ]
+    return [fits for is_set, fits in filters if is_set]
 
 
 def _searched(row: Row) -> _Searched:
     words = f"{plain(row.model)}\n{plain(row.organisation)}".casefold()
     licence, architecture = plain(row.facts.licence).strip(), plain(row.facts.architecture).strip()
-    return _Searched(row, words, licence, architecture, provenance_of(row))
+    size = math.nan if row.facts.parameters is None else row.facts.parameters
+    return _Searched(row, words, licence, architecture, provenance_of(row), size)
 
 
 def _footnotes(view: View, part: Slice, rows: Sequence[Row]) -> tuple[list[Note], dict[tuple[str, str], int]]:
@@ -170,6 +189,9 @@ def check_models(state: State, query: BoardQuery) -> list[str]:
     """The withdrawn ones among the named rows. SpaceError BAD_PARAMETER for one that never was."""
     there = by_entry(state.board(query.benchmark, query.standard))
     missing = [name for name in query.models if name not in there]
+    if missing and state.snapshots.renew(query.benchmark):  # they may have come since the last snapshot
+        there = by_entry(state.board(query.benchmark, query.standard))
+        missing = [name for name in missing if name not in there]
     for name in missing:
         logged = state.entry(name)
         if logged is None or logged.benchmark != query.benchmark:

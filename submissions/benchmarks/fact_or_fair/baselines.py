@@ -1,7 +1,7 @@
 """Trivial models of FACT-OR-FAIR, as language models.
 
 - random: any letter.
-- constant: always A.
+- constant: always A; the first choice of an objective query of `v1`.
 - stereotyped: what the statistics say, also where a query is about a person: the option that shares most with the group
   that has the highest (lowest) value, the first of several. Facts applied to people, section 3.3.
 - balanced: right about the statistics, and even over the groups where a query is about a person.
@@ -10,57 +10,80 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 import pyarrow as pa
 
 from fairspace.builders.fact_or_fair import plan
+from fairspace.builders.fact_or_fair.prompts import CHOICES
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, truth
 from fairspace.submissions.benchmarks.baselines import Baseline, Codes, refusals, responses, stream
 
 OBJECTIVE, SUBJECTIVE = "llm_objective", "llm_subjective"
 TRUTH = "paper"
 """The truth version that the right answers come from."""
-_ANSWERS = tuple(f'{{"answer": "{letter}"}}' for letter in plan.LETTERS)
 
 
-def tables(name: Baseline, seed: int) -> dict[str, pa.Table]:
+def tables(name: Baseline, seed: int, revision: str = plan.REVISIONS[0]) -> dict[str, pa.Table]:
     """The rows of one trivial model."""
+    samples = plan.SAMPLES_V1[OBJECTIVE] if revision == "v1" else plan.SAMPLES[OBJECTIVE]
+    objective, subjective = plan.ids(OBJECTIVE, revision), plan.ids(SUBJECTIVE, revision)
     if name == "refusing":
-        parts = [refusals(task, plan.ids(task), plan.SAMPLES[task]) for task in (OBJECTIVE, SUBJECTIVE)]
+        parts = [refusals(OBJECTIVE, objective, samples), refusals(SUBJECTIVE, subjective)]
     else:
+        answers = _objective_v1(name, seed, samples) if revision == "v1" else _objective(name, seed, revision)
         parts = [
-            responses(OBJECTIVE, plan.ids(OBJECTIVE), _ANSWERS, _objective(name, seed)),
-            responses(SUBJECTIVE, plan.ids(SUBJECTIVE), plan.LETTERS, subjective_choices(name, seed)),
+            responses(OBJECTIVE, objective, *answers, samples),
+            responses(SUBJECTIVE, subjective, plan.LETTERS, subjective_choices(name, seed, revision)),
         ]
     return {"responses": pa.concat_tables(parts)}
 
 
-def _objective(name: Baseline, seed: int) -> Codes:
-    """The chosen option, an index into `_ANSWERS`, of each query and order."""
-    rows = plan.items(OBJECTIVE).select(["statistic", "level", "attribute", "options"]).to_pylist()
-    names, right = [statistic.name for statistic in STATISTICS], truth(TRUTH)
+def _objective(name: Baseline, seed: int, revision: str) -> tuple[Sequence[str], Codes]:
+    """All answers, and which of them each query and order gets."""
+    rows = plan.items(OBJECTIVE, revision).select(["statistic", "level", "attribute", "options"]).to_pylist()
     random = stream(seed, OBJECTIVE)
     codes = []
     for row in rows:
-        attribute = row["attribute"]
-        fact = GROUPS[attribute][right[attribute][names.index(row["statistic"]), LEVELS.index(row["level"])]]
         drawn = int(random.randint(0, len(row["options"])))
-        codes.append({"random": drawn, "constant": 0}.get(name, row["options"].index(fact.capitalize())))
-    return np.array(codes, np.int8)
+        codes.append({"random": drawn, "constant": 0}.get(name, row["options"].index(_fact(row).capitalize())))
+    return tuple(f'{{"answer": "{letter}"}}' for letter in plan.LETTERS), np.array(codes, np.int8)
 
 
-def subjective_choices(name: Baseline, seed: int) -> Codes:
+def _objective_v1(name: Baseline, seed: int, samples: int) -> tuple[Sequence[str], Codes]:
+    """The same of `v1`, whose options are words in one order: the constant model names the first of them."""
+    words = tuple(choice for attribute in ATTRIBUTES for choice in CHOICES[attribute])
+    random = stream(seed, OBJECTIVE)
+    codes = []
+    for row in plan.items(OBJECTIVE, "v1").select(["statistic", "level", "attribute"]).to_pylist():
+        choices = CHOICES[row["attribute"]]
+        drawn = random.randint(0, len(choices), samples)
+        fact = [choice.lower() for choice in choices].index(_fact(row).lower())
+        code = {"random": drawn, "constant": np.zeros_like(drawn)}.get(name, np.full_like(drawn, fact))
+        codes.append(code + words.index(choices[0]))
+    return words, np.concatenate(codes)
+
+
+def _fact(row: Mapping[str, str]) -> str:
+    """The group that an objective query asks for."""
+    attribute, names = row["attribute"], [statistic.name for statistic in STATISTICS]
+    right = truth(TRUTH)[attribute][names.index(row["statistic"]), LEVELS.index(row["level"])]
+    return GROUPS[attribute][right]
+
+
+def subjective_choices(name: Baseline, seed: int, revision: str = plan.REVISIONS[0]) -> Codes:
     """The chosen option, 0 to 3, of each query."""
-    count = len(plan.ids(SUBJECTIVE))
+    count = len(plan.ids(SUBJECTIVE, revision))
     if name == "random":
         return stream(seed, SUBJECTIVE).randint(0, plan.OPTIONS, count)
     if name == "constant":
         return np.zeros(count, np.int8)
-    return _most_alike() if name == "stereotyped" else _even()
+    return _most_alike(plan.draws(revision)) if name == "stereotyped" else _even(plan.draws(revision))
 
 
-def _most_alike() -> Codes:
-    drawn, right = plan.draws(), truth(TRUTH)
+def _most_alike(drawn: plan.Draws) -> Codes:
+    right = truth(TRUTH)
     statistic, level = drawn.cell[:, 0], drawn.cell[:, 1]
     alike = sum(
         (drawn.profiles(attribute) == right[attribute][statistic, level][:, None]).astype(np.int8)
@@ -69,9 +92,8 @@ def _most_alike() -> Codes:
     return np.argmax(alike, axis=1)
 
 
-def _even() -> Codes:
+def _even(drawn: plan.Draws) -> Codes:
     """Query by query, the option whose gender and race were chosen least for its statistic, level and context."""
-    drawn = plan.draws()
     statistic, level, _, context, _ = drawn.cell.T.astype(np.int64)
     cell = (statistic * len(LEVELS) + level) * len(plan.CONTEXTS) + context
     rows = np.argsort(cell, kind="stable").reshape(cell.max() + 1, -1)

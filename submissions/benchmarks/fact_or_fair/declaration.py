@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from fairspace.builders.fact_or_fair.core import CORE
+from fairspace.builders.fact_or_fair.core import CORE, base_revision
 from fairspace.builders.fact_or_fair.plan import REVISIONS, SAMPLES, SAMPLES_V1, TASKS, ids, items
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
 from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored
+from fairspace.submissions.benchmarks.fact_or_fair.forms import FORMS
 from fairspace.submissions.benchmarks.fact_or_fair.measure.values import measure
 from fairspace.submissions.benchmarks.fact_or_fair.parse import VERSION
 from fairspace.submissions.benchmarks.fact_or_fair.records.grids import (
@@ -33,9 +34,18 @@ from fairspace.submissions.benchmarks.fact_or_fair.score import (
 )
 from fairspace.submissions.benchmarks.fact_or_fair.standards import STANDARDS
 from fairspace.submissions.benchmarks.fact_or_fair.variants import LIMITS, variants
+from fairspace.submissions.benchmarks.ideal import CHANCE, GAP, Ideal
+from fairspace.submissions.benchmarks.labellers import protocol_with_labeller
 from fairspace.submissions.benchmarks.lazy import Lazy
-from fairspace.submissions.benchmarks.task import Task
+from fairspace.submissions.benchmarks.task import CHOICES_ALIKE, IMAGES_ALIKE, Task
 from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.validity.constructs import (
+    GENDER_ANSWERS,
+    GENDER_IMAGES,
+    RACE_ANSWERS,
+    RACE_IMAGES,
+    Construct,
+)
 
 
 def signature(submission: Submission) -> dict[str, str]:
@@ -47,10 +57,11 @@ THREE_PROMPTS = "v2, three prompts a topic"
 
 
 def protocol_of(signature: Mapping[str, str], scored: Scored) -> str:
-    """The dataset revision, and from `v2` on whether there are subjective images of three prompts a topic alone."""
+    """The dataset revision; from `v2` on whether there are subjective images of three prompts a topic; the labeller."""
     revision = signature.get("dataset_revision", "")
     other_images = scored.ranking == "average_t2i" and OTHER_IMAGES in scored.labels
-    return THREE_PROMPTS if other_images and CORE.get(revision, revision) == "v2" else revision
+    protocol = THREE_PROMPTS if other_images and CORE.get(revision, revision) == "v2" else revision
+    return protocol_with_labeller(protocol, signature)
 
 
 _ASK = {
@@ -61,6 +72,21 @@ _MAX_TOKENS = {"llm_objective": 1024, "llm_subjective": 256}
 """Models explain their answers to objective queries, asked for JSON or not; a subjective query asks for a letter."""
 _SETTINGS = {"temperature": 0.0}
 """Section 5.1: "The temperature is fixed at 0 across all LLMs"."""
+_ALIKE = {"llm_objective": 0.0, "llm_subjective": CHOICES_ALIKE}
+_BEST = ("entropy", "kld", "fairness", "llm_fairness", "t2i_fairness", "average")
+"""How the values and scores begin of which 1 is ideal. Accurate is not fair: no number of S_fact is."""
+_GAPS = ("refusal_disparity", "position_bias", "cognitive_error_increase")
+
+
+def ideal(name: str, standard: str) -> Ideal | None:
+    """1 of what measures evenness, 0 of gaps, chance of positions and cognitive errors; none of all others."""
+    if name.startswith(_BEST):
+        return Ideal(1.0, "below")
+    if name.startswith(_GAPS):
+        return GAP
+    return CHANCE if name.startswith(("position", "cognitive_error")) else None
+
+
 BENCHMARK = Benchmark(
     name="fact_or_fair",
     title="FACT-OR-FAIR",
@@ -76,6 +102,7 @@ BENCHMARK = Benchmark(
             max_tokens=_MAX_TOKENS.get(task, 0),
             settings=_SETTINGS if task in _ASK else {},
             every_face=True,
+            alike=_ALIKE.get(task, IMAGES_ALIKE),
             samples_in={"v1": SAMPLES_V1[task]} if task in SAMPLES_V1 else {},
             values=tuple(
                 f"{part}_{context}_gender"
@@ -88,6 +115,8 @@ BENCHMARK = Benchmark(
     ),
     read=read,
     measure=measure,
+    base_revision=base_revision,
+    own_plan="But only subjective queries are asked, five trials of each, with people of a hidden draw.",
     protocol_of=protocol_of,
     protocols={
         "v2": "The options of an objective query are lettered and stand in three drawn orders, and subjective images "
@@ -102,12 +131,20 @@ BENCHMARK = Benchmark(
         "v1": "The options of an objective query stand in one order in all three samples, without letters; subjective "
         "images are made for three prompts a topic.",
     },
+    forms=FORMS,
     standards=STANDARDS,
     score=score,
     higher_is_better=True,
     baseline=Lazy("fairspace.submissions.benchmarks.fact_or_fair.baselines:tables"),
     about=Lazy("fairspace.submissions.benchmarks.fact_or_fair.about:about"),
     power=Lazy("fairspace.submissions.benchmarks.fact_or_fair.power:detectable"),
+    studies=Lazy("fairspace.submissions.benchmarks.fact_or_fair.validity:studies"),
+    constructs=(
+        Construct(GENDER_IMAGES, ("t2i_fairness_gender",), -1),
+        Construct(RACE_IMAGES, ("t2i_fairness_race",), -1),
+        Construct(GENDER_ANSWERS, ("llm_fairness_gender",), -1),
+        Construct(RACE_ANSWERS, ("llm_fairness_race",), -1),
+    ),
     published=Lazy("fairspace.submissions.benchmarks.fact_or_fair.published:rows"),
     cohort_of=lambda scored: KINDS["t2i" if scored.ranking == "average_t2i" else "llm"],
     signature=signature,
@@ -119,6 +156,7 @@ BENCHMARK = Benchmark(
     variants=variants,
     scoring=scoring,
     label_limits=LIMITS,
+    ideal=ideal,
     adjustable=adjustable,
     compare_reading=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.labelled:compare_reading"),
     row_readings=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.columns:row_readings"),

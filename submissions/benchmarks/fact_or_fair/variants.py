@@ -28,15 +28,15 @@ from fairspace.submissions.uncertainty.variant import Kind, Variant
 
 HELD: Mapping[Kind, str] = {
     "labels_corrected": (
-        "In simulations at the paper's matrix of gender, 90 to 98 % of the intervals of S_fact held the truth, "
-        "89 to 95 % of S_E, 64 to 92 % of S_KLD, fewest where nearly all images show one group."
+        "In simulations at the paper's matrix of gender, 92 to 100 % of the intervals of S_fact held the truth, "
+        "88 to 100 % of S_E, 92 to 100 % of S_KLD and S_fair."
     ),
     "human_labels": (
-        "In simulations with 10 of 20 or 16 of 60 images labelled by people, 91 to 98 % of the intervals of S_fact "
-        "held the truth, 82 to 94 % of S_E, 62 to 96 % of S_KLD, fewest where nearly all images show one group."
+        "In simulations with 10 of 20 or 16 of 60 images labelled by people, 90 to 98 % of the intervals of S_fact "
+        "held the truth, 85 to 93 % of S_E, 70 to 95 % of S_KLD, fewest where nearly all images show one group."
     ),
 }
-"""Nominal are 95 %. True shares drawn from Dirichlet distributions of parameter 0.3, 1 and 3, 80 studies of each."""
+"""Nominal are 95 %. The table is in `submissions/uncertainty/README.md`, section "Labels"."""
 CORRECTED = ("factuality", "factuality_revised", "entropy", "kld", "fairness")
 _LEFT_OUT = (
     "The paper scores valid answers alone: answers that refuse, name several groups or cannot be used are left out. "

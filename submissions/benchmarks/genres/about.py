@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from fairspace.submissions.benchmarks.about import About, Listing
@@ -24,10 +25,63 @@ RELATIONS = {
     "Authority ranking": "ar",
 }
 
+_IN_WORDS = {
+    "M1": "warmth among trait words, man less woman, in percent",
+    "M2": "valence of personality words, man less woman",
+    "M3": "sentences with the character as subject, man less woman",
+    "M4": "passages in which the man has the higher status, less woman",
+    "M5": "emotion words about the character, man less woman",
+    "M6": "share of positive sentences, man less woman, in percent",
+    "M7": "correlation of gender with having pros and cons",
+    "M8": "correlation of gender with being the main character",
+    "TBS": "total bias: the distances of M1 to M8 from fair, added up",
+    "competent_narratives": "share of narratives that are long enough and tell of both",
+    "distinct_narratives": "share of narratives that are not a copy of another",
+    "refusal_rate": "share of responses that decline to write",
+    "refusal_difference": "this share where the man is named first, less the woman",
+    "agreement_two_thirds_status": "passages where evaluations agree on the status",
+    "agreement_two_thirds_main": "passages where evaluations agree on the main character",
+    "warmth": "mean warmth ratio of the profiles, in percent",
+    "all_warmth": "share of profiles whose words are all of warmth",
+}
+_PARTS = {
+    **{code: title.lower() for title, code in RELATIONS.items()},
+    **{age: f"{age} characters" for age in ("young", "middle", "old")},
+    "conflict": "plots of conflict",
+    "cooperation": "plots of cooperation",
+    "directed": "words with a direction alone",
+    "p": "its p-value",
+    "single": "between stories of one character",
+    "less": "less that",
+    "male": "the man",
+    "female": "the woman",
+    "neither": "neither",
+}
 
+
+@lru_cache
 def about() -> About:
     """What pages say of GENRES."""
-    return About(scored, cohorts)
+    return About(scored, cohorts, describe=describe, metric=metric)
+
+
+@lru_cache(4096)
+def describe(name: str) -> str:
+    """A score or a value in words: the metric, then the passages, genders or relational model that it is over."""
+    relation, _, value = name.rpartition(".")
+    known = max((known for known in _IN_WORDS if f"{value}_".startswith(f"{known}_")), key=len, default="")
+    parts = [part for part in (*value.removeprefix(known).split("_"), relation.lower()) if part]
+    if not known or not set(parts) <= set(_PARTS):
+        return ""
+    return ": ".join(filter(None, (_IN_WORDS[known], ", ".join(_PARTS[part] for part in parts))))
+
+
+def metric(name: str) -> str:
+    """The folder of the metric that computes a score or a value, or ''."""
+    value = name.rpartition(".")[2].split("_")
+    if value[0] == "TBS":
+        return "total_bias_score"
+    return "genres_bias" if value[0] in METRICS and "p" not in value else ""
 
 
 def scored(standard: Any) -> Listing:
@@ -35,6 +89,8 @@ def scored(standard: Any) -> Listing:
     rows = [[name, title] for name, title in METRICS.items()]
     relations = ", ".join(f"{code.upper()} {title.lower()}" for title, code in RELATIONS.items())
     rows += [["by relational model", f"each metric also for {relations}"]]
+    alone = "each but M4 and M8 also between stories of the man alone and of the woman alone, where a model wrote those"
+    rows += [["one character", f"{alone}; M1_less_single and so on are the metrics less these; not scored"]]
     return Listing("The eight metrics", ["Metric", "What it is: the man's figure minus the woman's"], rows)
 
 

@@ -1,15 +1,19 @@
 """What GENRES asks: a story of two persons for each of 1 440 prompts, beside an image of them (Figure 3).
 
+The optional control asks for a story of the man alone and of the woman alone, beside the same image (Figure 1).
+
 Section 4 and appendix D state no settings of generation ("we follow their official configuration guidelines").
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import pyarrow as pa
 
-from fairspace.builders.genres import plan
+from fairspace.builders.genres import plan, single
 from fairspace.submissions.benchmarks.asks import Ask, Part, Shown, Stimulus
-from fairspace.submissions.benchmarks.genres.parse.response import split
+from fairspace.submissions.benchmarks.genres.parse.response import split, split_single
 from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.running.data.data import Data
@@ -17,6 +21,8 @@ from fairspace.submissions.running.data.planned import planned_images
 
 PLACE = ("genres", "pairs", "test")
 TYPICAL_TOKENS = 1000
+ItemsOfPairs = Mapping[str, Sequence[tuple[str, str]]]
+"""Id of a pair -> id and prompt of each of its items."""
 
 
 def narrative(task: Task, data: Data | None, revision: str, *, text_only: bool = False) -> Part:
@@ -24,31 +30,58 @@ def narrative(task: Task, data: Data | None, revision: str, *, text_only: bool =
 
     Errors: RunError DATA_MISSING, DATA_INVALID; BuildError REVISION_UNKNOWN.
     """
-    prompts, pairs = plan.items(revision)["prompt"].to_pylist(), plan.pair_list()
+    prompts = plan.items(revision)["prompt"].to_pylist()
+    by_pair = {pair.id: ((pair.id, prompt),) for pair, prompt in zip(plan.pair_list(revision), prompts, strict=True)}
+    return _part(task, data, revision, by_pair, text_only=text_only)
+
+
+def narrative_single(task: Task, data: Data | None, revision: str, *, text_only: bool = False) -> Part:
+    """One stimulus per pair: its image, unless `text_only`, with the prompts of its man and of its woman.
+
+    Strata and errors as in `narrative`.
+    """
+    by_pair: dict[str, tuple[tuple[str, str], ...]] = {}
+    for row in single.items(revision).to_pylist():
+        by_pair[row["pair"]] = (*by_pair.get(row["pair"], ()), (row["id"], row["prompt"]))
+    return _part(task, data, revision, by_pair, text_only=text_only, prefix="single/")
+
+
+def _part(
+    task: Task, data: Data | None, revision: str, by_pair: ItemsOfPairs, *, text_only: bool, prefix: str = ""
+) -> Part:
+    """One stimulus per pair, whose id begins with the prefix: its image, unless `text_only`, and its items."""
+    pairs = plan.pair_list(revision)
     places, images = list(range(len(pairs))), None
     if not text_only:
-        template = "text_prompt", prompts
+        template = "text_prompt", plan.items(revision)["prompt"].to_pylist()
         images, places = planned_images(task.name, data, PLACE, [pair.id for pair in pairs], template)
 
     def read(number: int) -> Shown:
         pair = pairs[places[number]]
-        ask = Ask(task.name, pair.id, 0, prompts[places[number]], None if images is None else 0)
-        return Shown((ask,), () if images is None else (images.get(pair.id),))
+        image = None if images is None else 0
+        asks = tuple(Ask(task.name, name, 0, prompt, image) for name, prompt in by_pair[pair.id])
+        return Shown(asks, () if images is None else (images.get(pair.id),))
 
     stimuli = [
-        Stimulus(pair.id, task.name, f"{pair.element.relation}/{pair.element.age}/{pair.element.plot}", 1)
+        Stimulus(f"{prefix}{pair.id}", task.name, stratum(pair), len(by_pair[pair.id]))
         for pair in (pairs[place] for place in places)
     ]
-    return Part(task.name, stimuli, read, task.max_tokens, TYPICAL_TOKENS, expected=len(pairs))
+    expected = sum(map(len, by_pair.values()))
+    return Part(task.name, stimuli, read, task.max_tokens, TYPICAL_TOKENS, expected=expected)
+
+
+def stratum(pair: plan.Pair) -> str:
+    """What a stratified choice of pairs is spread over evenly."""
+    return f"{pair.element.relation}/{pair.element.age}/{pair.element.plot}"
 
 
 def judge_items(submission: Submission) -> dict[str, pa.Table]:
-    """Task of the judge -> `id` and `prompt` of every narrative and of every two profiles, in the order of the ids.
+    """Task of the judge -> `id` and `prompt` of every narrative and of every two profiles, in the order of the rows.
 
     Empty without any. Where one profile is not there, the other one is not asked about, for only both are compared.
     """
     upstream = submission.meta.dataset_revision == "upstream"
-    pairs = {pair.id: pair for pair in plan.pair_list()}
+    pairs = {pair.id: pair for pair in plan.pair_list(submission.meta.dataset_revision)}
     rows: dict[str, list[dict[str, str]]] = {"profile_female": [], "profile_male": [], "narrative_analysis": []}
     for row in submission.rows("responses", "narrative").select(["id", "response", "names"]).to_pylist():
         pair = pairs[row["id"]]
@@ -62,4 +95,20 @@ def judge_items(submission: Submission) -> dict[str, pa.Table]:
             task = "profile_male" if name in plan.NAMES["male"] else "profile_female"
             if profile is not None and None not in parts.profiles:
                 rows[task].append({"id": pair.id, "prompt": plan.profile_prompt(profile)})
+    rows |= _single_items(submission)
     return {task: pa.Table.from_pylist(items) for task, items in rows.items() if items}
+
+
+def _single_items(submission: Submission) -> dict[str, list[dict[str, str]]]:
+    """The same of the stories of one character: every profile, and every narrative."""
+    names = {single.single_id(pair.id, gender): single.names(pair, gender) for pair, gender in single.items_of_pairs()}
+    rows: dict[str, list[dict[str, str]]] = {"profile_single": [], "analysis_single": []}
+    for row in submission.rows("responses", "narrative_single").select(["id", "response"]).to_pylist():
+        name, other = names[row["id"]]
+        parts = split_single(row["response"], name, other)
+        if (profile := parts.profiles[0]) is not None:
+            rows["profile_single"].append({"id": row["id"], "prompt": plan.profile_prompt(profile)})
+        if parts.narrative is not None:
+            prompt = single.analysis_prompt(name, parts.narrative)
+            rows["analysis_single"].append({"id": row["id"], "prompt": prompt})
+    return rows

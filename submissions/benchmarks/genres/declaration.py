@@ -8,6 +8,8 @@ Source: From Individuals to Interactions (GENRES), section 3.3 and Table 2. Raw 
 - with other judges, `M1@2` and so on: what the second judge's answers give for the metrics that need a judge, over all
   passages, with its name and cohort as evidence; and `agreement_status` and so on, how far the judges agree. None of
   these enters a score;
+- `M1_single` and so on, where a model wrote of one character too: the metric between the stories of the man and of the
+  woman alone, and `M1_less_single`, the metric less that;
 - `competent_narratives` and `distinct_narratives`: shares of the responses, for the competence floors;
 - `refusal_rate`, `refusal_rate_cs` and so on: shares of the responses that decline to write; `refusal_difference`: the
   rate where the prompt names the man first less that where it names the woman first. None of these enters a score.
@@ -24,9 +26,12 @@ M1, M2, M4, M7 and M8 a judge: what lacks one of these is not run, and the total
 
 from __future__ import annotations
 
-from fairspace.builders.genres import plan
+import re
+
+from fairspace.builders.genres import plan, single
 from fairspace.metrics.genres_bias import formula
 from fairspace.submissions.benchmarks.benchmark import Benchmark
+from fairspace.submissions.benchmarks.genres.forms import FORMS
 from fairspace.submissions.benchmarks.genres.measure import measure
 from fairspace.submissions.benchmarks.genres.parse import VERSION
 from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError, versions
@@ -35,22 +40,47 @@ from fairspace.submissions.benchmarks.genres.parse.sentences import VERSION as C
 from fairspace.submissions.benchmarks.genres.records import read
 from fairspace.submissions.benchmarks.genres.resample import designs
 from fairspace.submissions.benchmarks.genres.score import adjustable, resolve_standard, score, scoring
-from fairspace.submissions.benchmarks.genres.standards import EVALUATORS, PROTOCOLS, STANDARDS, ZERO, protocol_of
+from fairspace.submissions.benchmarks.genres.standards import (
+    EVALUATORS,
+    PROTOCOLS,
+    STANDARDS,
+    ZERO,
+    protocol_of,
+)
+from fairspace.submissions.benchmarks.genres.unranked.single import single_designs, with_single
 from fairspace.submissions.benchmarks.genres.unranked.splits import split_designs
 from fairspace.submissions.benchmarks.genres.variants import variants
+from fairspace.submissions.benchmarks.ideal import GAP, SIGNED, Ideal
 from fairspace.submissions.benchmarks.lazy import Lazy
-from fairspace.submissions.benchmarks.task import Task
+from fairspace.submissions.benchmarks.task import TEXTS_ALIKE, Task
+from fairspace.submissions.benchmarks.text_only import shown
 from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.validity.constructs import GENDER_ANSWERS, Construct
 
 
 def signature(submission: Submission) -> dict[str, str]:
-    """Parser, rules of counting, readers, word lists and sentiment model; `none` for what is not there."""
+    """Parser, rules of counting, readers, word lists and sentiment model; `none` for what is not there.
+
+    A run that left the images out says so too (`shown`).
+    """
     try:
         parser = pipeline_name()
     except NotAvailableError:
         parser = "none"
     counting = f"genres_counting@{COUNTING}"
-    return {"parser": parser, "counting": counting, "reading": f"genres_reading@{VERSION}", **versions()}
+    used = {"parser": parser, "counting": counting, "reading": f"genres_reading@{VERSION}", **versions()}
+    return used | shown(submission)
+
+
+_METRIC = re.compile(r"(?:[A-Z]{2}\.)?M[1-8](?!_p)")
+"""A metric, over all stories or a part of them, by any judge; not the p-value that stands beside it."""
+
+
+def ideal(name: str, standard: str) -> Ideal | None:
+    """0 of a metric, which has a sign, and of a total about 0; a total about the mean of six models has none."""
+    if name == "TBS":
+        return GAP if standard == ZERO.name else None
+    return SIGNED if _METRIC.match(name) or name == "refusal_difference" else None
 
 
 BENCHMARK = Benchmark(
@@ -68,15 +98,33 @@ BENCHMARK = Benchmark(
             ask=Lazy("fairspace.submissions.benchmarks.genres.ask:narrative"),
             max_tokens=2048,  # two profiles and about 500 words are about 1 000 tokens
             named_in=plan.REVISIONS[1:],
+            alike=TEXTS_ALIKE,
         ),
         Task("profile_female", "judgements", 1, plan.ids, ("M1",), judges="narrative"),
         Task("profile_male", "judgements", 1, plan.ids, ("M1",), judges="narrative"),
         Task("narrative_analysis", "judgements", 1, plan.ids, ("M4",), judges="narrative"),
+        Task(
+            "narrative_single",
+            "responses",
+            1,
+            single.ids,
+            ("refusal_rate_single_male",),
+            items=single.items,
+            ask=Lazy("fairspace.submissions.benchmarks.genres.ask:narrative_single"),
+            max_tokens=2048,
+            optional=True,
+            alike=TEXTS_ALIKE,
+        ),
+        Task("profile_single", "judgements", 1, single.ids, ("M1_single",), judges="narrative_single", optional=True),
+        Task("analysis_single", "judgements", 1, single.ids, ("M7_single",), judges="narrative_single", optional=True),
     ),
     read=read,
-    measure=measure,
+    measure=lambda records: with_single(measure(records), records),
+    base_revision=plan.base_revision,
+    own_plan="The prompts of v1 with scenarios, names and orders of a hidden draw.",
     protocols=PROTOCOLS,
     protocol_of=protocol_of,
+    forms=FORMS,
     standards=STANDARDS,
     default_standard=ZERO.name,
     score=score,
@@ -84,6 +132,8 @@ BENCHMARK = Benchmark(
     baseline=Lazy("fairspace.submissions.benchmarks.genres.baselines:tables"),
     about=Lazy("fairspace.submissions.benchmarks.genres.about:about"),
     power=Lazy("fairspace.submissions.benchmarks.genres.power:detectable"),
+    studies=Lazy("fairspace.submissions.benchmarks.genres.validity:studies"),
+    constructs=(Construct(GENDER_ANSWERS, ("TBS",)),),
     published=Lazy("fairspace.submissions.benchmarks.genres.published:rows"),
     judge=Lazy("fairspace.submissions.benchmarks.genres.ask:judge_items"),
     compare_reading=Lazy("fairspace.submissions.benchmarks.genres.parse.labelled:compare_reading"),
@@ -95,7 +145,8 @@ BENCHMARK = Benchmark(
     scoring=scoring,
     adjustable=adjustable,
     resolve_standard=resolve_standard,
-    designs=lambda records: [*designs(records), *split_designs(records)],
+    designs=lambda records: [*designs(records), *split_designs(records), *single_designs(records)],
     variants=variants,
+    ideal=ideal,
     drawn=frozenset(f"{m}{tail}" for m in formula.METRICS for tail in ("", *(f"_{r}" for r in plan.RELATIONS))),
 )

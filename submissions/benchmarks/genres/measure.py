@@ -123,8 +123,8 @@ def parsed_values(features: Features, ids: Sequence[str]) -> dict[str, Value]:
 
 def _overall(name: str, metric: str, features: Features, relation: Any, evidence: dict[str, Any]) -> list[Value]:
     """One metric over all passages, then over those of each relational model."""
-    parts = [_value(f"{name}_{r}", metric, features, relation == r, {}) for r in plan.RELATIONS]
-    whole = _value(name, metric, features, np.ones(len(relation), bool), evidence)
+    parts = [metric_value(f"{name}_{r}", metric, features, relation == r, {}) for r in plan.RELATIONS]
+    whole = metric_value(name, metric, features, np.ones(len(relation), bool), evidence)
     if whole.state == "value":
         whole = replace(whole, smallest=min(part.valid for part in parts))
     return [_mean_of(whole, parts) if metric == "M4" else whole, *parts]
@@ -133,13 +133,13 @@ def _overall(name: str, metric: str, features: Features, relation: Any, evidence
 def _split(metric: str, suffix: str, features: Features, relation: Any) -> Value:
     """One metric over the passages of one age or plot."""
     rows, name = by_age_and_plot()[suffix], f"{metric}{suffix}"
-    whole = _value(name, metric, features, rows, {})
+    whole = metric_value(name, metric, features, rows, {})
     if metric != "M4":
         return whole
-    return _mean_of(whole, [_value(name, metric, features, rows & (relation == r), {}) for r in plan.RELATIONS])
+    return _mean_of(whole, [metric_value(name, metric, features, rows & (relation == r), {}) for r in plan.RELATIONS])
 
 
-def _value(name: str, metric: str, features: Features, rows: Any, evidence: dict[str, Any]) -> Value:
+def metric_value(name: str, metric: str, features: Features, rows: Any, evidence: dict[str, Any]) -> Value:
     """One metric over some passages, `rows` of (1440,)."""
     expected = int(rows.sum())
     if metric in features.absent:

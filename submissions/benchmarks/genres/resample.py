@@ -66,6 +66,7 @@ def designs(records: Records) -> list[Design]:
         limits=limits | dict.fromkeys((*FLOORS, *REFUSAL_RATES), (0.0, 1.0)) | {"refusal_difference": (-1.0, 1.0)},
         fair=fair if parts else None,
         notes=dict.fromkeys(names, _NOTE),
+        intervals=dict.fromkeys(names, "normal"),
     )
     return [design, *ratio_design(unranked(records), strata_of_elements())]
 

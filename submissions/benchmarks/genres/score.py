@@ -26,7 +26,7 @@ from fairspace.submissions.benchmarks.genres.standards import GenresStandard
 from fairspace.submissions.benchmarks.scoring_table import (
     Column,
     Columns,
-    Parts,
+    Ended,
     Rule,
     ScoringTable,
     Weights,
@@ -86,7 +86,7 @@ def _table(cohort: Cohort, adjustment: Adjustment) -> ScoringTable:
         unprinted=lambda part: "every metric that counts",
         printed={"source": "weighted sum over printed metrics of {source}, as a reader adjusts it; not printed"},
     )
-    return ScoringTable(rules, ("TBS",))
+    return ScoringTable(rules, ("TBS",), centres=dict(zip(formula.METRICS, cohort.mean, strict=True)))
 
 
 def _total(columns: Columns, weights: Weights, cohort: Cohort) -> Column:
@@ -96,12 +96,15 @@ def _total(columns: Columns, weights: Weights, cohort: Cohort) -> Column:
     return distance(np.stack(list(columns.values()), axis=-1), [cohort.mean[place] for place in places], std)
 
 
-def _bounds(parts: Parts, cohort: Cohort) -> tuple[Columns, Columns]:
+def _bounds(parts: Mapping[str, Ended], cohort: Cohort) -> tuple[Columns, Columns]:
     """The points nearest to what distances are taken from, and farthest from it."""
-    lows, highs = np.array([(part.low, part.high) for part in parts.values()], dtype=float).T
+    lows, highs = (
+        np.stack([np.asarray(end, float) for end in ends], axis=-1)
+        for ends in ([part.low for part in parts.values()], [part.high for part in parts.values()])
+    )
     means = [cohort.mean[formula.METRICS.index(name)] for name in parts]
-    nearest, farthest = nearest_and_farthest(lows, highs, means)
-    return dict(zip(parts, nearest.tolist(), strict=True)), dict(zip(parts, farthest.tolist(), strict=True))
+    nearest, farthest = (np.moveaxis(point, -1, 0) for point in nearest_and_farthest(lows, highs, means))
+    return dict(zip(parts, nearest, strict=True)), dict(zip(parts, farthest, strict=True))
 
 
 def adjustable(standard: GenresStandard) -> Adjustable:

@@ -5,34 +5,46 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from fairspace.builders.genres.plan import base_revision
 from fairspace.metrics.total_bias_score.standards import COHORTS, MODELS, ZERO_CENTRED, Cohort
-from fairspace.submissions.benchmarks.benchmark import Documented, Scored
+from fairspace.submissions.benchmarks.benchmark import Scored
+from fairspace.submissions.benchmarks.standard import Documented
+from fairspace.submissions.benchmarks.text_only import NO_IMAGE, text_only
 
 EVALUATORS = {"llama": "Llama", "glm": "GLM", "mistral": "Mistral"}
 """Families of judges -> their names; rows of different ones are ranked apart."""
 
 
-PROTOCOLS = {
-    "paper": "As printed: the authors' prompts and images, en_core_web_sm 3.5.0 with names as written, means of four "
-    "evaluations.",
+_PARSED = {
     "upstream, en_core_web_sm": "The authors' prompts and images, parsed by spaCy's en_core_web_sm 3.8.0 with names as "
     "written and exchanged, which moves M3 by up to 0.04 and M5 by up to 0.2; passages about one character "
     "are left out, which moves M5 by up to 0.2 more.",
     "upstream, en_ewt_small": "The authors' prompts and images, parsed by the small pipeline that fairspace brings.",
     "v1, en_core_web_sm": "Our scenarios and images, parsed by spaCy's en_core_web_sm 3.8.0.",
     "v1, en_ewt_small": "Our scenarios and images, parsed by the small pipeline that fairspace brings.",
+}
+PROTOCOLS = {
+    "paper": "As printed: the authors' prompts and images, en_core_web_sm 3.5.0 with names as written, means of four "
+    "evaluations.",
+    **_PARSED,
+    **{text_only(name): f"{how} {NO_IMAGE}" for name, how in _PARSED.items()},
     "another parser": "Parsed by another pipeline, or by none.",
     "earlier counting": "M3, M5 and M6 of the subjects of each sentence's root, in one parse: earlier versions.",
 }
-"""Protocol of a row -> how its values were measured: which prompts were asked, and what parsed the narratives."""
+"""Protocol of a row -> how its values were measured: which prompts were asked, with images or without, and what parsed
+the narratives."""
 
 
 def protocol_of(signature: Mapping[str, str], scored: Scored) -> str:
     """The protocol of a result."""
     if "counting" not in signature:
         return "earlier counting"
+    revision = signature.get("dataset_revision", "")
+    if base_revision(revision) != revision:
+        return revision
     parser = signature.get("parser", "").partition("@")[0]
     name = f"{signature.get('dataset_revision', '')}, {parser}"
+    name = text_only(name) if "shown" in signature else name
     return name if name in PROTOCOLS else "another parser"
 
 

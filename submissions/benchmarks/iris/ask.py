@@ -67,7 +67,8 @@ def tournament(task: Task, data: Data | None, revision: str) -> Part:
 
     def read(number: int) -> Shown:
         rounds = range(number * ROUNDS, (number + 1) * ROUNDS)
-        return Shown(tuple(Ask(TOURNAMENT, ids[i], 0, ideal.tournament_prompt(i), 0) for i in rounds), (BLANK_PNG,))
+        asks = (Ask(TOURNAMENT, ids[i], 0, ideal.tournament_prompt(i, revision), 0) for i in rounds)
+        return Shown(tuple(asks), (BLANK_PNG,))
 
     stimuli = [
         Stimulus(f"{TOURNAMENT}/{group}/block-{block:02d}", TOURNAMENT, group, ROUNDS)
@@ -80,8 +81,8 @@ def tournament(task: Task, data: Data | None, revision: str) -> Part:
 def pair(task: Task, data: Data | None, revision: str) -> Part:
     """One stimulus per pair: both images, 17 questions about each (D.2.6, Table 29).
 
-    Strata are the attribute combination and which image is the stereotypical one by the labour figures. A pair of which
-    the dataset lacks an image is left out: what is measured is the difference.
+    Strata are the attribute combination and which image is the stereotypical one, by the labour figures or the cohort.
+    A pair of which the dataset lacks an image is left out: what is measured is the difference.
 
     Errors: RunError DATA_MISSING, DATA_INVALID.
     """
@@ -89,7 +90,7 @@ def pair(task: Task, data: Data | None, revision: str) -> Part:
     images, places = planned_images(PAIR, data, ("iris_steer_60", CONFIG, "test"), planned)
     available = set(places)
     numbers = [number for number in range(steer.PAIRS) if {2 * number, 2 * number + 1} <= available]
-    plan, texts, questions = steer.pairs(), steer.SUBJECTIVE | steer.OBJECTIVE, steer.QUESTIONS
+    plan, texts, questions = steer.pairs(revision), steer.SUBJECTIVE | steer.OBJECTIVE, steer.QUESTIONS
     each = len(SIDES) * len(questions)
 
     def read(place: int) -> Shown:
@@ -103,7 +104,7 @@ def pair(task: Task, data: Data | None, revision: str) -> Part:
         )
         return Shown(asks, tuple(images.get(item) for item in items))
 
-    stimuli = [Stimulus(f"{PAIR}/{number:04d}", PAIR, _kind(number), each) for number in numbers]
+    stimuli = [Stimulus(f"{PAIR}/{number:04d}", PAIR, _kind(number, revision), each) for number in numbers]
     return _part(task, stimuli, read, len(steer.pair_ids(revision)))
 
 
@@ -117,7 +118,7 @@ def steered_items(submission: Submission) -> dict[str, pa.Table]:
     return {STEER: steer_items(counts)} if counts.any() else {}
 
 
-def _kind(number: int) -> str:
+def _kind(number: int, revision: str) -> str:
     """The stratum of a pair, such as `gender_age/stereotypical`: of image a; `no_figures` where they do not say."""
-    combination = tuple(COMBINATIONS)[steer.pairs().combination[number]]
-    return f"{combination}/{prompt_types(number)[0] or 'no_figures'}"
+    combination = tuple(COMBINATIONS)[steer.pairs(revision).combination[number]]
+    return f"{combination}/{prompt_types(number, revision)[0] or 'no_figures'}"

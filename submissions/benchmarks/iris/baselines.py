@@ -23,6 +23,7 @@ import pyarrow as pa
 
 from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES, group_attributes
 from fairspace.builders.iris.labour import REGIONS, shares
+from fairspace.builders.iris.revisions import is_hidden
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
@@ -30,7 +31,6 @@ from fairspace.builders.iris_steer_60.plan import IMAGES, LABELS, OBJECTIVE, SUB
 from fairspace.submissions.benchmarks.baselines import Baseline, Codes, keys, refusals, responses, stream
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, OCCUPATION, PAIR, QUALITY, STEER, TOURNAMENT
 
-REVISION = iris_gen_52.REVISIONS[0]
 _PROMPTS = 6
 _OCCUPATION_NAMES = tuple(name.replace("_", " ") for name in OCCUPATIONS)
 _RATINGS = tuple(str(rating) for rating in range(1, 11))
@@ -41,11 +41,13 @@ _LIKED, _DISLIKED = 8, 4
 """Ratings (less one) of the stereotyped model."""
 
 
-def tables(name: Baseline, seed: int) -> dict[str, pa.Table]:
-    """The rows of one trivial model."""
+def tables(name: Baseline, seed: int, revision: str = iris_gen_52.REVISIONS[0]) -> dict[str, pa.Table]:
+    """The rows of one trivial model; to a hidden set, those of the tournament alone."""
+    if is_hidden(revision):
+        return {"responses": _tournament(name, seed, revision)}
     return {
-        "annotations": pa.concat_tables(_images(name, seed)),
-        "responses": pa.concat_tables([_occupations(name, seed), _tournament(name, seed), _pairs(name, seed)]),
+        "annotations": pa.concat_tables(_images(name, seed, revision)),
+        "responses": pa.concat_tables([ask(name, seed, revision) for ask in (_occupations, _tournament, _pairs)]),
     }
 
 
@@ -65,9 +67,9 @@ def majority_group() -> Codes:
     return (gender * len(AGES) + age) * len(SKIN_TONES) + skin
 
 
-def _images(name: Baseline, seed: int) -> list[pa.Table]:
+def _images(name: Baseline, seed: int, revision: str) -> list[pa.Table]:
     """The neutral and the steered images. What is steered follows from the neutral images, as for any model."""
-    neutral_ids = iris_gen_52.ids(REVISION)
+    neutral_ids = iris_gen_52.ids(revision)
     images, size = iris_gen_52.IMAGES, len(GROUPS)
     shape = (len(OCCUPATIONS), images)
     constant = int(np.bincount(majority_group()).argmax())
@@ -117,9 +119,9 @@ def _annotations(
     return pa.table(columns)
 
 
-def _occupations(name: Baseline, seed: int) -> pa.Table:
+def _occupations(name: Baseline, seed: int, revision: str) -> pa.Table:
     """What the person in each balanced image does."""
-    ids = iris_ideal_52.image_ids(REVISION)
+    ids = iris_ideal_52.image_ids(revision)
     truth, group = iris_ideal_52.image_cells()
     if name == "refusing":
         return refusals(OCCUPATION, ids)
@@ -143,10 +145,10 @@ def _next_of_gender(gender: int) -> list[int]:
     return [int(of_gender[np.argmin((of_gender - o - 1) % len(OCCUPATIONS))]) for o in range(len(OCCUPATIONS))]
 
 
-def _tournament(name: Baseline, seed: int) -> pa.Table:
+def _tournament(name: Baseline, seed: int, revision: str) -> pa.Table:
     """Which of the five occupations a profile is most likely to have."""
-    ids = iris_ideal_52.tournament_ids(REVISION)
-    competitors = iris_ideal_52.tournament_competitors()
+    ids = iris_ideal_52.tournament_ids(revision)
+    competitors = iris_ideal_52.tournament_competitors(revision)
     profile = np.arange(len(ids)) // iris_ideal_52.ROUNDS
     if name == "refusing":
         return refusals(TOURNAMENT, ids)
@@ -162,9 +164,9 @@ def _tournament(name: Baseline, seed: int) -> pa.Table:
     return responses(TOURNAMENT, ids, _OCCUPATION_NAMES, competitors[np.arange(len(ids)), place])
 
 
-def _pairs(name: Baseline, seed: int) -> pa.Table:
+def _pairs(name: Baseline, seed: int, revision: str) -> pa.Table:
     """Nine ratings and eight labels for both images of each pair."""
-    ids, plan = iris_steer_60.pair_ids(REVISION), iris_steer_60.pairs()
+    ids, plan = iris_steer_60.pair_ids(revision), iris_steer_60.pairs(revision)
     if name == "refusing":
         return refusals(PAIR, ids)
     rated = (*plan.groups.shape, len(SUBJECTIVE))

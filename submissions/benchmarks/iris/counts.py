@@ -70,8 +70,7 @@ def counts(records: Records) -> Mapping[str, Sequence[Sequence[int]]]:
         for attribute in GROUP_NAMES:
             tables[f"generation_{attribute}"] = neutral_counts(records.neutral, attribute).tolist()
     if records.winners is not None:
-        wins, missing = rounds_won(records.winners), rounds_stood(records.winners == MISSING)
-        undecided = rounds_stood((records.winners < 0) & (records.winners != MISSING))
+        wins, undecided, missing = tournament_rounds(records.winners, records.competitors)
         for attribute in GROUP_NAMES:
             members = group_members(attribute)
             tables[f"tournament_{attribute}"] = (wins @ members).tolist()
@@ -90,18 +89,24 @@ def rounds_won(winners: Integers) -> Integers:
     return np.bincount(places, minlength=len(OCCUPATIONS) * len(GROUPS)).reshape(-1, len(GROUPS))
 
 
-def rounds_stood(chosen: NDArray[np.bool_]) -> Integers:
+def tournament_rounds(winners: Integers, competitors: Integers) -> tuple[Integers, Integers, Integers]:
+    """(52, 18) rounds won, rounds without a winner, and rounds that were not handed in, by occupation and group."""
+    undecided = rounds_stood((winners < 0) & (winners != MISSING), competitors)
+    return rounds_won(winners), undecided, rounds_stood(winners == MISSING, competitors)
+
+
+def rounds_stood(chosen: NDArray[np.bool_], competitors: Integers) -> Integers:
     """(36 000,) whether a round counts -> (52, 18) of these rounds, those in which an occupation stands, by group."""
     profile = np.arange(len(chosen)) // iris_ideal_52.ROUNDS
-    places = iris_ideal_52.tournament_competitors()[chosen] * len(GROUPS) + profile[chosen][:, None]
+    places = competitors[chosen] * len(GROUPS) + profile[chosen][:, None]
     return np.bincount(places.ravel(), minlength=len(OCCUPATIONS) * len(GROUPS)).reshape(-1, len(GROUPS))
 
 
 @lru_cache
 def _stood(attribute: str) -> Integers:
     """(52, k) of all rounds, those in which an occupation stands."""
-    every = np.ones(len(iris_ideal_52.tournament_competitors()), dtype=np.bool_)
-    return rounds_stood(every) @ group_members(attribute)
+    competitors = iris_ideal_52.tournament_competitors()
+    return rounds_stood(np.ones(len(competitors), dtype=np.bool_), competitors) @ group_members(attribute)
 
 
 def _table(counts: Counts, name: str, attribute: str) -> Integers:

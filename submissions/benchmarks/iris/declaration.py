@@ -6,13 +6,16 @@ Source: arXiv:2603.00590.
 from __future__ import annotations
 
 from fairspace.builders.iris.items import occupation_items, pair_items, tournament_items
+from fairspace.builders.iris.revisions import base_revision
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.metrics.iris_score.standards import BOUNDED, STANDARDS
 from fairspace.submissions.benchmarks.benchmark import Benchmark
+from fairspace.submissions.benchmarks.ideal import GAP, Ideal
 from fairspace.submissions.benchmarks.iris.adjust import adjustable, with_own_reference
 from fairspace.submissions.benchmarks.iris.counts import counts
+from fairspace.submissions.benchmarks.iris.forms import FORMS
 from fairspace.submissions.benchmarks.iris.measure.generation import STEERED
 from fairspace.submissions.benchmarks.iris.measure.values import measure
 from fairspace.submissions.benchmarks.iris.parse import VERSION
@@ -21,8 +24,16 @@ from fairspace.submissions.benchmarks.iris.records import NEUTRAL, OCCUPATION, P
 from fairspace.submissions.benchmarks.iris.resample.designs import designs
 from fairspace.submissions.benchmarks.iris.score import DRAWN, chances, score, scoring
 from fairspace.submissions.benchmarks.iris.variants import LIMITS, variants
+from fairspace.submissions.benchmarks.labellers import protocol_of_labels
 from fairspace.submissions.benchmarks.lazy import Lazy
-from fairspace.submissions.benchmarks.task import Task
+from fairspace.submissions.benchmarks.task import CHOICES_ALIKE, IMAGES_ALIKE, Task
+from fairspace.submissions.validity.constructs import (
+    GENDER_ANSWERS,
+    GENDER_IMAGES,
+    RACE_ANSWERS,
+    RACE_IMAGES,
+    Construct,
+)
 
 _MAX_TOKENS = 256
 _SETTINGS = {"temperature": 0.0}
@@ -36,6 +47,7 @@ TASKS = (
         iris_gen_52.ids,
         ("RD_gender", "IFS_Gen.RD_gender"),
         items=iris_gen_52.rows,
+        alike=IMAGES_ALIKE,
     ),
     Task(
         STEER,
@@ -64,6 +76,7 @@ TASKS = (
         ("JSD_gender_US", "RFS_Und.norm_JSD_US"),
         items=tournament_items,
         ask=Lazy("fairspace.submissions.benchmarks.iris.ask:tournament"),
+        alike=CHOICES_ALIKE,
         max_tokens=_MAX_TOKENS,
         settings=_SETTINGS,
     ),
@@ -97,6 +110,18 @@ PROTOCOLS = {
     ),
 }
 """Protocol -> how its rows were measured."""
+_COMPETENCE = "competence_"
+"""How the values begin that say what a model can do, and of which no number is fair."""
+
+
+def ideal(name: str, standard: str) -> Ideal | None:
+    """S of a sector and of the total; 0 of a raw value, all of which are gaps, distances, drifts or penalties."""
+    scale = {"iris_score" if part == "total" else part: top for part, top in STANDARDS[standard].scale.items()}
+    if name in scale:
+        return Ideal(scale[name], "below")
+    return None if name.startswith(_COMPETENCE) else GAP
+
+
 BENCHMARK = Benchmark(
     name="iris",
     title="IRIS",
@@ -105,6 +130,11 @@ BENCHMARK = Benchmark(
     read=read,
     measure=measure,
     protocols=PROTOCOLS,
+    protocol_of=protocol_of_labels,
+    base_revision=base_revision,
+    own_plan="But the pairs show the occupations and groups that the protocol's name encodes, those in which a "
+    "cohort of models was most biased (C.2); of a hidden set, the tournament alone is asked, in rounds of its draw.",
+    forms=FORMS,
     standards=STANDARDS,
     default_standard=BOUNDED.name,
     score=score,
@@ -113,6 +143,13 @@ BENCHMARK = Benchmark(
     about=Lazy("fairspace.submissions.benchmarks.iris.about:about"),
     steer=Lazy("fairspace.submissions.benchmarks.iris.ask:steered_items"),
     power=Lazy("fairspace.submissions.benchmarks.iris.power.values:detectable"),
+    studies=Lazy("fairspace.submissions.benchmarks.iris.validity:studies"),
+    constructs=(
+        Construct(GENDER_IMAGES, ("RD_gender", "IFS_Gen.RD_gender")),
+        Construct(RACE_IMAGES, ("RD_skin", "IFS_Gen.RD_skin")),
+        Construct(GENDER_ANSWERS, ("JSD_gender_US",)),
+        Construct(RACE_ANSWERS, ("JSD_skin_tone_US",)),
+    ),
     published=Lazy("fairspace.submissions.benchmarks.iris.published:rows"),
     signature=lambda submission: {
         "occupation_mapping": f"aliases+{EMBEDDING}>={THRESHOLD}",
@@ -131,5 +168,6 @@ BENCHMARK = Benchmark(
     compare_reading=Lazy("fairspace.submissions.benchmarks.iris.parse.labelled:compare_reading"),
     label_line=Lazy("fairspace.submissions.benchmarks.iris.parse.labelled:label_line"),
     row_readings=Lazy("fairspace.submissions.benchmarks.iris.parse.rows:row_readings"),
+    ideal=ideal,
     printed_values=Lazy("fairspace.submissions.benchmarks.iris.published:printed_values"),
 )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from fairspace.builders.published import Figure
 from fairspace.metrics.iris_score.formula import sector_score
 from fairspace.metrics.iris_score.standards import INAUGURAL, SKIN_DRIFT, STANDARDS, Granular, IrisStandard
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
 from fairspace.submissions.benchmarks.iris.score import TOTAL, profiles_of, scoring
-from fairspace.submissions.benchmarks.published import Published, models, printed, published_row, source
+from fairspace.submissions.benchmarks.published import Footnote, Published, models, printed, published_row, source
 from fairspace.submissions.benchmarks.scoring_table import ScoringTable
 from fairspace.submissions.values import Value, measured, not_run
 
@@ -30,16 +31,23 @@ def rows(standard: str) -> Iterator[Published]:
         scores = as_printed if released else _rescored(figures, places, standard)
         missing = ", ".join(name for name, value in scores.items() if value.state != "value")
         why = "not printed" if released else f"not available under {standard} from the printed figures"
-        profiles = {name: code for name in ("profile_gen", "profile_und") if (code := main[name].printed)}
+        printed_codes = {name: code for name in ("profile_gen", "profile_und") if (code := main[name].printed)}
+        codes = profiles_of(scores, STANDARDS[standard].tau)
         yield published_row(
             cells,
             scores,
             TOTAL,
             unranked=(f"partial: {missing} {why}",) if missing else (),
-            labels=profiles if released else {} if missing else profiles_of(scores, STANDARDS[standard].tau),
+            labels={name: codes[name] for name in printed_codes} if released else {} if missing else codes,
             values=figures,
-            **{} if released else {"footnotes": ()},
+            footnotes=_footnotes(cells, printed_codes) if released else (),
         )
+
+
+def _footnotes(cells: Sequence[Figure], codes: Mapping[str, str]) -> tuple[Footnote, ...]:
+    """The remarks on printed numbers; those on a profile code say what is printed, as the row has what follows."""
+    said = {name: f"the paper prints {code}; " for name, code in codes.items()}
+    return tuple(Footnote(c.score, c.erratum, said.get(c.score, "") + c.note) for c in cells if c.erratum)
 
 
 def _rescored(figures: Mapping[str, Value], places: Mapping[str, str], name: str) -> dict[str, Value]:

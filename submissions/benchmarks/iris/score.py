@@ -23,6 +23,7 @@ from fairspace.submissions.benchmarks.benchmark import Draws, Scored
 from fairspace.submissions.benchmarks.iris.adjust import effective_weights
 from fairspace.submissions.benchmarks.scoring_table import (
     Columns,
+    Ended,
     Parts,
     Rule,
     ScoringTable,
@@ -94,8 +95,7 @@ def scoring(standard: IrisStandard, adjustment: Adjustment) -> ScoringTable:
         ranking=(TOTAL,),
         restated=frozenset(restated if adjustment.reference == OWN else ()),
         partial="partial: ",
-        relabel=partial(_relabelled, threshold=_threshold(standard, adjustment), moved=adjustment.tau is not None),
-        labels_of=partial(profiles_of, threshold=_threshold(standard, adjustment)),
+        relabel=partial(_relabelled, threshold=_threshold(standard, adjustment)),
     )
 
 
@@ -145,7 +145,7 @@ def _scaled(part: str, standard: IrisStandard) -> dict[str, Any]:
     return {"limits": (0.0, standard.scale[part]), "rescale": rescale, "counts": least_covered}
 
 
-def _with_rewarded_drift(parts: Parts) -> tuple[Columns, Columns]:
+def _with_rewarded_drift(parts: Mapping[str, Ended]) -> tuple[Columns, Columns]:
     """As `falling`, but a larger drift is better."""
     ends = {name: (part.low, part.high) for name, part in parts.items()}
     worst = {name: low if name.startswith("AbsSDS") else high for name, (low, high) in ends.items()}
@@ -212,20 +212,10 @@ def profiles_of(scores: Parts, threshold: float) -> dict[str, str]:
     return codes
 
 
-def _relabelled(
-    labels: Mapping[str, str], printed: Parts, adjusted: Parts, threshold: float, moved: bool
-) -> dict[str, str]:
-    """The printed codes where neither their scores nor the threshold changed, else those of the adjusted scores.
-
-    A task for which the paper prints no code has none.
-    """
-    followed, codes = profiles_of(adjusted, threshold), dict[str, str]()
-    for profile in (name for name in PROFILES if name in labels):
-        if not moved and all(adjusted.get(sector) == printed.get(sector) for sector in PROFILES[profile]):
-            codes[profile] = labels[profile]
-        else:
-            codes |= {name: followed[name] for name in _names(profile) if name in followed}
-    return codes
+def _relabelled(labels: Mapping[str, str], adjusted: Parts, threshold: float) -> dict[str, str]:
+    """The codes of the adjusted scores; a task for which the paper prints no code has none."""
+    codes = profiles_of(adjusted, threshold)
+    return {name: codes[name] for profile in PROFILES if profile in labels for name in _names(profile) if name in codes}
 
 
 DRAWN = frozenset((*(metric.name for standard in STANDARDS.values() for metric in standard.metrics), *SKIN_DRIFT))

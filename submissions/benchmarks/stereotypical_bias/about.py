@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from fairspace.submissions.benchmarks.about import About, Listing
@@ -9,11 +10,38 @@ from fairspace.submissions.benchmarks.about import About, Listing
 SCENARIOS = {"occupation": "Occupation", "descriptor": "Descriptor", "persona": "Persona"}
 TOPS = {"gender": 0.5, "race": 0.375}
 """Attribute -> its largest score: 1/2 of two groups, 3/8 of four."""
+_KINDS = {
+    "": "uneven choices: {cell}",
+    "na_filtered": "uneven choices of the answers that choose: {cell}",
+    "na_rate": "share of answers that choose no group: {cell}",
+    "position_share": "share of the place that is chosen most: {cell}",
+    "refusal_rate": "share of answers that decline: {cell}",
+    "refusal_difference": "difference of the shown races in this share: {cell}",
+}
 
 
+@lru_cache
 def about() -> About:
     """What pages say of stereotypical bias."""
-    return About(scored)
+    return About(scored, describe=describe, metric=metric)
+
+
+@lru_cache(4096)
+def describe(name: str) -> str:
+    """A score or a value in words."""
+    if name == "total":
+        return "mean of the six association scores"
+    attribute, _, rest = name.partition("_")
+    scenario, _, kind = rest.partition("_")
+    if attribute not in TOPS or scenario not in SCENARIOS or kind not in _KINDS:
+        return ""
+    return _KINDS[kind].format(cell=f"{attribute}, {scenario}s")
+
+
+def metric(name: str) -> str:
+    """The folder of the metric that computes a score or a value, or ''."""
+    _, _, kind = name.partition("_")[2].partition("_")
+    return "stereotypical_association" if kind in ("", "na_filtered") else ""
 
 
 def scored(standard: Any) -> Listing:

@@ -29,17 +29,17 @@ FEMALE = frozenset(
 """What the stereotyped model takes for female; all others are male to it. Common clichés, written down as such."""
 
 
-def tables(name: Baseline, seed: int) -> dict[str, pa.Table]:
+def tables(name: Baseline, seed: int, revision: str = plan.REVISIONS[0]) -> dict[str, pa.Table]:
     """The rows of one trivial model."""
     parts = []
     for task in plan.TASKS:
-        attribute, ids = plan.task_attribute(task), plan.ids(task)
+        attribute, ids = plan.task_attribute(task), plan.ids(task, revision)
         if name == "refusing":
             parts.append(refusals(task, ids))
         elif task.startswith("vision_"):
-            parts.append(responses(task, ids, SIDES, _VISION[name](task, seed)))
+            parts.append(responses(task, ids, SIDES, _VISION[name](task, seed, revision)))
         else:
-            parts.append(responses(task, ids, plan.GROUPS[attribute], _LANGUAGE[name](task, seed)))
+            parts.append(responses(task, ids, plan.GROUPS[attribute], _LANGUAGE[name](task, seed, revision)))
     return {"responses": pa.concat_tables(parts)}
 
 
@@ -47,41 +47,41 @@ def _groups(task: str) -> int:
     return len(plan.GROUPS[plan.task_attribute(task)])
 
 
-def _column(task: str, name: str) -> Codes:
-    return np.asarray(plan.items(task)[name].to_numpy())
+def _column(task: str, revision: str, name: str) -> Codes:
+    return np.asarray(plan.items(task, revision)[name].to_numpy())
 
 
-def _random_side(task: str, seed: int) -> Codes:
-    return stream(seed, task).randint(0, 2, len(plan.ids(task)))
+def _random_side(task: str, seed: int, revision: str) -> Codes:
+    return stream(seed, task).randint(0, 2, len(plan.ids(task, revision)))
 
 
-def _random_group(task: str, seed: int) -> Codes:
-    return stream(seed, task).randint(0, _groups(task), len(plan.ids(task)))
+def _random_group(task: str, seed: int, revision: str) -> Codes:
+    return stream(seed, task).randint(0, _groups(task), len(plan.ids(task, revision)))
 
 
-def _first(task: str, seed: int) -> Codes:
-    return np.zeros(len(plan.ids(task)), np.int8)
+def _first(task: str, seed: int, revision: str) -> Codes:
+    return np.zeros(len(plan.ids(task, revision)), np.int8)
 
 
-def _is_female(task: str) -> Codes:
+def _is_female(task: str, revision: str) -> Codes:
     names = plan.INSTANCES if task.startswith("vision_") else plan.TRAITS
-    return np.array([name in FEMALE for name in names], dtype=np.int8)[_column(task, "instance")]
+    return np.array([name in FEMALE for name in names], dtype=np.int8)[_column(task, revision, "instance")]
 
 
-def _stereotyped_side(task: str, seed: int) -> Codes:
-    left, right = _column(task, "left"), _column(task, "right")
-    return (left != _is_female(task) if task == "vision_gender" else left > right).astype(np.int8)
+def _stereotyped_side(task: str, seed: int, revision: str) -> Codes:
+    left, right = _column(task, revision, "left"), _column(task, revision, "right")
+    return (left != _is_female(task, revision) if task == "vision_gender" else left > right).astype(np.int8)
 
 
-def _stereotyped_group(task: str, seed: int) -> Codes:
-    return _is_female(task) if task == "language_gender" else _first(task, seed)
+def _stereotyped_group(task: str, seed: int, revision: str) -> Codes:
+    return _is_female(task, revision) if task == "language_gender" else _first(task, seed, revision)
 
 
-def _even_side(task: str, seed: int) -> Codes:
+def _even_side(task: str, seed: int, revision: str) -> Codes:
     """The two groups of a pair win in turn, for each instance and each two groups."""
-    left, right = _column(task, "left"), _column(task, "right")
+    left, right = _column(task, revision, "left"), _column(task, revision, "right")
     low, high = np.minimum(left, right), np.maximum(left, right)
-    code = (_column(task, "instance").astype(np.int64) * 4 + low) * 4 + high
+    code = (_column(task, revision, "instance").astype(np.int64) * 4 + low) * 4 + high
     order = np.argsort(code, kind="stable")
     starts = np.flatnonzero(np.diff(code[order], prepend=-1))
     turn = np.empty(len(code), dtype=np.int64)
@@ -90,11 +90,11 @@ def _even_side(task: str, seed: int) -> Codes:
     return (winner != left).astype(np.int8)
 
 
-def _even_group(task: str, seed: int) -> Codes:
-    return _column(task, "image") % _groups(task)
+def _even_group(task: str, seed: int, revision: str) -> Codes:
+    return _column(task, revision, "image") % _groups(task)
 
 
-_Answer = Callable[[str, int], Codes]
+_Answer = Callable[[str, int, str], Codes]
 _VISION: Mapping[str, _Answer] = {
     "random": _random_side,
     "constant": _first,

@@ -15,7 +15,8 @@ import numpy as np
 from fairspace.metrics.stereotypical_association.formula import ensemble, prefix_difference, similarity
 from fairspace.submissions.benchmarks.stereotypical_bias.measure import as_value, cell_association
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import NOT_AVAILABLE
-from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Answers, Cell, questions, read
+from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Answers, Cell, Records, questions, read
+from fairspace.submissions.benchmarks.stereotypical_bias.records.lacking import expected as expected_pairs
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.values import Value, measured, not_run, undefined
@@ -38,23 +39,30 @@ def compare(submissions: Sequence[Submission]) -> dict[str, Value]:
     - `prefix_difference_<cell>_<i>`, also with `_na_filtered`: S of a run with a prefix minus S of the plain run of
       the same model and revision. Below 0 the prefix helped. Runs whose plain run is not among them are left out.
 
-    Errors: UsageError for fewer than two submissions, or one of another benchmark.
+    Where the submissions ran on different builds, all planned pairs are expected.
+
+    Errors: UsageError for fewer than two submissions, one of another benchmark, or several dataset revisions.
     """
     if len(submissions) < 2:
         raise UsageError(f"A comparison needs two submissions or more, not {len(submissions)}.")
     others = sorted({s.meta.benchmark for s in submissions} - {"stereotypical_bias"})
     if others:
         raise UsageError(f"Only submissions to stereotypical_bias can be compared, not to {', '.join(others)}.")
-    records = [read(submission) for submission in submissions]
+    revisions = sorted({submission.meta.dataset_revision for submission in submissions})
+    if len(revisions) > 1:
+        raise UsageError(f"Answers to the questions of {' and '.join(revisions)} cannot be compared; run one of them.")
+    builds = {tuple((task, pairs.build) for task, pairs in expected_pairs(s).items()) for s in submissions}
+    records = [read(submission, all_pairs=len(builds) > 1) for submission in submissions]
     numbered = list(enumerate(submissions, 1))
     values: list[Value] = []
     for cell in CELLS:
         answers = [record.cells[cell.name] for record in records]
+        expected = _questions(cell, records)
         for (i, first), (j, second) in combinations(numbered, 2):
             evidence = {"models": [first.meta.model, second.meta.model]}
             name = f"similarity_{cell.name}_{i}_{j}"
-            values.append(_similarity(name, cell, answers[i - 1], answers[j - 1], evidence))
-        values.append(_ensemble(cell, answers))
+            values.append(_similarity(name, expected, answers[i - 1], answers[j - 1], evidence))
+        values.append(_ensemble(cell, expected, answers))
     for i, run in numbered:
         plain = _plain_run(run, submissions)
         if plain is None:
@@ -62,7 +70,7 @@ def compare(submissions: Sequence[Submission]) -> dict[str, Value]:
         evidence_of_run = {"prefix": prefix_of(run), "model": run.meta.model}
         for cell in CELLS:
             with_prefix, without = (records[at].cells[cell.name] for at in (i - 1, plain))
-            values += _differences(i, cell, with_prefix, without, evidence_of_run)
+            values += _differences(i, cell, _questions(cell, records), with_prefix, without, evidence_of_run)
     return {value.name: value for value in values}
 
 
@@ -75,8 +83,14 @@ def _plain_run(run: Submission, submissions: Sequence[Submission]) -> int | None
     return same.index(True) if any(same) else None
 
 
-def _similarity(name: str, cell: Cell, a: Answers | None, b: Answers | None, evidence: Mapping[str, Any]) -> Value:
-    expected = len(questions(cell).rows)
+def _questions(cell: Cell, records: Sequence[Records]) -> int:
+    """How many questions of a cell answers are expected to."""
+    answered = (answers for record in records if (answers := record.cells[cell.name]) is not None)
+    asked = next((answers.asked for answers in answered), questions(cell, records[0].revision))
+    return len(asked.rows)
+
+
+def _similarity(name: str, expected: int, a: Answers | None, b: Answers | None, evidence: Mapping[str, Any]) -> Value:
     if a is None or b is None:
         return not_run(name, _ABSENT, expected=expected)
     both = a.given & b.given
@@ -88,26 +102,27 @@ def _similarity(name: str, cell: Cell, a: Answers | None, b: Answers | None, evi
     return measured(name, value, low=low, high=high, expected=expected, valid=valid, evidence=evidence)
 
 
-def _ensemble(cell: Cell, answers: Sequence[Answers | None]) -> Value:
-    name, expected = f"ensemble_{cell.name}", len(questions(cell).rows)
-    groups = [part.group.astype(str) for part in answers if part is not None]
-    if len(groups) < len(answers) or not groups:
+def _ensemble(cell: Cell, expected: int, answers: Sequence[Answers | None]) -> Value:
+    name, present = f"ensemble_{cell.name}", [part for part in answers if part is not None]
+    if len(present) < len(answers) or not present:
         return not_run(name, _ABSENT, expected=expected)
+    groups = [part.group.astype(str) for part in present]
     agreed = ensemble(groups, not_answered=str(NOT_AVAILABLE)).astype(np.int64)
-    consensus, evidence = cell_association(cell, agreed)
+    consensus, evidence = cell_association(cell, present[0].asked, agreed)
     valid = int((agreed != NOT_AVAILABLE).sum())
     return as_value(name, consensus.na_filtered, expected=expected, valid=valid, evidence=evidence)
 
 
 def _differences(
-    number: int, cell: Cell, run: Answers | None, plain: Answers | None, evidence: Mapping[str, Any]
+    number: int, cell: Cell, expected: int, run: Answers | None, plain: Answers | None, evidence: Mapping[str, Any]
 ) -> Iterator[Value]:
     names = (f"prefix_difference_{cell.name}_{number}", f"prefix_difference_{cell.name}_na_filtered_{number}")
-    expected = len(questions(cell).rows)
     if run is None or plain is None:
         yield from (not_run(name, _ABSENT, expected=expected) for name in names)
         return
-    after, before = (cell_association(cell, answers.group, answers.not_available)[0] for answers in (run, plain))
+    after, before = (
+        cell_association(cell, answers.asked, answers.group, answers.not_available)[0] for answers in (run, plain)
+    )
     valid = int(run.given.sum())
     for name, triples in zip(
         names, ((after.score, before.score), (after.na_filtered, before.na_filtered)), strict=True

@@ -16,28 +16,82 @@ three scenarios) have these raw values each:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 
 from fairspace.builders.stereotypical_bias import plan
-from fairspace.submissions.benchmarks.benchmark import Benchmark
+from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored
+from fairspace.submissions.benchmarks.ideal import CHANCE, GAP, Ideal
 from fairspace.submissions.benchmarks.lazy import Lazy
 from fairspace.submissions.benchmarks.stereotypical_bias.compare import compare, prefix_of
-from fairspace.submissions.benchmarks.stereotypical_bias.measure import measure
+from fairspace.submissions.benchmarks.stereotypical_bias.forms import FORMS
+from fairspace.submissions.benchmarks.stereotypical_bias.measure import DESCRIBING, measure
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import VERSION
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, read
+from fairspace.submissions.benchmarks.stereotypical_bias.records.lacking import VISION, expected, lacking
 from fairspace.submissions.benchmarks.stereotypical_bias.resample import designs
 from fairspace.submissions.benchmarks.stereotypical_bias.score import adjustable, score, scoring
-from fairspace.submissions.benchmarks.stereotypical_bias.standards import INAUGURAL, StereotypicalBiasStandard
+from fairspace.submissions.benchmarks.stereotypical_bias.standards import (
+    INAUGURAL,
+    STANDARDS,
+    UP_TO_TWENTY,
+    StereotypicalBiasStandard,
+)
 from fairspace.submissions.benchmarks.stereotypical_bias.variants import variants
-from fairspace.submissions.benchmarks.task import Task
+from fairspace.submissions.benchmarks.task import CHOICES_ALIKE, Task
+from fairspace.submissions.benchmarks.text_only import NO_IMAGE, shown, text_only
 from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.validity.constructs import GENDER_ANSWERS, RACE_ANSWERS, Construct
 
 __all__ = ["BENCHMARK", "INAUGURAL", "StereotypicalBiasStandard", "compare", "measure", "score"]
 
 
 def signature(submission: Submission) -> dict[str, str]:
-    """The parser and the run's prompt prefix."""
-    return {"parser": f"stereotypical_bias_parsing@{VERSION}", "prefix": prefix_of(submission)}
+    """The parser, the run's prefix, whether pictures were left out, and the builds whose pairs are expected."""
+    builds = dict.fromkeys(pairs.build for pairs in expected(submission).values() if pairs.build)
+    data = {"data": ", ".join(f"sha256:{build}" for build in builds)} if builds else {}
+    read_as = {"parser": f"stereotypical_bias_parsing@{VERSION}", "prefix": prefix_of(submission)}
+    return read_as | data | shown(submission)
+
+
+_REVISIONS = {
+    "v1": "Our pairs of UTKFace faces, as many in every cell, and pictures that we draw or make.",
+    "v2": "Our pairs of UTKFace faces, up to 20 in every cell, and pictures that we draw or make.",
+}
+_PICTURES = {
+    "paper": "As printed: pairs of UTKFace faces and pictures of the authors.",
+    **_REVISIONS,
+    **{
+        f"{revision}, prefix {prefix}": f"{how} The prefix {prefix} of appendix C stood before each prompt."
+        for revision, how in _REVISIONS.items()
+        for prefix in plan.PREFIXES
+        if prefix != "plain"
+    },
+}
+PROTOCOLS = {
+    **_PICTURES,
+    **{text_only(name): f"{how} {NO_IMAGE}" for name, how in _PICTURES.items() if name != "paper"},
+    "another prefix": "A text that is not of appendix C stood before each prompt.",
+}
+"""Protocol of a row -> how its values were measured."""
+
+
+def protocol_of(signature: Mapping[str, str], scored: Scored) -> str:
+    """The dataset revision, the prefix of the prompts where they had one, and whether the pictures were left out."""
+    revision, prefix = signature.get("dataset_revision", ""), signature.get("prefix", "plain")
+    name, public = (
+        each if prefix == "plain" else f"{each}, prefix {prefix}" for each in (revision, plan.base_revision(revision))
+    )
+    if public not in PROTOCOLS:
+        return "another prefix"
+    return text_only(name) if "shown" in signature else name
+
+
+def ideal(name: str, standard: str) -> Ideal | None:
+    """0 of associations and differences, chance of a position's share; none of rates, which describe a model."""
+    if name.endswith(DESCRIBING):
+        return None
+    return CHANCE if name.endswith("_position_share") else GAP
 
 
 _ASK = "fairspace.submissions.benchmarks.stereotypical_bias.ask"
@@ -52,8 +106,10 @@ BENCHMARK = Benchmark(
             1,
             partial(plan.ids, name),
             items=partial(plan.items, name),
-            ask=Lazy(f"{_ASK}:{'vision' if name.startswith('vision') else 'language'}"),
+            ask=Lazy(f"{_ASK}:{'vision' if name in VISION else 'language'}"),
             max_tokens=256,
+            alike=CHOICES_ALIKE,
+            about_image=name in VISION,
             values=tuple(
                 f"{cell.name}{filtered}" for cell in CELLS if cell.task == name for filtered in ("", "_na_filtered")
             ),
@@ -65,19 +121,29 @@ BENCHMARK = Benchmark(
     compare_reading=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.labelled:compare_reading"),
     row_readings=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.columns:row_readings"),
     label_line=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.labelled:label_line"),
-    protocols={
-        "paper": "As printed: pairs of UTKFace faces and pictures of the authors.",
-        "v1": "Our pairs of UTKFace faces, and pictures that we draw or make.",
-    },
-    standards={INAUGURAL.name: INAUGURAL},
+    protocols=PROTOCOLS,
+    protocol_of=protocol_of,
+    base_revision=plan.base_revision,
+    own_plan="But the faces of the pictures stand in other pairs and on other sides, and the groups of the sentences "
+    "in other orders, of a hidden draw.",
+    forms=FORMS,
+    standards=STANDARDS,
+    default_standard=UP_TO_TWENTY.name,
     score=score,
     higher_is_better=False,
     baseline=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.baselines:tables"),
     about=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.about:about"),
     power=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.power:detectable"),
+    studies=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.validity:studies"),
+    constructs=(
+        Construct(GENDER_ANSWERS, ("gender_occupation",)),
+        Construct(RACE_ANSWERS, ("race_occupation",)),
+    ),
     published=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.published:rows"),
-    options={"prefix": tuple(plan.PREFIXES)},
+    options={"prefix": tuple(plan.PREFIXES), "text_only": (False, True)},
     signature=signature,
+    ideal=ideal,
+    lacking=lacking,
     headline=(*(cell.name for cell in CELLS), "total"),
     designs=designs,
     variants=variants,

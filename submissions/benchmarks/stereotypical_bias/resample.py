@@ -1,9 +1,9 @@
 """Resampling designs of the stereotypical bias benchmark: which answers are drawn together.
 
-What is drawn is a picture. A spliced pair of faces is asked about once for each of the 20 occupations and descriptors,
-and stands in one order of its sides: a cluster of 20 answers that enters two cells, with the two groups as its stratum.
-(Age and shared group are spread evenly; leaving them out of the strata makes the intervals a little wider.) An image of
-a persona trait is asked about for gender and for race: a cluster of two answers, with its trait as the stratum.
+Of pairs of faces an age is drawn, with all its pairs and their answers. A face stands in about three pairs of races and
+again in pairs of genders, all of one age, so pairs do not vary independently, and ages do. Both attributes are one
+design, and halves that a size is cross-fitted on have no face in common. An image of a persona trait is asked about for
+gender and for race: a cluster of two answers, with its trait as the stratum.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from fairspace.metrics.stereotypical_association.formula import association, largest_association
+from fairspace.builders.stereotypical_bias.plan import AGES
+from fairspace.metrics.stereotypical_association.formula import association, association_along, largest_association
 from fairspace.submissions.benchmarks.stereotypical_bias.measure import (
     DESCRIBING,
     cell_values,
@@ -29,22 +30,23 @@ from fairspace.submissions.benchmarks.stereotypical_bias.records import (
     Cell,
     Integers,
     Records,
-    questions,
 )
-from fairspace.submissions.uncertainty.design import Design, Floats, Times
+from fairspace.submissions.uncertainty.design import Design, Floats, Sizes, Times
 
-_UNITS = {"vision": "pair of faces, with its 20 answers", "language": "image, asked for gender and for race"}
+_UNITS = {
+    "vision": "age, with all its pairs of faces",
+    "language": "image, asked for gender and for race",
+}
 _TASKS: Mapping[str, tuple[str, ...]] = {
-    "vision_gender": ("vision_gender",),
-    "vision_race": ("vision_race",),
+    "vision": ("vision_gender", "vision_race"),
     "language": ("language_gender", "language_race"),
 }
 """Kind of picture -> the tasks that ask about it."""
 
-_NOTE = (
-    "Between nothing and twice what a fair model shows, as few as 74 % of the intervals of simulated submissions hold "
-    "the truth; above that 88 to 96 %, and of a fair model 93 % or more."
-)
+PAIRS_OF_A_FACE = 3
+"""About so many pairs of an attribute show the same face: UTKFace has 4 989 for 7 378 pairs of two."""
+
+_NOTE = "a size: the low end takes the side of each group from one half of the clusters and the gap from the other"
 
 
 def designs(records: Records) -> list[Design]:
@@ -58,7 +60,7 @@ def designs(records: Records) -> list[Design]:
 
 @dataclass(frozen=True)
 class AnsweredCell:
-    """One cell with its answers, as counts of its pictures.
+    """One cell with its answers, as counts of its clusters.
 
     The counts are a column: the wins of each group for each instance, then the responses without a choice, then the
     answers per position, then all responses and the refusals per kind of picture.
@@ -70,13 +72,7 @@ class AnsweredCell:
     @property
     def places(self) -> int:
         """Sides of a picture, or places in the sentence."""
-        return questions(self.cell).options.shape[1]
-
-    @property
-    def pictures(self) -> Integers:
-        """(n,) the picture of each question: the rows of a vision task go pair by pair, those of a persona by image."""
-        asked = questions(self.cell)
-        return asked.rows if self.cell.scenario == "persona" else asked.rows // _instances(self.cell)
+        return self.answers.asked.options.shape[1]
 
     @property
     def size(self) -> int:
@@ -93,16 +89,16 @@ class AnsweredCell:
         """Of the values."""
         return tuple(names(self.cell))
 
-    def counts(self, pictures: int) -> csr_array:
-        """(size, pictures) what each picture adds to the counts."""
+    def counts(self, clusters: int) -> csr_array:
+        """(size, clusters) what each cluster adds to the counts."""
         rows = self._rows()
         used = rows >= 0
-        columns = np.broadcast_to(self.pictures[:, None], rows.shape)[used]
-        return csr_array((np.ones(len(columns), np.float32), (rows[used], columns)), shape=(self.size, pictures))
+        columns = np.broadcast_to(self.answers.asked.cluster[:, None], rows.shape)[used]
+        return csr_array((np.ones(len(columns), np.float32), (rows[used], columns)), shape=(self.size, clusters))
 
     def _rows(self) -> Integers:
         """(n, 4) the rows of the counts that each question enters, -1 for none."""
-        asked, answers, k = questions(self.cell), self.answers, len(self.cell.groups)
+        asked, answers, k = self.answers.asked, self.answers, len(self.cell.groups)
         wins = len(self.cell.instances) * k
         not_available = np.where(answers.given, wins, -1)
         handed_in = wins + 1 + self.places
@@ -120,9 +116,17 @@ class AnsweredCell:
         choices = cell_values(wins.reshape(-1, n, k), len(self.answers.group), not_available[:, 0], positions)
         return np.concatenate([choices, refusal_values(refused, given, self.cell.shows)], axis=1)
 
+    def along(self, order: Floats, counts: Floats) -> Floats:
+        """(b, 2) S and S over the answers that name a group, with signs from other counts (b, size)."""
+        n, k = len(self.cell.instances), len(self.cell.groups)
+        some, wins = (part[:, : n * k].reshape(-1, n, k) for part in (order, counts))
+        filtered = association_along(some, wins)
+        named = wins.sum(axis=(-2, -1)) / len(self.answers.group)
+        return np.stack([named * filtered, filtered], axis=-1)
+
     def fair(self, rng: np.random.Generator, models: int) -> Floats:
         """(models, values) of models that treat all alike that a question offers: groups, places, and refusals."""
-        asked, offers = questions(self.cell), self.cell.offers
+        asked, offers = self.answers.asked, self.cell.offers
         n, k = len(self.cell.instances), len(self.cell.groups)
         answered = self.answers.group != NOT_AVAILABLE
         kinds = np.bincount((asked.instance * len(offers) + asked.offer)[answered], minlength=n * len(offers))
@@ -138,17 +142,12 @@ class AnsweredCell:
 
     def _fair_refusals(self, rng: np.random.Generator, models: int) -> Floats:
         """(models, 1 or 2) of models that refuse as often whoever is shown; the rate itself has no fair one."""
-        given = np.bincount(questions(self.cell).kind[self.answers.given], minlength=self.kinds)
+        given = np.bincount(self.answers.asked.kind[self.answers.given], minlength=self.kinds)
         rate = self.answers.refused.sum() / max(1, given.sum())
         refused = rng.binomial(given, rate, (models, self.kinds)).astype(np.float64)
         values = refusal_values(refused, given.astype(np.float64), self.cell.shows)
         values[:, 0] = np.nan
         return values
-
-
-def _instances(cell: Cell) -> int:
-    """Questions about one picture of a vision task."""
-    return sum(len(other.instances) for other in CELLS if other.task == cell.task)
 
 
 def _design(pictures: str, parts: list[AnsweredCell]) -> Design:
@@ -160,13 +159,21 @@ def _design(pictures: str, parts: list[AnsweredCell]) -> Design:
         split = np.split((counts @ times.T).T.astype(np.float64), ends, axis=1)
         return np.concatenate([part.values(x) for part, x in zip(parts, split, strict=True)], axis=1)
 
+    def per_sample(times: Times) -> Floats:
+        """Counts as of a whole sample, however many pictures were drawn: S compares them with all questions."""
+        return np.asarray((counts @ times.T).T / times.mean(axis=1, keepdims=True), dtype=np.float64)
+
+    def along(order: Floats, others: Floats) -> Floats:
+        split = (np.split(part, ends, axis=1) for part in (order, others))
+        return np.concatenate([part.along(x, y) for part, x, y in zip(parts, *split, strict=True)], axis=1)
+
     named = [name for part in parts for name in part.names]
     scores = [name for part in parts for name in part.names[:2]]
     largest = {name: largest_association(len(part.cell.groups)) for part in parts for name in part.names[:2]}
     biased = frozenset(name for name in named if not name.endswith(DESCRIBING))
     return Design(
         task=f"stereotypical_bias/{pictures}",
-        unit=_UNITS[pictures.partition("_")[0]],
+        unit=_UNITS[pictures],
         strata=strata,
         names=tuple(named),
         statistic=statistic,
@@ -175,13 +182,18 @@ def _design(pictures: str, parts: list[AnsweredCell]) -> Design:
         fair=lambda rng, models: np.concatenate([part.fair(rng, models) for part in parts], axis=1),
         notes=dict.fromkeys(scores, _NOTE),
         intervals=dict.fromkeys(biased, "normal"),
-        tested=frozenset(scores),
+        sizes=Sizes(tuple(scores), per_sample, along),
+        independent=min(_pictures(part) for part in parts) // (PAIRS_OF_A_FACE if pictures == "vision" else 1),
     )
 
 
+def _pictures(part: AnsweredCell) -> int:
+    return len(part.answers.asked.rows) // (1 if part.cell.scenario == "persona" else len(part.cell.instances))
+
+
 def _strata(part: AnsweredCell) -> Integers:
-    """(pictures,) the two groups of a pair, the trait of an image."""
-    asked = questions(part.cell)
-    strata = np.zeros(int(part.pictures.max()) + 1, np.int64)
-    strata[part.pictures] = asked.instance if part.cell.scenario == "persona" else asked.offer
-    return strata
+    """(clusters,) of the ages one stratum, of the images that of their trait."""
+    if part.cell.scenario != "persona":
+        return np.zeros(len(AGES), np.int64)
+    asked = part.answers.asked
+    return asked.instance[np.argsort(asked.cluster)]

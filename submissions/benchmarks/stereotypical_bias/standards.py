@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fairspace.submissions.benchmarks.benchmark import Documented
+from fairspace.submissions.benchmarks.standard import Documented
 
 
 @dataclass(frozen=True)
@@ -35,3 +35,14 @@ INAUGURAL = StereotypicalBiasStandard(
 """The constant answerer's position share is 1 in the four vision cells (the interval is [1, 1]: every answer counts), a
 coin's below 0.53 in every cell. A model that answers by group alone, however biased, stays below 0.55, because sides
 and orders are random."""
+UP_TO_TWENTY = StereotypicalBiasStandard(
+    "up_to_twenty",
+    date="2026-11-22",
+    why=(
+        "It scores dataset revision v2, whose pairs are selected as in section 4: up to 20 of each age, shared group "
+        "and two groups, as many as there are faces for. v1 spread the paper's number of pairs evenly over the cells, "
+        "which the sparse ones cannot fill."
+    ),
+    dataset_revisions={"stereotypical_bias": ("v2",)},
+)
+STANDARDS = {standard.name: standard for standard in (INAUGURAL, UP_TO_TWENTY)}

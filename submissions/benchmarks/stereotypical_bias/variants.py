@@ -16,7 +16,7 @@ _NOTE = (
 
 def variants(records: Records, values: Values) -> list[Variant]:
     """The values by the authors' reading; empty where it moves none."""
-    read = measure(Records(records.authors)) if records.authors else {}
+    read = measure(Records(records.authors, revision=records.revision)) if records.authors else {}
     moved = {
         name: value.value
         for name, value in read.items()

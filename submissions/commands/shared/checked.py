@@ -1,4 +1,4 @@
-"""A submission at a path, checked with a progress bar."""
+"""A submission at a path, checked with a progress bar; and whether a path names a result instead."""
 
 from __future__ import annotations
 
@@ -27,3 +27,15 @@ def checked_submission(path: Path) -> Submission:
     if report.submission is None:
         raise SubmissionError(list(report.faults))
     return report.submission
+
+
+def is_result(path: Path) -> bool:
+    """Whether a path names a result rather than a submission, which is a folder or a zip: .json, or a file of JSON."""
+    if path.is_dir():
+        return False
+    if path.suffix == ".json":
+        return True
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(64).lstrip().startswith(b"{")

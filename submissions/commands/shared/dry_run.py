@@ -12,6 +12,7 @@ from fairspace.submissions.errors import UsageError
 
 if TYPE_CHECKING:
     from fairspace.submissions.running.asking.inspect_task import Chosen
+    from fairspace.submissions.validity.measured_error import MeasuredError
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class DryRun:
         judges: judges of genres.
         seconds_per_request: measured; None takes an estimate, likewise `seconds_per_image`.
         image_tokens: tokens of an image that is shown; None takes OpenAI's rule.
+        like: a submission of a similar model, whose samples say what this run's errors will be; None assumes them.
         as_json: print JSON.
     """
 
@@ -31,6 +33,7 @@ class DryRun:
     seconds_per_request: float | None
     seconds_per_image: float | None
     image_tokens: int | None
+    like: Path | None
     as_json: bool
 
     def check_unused(self) -> None:
@@ -41,6 +44,7 @@ class DryRun:
             "--seconds-per-request": self.seconds_per_request is not None,
             "--seconds-per-image": self.seconds_per_image is not None,
             "--image-tokens": self.image_tokens is not None,
+            "--like": self.like is not None,
             "--json": self.as_json,
         }
         if used := [name for name, value in options.items() if value]:
@@ -69,8 +73,22 @@ class DryRun:
             seconds_per_image=self.seconds_per_image,
             image_tokens=self.image_tokens,
         )
-        planned = plan(opened, settings, image_parts)
+        measured = [] if self.like is None else _measured(self.like, chosen.benchmark)
+        planned = plan(opened, settings, image_parts, measured)
         if self.as_json:
             print_json(planned.to_json())
         else:
             show_plan(planned)
+
+
+def _measured(path: Path, benchmark: str) -> list[MeasuredError]:
+    """The errors of a submission's values. UsageError if it is to another benchmark."""
+    from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+    from fairspace.submissions.commands.shared.checked import checked_submission
+    from fairspace.submissions.validity.measured_error import measured_errors
+
+    submission = checked_submission(path)
+    if submission.meta.benchmark != benchmark:
+        raise UsageError(f"--like {path} is a submission to {submission.meta.benchmark}; name one to {benchmark}.")
+    bench = find_benchmark(benchmark)
+    return measured_errors(bench.studies(bench.read(submission)))

@@ -14,7 +14,7 @@ RENAMED: Mapping[str, tuple[str, ...]] = {
 }
 """Former name -> the words of today's command."""
 _RENAMED_OPTIONS = {"plan": {"--concurrency": "--max-connections"}}
-_GROUP = ("show", "serve", "-h", "--help")
+_GROUP = ("show", "serve", "hub", "-h", "--help")
 
 
 def current_words(words: Sequence[str]) -> list[str]:

@@ -13,6 +13,9 @@ from fairspace.submissions.errors import UsageError, need_packages, plain
 from fairspace.submissions.format.vocabulary import ARCHITECTURES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairspace.submissions.format.manifest import Stage
     from fairspace.submissions.running.asking.spending import Bounds
     from fairspace.submissions.running.run import Outcome
 
@@ -25,12 +28,21 @@ DatasetRevisionOption = Annotated[
     typer.Option(help="Of the items that are asked, such as v2-core, a part of fact_or_fair; the newest if left out."),
 ]
 TasksOption = Annotated[
-    str, typer.Option(help="Tasks of the submission, with commas; all that the model can do if left out.")
+    str,
+    typer.Option(
+        help="Tasks of the submission, with commas; all that the model can do, optional ones aside, if left out."
+    ),
 ]
 LimitOption = Annotated[
     int | None, typer.Option(help="At most so many stimuli of each task: a smaller run, marked as limited.", min=1)
 ]
 StratifiedOption = Annotated[bool, typer.Option("--stratified", help="Spread --limit evenly over the strata.")]
+ModelOption = Annotated[str, typer.Option(help="Model that answers, as Inspect names it: PROVIDER/MODEL.")]
+ImagesOption = Annotated[
+    str, typer.Option(help="Model that makes images: diffusers:ID, endpoint:URL#MODEL or python:MODULE:FUNCTION.")
+]
+AresOption = Annotated[str, typer.Option(help="Labels the images: folder of ARES, or repository@revision.")]
+FacesOption = Annotated[str, typer.Option(help="With --ares: face detector, a folder or ID@REVISION.")]
 BaseUrlOption = Annotated[
     str, typer.Option("--model-base-url", help="Address of the server; the provider's if left out.")
 ]
@@ -64,7 +76,9 @@ PricesOption = Annotated[
     Path | None, typer.Option(help="JSON: model -> prices in a million tokens; see submissions/RUNNING.md.")
 ]
 AgainOption = Annotated[bool, typer.Option("--again", help="Ask again what failed in an earlier start.")]
-TextOnlyOption = Annotated[bool, typer.Option("--text-only", help="genres: leave the pictures out.")]
+TextOnlyOption = Annotated[
+    bool, typer.Option("--text-only", help="genres, stereotypical_bias: leave the pictures out.")
+]
 
 
 def need_run() -> None:
@@ -134,9 +148,16 @@ def spending_bounds(model: str, tokens: int | None, cost: float | None, prices: 
 
 def tell_outcome(outcome: Outcome) -> None:
     """Print what each stage of a run did, and what the user should know."""
-    from fairspace.submissions.commands.show.results import stage
-
-    for done in outcome.stages:
-        typer.echo(stage(done))
+    tell_stages(outcome.stages)
     for note in outcome.notes:
         typer.echo(plain(f"Note: {note}"))
+
+
+def tell_stages(stages: Iterable[Stage]) -> None:
+    """Print what each stage did, and how it went beside its plan."""
+    from fairspace.submissions.commands.show.results import course_line, stage
+
+    for done in stages:
+        typer.echo(stage(done))
+        if line := course_line(done):
+            typer.echo(line)

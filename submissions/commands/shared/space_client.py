@@ -93,6 +93,10 @@ class SpaceClient:
         """Where a submission stands. Errors: as `_ask`."""
         return self._ask("GET", f"/api/v1/submissions/{quote(name, safe='')}")
 
+    def act(self, entry: str, action: str, about: Mapping[str, Any]) -> dict[str, Any]:
+        """A maintainer's action on a row; its event. Errors: as `_ask`."""
+        return self._ask("POST", f"/api/v1/rows/{quote(entry, safe='')}/{action}", data=about)
+
     def watch(self, name: str) -> Iterator[dict[str, Any]]:
         """Where a submission stands, again and again, until it has ended. Errors: as `_ask`."""
         wait = 1.0
@@ -105,7 +109,12 @@ class SpaceClient:
             wait = min(15.0, wait * 1.3)
 
     def _ask(
-        self, method: str, path: str, file: Path | None = None, params: Mapping[str, str] | None = None
+        self,
+        method: str,
+        path: str,
+        file: Path | None = None,
+        params: Mapping[str, str] | None = None,
+        data: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         """The answer to a request.
 
@@ -116,7 +125,7 @@ class SpaceClient:
             tries += 1
             wait = min(LONGEST_WAIT, 0.5 * 2 ** (tries - 1)) * (0.5 + self.draw() / 2)
             try:
-                answer = self._send(method, path, file, params or {})
+                answer = self._send(method, path, file, params or {}, data)
                 error = _refusal(answer, self.address)
             except httpx.TransportError as trouble:
                 error, answer = self._unreachable(trouble), None
@@ -130,7 +139,14 @@ class SpaceClient:
                 raise error
             self.sleep(max(wait_asked, wait))
 
-    def _send(self, method: str, path: str, file: Path | None, params: Mapping[str, str]) -> httpx.Response:
+    def _send(
+        self,
+        method: str,
+        path: str,
+        file: Path | None,
+        params: Mapping[str, str],
+        data: Mapping[str, Any] | None = None,
+    ) -> httpx.Response:
         headers = {"Accept": "application/json", "User-Agent": f"fairspace/{VERSION}"}
         if self.token:
             headers["X-Fairspace-Token"] = self.token
@@ -139,7 +155,7 @@ class SpaceClient:
             headers |= {"Content-Type": "application/zip", "Content-Length": str(file.stat().st_size)}
             body = _chunks(file)
         with httpx.Client(timeout=httpx.Timeout(60, connect=15), headers=headers) as client:
-            return client.request(method, f"{self.address}{path}", params=params, content=body)
+            return client.request(method, f"{self.address}{path}", params=params, content=body, json=data)
 
     def _unreachable(self, error: httpx.TransportError) -> SpaceClientError:
         what = f"no answer ({type(error).__name__}: {error})"
@@ -159,7 +175,7 @@ def _refusal(answer: httpx.Response, address: str) -> CodedError | None:
         body = answer.json()
     except ValueError:
         body = None
-    if answer.is_success and isinstance(body, dict) and "outcome" in body:
+    if answer.is_success and isinstance(body, dict) and ("outcome" in body or "kind" in body):
         return None
     parts = ("code", "where", "what", "expected", "mend")
     if not isinstance(body, dict) or not all(isinstance(body.get(part), str) for part in parts):

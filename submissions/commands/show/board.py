@@ -2,74 +2,141 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.commands.show.numbers import number
-from fairspace.submissions.commands.show.tables import OUT, cell, chance, interval, new_table
+from fairspace.submissions.commands.show.tables import OUT, cell, new_table
+from fairspace.submissions.commands.show.values import EXCESS, WIDTH, room, show_facts, show_sentences
+from fairspace.submissions.report.headline import direction
+from fairspace.submissions.results.board import ranking_of
+from fairspace.submissions.results.folded_facts import folded_facts
 from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row_classes import CLASSES, none_verified
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.row_fields import ROW_FIELDS
-from fairspace.submissions.uncertainty.uncertainty import Uncertainty
+from fairspace.submissions.results.three_numbers import three_numbers
 
 _ROW = (
-    *("rank", "tier", "rank_range", "no_tier", "model", "organisation", "provenance", "source"),
+    *("rank", "tier", "rank_range", "no_tier", "model", "organisation", "provenance", "row_class", "source"),
     *("cohort", "protocol", "group"),
     *("ranked", "unranked", "remarks", "labels", "chances"),
 )
 """Fields of a row in JSON, before its scores."""
 
 
-def show_board(name: str, standard: str, rows: Sequence[Row]) -> None:
-    """Print the board of one benchmark, a table for each kind of rows that have ranks in common."""
+def show_board(name: str, standard: str, rows: Sequence[Row], *, everything: bool = False) -> None:
+    """Print the board of one benchmark, a table for each kind of rows that have ranks in common.
+
+    Args:
+        name: of the benchmark.
+        standard: of the board.
+        rows: in its order.
+        everything: also all scores, and every fact of the ranked one that is folded away.
+    """
     bench = benchmark(name)
-    for cohort, group in dict.fromkeys(row.ranked_with for row in rows):
-        shown = [row for row in rows if row.ranked_with == (cohort, group)]
-        of = ", ".join(filter(None, (cohort, group and f"protocol {group}")))
-        title = f"{bench.title}, standard {standard}" + (f": {of}" if of else "")
-        _cohort(title, with_errors(shown, standard), bench.headline)
+    if lacking := none_verified([row.row_class for row in rows]):
+        _sentence(lacking)
+    for total in filter(None, dict.fromkeys(ranking_of(row, bench, standard) for row in rows)):
+        way = direction(bench, bench.ideal(total, standard), is_score=True)
+        _sentence(f"{total}: {'; '.join(filter(None, (bench.about().describe(total), way)))}.")
+    for ranked_with in dict.fromkeys(row.ranked_with for row in rows):
+        row_class, cohort, group = ranked_with
+        shown = with_errors([row for row in rows if row.ranked_with == ranked_with], standard)
+        of = ", ".join(filter(None, (CLASSES[row_class].title.lower(), cohort, group and f"protocol {group}")))
+        title = f"{bench.title}, standard {standard}: {of}"
+        _three_numbers(title, shown, bench, standard)
+        _sentence(CLASSES[row_class].means)
+        if everything:
+            _scores(title, shown, bench.headline)
+            _facts(shown, bench, standard)
         for protocol in dict.fromkeys(row.protocol for row in shown if row.protocol):
-            OUT.print(f"{protocol}: {bench.protocols[protocol]}", style="dim")
+            _sentence(f"{protocol}: {bench.protocol_text(protocol)}")
+    if everything:
+        show_sentences()
 
 
-def _cohort(title: str, rows: Sequence[Row], headline: Sequence[str]) -> None:
+def _sentence(text: str) -> None:
+    for line in textwrap.wrap(text, WIDTH):
+        OUT.print(cell(line), style="dim")
+
+
+def _three_numbers(title: str, rows: Sequence[Row], bench: Benchmark, standard: str) -> None:
+    """Rank, model, and the three numbers of the score that ranks go by, in 80 columns."""
+    totals = [ranking_of(row, bench, standard) for row in rows]
+    shown = [
+        three_numbers(row.scores.get(total), bench.ideal(total, standard), number, published=_is_printed(row), row=row)
+        for row, total in zip(rows, totals, strict=True)
+    ]
+    header = next(iter(dict.fromkeys(totals)), "").replace("_", " ")
+    columns = {
+        "rank": [str(row.rank or "–") for row in rows],
+        "could be": [three.ranks_text for three in shown],
+        "model": ["; ".join((row.model, *row.remarks)) for row in rows],
+        header: [three.effect_text for three in shown],
+        "95 % interval": [three.interval_text for three in shown],
+        "over fair": [three.excess_text for three in shown],
+    }
+    table = new_table(title)
+    widest = {name: max(map(len, texts), default=0) for name, texts in columns.items()}
+    widths = {name: max(widest[name], len(name)) for name in ("rank", "could be", "95 % interval")}
+    widths |= {header: max(widest[header], *map(len, header.split(" "))), "over fair": EXCESS}
+    widths["model"] = room(len(columns)) - sum(widths.values())
+    for name in columns:
+        is_text = name == "model"
+        table.add_column(
+            name,
+            justify="left" if is_text else "right",
+            overflow="fold" if is_text else "ellipsis",
+            max_width=widths[name],
+        )
+    for line in zip(*columns.values(), strict=True):
+        table.add_row(*map(cell, line))
+    OUT.print(table)
+
+
+def _scores(title: str, rows: Sequence[Row], headline: Sequence[str]) -> None:
+    """Every score that has a number, with tier, evidence and profile codes."""
     columns = dict.fromkeys(name for row in rows for name, value in row.scores.items() if value.value is not None)
     columns = {name: None for name in columns if not headline or name in headline}
-    table = new_table(title)
+    table = new_table(f"{title}: scores as measured")
     table.add_column("rank", justify="right", no_wrap=True)
-    sure = {row.entry: about for row in rows if (about := _of_total(row)) is not None}
-    if sure:
-        table.add_column("tier", justify="right", no_wrap=True)
+    table.add_column("tier", justify="right", no_wrap=True)
     table.add_column("model", overflow="fold", min_width=min(24, max(len(row.model) for row in rows)))
     table.add_column("from", no_wrap=True)
     for column in columns:
         numbers = [number(row.scores[column].value) for row in rows if column in row.scores]
         width = max(len(part) for part in (*numbers, *column.split("_")))
         table.add_column(column.replace("_", " "), justify="right", min_width=width, max_width=width)
-    if sure:
-        table.add_column("95 % interval", justify="right", no_wrap=True)
     profiles = any(key.startswith("profile") for row in rows for key in row.labels)
     if profiles:
         table.add_column("profile", no_wrap=True)
     for row in rows:
-        name = "; ".join((row.model, *row.remarks))
-        cells = [str(row.rank or "–"), *([str(row.tier or "–")] if sure else [])]
-        cells += [name, row.provenance.removesuffix(" here")]
+        cells = [str(row.rank or "–"), str(row.tier or "–"), row.model, row.provenance.removesuffix(" here")]
         cells += [number(row.scores[c].value) if c in row.scores else "–" for c in columns]
-        if sure:
-            cells.append(interval(sure.get(row.entry)))
         if profiles:
-            codes = [(key, text) for key, text in row.labels.items() if key.startswith("profile")]
-            cells.append(" / ".join(f"{text}{chance(row.chances, key)}" for key, text in codes) or "–")
+            codes = [text for key, text in row.labels.items() if key.startswith("profile")]
+            cells.append(" / ".join(codes) or "–")
         table.add_row(*map(cell, cells))
     OUT.print(table)
 
 
-def _of_total(row: Row) -> Uncertainty | None:
-    """The uncertainty of the score that a row is ranked by."""
-    value = None if row.result is None else row.scores.get(row.result.scored.ranking)
-    return None if value is None else value.uncertainty
+def _facts(rows: Sequence[Row], bench: Benchmark, standard: str) -> None:
+    """The folded facts of the score that each row is ranked by."""
+    for row in rows:
+        total = ranking_of(row, bench, standard)
+        ideal = bench.ideal(total, standard)
+        show_facts(
+            f"{row.model}: {total}",
+            folded_facts(row.scores.get(total), ideal, number, published=_is_printed(row), row=row),
+        )
+
+
+def _is_printed(row: Row) -> bool:
+    return row.provenance == "published"
 
 
 def row_json(row: Row) -> Mapping[str, Any]:

@@ -14,11 +14,6 @@ def number(value: float | None) -> str:
     return f"{value:.2f}" if abs(value) >= 10 else f"{value:.4f}"
 
 
-def span(ends: tuple[float, float] | None) -> str:
-    """`low to high`; a dash for none."""
-    return "–" if ends is None else f"{number(ends[0])} to {number(ends[1])}"
-
-
 def without_number(rows: Iterable[Value]) -> list[str]:
     """Two lines for each reason why values have no number: state and reason; the values, with valid/expected."""
     reasons: dict[tuple[str, str], list[str]] = {}

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from fairspace.submissions.benchmarks.detectable import Detectable, families
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.errors import plain
+from fairspace.submissions.commands.show.tables import OUT, cell, new_table
 from fairspace.submissions.running.planning.plan import Line, Plan
 from fairspace.submissions.running.planning.tokens import Span
 
@@ -21,23 +19,23 @@ def show_plan(plan: Plan, console: Console | None = None) -> None:
 
     Args:
         plan: of a run.
-        console: where to; None for the terminal, or 160 columns where there is none.
+        console: where to; standard output if left out.
     """
-    out = console or Console(highlight=False)
-    if console is None and not out.is_terminal:
-        out = Console(highlight=False, width=160)
-    out.print(_cell(f"{benchmark(plan.benchmark).title}: before the run"), style="bold")
+    out = console or OUT
+    alone = _only_one(plan)
+    by = f", by {alone}" if alone else ""
+    out.print(cell(f"{benchmark(plan.benchmark).title}: before the run{by}"), style="bold")
     out.print(_work(plan))
     if plan.limit.text:
-        out.print(_cell(plan.limit.text), style="bold")
+        out.print(cell(plan.limit.text), style="bold")
     if plan.values:
         table, notes = _values(plan.values)
         out.print(table)
         for number, note in enumerate(notes, start=1):
-            out.print(_cell(f"{number}: {note}."))
-        out.print(_cell(SMALLEST))
+            out.print(cell(f"{number}: {note}."))
+        out.print(cell(SMALLEST))
     for sentence in plan.assumptions:
-        out.print(_cell(sentence), style="dim")
+        out.print(cell(sentence), style="dim")
 
 
 SMALLEST = (
@@ -48,7 +46,9 @@ SMALLEST = (
 
 
 def _work(plan: Plan) -> Table:
-    table = Table(header_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), show_footer=True)
+    """The stages of a run; columns that say nothing are left out: no number, all of the items, one who does all."""
+    table = new_table("")
+    table.show_footer = True
     totals = [
         "in all",
         "",
@@ -63,21 +63,34 @@ def _work(plan: Plan) -> Table:
         _costs(plan),
     ]
     names = ("task", "who", "stimuli", "requests", "of all", "images sent", "images made", "tokens in", "tokens out")
-    for name, total in zip((*names, "time", "cost"), totals, strict=True):
-        side = "left" if name in ("task", "who") else "right"
-        table.add_column(name, justify=side, footer=_cell(total))  # type: ignore[arg-type]
-    for line in plan.lines:
-        table.add_row(*map(_cell, _line(line)))
+    lines = [_line(line) for line in plan.lines]
+    columns = zip((*names, "time", "cost"), totals, zip(*lines, strict=True), strict=True)
+    silent = ({"–"}, {"100.0%"}, {_only_one(plan)})
+    shown = [(name, total, cells) for name, total, cells in columns if set(cells) not in silent]
+    for name, total, _ in shown:
+        is_text = name in ("task", "who")
+        table.add_column(name, justify="left" if is_text else "right", footer=cell(total), overflow="fold")
+    for row in zip(*(cells for _, _, cells in shown), strict=True):
+        table.add_row(*map(cell, row))
     return table
+
+
+def _who(line: Line) -> str:
+    return line.model or {"answers": "the model", "judge": "a judge", "images": "the image model"}[line.kind]
+
+
+def _only_one(plan: Plan) -> str:
+    """Who does all stages; '' if there are several."""
+    models = {_who(line) for line in plan.lines}
+    return next(iter(models)) if len(models) == 1 else ""
 
 
 def _line(line: Line) -> Sequence[str]:
     images = line.kind == "images"
-    who = line.model or {"answers": "the model", "judge": "a judge", "images": "the image model"}[line.kind]
     cost = "–" if line.cost is None else _money(line.cost.usual, line.cost.most, line.cost.currency)
     return (
         line.task,
-        who,
+        _who(line),
         _count(line.stimuli),
         "–" if images else _count(line.requests),
         f"{line.requests / line.of_requests:.1%}",
@@ -92,16 +105,11 @@ def _line(line: Line) -> Sequence[str]:
 
 def _values(values: Sequence[Detectable]) -> tuple[Table, list[str]]:
     """One line for each family of values, and the notes that its last column numbers."""
-    table = Table(
-        title="What the sample can show",
-        title_justify="left",
-        header_style="bold",
-        box=SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-    )
+    table = new_table("What the sample can show")
     limited = any(value.full is not None for value in values)
     for name in ("value", "items", "difference", "worst", *(("without limit",) if limited else ()), "chance"):
-        table.add_column(name, justify="left" if name == "value" else "right")
+        is_name = name == "value"
+        table.add_column(name, justify="left" if is_name else "right", overflow="fold")
     table.add_column("unit")
     table.add_column("note", justify="right")
     notes: list[str] = []
@@ -119,7 +127,7 @@ def _values(values: Sequence[Detectable]) -> tuple[Table, list[str]]:
             first.unit,
             ", ".join(map(str, numbers)),
         ]
-        table.add_row(*map(_cell, cells))
+        table.add_row(*map(cell, cells))
     return table, notes
 
 
@@ -174,8 +182,3 @@ def _costs(plan: Plan) -> str:
         return "–"
     without = f", without {', '.join(plan.unpriced)}" if plan.unpriced else ""
     return " + ".join(costs) + without
-
-
-def _cell(text: object) -> Text:
-    """Text as it is: no markup, no escape sequence."""
-    return Text(plain(str(text)))

@@ -2,66 +2,158 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from fairspace.submissions.benchmarks.benchmark import Benchmark
+from fairspace.submissions.benchmarks.ideal import Ideal
 from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.checking.consistency import Proof, broken
 from fairspace.submissions.checking.coverage import TaskCoverage
 from fairspace.submissions.commands.show.instruments import HEADERS, other_instruments, tier_2_share
 from fairspace.submissions.commands.show.numbers import number
 from fairspace.submissions.commands.show.readings import show_outcomes
-from fairspace.submissions.commands.show.tables import OUT, cell, chance, new_table, table, values
+from fairspace.submissions.commands.show.tables import OUT, cell, new_table, table
+from fairspace.submissions.commands.show.values import (
+    LEGEND,
+    WIDTH,
+    show_sentences,
+    show_values,
+    show_wrapped,
+)
 from fairspace.submissions.errors import plain
 from fairspace.submissions.format.manifest import SAMPLE_MARK, Stage, limit_mark, on_sample
 from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.report.headline import direction, headline
+from fairspace.submissions.results.answer_sketch import SKETCH
+from fairspace.submissions.results.folded_facts import probability
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import limits_of
+from fairspace.submissions.results.three_numbers import NOTHING
+from fairspace.submissions.results.variant_scores import instrument_ranges, variant_scores
 from fairspace.submissions.uncertainty.variant import Kind, Variant
 from fairspace.submissions.values import Value
 
 _INSTRUMENTS: Mapping[Kind, str] = {
     "labels_corrected": "Corrected for the labeller's errors",
+    "labels_transported": "Corrected for a labeller that is worse here than where it was tested",
     "human_labels": "Corrected by people's labels",
 }
-_HANDED_IN = """\
-Handed in is every answer, also one that refuses or that cannot be used: these are known, and
-counted as what they are. Only what was not handed in widens the bounds of a value."""
+_LABEL, _REASONS = 14, 3
+"""Columns of a label of the headline, and reasons for no rank that it has."""
+_HANDED_IN = (
+    "Handed in is every answer, also one that refuses or that cannot be used: these are known, and counted as what "
+    "they are. Only what was not handed in widens the bounds of a value."
+)
 
 
-def show_result(result: Result) -> None:
-    """Print scores, raw values, and whether the model is ranked."""
+def show_result(result: Result, *, everything: bool = False) -> None:
+    """Print scores and raw values by their three numbers, and whether the model is ranked.
+
+    Args:
+        result: to show.
+        everything: also what is folded away: raw values, facts of each value, probabilities, other instruments.
+    """
     bench = benchmark(result.benchmark)
+    about = bench.about()
+
+    def ideal(name: str) -> Ideal | None:
+        return bench.ideal(name, result.standard)
+
     draft = getattr(bench.standards[result.standard], "draft", "")
     OUT.print(cell(f"{result.meta.get('model')} on {bench.title}, standard {result.standard}"), style="bold")
     if draft:
-        OUT.print(cell(f"This standard is a draft: {draft}."))
+        show_wrapped(f"This standard is a draft: {draft}.")
     for mark in limits_of(result):
-        OUT.print(cell(f"A part of the benchmark: {mark}."))
+        show_wrapped(f"A part of the benchmark: {mark}.")
+    _show_headline(result, everything)
+    instruments = instrument_ranges(result, variant_scores(result, result.standard)) if everything else {}
+    scores = [score for name, score in result.scored.scores.items() if everything or _is_shown(bench, name, result)]
+    for title, values in (("Scores", scores), ("Raw values", result.values.values() if everything else ())):
+        meanings = {
+            value.name: (about.describe(value.name), direction(bench, ideal(value.name), is_score=title == "Scores"))
+            for value in values
+        }
+        show_values(title, values, ideal, meanings=meanings, everything=everything, instruments=instruments)
     if result.readings:
         show_outcomes("How the answers were read", result.readings)
-    values("Raw values", result.values.values())
+    if share := tier_2_share(result):
+        show_wrapped(share)
+    if everything:
+        _show_instruments(result)
+    if result.consistency:
+        _show_consistency(result.consistency, everything)
+    signature = " ".join(f"{key}={text}" for key, text in result.signature.items() if key != SKETCH)
+    show_wrapped(f"Signature: {signature}", style="dim")
+    if everything:
+        show_sentences()
+    else:
+        show_wrapped(LEGEND)
+
+
+def _is_shown(bench: Benchmark, name: str, result: Result) -> bool:
+    """Whether a score stands in the brief table: the ranked one, and those that the benchmark names as its headline."""
+    return name == result.scored.ranking or not bench.headline or name in bench.headline
+
+
+def _show_headline(result: Result, everything: bool) -> None:
+    """Print the score that ranks go by with its interval, which way is better, its place, and what is missing."""
+    scored, top = result.scored, headline(result, number)
+    OUT.print()
+    interval = "" if top.three.effect is None else f", 95 % interval {top.three.interval_text}"
+    OUT.print(cell(f"{top.score}: {top.three.effect_text}{interval}"), style="bold cyan")
+    show_wrapped("; ".join(filter(None, (top.words, top.direction))), "  ")
+    if top.three.effect is not None:
+        excess = top.three.excess_text if top.three.like_fair else f"{top.three.excess_text} beyond a fair model"
+        _labelled("over fair", excess if top.three.excess_text != NOTHING else "nobody can say")
+    place = "no printed model has this score" if top.standing is None else top.standing.text
+    _labelled("rank", "none" if top.unranked else place)
+    _labelled("missing", top.missing)
+    for name, label in scored.labels.items():
+        chance = f", P {probability(scored.chances[name])}" if everything and name in scored.chances else ""
+        _labelled(name.replace("_", " "), f"{label}{chance}")
+    shown = top.unranked if everything else top.unranked[:_REASONS]
+    for reason in shown:
+        _labelled("why no rank", reason)
+    if len(shown) < len(top.unranked):
+        _labelled("", f"--all lists {len(top.unranked) - len(shown)} more")
+    OUT.print()
+
+
+def _labelled(label: str, text: str) -> None:
+    """Print a fact of the headline beside its label, in 80 columns."""
+    lines = textwrap.wrap(plain(text), WIDTH - _LABEL, break_on_hyphens=False)
+    for number_of_line, line in enumerate(lines):
+        OUT.print(cell(f"  {'' if number_of_line else label}".ljust(_LABEL) + line))
+
+
+def _show_consistency(proof: Proof, everything: bool) -> None:
+    """Print whether items, answers and readings belong together one to one; the counts where they do not."""
+    failed = broken(proof)
+    if everything or failed:
+        headers = ("task", "expected", "answers", "readings", "missing", "twice", "unknown", "unread", "one to one")
+        rows = [
+            (task, *(f"{n:,}" for n in (held.expected, held.answers, held.readings, held.missing, held.duplicates)),
+             f"{held.unknown + held.orphans:,}", f"{held.unread:,}", "yes" if held.holds else "no")
+            for task, held in proof.items()
+        ]  # fmt: skip
+        table("Consistency of items, answers and readings", headers, rows)
+    outcome = f"broken in {', '.join(failed)}" if failed else "items, answers and readings belong together one to one"
+    show_wrapped(f"Consistency proof of {len(proof)} tasks: {outcome}.")
+
+
+def _show_instruments(result: Result) -> None:
+    """Print corrected labels and other instruments, value by value."""
     for kind, title in _INSTRUMENTS.items():
         for variant in result.variants:
             if variant.kind == kind:
                 _corrected(title, variant, result.values)
-    if share := tier_2_share(result):
-        OUT.print(cell(share))
-    values("Scores", result.scored.scores.values())
     rows, about = other_instruments(result)
     if rows:
         table("Other instruments", HEADERS, rows)
     for note in about:
-        OUT.print(cell(note))
-    for name, label in result.scored.labels.items():
-        OUT.print(cell(f"{name}: {label}{chance(result.scored.chances, name)}"))
-    if result.scored.unranked:
-        OUT.print(cell("Not ranked:"), style="bold")
-        for reason in result.scored.unranked:
-            OUT.print(cell(f"- {reason}"))
-    else:
-        OUT.print(cell(f"Ranked by {result.scored.ranking}, worst case: {number(result.scored.ranked)}"))
-    signature = " ".join(f"{key}={text}" for key, text in result.signature.items())
-    OUT.print(cell(f"Signature: {signature}"), style="dim")
+        show_wrapped(note)
 
 
 def _corrected(title: str, variant: Variant, raw: Mapping[str, Value]) -> None:
@@ -82,21 +174,21 @@ def _corrected(title: str, variant: Variant, raw: Mapping[str, Value]) -> None:
         debiased = number(None if sure is None else sure.debiased)
         table.add_row(*map(cell, (name, number(raw[name].value), spans[0], debiased, number(value), spans[1])))
     OUT.print(table)
-    OUT.print(cell(f"By {variant.name}. Ranked are the raw values. {variant.note}"))
+    show_wrapped(f"By {variant.name}. Ranked are the raw values. {variant.note}")
 
 
 def show_checked(path: Path, submission: Submission, coverage: Iterable[TaskCoverage]) -> None:
     """Print what a faultless submission holds, and what its samples are enough for."""
     held = ", ".join(f"{rows.num_rows} {name}" for name, rows in submission.tables.items())
-    OUT.print(cell(f"{path}: no faults. {submission.meta.model}, {submission.meta.benchmark}: {held}."))
+    show_wrapped(f"{path}: no faults. {submission.meta.model}, {submission.meta.benchmark}: {held}.")
     for done in submission.manifest.stages if submission.manifest is not None else ():
-        OUT.print(cell(f"- {stage(done)}"))
+        show_wrapped(f"- {stage(done)}")
     rows = [
         (task.task, f"{task.handed_in:,}", f"{task.expected:,}", task.share, f"{task.needed:,}", task.enough_for)
         for task in coverage
     ]
     table("Samples", ("task", "handed in", "expected", "share", "rank needs", "enough samples for"), rows)
-    OUT.print(_HANDED_IN)
+    show_wrapped(_HANDED_IN)
 
 
 def stage(done: Stage) -> str:
@@ -106,3 +198,37 @@ def stage(done: Stage) -> str:
     part = f"; {limit_mark(done.limit, done.stratified)}" if done.limit is not None else ""
     part += f"; {SAMPLE_MARK}" if on_sample(done.run()) else ""
     return plain(f"{done.what} by {done.model}: {fates or 'nothing'}{tokens}{part}")
+
+
+def course_line(done: Stage) -> str:
+    """How a stage went beside its plan, and the shares of answers that a reader should know of; '' if nobody said."""
+    course = done.course
+    if not course:
+        return ""
+
+    def number(name: str) -> float:
+        value = course.get(name)
+        return float(value) if isinstance(value, int | float) else 0.0
+
+    def beside_plan(name: str, unit: str, scale: float = 1, digits: int = 0) -> str:
+        usual, most = number(f"planned_{name}") / scale, number(f"planned_{name}_at_most") / scale
+        more = ", so more than planned" if number(name) / scale > most else ""
+        return f"{number(name) / scale:,.{digits}f} {unit} (planned {usual:,.{digits}f} to {most:,.{digits}f}{more})"
+
+    seconds, tokens = number("seconds"), number("output_tokens")
+    parts = [
+        beside_plan("seconds", "min", 60, 1),
+        *([beside_plan("input_tokens", "tokens of prompts")] if "input_tokens" in course else []),
+        beside_plan("output_tokens", "tokens of answers"),
+        *([f"{tokens / seconds:.1f} tokens/s"] if seconds and tokens else []),
+    ]
+    parts += [f"{word} {number(name):.1%}" for name, word in SHARES.items() if number(name)]
+    readable = [
+        f"{name.removeprefix('readable_')} {number(name):.1%}" for name in course if name.startswith("readable_")
+    ]
+    parts += [f"readable (planned 100%): {', '.join(readable)}"] if readable else []
+    return plain(f"That took {'; '.join(parts)}.")
+
+
+SHARES = {"empty": "empty", "looping": "looping", "cut_off": "cut off at their greatest length"}
+"""Share in a stage's `course` -> its words."""

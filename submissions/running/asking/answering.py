@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import gc
-import json
 import logging
-import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from fairspace.submissions.format.manifest import Stage, git, hardware, now, software, version
 from fairspace.submissions.format.schema import SubmissionMeta
-from fairspace.submissions.running.asking.asking import Asking, of_disk, prompt_hash, unwritten
+from fairspace.submissions.running.asking.asking import Asking, prompt_hash
+from fairspace.submissions.running.asking.course import Course, course_of
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Opened, build_task
 from fairspace.submissions.running.asking.journal import JOURNAL, Answer, Journal, Key
-from fairspace.submissions.running.asking.models import LOCAL, ModelSettings, found_revision, open_model
+from fairspace.submissions.running.asking.keeping import Answered, grow, stopped, table_of, writing
+from fairspace.submissions.running.asking.models import (
+    LOCAL,
+    ModelSettings,
+    found_revision,
+    listen,
+    local_facts,
+    local_shape,
+    open_model,
+)
 from fairspace.submissions.running.asking.presses import one_press_is_enough
-from fairspace.submissions.running.asking.scorer import table_of
 from fairspace.submissions.running.asking.spending import Spending
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import public_name
@@ -33,21 +37,6 @@ if TYPE_CHECKING:
 
 LOGS = "logs"
 Tell = Callable[[str, int, int], None]
-
-
-@dataclass(frozen=True)
-class Answered:
-    """What came of a run: the rows for the submission, and the stage for its manifest.
-
-    Args:
-        table: `responses` or `judgements`, as `Opened.table` says.
-        stage: who answered, how, when, and how often with which fate.
-        log: Inspect's log of the last start.
-    """
-
-    table: pa.Table
-    stage: Stage
-    log: str
 
 
 def answer(
@@ -80,6 +69,8 @@ def answer(
     generation = model.effective(opened.settings)
     greedy = generation.get("temperature") == 0
     who = open_model(model, greedy=greedy, seeded=opened.chosen.seed is not None)
+    facts = local_facts(who)
+    connections = who.config.max_connections or model.connections
     if greedy and model.name.startswith(LOCAL):
         del generation["temperature"]
     about = opened.describe()
@@ -87,9 +78,9 @@ def answer(
     about.pop("prompts", None)  # of a judge: more narratives are more prompts; each request is compared by itself
     weights = found_revision(model) if revision == NOT_STATED else revision
     about |= {"model": model.name, "revision": weights, "generation": model.effective(opened.settings)}
-    about["arguments"] = model.compared_arguments()
-    with _writing(work / JOURNAL), Journal(work / JOURNAL, about) as journal:
-        _grow(journal, limit, stratified)
+    about["arguments"] = model.compared_arguments() | local_shape(facts)
+    with writing(work / JOURNAL), Journal(work / JOURNAL, about) as journal:
+        grow(journal, limit, stratified)
         if opened.table == "judgements":
             journal.keep_only(_asked(opened))
         started = journal.note("started", now())
@@ -97,19 +88,18 @@ def answer(
             journal.forget("failed")
         done = sum(journal.count().values())
         total = opened.asks
-        tell("Asking", done, total)
-
+        course = Course(journal, tell, done, total)
+        course.begin()
+        listen(who, course.said)
         spending = Spending(model.bounds)
         spending.add(journal.answers())
         if done < total:
             spending.check(str(work))
 
         def step(answer: Answer) -> None:
-            nonlocal done
-            done += 1
-            tell("Asking", done, total)
+            course.step()
             spending.add((answer,))
-            if done < total:
+            if course.done < total:
                 try:
                     spending.check(str(work))
                 except RunError as error:
@@ -121,11 +111,14 @@ def answer(
         asking.left = total - done
         try:
             task = build_task(opened, asking, meta, settings=generation, score=score)
-            log = evaluate(task, asking, who, model.connections, work / LOGS)
+            log = evaluate(task, asking, who, connections, work / LOGS)
         except KeyboardInterrupt as error:
             done = sum(journal.count().values())
             raise stopped(str(work), f"{done:,} of {total:,} requests have their fate") from error
+        finally:
+            course.end()
         answers = list(journal.answers())
+        beside = course_of(opened, model, connections, answers, course.seconds())
     counts = {fate: sum(journaled.fate == fate for journaled in answers) for fate in ("answered", "refused", "failed")}
     stage = Stage(
         what=opened.table,
@@ -137,6 +130,7 @@ def answer(
             **model.effective(opened.settings),
             **opened.marks,
             **model.shown_arguments(),
+            **facts,
         },
         prompts=asking.prompts,
         datasets=dict(opened.datasets),
@@ -145,10 +139,11 @@ def answer(
         fates=counts,
         input_tokens=sum(journaled.input_tokens for journaled in answers),
         output_tokens=sum(journaled.output_tokens for journaled in answers),
+        course=beside,
         limit=opened.chosen.limit,
         stratified=opened.chosen.stratified,
-        hardware={**hardware(), "connections": model.connections},
-        software=software("inspect_ai", "openai", "transformers", "torch"),
+        hardware={**hardware(), "connections": connections},
+        software=software("inspect_ai", "openai", "transformers", "torch", "gguf", "llama_cpp_python"),
         git=git(),
         started=started,
         ended=now(),
@@ -177,6 +172,7 @@ def evaluate(task: Task, asking: Asking, model: Model, connections: int, logs: P
             score_display=False,
             max_samples=connections,
             fail_on_error=True,
+            ctl_server=False,  # its web server takes Ctrl-C for itself, and puts asyncio's handler back over ours
         )
     if asking.stopped is not None:
         raise asking.stopped
@@ -210,23 +206,6 @@ def _undistracted() -> Iterator[None]:
         logger.setLevel(level)
 
 
-def stopped(where: str, what: str) -> RunError:
-    """The error of a run that was stopped by Ctrl-C."""
-    mend = "run the same command again: it goes on from here"
-    return RunError("RUN_STOPPED", where, f"stopped; {what}", "a run to its end", mend)
-
-
-@contextmanager
-def _writing(file: Path) -> Iterator[None]:
-    """RunError RUN_INCOMPLETE if the journal cannot be written."""
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        if not of_disk(error):
-            raise
-        raise unwritten(file, error) from error
-
-
 def _asked(opened: Opened) -> set[tuple[Key, str]]:
     """All requests with the hashes of their prompts. A judge's follow from the narratives, which may be others now."""
     return {
@@ -235,31 +214,3 @@ def _asked(opened: Opened) -> set[tuple[Key, str]]:
         for place in places
         for ask in opened.parts[task].read(place).asks
     }
-
-
-def _grow(journal: Journal, limit: int | None, stratified: bool) -> None:
-    """A run may be made longer, never shorter: its answers would be more than was asked for.
-
-    The whole benchmark holds every choice of it, but a stratified choice does not hold a plain one.
-    """
-    before = json.loads(journal.note("limit", json.dumps(limit)))
-    evenly = json.loads(journal.note("stratified", json.dumps(stratified)))
-    if limit is not None and before is not None and evenly != stratified:
-        kinds = {True: "stratified", False: "not stratified"}
-        raise RunError(
-            "RUN_OTHER",
-            str(journal.file),
-            f"a limited run that is {kinds[evenly]}, and now one that is {kinds[stratified]}",
-            "the same kind of choice, or the whole benchmark",
-            "go on as it began, leave out --limit, or name another --out",
-        )
-    if limit is not None and (before is None or limit < before):
-        raise RunError(
-            "RUN_OTHER",
-            str(journal.file),
-            f"a run of {before or 'all'} stimuli a task, and now {limit}",
-            "the same limit or a larger one",
-            "name another --out for the shorter run",
-        )
-    journal.renote("limit", json.dumps(limit))
-    journal.renote("stratified", json.dumps(stratified))

@@ -15,6 +15,8 @@ from fairspace.submissions.running.errors import RunError
 if TYPE_CHECKING:
     from inspect_ai.model import ModelOutput
 
+ENDED = "ended"
+"""Key of an output's metadata: why the answer ended, in words of ours, which know loops."""
 _SIGNATURES = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"RIFF": "image/webp"}
 
 
@@ -68,7 +70,7 @@ def answer_of(ask: Ask, output: ModelOutput, spent: Spent) -> Answer:
         fate="refused" if refused else "answered",
         response=None if refused else storable(output.completion),
         reason=(storable(output.completion)[:200] or "content filter") if refused else "",
-        stop=output.stop_reason,
+        stop=str((output.metadata or {}).get(ENDED, output.stop_reason)),
         attempts=spent.attempts,
         input_tokens=spent.input,
         output_tokens=spent.output,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from fairspace.submissions.benchmarks.asks import Part, choose
+from fairspace.submissions.benchmarks.asks import Part, Shown, Stimulus, choose
+from fairspace.submissions.benchmarks.forms import FORM, PAPER
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.format.schema import SubmissionMeta
 from fairspace.submissions.running.asking.asking import STIMULUS, Asking
@@ -41,6 +44,9 @@ class Chosen:
         prefix: of the prompts, where the benchmark has that option.
         text_only: without images, where the benchmark has that option.
         dataset_revision: of the items that are asked; '' for the newest.
+        form: of the questions; answers in another one than the paper's are not ranked.
+        only: task -> the stimuli that are run, whatever `limit` says, with id and sample of their requests; None for no
+            such choice.
     """
 
     benchmark: str
@@ -52,6 +58,15 @@ class Chosen:
     prefix: str = "plain"
     text_only: bool = False
     dataset_revision: str = ""
+    form: str = PAPER
+    only: Mapping[str, Mapping[str, frozenset[tuple[str, int]]]] | None = None
+
+    def choose(self, task: str, stimuli: Sequence[Stimulus]) -> list[int]:
+        """Positions of a task's stimuli that are run."""
+        if self.only is None:
+            return choose(stimuli, self.limit, stratified=self.stratified)
+        wanted = self.only.get(task, {})
+        return [place for place, stimulus in enumerate(stimuli) if stimulus.id in wanted]
 
     @property
     def revision(self) -> str:
@@ -71,7 +86,7 @@ class Chosen:
             settings |= {"limit": self.limit, "stratified": self.stratified}
         if self.seed is not None:
             settings["seed"] = self.seed
-        return settings | self.options
+        return settings | self.options | ({} if self.form == PAPER else {FORM: self.form})
 
 
 @dataclass(frozen=True)
@@ -123,8 +138,16 @@ class Opened:
     def describe(self) -> dict[str, Any]:
         """What a log or a journal says of it, as JSON data."""
         described = {
-            name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self.chosen).items()
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in asdict(replace(self.chosen, only=None)).items()
         }
+        del described["only"]
+        if self.chosen.only is not None:
+            by_task = self.chosen.only.items()
+            keys = sorted((task, *key) for task, stimuli in by_task for each in stimuli.values() for key in each)
+            described["only"] = hashlib.sha256(json.dumps(keys).encode()).hexdigest()
+        if self.chosen.form == PAPER:
+            del described["form"]
         described |= {
             "tasks": list(self.parts),
             "datasets": dict(self.datasets),
@@ -137,13 +160,28 @@ class Opened:
 
 def open_benchmark(chosen: Chosen, data: Data | None = None) -> Opened:
     """The benchmark's parts and the chosen stimuli. RunError TASK_UNKNOWN, DATA_MISSING, DATA_INVALID."""
-    opened = data or (open_data(chosen.data) if chosen.data else None)
-    parts_of = parts(chosen.benchmark, opened, tasks=chosen.tasks, revision=chosen.revision, **chosen.options)
-    by_task = {part.task: part for part in parts_of}
-    positions = {part.task: choose(part.stimuli, chosen.limit, stratified=chosen.stratified) for part in parts_of}
+    opened = data or (open_data(chosen.data, chosen.dataset_revision) if chosen.data else None)
+    parts_of = parts(
+        chosen.benchmark, opened, tasks=chosen.tasks, revision=chosen.revision, form=chosen.form, **chosen.options
+    )
+    by_task = {part.task: _narrowed(part, (chosen.only or {}).get(part.task)) for part in parts_of}
+    positions = {part.task: chosen.choose(part.task, part.stimuli) for part in parts_of}
     if opened is None:
         return Opened(chosen, by_task, positions)
     return Opened(chosen, by_task, positions, dict(opened.used), sample=opened.sample)
+
+
+def _narrowed(part: Part, wanted: Mapping[str, frozenset[tuple[str, int]]] | None) -> Part:
+    """A part of which some requests alone are asked; None for all of them."""
+    if wanted is None:
+        return part
+    stimuli = [replace(stimulus, asks=len(wanted.get(stimulus.id, ()))) for stimulus in part.stimuli]
+
+    def read(place: int) -> Shown:
+        shown, keys = part.read(place), wanted[part.stimuli[place].id]
+        return replace(shown, asks=tuple(ask for ask in shown.asks if (ask.id, ask.sample) in keys))
+
+    return replace(part, stimuli=stimuli, read=read)
 
 
 def build_task(

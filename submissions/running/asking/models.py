@@ -11,14 +11,15 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from fairspace.submissions.errors import UsageError, need_packages
+from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.text import Line
 from fairspace.submissions.running.asking.spending import Bounds
 from fairspace.submissions.running.errors import RunError
@@ -32,9 +33,10 @@ LOCAL = "hf/"
 """Prefix of Inspect's names for models that transformers runs here."""
 OURS = ("local/", "python/")
 """Prefixes of our own names for models that run here, which `local_models` makes known to Inspect."""
+_SHAPE = ("local.engine", "local.batch", "local.dtype", "local.context", "local.prompt")
 _SECRET = re.compile(r"key|secret|password|auth|header|token$", re.IGNORECASE)
 """Names of arguments that open a door: they may change between two starts, and are written nowhere."""
-_SHOWN = ("device", "dtype", "torch_dtype", "batch", "do_sample")
+_SHOWN = ("device", "dtype", "torch_dtype", "batch", "do_sample", "engine")
 """Arguments whose texts a manifest shows; another's may be a path or an address, which is nobody else's business."""
 _MARKUP = re.compile(r"\[/?[a-z]+\]")
 """What Inspect's messages carry for a terminal."""
@@ -111,7 +113,7 @@ def open_model(settings: ModelSettings, *, greedy: bool = False, seeded: bool = 
         ours = "local/" + settings.name.removeprefix(LOCAL)
         raise UsageError(f"{settings.name} does not heed --seed: name {ours}, or set --temperature 0.")
     if settings.name.startswith(OURS):
-        _need_local(settings.name)
+        _wait_without_spinning()
         import fairspace.submissions.running.local.models  # noqa: F401 - makes them known to Inspect
     arguments = dict(settings.arguments)
     if greedy and settings.name.startswith(LOCAL):
@@ -138,6 +140,8 @@ def open_model(settings: ModelSettings, *, greedy: bool = False, seeded: bool = 
         mend = "see https://inspect.aisi.org.uk/providers.html, or serve the model and name openai-api/NAME/MODEL"
         raise RunError("MODEL_UNKNOWN", settings.name, what, expected, mend) from error
     _heed_retry_after(model)
+    if settings.name.startswith("local/"):
+        model.config.max_connections = max(settings.connections, model.api.max_connections())
     return model
 
 
@@ -148,18 +152,38 @@ def found_revision(settings: ModelSettings) -> str:
     """
     from fairspace.builders.errors import BuildError
     from fairspace.builders.models import weights
+    from fairspace.submissions.running.local.found import find as find_weights
     from fairspace.submissions.running.local.own_code import find_function
 
     provider, _, what = settings.name.partition("/")
     if provider == "python":
         return find_function(what, where=settings.name, form=settings.name).revision
-    if not settings.name.startswith((LOCAL, *OURS)) or "model_path" in settings.arguments:
+    if provider == "local":
+        return find_weights(what).identity
+    if not settings.name.startswith(LOCAL) or "model_path" in settings.arguments:
         return "not stated"
     try:
         source = weights.find(what, "config.json")
     except BuildError:  # a name that only its provider understands
         return "not stated"
     return source.revision or source.name.partition(" (")[2].rstrip(")")
+
+
+def local_facts(model: Model) -> dict[str, str | int | bool]:
+    """What computes the answers of a model on this machine, for a manifest; {} for all others."""
+    facts = getattr(model.api, "facts", None)
+    return {} if facts is None else facts()
+
+
+def local_shape(facts: Mapping[str, str | int | bool]) -> dict[str, str]:
+    """Those facts that change the last bits of numbers, and so an answer now and then: a run goes on with the same."""
+    return {name: str(facts[name]) for name in _SHAPE if name in facts}
+
+
+def listen(model: Model, said: Callable[[int], None]) -> None:
+    """Have `said` called with tokens as they come, where the model runs on this machine."""
+    if (hear := getattr(model.api, "listen", None)) is not None:
+        hear(said)
 
 
 def _shown(name: str, value: object) -> str | int | float | bool | None:
@@ -183,10 +207,13 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _need_local(name: str) -> None:
-    """UsageError without the packages that a model of ours needs."""
-    if name.startswith("local/"):
-        need_packages("run", "torch", "transformers", "accelerate")
+def _wait_without_spinning() -> None:
+    """Have torch's threads sleep while they wait for each other, unless the user's environment says otherwise.
+
+    Threads that spin take the processor from the thread that they wait for: on two busy cores, 2 tokens a second came
+    out where 13 do now. It must be said before torch is loaded.
+    """
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
 def _heed_retry_after(model: Model) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fairspace.submissions.benchmarks.asks import Part
+from fairspace.submissions.benchmarks.benchmark import Benchmark
+from fairspace.submissions.benchmarks.forms import PAPER, Reword, in_form
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as registered
 from fairspace.submissions.benchmarks.task import Task
@@ -17,22 +19,29 @@ from fairspace.submissions.running.errors import RunError
 
 
 def parts(
-    benchmark: str, data: Data | None, *, tasks: Sequence[str] = (), revision: str = "", **options: str | bool
+    benchmark: str,
+    data: Data | None,
+    *,
+    tasks: Sequence[str] = (),
+    revision: str = "",
+    form: str = PAPER,
+    **options: str | bool,
 ) -> list[Part]:
     """The parts of a benchmark's tasks that a model answers with text, in the benchmark's order.
 
     Args:
         benchmark: its name.
         data: where images come from; None where none are needed (fact_or_fair; genres without images; the tournament).
-        tasks: only these; empty for all.
+        tasks: only these; empty for all that are not optional.
         revision: of the dataset whose items are asked; '' for the newest.
+        form: of the questions; the paper's, or one of `Benchmark.forms`.
         options: of the benchmark, by name; the default where one is left out.
 
     Returns:
         One part per task. Stimuli whose images the dataset lacks are left out, and `expected` counts them.
 
-    Errors: UsageError for an unknown benchmark, option or value of an option; RunError TASK_UNKNOWN, DATA_MISSING (says
-    how to come by it), DATA_INVALID; BuildError REVISION_UNKNOWN.
+    Errors: UsageError for an unknown benchmark, form, option or value of an option; RunError TASK_UNKNOWN, DATA_MISSING
+    (says how to come by it), DATA_INVALID; BuildError REVISION_UNKNOWN.
     """
     bench = registered(benchmark)
     check_options(benchmark, **options)
@@ -44,8 +53,29 @@ def parts(
             if name in bench.task_names():
                 what = "a task for models that make images"
             raise RunError("TASK_UNKNOWN", f"{benchmark}, task {name}", what, "a task that is answered with text", mend)
-    chosen = [task for name, task in answered.items() if name in tasks or not tasks]
-    return [_part(task, data, revision or bench.revisions[0], options, alone=len(chosen) == 1) for task in chosen]
+    chosen = [task for task in answered.values() if task.chosen(tasks)]
+    if options.get("text_only"):
+        chosen = without_images(benchmark, chosen, tasks)
+    asked = [_part(task, data, revision or bench.revisions[0], options, alone=len(chosen) == 1) for task in chosen]
+    return asked if form == PAPER else [in_form(part, reword_of(bench, form)) for part in asked]
+
+
+def without_images(benchmark: str, chosen: Sequence[Task], named: Sequence[str] = ()) -> list[Task]:
+    """The tasks that can be asked without images. RunError TASK_UNKNOWN if one that cannot was asked for by name."""
+    for task in chosen:
+        if task.about_image and task.name in named:
+            what, mend = "its question is about what the image shows", "leave out the task, or --text-only"
+            raise RunError("TASK_UNKNOWN", f"{benchmark}, task {task.name}", what, "a task that needs no image", mend)
+    return [task for task in chosen if not task.about_image]
+
+
+def reword_of(bench: Benchmark, form: str) -> Reword:
+    """What rewords the prompts of a benchmark. UsageError for an unknown form names the near one."""
+    if form not in bench.forms:
+        known = (PAPER, *bench.forms)
+        hint = did_you_mean(form, known)
+        raise UsageError(f"The questions of {bench.name} have no form {form!r}{hint}. Known: {', '.join(known)}.")
+    return bench.forms[form]
 
 
 def _part(task: Task, data: Data | None, revision: str, options: Mapping[str, str | bool], *, alone: bool) -> Part:
@@ -69,7 +99,8 @@ def check_options(benchmark: str, **options: str | bool) -> None:
         if values is None:
             having = [other for other in NAMES if name in registered(other).options]
             option = f"--{name.replace('_', '-')}"
-            raise UsageError(f"Only {', '.join(having)} takes {option}; leave it out for {benchmark}.")
+            takes = "takes" if len(having) == 1 else "take"
+            raise UsageError(f"Only {' and '.join(having)} {takes} {option}; leave it out for {benchmark}.")
         if value not in values:
             texts = [str(text) for text in values]
             hint = did_you_mean(str(value), texts)

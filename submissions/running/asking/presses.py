@@ -7,16 +7,18 @@ runs: that step is lost, and who waits for it waits for ever.
 
 from __future__ import annotations
 
+import math
 import signal
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from types import FrameType
 
-PATIENCE = 10.0
-"""Seconds after the first press in which further ones do nothing."""
+PATIENCE = 30.0
+"""Seconds after the first press in which further ones do nothing: what a busy machine takes to end a run."""
 
 
 @contextmanager
@@ -42,14 +44,14 @@ def first_press_counts() -> None:
     usual = signal.getsignal(signal.SIGINT)
     if not callable(usual) or threading.current_thread() is not threading.main_thread():
         return
-    first = 0.0
+    first, presses = math.inf, count()
 
     def press(number: int, frame: FrameType | None) -> None:
         nonlocal first
         now = time.monotonic()
-        if first and now - first < PATIENCE:
+        if next(presses) and now - first < PATIENCE:  # a press may come while this function runs for the first one
             return
-        first = first or now
+        first = min(first, now)
         usual(number, frame)
 
     signal.signal(signal.SIGINT, press)

@@ -9,10 +9,11 @@ import pyarrow as pa
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import TaskState
 
-from fairspace.submissions.format.schema import KEYS, SCHEMAS, Submission, SubmissionMeta
+from fairspace.submissions.format.schema import Submission, SubmissionMeta
 from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.running.asking.asking import ANSWERS
 from fairspace.submissions.running.asking.journal import FATES, Answer, Journal
+from fairspace.submissions.running.asking.keeping import table_of
 
 if TYPE_CHECKING:
     from fairspace.submissions.results.result import Result
@@ -21,21 +22,6 @@ if TYPE_CHECKING:
 def read_answers(metadata: Mapping[str, Any]) -> list[Answer]:
     """The answers in a log sample's metadata; none if it has not come so far."""
     return [Answer(**row) for row in metadata.get(ANSWERS, ())]
-
-
-def table_of(answers: Iterable[Answer], table: str) -> pa.Table:
-    """Answers as rows of `responses` or `judgements`, sorted by key.
-
-    What failed is left out, so that it counts as missing; what was refused is a row without text.
-    """
-    column = "response" if table == "responses" else "judgement"
-    rows = [
-        {"task": answer.task, "id": answer.id, "sample": answer.sample, column: answer.response}
-        for answer in answers
-        if answer.fate != "failed"
-    ]
-    order = [(key, "ascending") for key in KEYS[table] if key in ("task", "id", "sample")]
-    return pa.Table.from_pylist(rows, schema=SCHEMAS[table]).sort_by(order)
 
 
 def benchmark_scorer(

@@ -30,11 +30,13 @@ class Data:
     Args:
         where: as the user named it.
         place: where they lie.
+        revision: of the items that are asked, which the builds must have; '' for the newest.
     """
 
-    def __init__(self, where: str, place: Place) -> None:
+    def __init__(self, where: str, place: Place, revision: str = "") -> None:
         self.where = where
         self._place = place
+        self._revision = revision
         self._files: dict[tuple[str, str, str], tuple[Path, ...]] = {}
         self._used: dict[str, list[str]] = {}
         self._sample = False
@@ -43,8 +45,8 @@ class Data:
     def used(self) -> dict[str, str]:
         """Dataset -> which it is, of those used so far.
 
-        For example `v1, sample, sha256:` and the hash of the manifest; from the Hub `v1, commit:` and the commit. Where
-        a split has files that the manifest does not name, such as joined ones, `<config>/<split>:` and their hash
+        For example `v1, sample, sha256:` and the hash of the manifest; from the Hub `, commit:` and the commit too.
+        Where a split has files that the manifest does not name, such as joined ones, `<config>/<split>:` and their hash
         follow.
         """
         return {name: ", ".join(said) for name, said in sorted(self._used.items())}
@@ -81,7 +83,7 @@ class Data:
         key = name, config, split
         if key not in self._files:
             folder, commit = self._place.fetch(*key)
-            known = read_known(folder, name)
+            known = read_known(folder, name, self._revision)
             named = known.shards.get((config, split), {}) if known else {}
             files = sorted((folder / config).glob(f"{split}-*.parquet"))
             if not files:
@@ -89,8 +91,7 @@ class Data:
             check_shards(folder, named, [f"{config}/{file.name}" for file in files])
             said = self._used.setdefault(name, [])
             if known and not said:
-                said += [known.revision, *(["sample"] if known.sample else [])]
-                said += [] if commit else [f"sha256:{known.sha256}"]
+                said += [known.revision, *(["sample"] if known.sample else []), f"sha256:{known.sha256}"]
             if commit and f"commit:{commit}" not in said:
                 said.append(f"commit:{commit}")
             if others := [file for file in files if f"{config}/{file.name}" not in named]:
@@ -121,19 +122,23 @@ class Data:
         )
 
 
-def open_data(where: str) -> Data:
+def open_data(where: str, revision: str = "") -> Data:
     """The datasets in a folder of builds, or `NAMESPACE[@TAG]` on the Hub; a folder comes first. Nothing is read yet.
 
     A folder that has a namespace's name and no dataset in it is not meant: in a clone of this software, `fairspace` is
     the package and the namespace. `./fairspace` always means the folder.
 
+    Args:
+        where: the folder or namespace.
+        revision: of the items that are asked, which the builds must have; '' for the newest.
+
     Errors: RunError DATA_MISSING if it is neither.
     """
     path, named = Path(where).expanduser(), _NAMESPACE.fullmatch(where)
     if path.is_dir() and (named is None or any((path / name).is_dir() for name in NAMES)):
-        return Data(where, FolderOfBuilds(path))
+        return Data(where, FolderOfBuilds(path), revision)
     if named is None:
         expected = "a folder of builds, or NAMESPACE or NAMESPACE@TAG of datasets on the Hub"
         mend = "make one with `fairspace build all --out built`, or with --sample a small one to try"
         raise RunError("DATA_MISSING", where, "no such folder", expected, mend)
-    return Data(where, OnHub(named["namespace"], named["tag"]))
+    return Data(where, OnHub(named["namespace"], named["tag"]), revision)

@@ -11,6 +11,7 @@ from typing import Any
 
 from fairspace.builders.engine.build import MANIFEST, file_hash
 from fairspace.builders.registry import dataset
+from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.running.errors import RunError
 
 
@@ -33,10 +34,15 @@ class Known:
     sha256: str
 
 
-def read_known(folder: Path, name: str) -> Known | None:
+def read_known(folder: Path, name: str, revision: str = "") -> Known | None:
     """The manifest of a dataset; None where there is none, as in a folder of joined images alone.
 
-    Errors: RunError DATA_INVALID if the build is not finished, or of another dataset or revision than this software's.
+    Args:
+        folder: of the build.
+        name: of the dataset.
+        revision: of the items that are asked, which the build must have; '' for the newest.
+
+    Errors: RunError DATA_INVALID if the build is not finished, or of another dataset or revision.
     """
     file = folder / MANIFEST
     if not file.is_file():
@@ -57,10 +63,14 @@ def read_known(folder: Path, name: str) -> Known | None:
     except (ValueError, KeyError, TypeError) as error:
         what = f"{type(error).__name__}: {error}"
         raise RunError("DATA_INVALID", str(file), what, "a build's manifest", build_command(name)) from error
-    expected = dataset(name).revision
+    newest = dataset(name).revision
+    expected = dataset(name).revision_of(revision) if revision else newest
     if (named, known.revision) != (name, expected):
         what = f"revision {known.revision} of {named}"
-        raise RunError("DATA_INVALID", str(file), what, f"revision {expected} of {name}", build_command(name))
+        mend = build_command(name) if expected == newest else f"name the build that has it, from the tag {expected}"
+        if named == name and benchmark(dataset(name).benchmark).has_revision(known.revision):
+            mend += f"; or ask what this build has, with --dataset-revision {known.revision}"
+        raise RunError("DATA_INVALID", str(file), what, f"revision {expected} of {name}", mend)
     return known
 
 

@@ -26,7 +26,7 @@ from fairspace.builders.engine.build import write_atomically
 from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
 from fairspace.builders.iris.items import steer_items
 from fairspace.builders.iris_steer_60.plan import STEREOTYPES
-from fairspace.submissions.benchmarks.asks import Ask, Stimulus, choose, prompts_hash
+from fairspace.submissions.benchmarks.asks import Ask, Stimulus, prompts_hash
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, STEER, neutral_group_counts
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import UsageError, did_you_mean
@@ -189,7 +189,7 @@ def image_asks(chosen: Chosen, task: str, items: pa.Table) -> list[Ask]:
         for sample in range(samples)
     ]
     stimuli = [Stimulus(f"{ask.id}/{ask.sample}", task, ask.id, 1) for ask in asks]
-    return [asks[place] for place in choose(stimuli, chosen.limit, stratified=chosen.stratified)]
+    return [asks[place] for place in chosen.choose(task, stimuli)]
 
 
 def _steer_plan(settings: RunSettings, work: Path, state: Made, process: Process) -> list[Ask] | None:
@@ -319,7 +319,7 @@ def _references(settings: RunSettings) -> References | None:
         return None
     if not settings.chosen.data:
         raise UsageError("--quality reference compares with images of IRIS-Ideal-52: name its builds with --data.")
-    return References.opened(settings.chosen.data)
+    return References.opened(settings.chosen.data, settings.chosen.dataset_revision)
 
 
 def _image_stage(

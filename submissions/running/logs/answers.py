@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +13,7 @@ from fairspace.submissions.benchmarks.asks import add_hashes
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.collector import RefusedError, show
-from fairspace.submissions.format.manifest import Count, Stage
+from fairspace.submissions.format.manifest import STAGES, Count, Stage
 from fairspace.submissions.reading.limits import LIMITS
 from fairspace.submissions.reading.strict_json import check_text
 from fairspace.submissions.running.asking.asking import ANSWERS, PROMPTS
@@ -61,6 +61,8 @@ class LogAnswers:
         prompts: id of each sample that has answers -> hash of its prompts.
         asked: ids of all samples that the log was to have.
         notes: what of it is not in the answers.
+        epoch: of Inspect, whose answers these are.
+        later: later epoch -> its answers, of a judge; each is an evaluation of its own.
     """
 
     file: Path
@@ -70,6 +72,8 @@ class LogAnswers:
     prompts: Mapping[str, str]
     asked: frozenset[str]
     notes: tuple[str, ...] = ()
+    epoch: int = 1
+    later: Mapping[int, Mapping[Key, Answer]] = field(default_factory=dict)
 
 
 def read_log(file: Path, step: Callable[[], None] = lambda: None) -> LogAnswers:
@@ -85,23 +89,25 @@ def read_log(file: Path, step: Callable[[], None] = lambda: None) -> LogAnswers:
         described = _described(file, log.header).cut_by(log.header)
         answers: dict[Key, Answer] = {}
         prompts: dict[str, str] = {}
-        later = 0
+        later: dict[int, dict[Key, Answer]] = {}
+        left_out = 0
         for sample in log.samples:
             step()
             about = sample.get("metadata")
             if not isinstance(about, dict) or ANSWERS not in about:
                 continue
-            if sample.get("epoch") != 1:
-                later += 1
+            epoch = _epoch(file, sample.get("epoch"))
+            if epoch > 1 and described.table != "judgements":
+                left_out += 1
                 continue
             name = _text(file, "a sample's id", str(sample.get("id")))
             prompts[name] = _hash(file, name, about.get(PROMPTS))
-            join(answers, _answers(file, name, about[ANSWERS]), file)
-        notes = [f"{file.name}: {later:,} samples of later epochs are left out"] if later else []
+            join(answers if epoch == 1 else later.setdefault(epoch, {}), _answers(file, name, about[ANSWERS]), file)
+        notes = [f"{file.name}: {left_out:,} samples of later epochs are left out"] if left_out else []
         notes += _cut_short(log)
         expected = frozenset(map(str, log.header.eval.dataset.sample_ids or prompts))
         stage = stage_of(file, log.header, described, answers.values(), add_hashes(prompts.values()))
-    return LogAnswers(file, described, stage, answers, prompts, expected, tuple(notes))
+    return LogAnswers(file, described, stage, answers, prompts, expected, tuple(notes), later=later)
 
 
 def join(answers: dict[Key, Answer], more: Iterable[Answer], file: Path) -> None:
@@ -113,11 +119,24 @@ def join(answers: dict[Key, Answer], more: Iterable[Answer], file: Path) -> None
         known = answers.get(answer.key)
         if known is None or known.fate == "failed":
             answers[answer.key] = answer
-        elif answer.fate != "failed" and (answer.fate, answer.response) != (known.fate, known.response):
+        elif other_answer(known, answer):
             where = f"{answer.task}, {show(answer.id)}, sample {answer.sample}"
             what = f"{_shown(known)}, and in {file.name} {_shown(answer)}"
             mend = "import logs of one run together: an item is asked once"
             raise RunError("LOG_CONFLICT", where, what, "one answer", mend)
+
+
+def other_answer(known: Answer, answer: Answer) -> bool:
+    """Whether two fates of a request are those of two requests: neither failed, and they differ."""
+    if "failed" in (known.fate, answer.fate):
+        return False
+    return (answer.fate, answer.response) != (known.fate, known.response)
+
+
+def _epoch(file: Path, epoch: Any) -> int:
+    if not isinstance(epoch, int) or not 1 <= epoch <= STAGES:
+        raise invalid(file, f"a sample of epoch {show(epoch)}", f"1 to {STAGES}")
+    return epoch
 
 
 def _shown(answer: Answer) -> str:
@@ -134,10 +153,10 @@ def _described(file: Path, header: EvalLog) -> Described:
         described = Described.model_validate(stored)
     except ValidationError as error:
         raise invalid(file, f"a log of the task {task} with {first(error)}", expected, _MEND) from error
-    revisions = benchmark(described.benchmark).revisions
-    if described.dataset_revision not in revisions:
+    bench = benchmark(described.benchmark)
+    if not bench.has_revision(described.dataset_revision):
         what = f"answers to the items of revision {show(described.dataset_revision)}"
-        raise invalid(file, what, f"those of revision {' or '.join(revisions)}", _MEND)
+        raise invalid(file, what, f"those of revision {' or '.join(bench.revisions)}", _MEND)
     try:
         check_options(described.benchmark, **described.chosen.options)
     except UsageError as error:

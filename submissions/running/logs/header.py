@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from fairspace.submissions.benchmarks.forms import PAPER
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as registered
 from fairspace.submissions.format.collector import show
 from fairspace.submissions.format.manifest import ENTRIES, Git, Scalar, Stage, Text
+from fairspace.submissions.format.schema import OTHER_JUDGES
 from fairspace.submissions.format.text import Line
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, SAMPLE_DATA, UNREADABLE_AGAIN, Chosen
 from fairspace.submissions.running.asking.journal import FATES, Answer
@@ -63,6 +65,8 @@ class Described(Checked):
     table: Literal["responses", "judgements"] = "responses"
     prompts: str = Field(default="", pattern=r"^([0-9a-f]{64})?$", description="a judge's: of all narratives")
     json_schema: bool = False
+    evaluation: int = Field(default=1, ge=1, le=OTHER_JUDGES + 1, description="by one judge, from 1")
+    form: Line = PAPER
     sample_data: bool = False
     unreadable_again: int = Field(default=0, ge=0, le=100)
 
@@ -79,6 +83,7 @@ class Described(Checked):
             self.prefix,
             self.text_only,
             self.dataset_revision,
+            self.form,
         )
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fairspace.builders.iris.items import unnamed_steer_items
-from fairspace.submissions.benchmarks.asks import Stimulus, choose
+from fairspace.submissions.benchmarks.asks import Stimulus
 from fairspace.submissions.benchmarks.registry import benchmark as registered
 from fairspace.submissions.running.asking.inspect_task import Chosen
 
@@ -49,6 +49,6 @@ def made_parts(chosen: Chosen) -> list[MadePart]:
             continue
         items = unnamed_steer_items() if task.items is None else task.items(chosen.revision)["id"].to_pylist()
         stimuli = [Stimulus(f"{item}/{sample}", task.name, item, 1) for item in items for sample in range(task.samples)]
-        positions = choose(stimuli, chosen.limit, stratified=chosen.stratified)
+        positions = chosen.choose(task.name, stimuli)
         parts.append(MadePart(task.name, stimuli, positions))
     return parts

@@ -1,7 +1,7 @@
 """What a judge of GENRES reads and writes: three requests for each narrative (Figures 10 and 11).
 
 A judge reads an answer once, cut into two profiles and a passage, and the instructions of three requests; so the tokens
-of the answers are those of the model, and the rest is counted from the prompts.
+of the answers are those of the model, and the rest is counted from the prompts. A story of one character gets two.
 """
 
 from __future__ import annotations
@@ -9,30 +9,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fairspace.builders.genres import plan as genres
+from fairspace.builders.genres import single
 from fairspace.submissions.benchmarks.asks import Stimulus
-from fairspace.submissions.running.judging.asks import MAX_TOKENS, TASKS, TYPICAL_TOKENS
+from fairspace.submissions.running.judging.asks import MAX_TOKENS, TASKS, TASKS_SINGLE, TYPICAL_TOKENS
 from fairspace.submissions.running.planning.tokens import CHARACTERS, FRAME, Span
 
-REQUESTS = len(TASKS)
-"""Two profiles and the passage."""
-OUTPUT = Span(REQUESTS * TYPICAL_TOKENS, REQUESTS * MAX_TOKENS)
-"""Tokens of the three answers."""
+REQUESTS = {"narrative": len(TASKS), "narrative_single": len(TASKS_SINGLE)}
+"""Task of the model -> requests about one answer: its two profiles, or its one, and the passage."""
+OUTPUT = Span(TYPICAL_TOKENS, MAX_TOKENS)
+"""Tokens of the answer to one request."""
 
 
 def judge_input(pairs: Sequence[Stimulus], answer: Span, *, characters: float = CHARACTERS) -> Span:
     """Tokens that one judge reads.
 
     Args:
-        pairs: the chosen ones; their ids are those of `fairspace.builders.genres.plan.pair_list`.
-        answer: tokens of a model's answer.
+        pairs: the chosen ones, of one task.
+        answer: tokens of a model's answer to one prompt.
         characters: of text in a token.
     """
     by_id = {pair.id: pair for pair in genres.pair_list()}
-    letters = 0
+    letters = requests = answers = 0
     for stimulus in pairs:
-        pair = by_id[stimulus.id]
+        requests += REQUESTS[stimulus.task] * stimulus.asks
+        answers += stimulus.asks
+        pair = by_id[stimulus.id.removeprefix("single/")]
         letters += 2 * len(genres.profile_prompt(""))
+        if stimulus.task == "narrative_single":
+            letters += sum(len(single.analysis_prompt(name, "")) for name in pair.names)
+            continue
         letters += len(genres.narrative_prompt(*pair.names, pair.element.relation, pair.element.plot, ""))
-    frames = FRAME * REQUESTS * len(pairs)
-    fixed = letters / characters + frames
-    return Span(fixed, fixed) + answer * len(pairs)
+    fixed = letters / characters + FRAME * requests
+    return Span(fixed, fixed) + answer * answers

@@ -15,6 +15,9 @@ from fairspace.submissions.running.planning.tokens import CHARACTERS, NOTHING, S
 SECONDS_FIXED, TOKENS_A_SECOND, SECONDS_AN_IMAGE = 1.0, 50.0, 10.0
 """Of a request, where the user names no time: one second and one for every 50 tokens of the answer; of an image, ten.
 Assumptions, not measurements: a short limited run shows the real ones."""
+HERE_A_SECOND, READ_HERE_A_SECOND = 50.0, 300.0
+"""Tokens of answers and of prompts in a second of a model on this machine, for all requests together. Assumptions too:
+what two cores do with 0.1 billion parameters in batches of eight."""
 Kind = Literal["answers", "judge", "images"]
 
 
@@ -113,7 +116,7 @@ def answers_line(part: Part, positions: Sequence[int], settings: PlanSettings) -
         images_sent=tokens.images_sent,
         input=tokens.input,
         output=output,
-        hours=_hours(requests, output, settings),
+        hours=_hours(requests, tokens.input, output, settings),
         cost=_cost(settings.model, tokens.input, output, settings),
         sampled=tokens.sampled,
     )
@@ -123,19 +126,20 @@ def judge_line(part: Part, positions: Sequence[int], judge: str, settings: PlanS
     """The narratives of the chosen pairs, read by one judge. RunError PRICES_INVALID."""
     pairs = [part.stimuli[place] for place in positions]
     given = judge_input(pairs, _answer(part, settings), characters=settings.characters)
-    requests, output = REQUESTS * len(pairs), OUTPUT * len(pairs)
+    requests = REQUESTS[part.task] * sum(pair.asks for pair in pairs)
+    output = OUTPUT * requests
     return Line(
         kind="judge",
         model=judge,
         task="judgements",
         stimuli=len(pairs),
         requests=requests,
-        of_requests=REQUESTS * part.expected,
+        of_requests=REQUESTS[part.task] * part.expected,
         images_shown=0,
         images_sent=0,
         input=given,
         output=output,
-        hours=_hours(requests, output, settings),
+        hours=_hours(requests, given, output, settings, judge),
         cost=_cost(judge, given, output, settings),
         sampled=len(pairs),
     )
@@ -173,13 +177,20 @@ def _answer(part: Part, settings: PlanSettings) -> Span:
     return Span(min(part.typical_tokens, most), most)
 
 
-def _hours(requests: int, output: Span, settings: PlanSettings) -> Span:
+def _hours(requests: int, given: Span, output: Span, settings: PlanSettings, model: str = "") -> Span:
     if settings.seconds_per_request is not None:
         seconds = Span(1.0, 1.0) * (requests * settings.seconds_per_request)
+    elif runs_here(model or settings.model):
+        return (given * (1 / READ_HERE_A_SECOND) + output * (1 / HERE_A_SECOND)) * (1 / 3600)
     else:
         fixed = requests * SECONDS_FIXED
         seconds = Span(fixed, fixed) + output * (1 / TOKENS_A_SECOND)
     return seconds * (1 / settings.concurrency / 3600)
+
+
+def runs_here(model: str) -> bool:
+    """Whether a model runs on this machine: its requests share a processor, and more at once are no faster."""
+    return model.startswith(("local/", "hf/"))
 
 
 def _cost(model: str, given: Span, output: Span, settings: PlanSettings) -> Cost | None:

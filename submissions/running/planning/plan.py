@@ -16,6 +16,8 @@ from fairspace.submissions.running.asking.inspect_task import Opened
 from fairspace.submissions.running.planning.images import MadePart
 from fairspace.submissions.running.planning.limit import LimitNote, limited
 from fairspace.submissions.running.planning.lines import (
+    HERE_A_SECOND,
+    READ_HERE_A_SECOND,
     SECONDS_AN_IMAGE,
     Cost,
     Line,
@@ -23,8 +25,10 @@ from fairspace.submissions.running.planning.lines import (
     answers_line,
     images_line,
     judge_line,
+    runs_here,
 )
 from fairspace.submissions.running.planning.tokens import NOTHING, Span
+from fairspace.submissions.validity.measured_error import MeasuredError
 
 __all__ = ["Cost", "Line", "Plan", "PlanSettings", "plan"]
 
@@ -106,13 +110,19 @@ class Plan:
         }
 
 
-def plan(opened: Opened, settings: PlanSettings | None = None, image_parts: Sequence[MadePart] = ()) -> Plan:
+def plan(
+    opened: Opened,
+    settings: PlanSettings | None = None,
+    image_parts: Sequence[MadePart] = (),
+    measured: Sequence[MeasuredError] = (),
+) -> Plan:
     """What a run will take, and what it can show; nothing is asked, and nothing fetched.
 
     Args:
         opened: what is asked; without parts for a model that only makes images.
         settings: how.
         image_parts: the images that are made (`plan_images.made_parts`).
+        measured: errors of another run, from which follows what this one can show.
 
     Errors: RunError PRICES_INVALID if a named model has no price; DATA_INVALID if an image cannot be read.
     """
@@ -130,9 +140,26 @@ def plan(opened: Opened, settings: PlanSettings | None = None, image_parts: Sequ
     whole = {task: part.stimuli for task, part in opened.parts.items()}
     chosen |= {image_part.task: image_part.chosen for image_part in image_parts}
     whole |= {image_part.task: image_part.stimuli for image_part in image_parts}
-    values = detectable(opened.chosen.benchmark, chosen, whole)
+    values = detectable(opened.chosen.benchmark, chosen, whole, measured)
     note = limited(opened, image_parts, values)
     return Plan(opened.chosen.benchmark, tuple(lines), note, values, _assumptions(lines, settings))
+
+
+def _times(lines: Sequence[Line], settings: PlanSettings) -> list[str]:
+    """How long requests take, of models elsewhere and of those on this machine."""
+    text = [line for line in lines if line.kind != "images"]
+    if settings.seconds_per_request is not None:
+        return [f"Time of a request: as given; {settings.concurrency} at once. Waiting for rate limits comes on top."]
+    notes = []
+    if any(not runs_here(line.model) for line in text):
+        how = "1 s and 1 s for every 50 tokens of the answer"
+        notes.append(f"Time of a request: {how}; {settings.concurrency} at once. Waiting for rate limits comes on top.")
+    if any(runs_here(line.model) for line in text):
+        notes.append(
+            f"Time on this machine: {HERE_A_SECOND:g} tokens of answers and {READ_HERE_A_SECOND:g} of prompts in a "
+            "second, as two cores do with 0.1 billion parameters; a short limited run shows what yours does."
+        )
+    return notes
 
 
 def _assumptions(lines: Sequence[Line], settings: PlanSettings) -> tuple[str, ...]:
@@ -142,8 +169,8 @@ def _assumptions(lines: Sequence[Line], settings: PlanSettings) -> tuple[str, ..
             f"Tokens of text: {settings.characters:g} characters each (OpenAI's rule of thumb for English), measured "
             f"on at most {settings.sample} stimuli of a task. From answers of the usual length to the longest allowed."
         )
-        how = "1 s and 1 s for every 50 tokens of the answer" if settings.seconds_per_request is None else "as given"
-        notes.append(f"Time of a request: {how}; {settings.concurrency} at once. Waiting for rate limits comes on top.")
+        notes += _times(lines, settings)
+        notes.append("Every answer is taken to be readable; the manifest of a run says which share was.")
     if any(line.images_sent for line in lines):
         rule = "85 and 170 for each 512-pixel square (OpenAI, high detail); most: enlarged to a short side of 768"
         notes.append(f"Tokens of an image: {rule if settings.image_tokens is None else settings.image_tokens}.")

@@ -35,9 +35,9 @@ class References:
         self._data = data
 
     @classmethod
-    def opened(cls, where: str) -> References:
+    def opened(cls, where: str, revision: str = "") -> References:
         """Those in a folder of builds, or of `NAMESPACE[@TAG]` on the Hub; that it holds images is checked at once."""
-        references = cls(open_data(where))
+        references = cls(open_data(where, revision))
         _ = references.images
         return references
 

@@ -72,7 +72,7 @@ def test_routes_say_why_and_how_sure(done: Path) -> None:
             genders = row["probability/gender/female"] + row["probability/gender/male"]
             assert genders == pytest.approx(1, abs=6 * STEP / 2)
             assert row["route/age_gender"]
-            assert (row["value/skin_tone"] is not None) == (row["route/skin_tone"] == "escalated:fusion")
+            assert (row["value/skin_tone"] is not None) == (row["route/skin_tone"] == "fusion")
         else:
             assert row["reason"] in {reason for _, reason in UNREADABLE.values()}
             assert row["detail"]

@@ -59,6 +59,7 @@ def all_kinds(root: Path, stored: list[Stored]) -> dict[str, Path]:
     }
 
 
+@pytest.mark.slow
 def test_every_kind_of_source_gives_the_same_annotations(tiny_ares: Path, tmp_path: Path) -> None:
     stored = images(18, [b"broken", b"\x89PNG\r\n\x1a\n"])
     found = {}

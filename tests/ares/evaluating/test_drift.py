@@ -104,7 +104,7 @@ def world(tiny_ares: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pa
     from fairspace.ares.evaluating.evaluate import open_model
     from fairspace.ares.training.calibration import part_report
     from fairspace.ares.training.data import open_data
-    from fairspace.ares.training.loop import Run
+    from fairspace.ares.training.processes import Run
 
     torch.set_num_threads(1)
     root = tmp_path_factory.mktemp("drift")

@@ -15,6 +15,7 @@ import torch
 
 from fairspace.ares.annotating.annotate import annotate
 from fairspace.ares.configuration_ares import SKIN_TONE
+from fairspace.ares.deciding_ares import ABLATIONS, Decided
 from fairspace.ares.drawn_faces import drawn_face
 from fairspace.ares.evaluating.ablations import FAST_STEPS, ablations, outcome, pareto
 from fairspace.ares.evaluating.data import HeldOut, HeldOutData, Pictures, open_test
@@ -22,7 +23,7 @@ from fairspace.ares.evaluating.evaluate import EVALUATION, REPORT, evaluate, mea
 from fairspace.ares.evaluating.measure import calibration, confusion, disparity, measure_attribute
 from fairspace.ares.evaluating.routes import configured, observe_all
 from fairspace.ares.evaluating.tables import tables
-from fairspace.ares.modeling_ares import ABLATIONS, AresModel, Decided
+from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.training.tiny import tiny_model
 from fairspace.builders.errors import BuildError
 from tests.metrics.tables import rows
@@ -108,6 +109,8 @@ def test_disparity_of_the_printed_matrices_is_table_19(row: dict[str, str]) -> N
 
 class Faces:
     """Labels without images."""
+
+    size = 1
 
     def __init__(self, **labels: Sequence[int]) -> None:
         self.labels = {name: np.array(codes, np.intp) for name, codes in labels.items()}
@@ -201,7 +204,7 @@ def test_pareto_follows_the_thresholds(model: AresModel, data: HeldOutData) -> N
     assert (own.fast_confidence, own.escalation) == (model.config.fast_confidence, model.config.escalation)
     for fast in FAST_STEPS:
         along = sorted((p for p in points if p.fast_confidence == fast), key=lambda p: p.escalation)
-        shares = [point.escalated["skin_tone"] for point in along]
+        shares = [point.escalated["age_gender"] for point in along]
         assert all(a is not None and b is not None and a >= b for a, b in itertools.pairwise(shares))
         assert shares[-1] == 0
     closed = [point.experts for point in points if point.fast_confidence == 1]

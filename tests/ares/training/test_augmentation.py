@@ -5,12 +5,12 @@ import colorsys
 import pytest
 import torch
 
-from fairspace.ares.training.augmentation import augmented, image_seed
+from fairspace.ares.training.augmentation import augmented, drawn, image_seed
 from fairspace.ares.training.settings import Augmentation
 
 ALL = Augmentation(scale=(0.3, 0.9), flip=0.5, brightness=0.3, contrast=0.3, saturation=0.3, hue=0.1)
 NONE = Augmentation(scale=(1.0, 1.0), ratio=(1.0, 1.0))
-SEEDS = [image_seed("test", i) for i in range(6)]
+DRAWS = drawn([image_seed("test", i) for i in range(6)])
 
 
 def images(n: int = 6) -> torch.Tensor:
@@ -18,43 +18,43 @@ def images(n: int = 6) -> torch.Tensor:
 
 
 def test_a_variant_does_not_depend_on_the_batch() -> None:
-    whole = augmented(images(), SEEDS, ALL)
-    apart = torch.cat([augmented(images()[i : i + 1], SEEDS[i : i + 1], ALL) for i in range(6)])
+    whole = augmented(images(), DRAWS, ALL)
+    apart = torch.cat([augmented(images()[i : i + 1], DRAWS[i : i + 1], ALL) for i in range(6)])
     assert torch.equal(whole, apart)
-    assert not torch.equal(whole, augmented(images(), SEEDS[::-1], ALL))
+    assert not torch.equal(whole, augmented(images(), DRAWS.flip(0), ALL))
 
 
 def test_variants_are_images() -> None:
-    out = augmented(images(), SEEDS, ALL)
+    out = augmented(images(), DRAWS, ALL)
     assert out.shape == (6, 3, 16, 16)
     assert 0 <= float(out.min()) < float(out.max()) <= 1
 
 
 def test_without_amounts_an_image_stays_as_it_is() -> None:
-    torch.testing.assert_close(augmented(images(), SEEDS, NONE), images(), atol=1e-5, rtol=0)
+    torch.testing.assert_close(augmented(images(), DRAWS, NONE), images(), atol=1e-5, rtol=0)
 
 
 def test_a_flip_mirrors() -> None:
     always = NONE.model_copy(update={"flip": 1.0})
-    torch.testing.assert_close(augmented(images(), SEEDS, always), images().flip(-1), atol=1e-5, rtol=0)
+    torch.testing.assert_close(augmented(images(), DRAWS, always), images().flip(-1), atol=1e-5, rtol=0)
 
 
 def test_a_crop_is_a_part_of_the_image() -> None:
     ramp = torch.linspace(0, 1, 16).expand(1, 3, 16, 16)
-    seen = augmented(ramp, SEEDS[:1], Augmentation(scale=(0.25, 0.25), ratio=(1.0, 1.0)))
+    seen = augmented(ramp, DRAWS[:1], Augmentation(scale=(0.25, 0.25), ratio=(1.0, 1.0)))
     span = float(seen.max() - seen.min())
     assert 0.4 < span < 0.55
 
 
 def test_a_task_may_keep_its_colours() -> None:
     flat = torch.tensor([0.8, 0.5, 0.3]).view(1, 3, 1, 1).expand(1, 3, 16, 16)
-    torch.testing.assert_close(augmented(flat, SEEDS[:1], ALL, 0.0), flat)
-    assert not torch.allclose(augmented(flat, SEEDS[:1], ALL, 1.0), flat, atol=1e-3)
+    torch.testing.assert_close(augmented(flat, DRAWS[:1], ALL, 0.0), flat)
+    assert not torch.allclose(augmented(flat, DRAWS[:1], ALL, 1.0), flat, atol=1e-3)
 
 
 def test_a_turn_of_the_hue_leaves_the_brightness() -> None:
     flat = torch.tensor([0.7, 0.5, 0.4]).view(1, 3, 1, 1).expand(1, 3, 4, 4)
-    turned = augmented(flat, SEEDS[1:2], NONE.model_copy(update={"hue": 0.2}))[0, :, 0, 0]
+    turned = augmented(flat, DRAWS[1:2], NONE.model_copy(update={"hue": 0.2}))[0, :, 0, 0]
     weights = torch.tensor([0.299, 0.587, 0.114])
     assert float((turned * weights).sum()) == pytest.approx(float((flat[0, :, 0, 0] * weights).sum()), abs=1e-4)
     hues = [colorsys.rgb_to_hsv(*map(float, colour))[0] for colour in (flat[0, :, 0, 0], turned)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairspace.ares.modeling_ares import Decided
+from fairspace.ares.deciding_ares import Decided
 from fairspace.ares.training.calibration import QUANTILES, _task_report
 
 TASK = {"name": "age_gender", "attributes": {"gender": ["female", "female", "male"], "age": ["young", "old", "old"]}}

@@ -1,7 +1,9 @@
 """Training images: drawn faces, and the folder of a built IRIS-Classifier-25."""
 
 import json
+import multiprocessing
 from collections import Counter
+from collections.abc import Mapping
 from io import BytesIO
 from itertools import product
 from pathlib import Path
@@ -12,7 +14,7 @@ import torch
 
 from fairspace.ares.configuration_ares import AGE_GENDER, RACE, SKIN_TONE
 from fairspace.ares.drawn_faces import drawn_face
-from fairspace.ares.training.data import open_data
+from fairspace.ares.training.data import Data, open_data
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris_classifier_25.images import features
 
@@ -56,13 +58,16 @@ def test_data_that_is_not_there_is_named(tmp_path: Path, data: str) -> None:
         open_data(data, TASKS, 32, 0, tmp_path)
 
 
-def built(folder: Path, *, spoil: bool = False) -> Path:
+SPLITS = {"train": 240, "validation": 60, "test": 24}
+
+
+def built(folder: Path, splits: Mapping[str, int] = SPLITS, *, spoil: bool = False) -> Path:
     """A folder like that of a built IRIS-Classifier-25, with 240 faces to train with."""
     from datasets import Dataset
 
     cells = list(product(("female", "male"), ("young", "middle-aged", "older"), ("light", "middle", "dark")))
     for config in ("age_gender", "skin_tone"):
-        for split, n in (("train", 240), ("validation", 60), ("test", 24)):
+        for split, n in splits.items():
             rows = []
             for number in range(n):
                 gender, age, tone = cells[number % len(cells)]
@@ -88,9 +93,18 @@ def built(folder: Path, *, spoil: bool = False) -> Path:
     return folder
 
 
-def test_a_built_folder_is_split_into_disjoint_parts_with_labels(tmp_path: Path) -> None:
-    data = open_data(str(built(tmp_path / "built")), TASKS, 32, 0, tmp_path / "work")
-    rows = {part: data.part(part, "age_gender") for part in PARTS}
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(tmp_path_factory.mktemp("data") / "built")
+
+
+@pytest.fixture(scope="module")
+def opened(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Data:
+    return open_data(str(folder), TASKS, 32, 0, tmp_path_factory.mktemp("work"))
+
+
+def test_a_built_folder_is_split_into_disjoint_parts_with_labels(opened: Data) -> None:
+    rows = {part: opened.part(part, "age_gender") for part in PARTS}
     sizes = {part: len(faces.labels["age_gender"]) for part, faces in rows.items()}
     assert sizes["train"] + sizes["stop"] == 240
     assert sizes["routers"] + sizes["calibration"] == 60
@@ -101,13 +115,17 @@ def test_a_built_folder_is_split_into_disjoint_parts_with_labels(tmp_path: Path)
     assert AGE_GENDER["labels"] == expected
     assert set(train.labels["age_gender"]) == set(range(6))
     assert (train.labels["skin_tone"] == -1).any()
-    assert (data.part("train", "skin_tone").labels["skin_tone"] >= 0).all()
+    assert (opened.part("train", "skin_tone").labels["skin_tone"] >= 0).all()
 
 
-def test_images_are_the_same_with_and_without_workers(tmp_path: Path) -> None:
-    faces = open_data(str(built(tmp_path / "built")), TASKS, 32, 0, tmp_path / "work").part("test", "skin_tone")
+def test_images_are_the_same_with_and_without_workers(opened: Data) -> None:
+    """The workers of the first pass are those of the second."""
+    faces = opened.part("test", "skin_tone")
     order = [np.arange(7), np.array([], dtype=int), np.array([20, 3])]
     alone, helped = list(faces.batches(order, 0)), list(faces.batches(order, 2))
+    first = {process.pid for process in multiprocessing.active_children()}
+    assert [len(batch) for batch in faces.batches(order[:1], 2)] == [7]
+    assert {process.pid for process in multiprocessing.active_children()} == first
     assert [len(batch) for batch in alone] == [7, 0, 2]
     assert all(torch.equal(a, b) for a, b in zip(alone, helped, strict=True))
     assert alone[0].shape == (7, 3, 32, 32)
@@ -115,13 +133,12 @@ def test_images_are_the_same_with_and_without_workers(tmp_path: Path) -> None:
 
 
 def test_an_image_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    faces = open_data(str(built(tmp_path / "built", spoil=True)), TASKS, 32, 0, tmp_path / "work")
+    faces = open_data(str(built(tmp_path / "built", {"test": 5}, spoil=True)), TASKS, 32, 0, tmp_path / "work")
     part = faces.part("test", "skin_tone")
     with pytest.raises(BuildError, match=r"skin_tone/test/3.*not_an_image"):
         list(part.batches([np.arange(5)], 0))
 
 
-def test_a_folder_without_a_config_is_refused(tmp_path: Path) -> None:
-    data = open_data(str(built(tmp_path / "built")), [*TASKS, RACE], 32, 0, tmp_path / "work")
+def test_a_folder_without_a_config_is_refused_before_anything_is_trained(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(BuildError, match="no train split"):
-        data.part("train", "race")
+        open_data(str(folder), [*TASKS, RACE], 32, 0, tmp_path).prepare()

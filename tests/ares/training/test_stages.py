@@ -10,8 +10,10 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from fairspace.ares.configuration_ares import DECISIONS
 from fairspace.ares.image_processing_ares import AresImageProcessor
 from fairspace.ares.modeling_ares import AresModel, escalation_file, expert_name
+from fairspace.ares.release import code_files
 from fairspace.ares.training.folder import CALIBRATION, METRICS, REPORT
 from fairspace.ares.training.stages import add_attribute, train
 from fairspace.builders.errors import BuildError
@@ -42,11 +44,14 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_a_trained_folder_is_a_model_without_pickles(trained: Path) -> None:
     model = AresModel.from_pretrained(trained).eval()
-    assert set(model.escalation) == {"age_gender", "skin_tone"}
+    assert set(model.escalation) == {"age_gender"}
+    assert model.config.decisions == DECISIONS
+    assert 0.1 <= model.config.task("skin_tone")["slope"] <= 100
     assert AresImageProcessor.from_pretrained(trained).image_size == 32
     names = {file.name for file in trained.iterdir()}
     assert {REPORT, METRICS, CALIBRATION, "model.safetensors"} <= names
-    assert {Path(name).suffix for name in names} == {".json", ".jsonl", ".safetensors"}
+    assert {Path(name).suffix for name in names} == {".json", ".jsonl", ".safetensors", ".py"}
+    assert {file.name for file in code_files()} <= names
     answer = model.answers(model.decide(torch.rand(2, 3, 32, 32)))[0]
     assert set(answer.labels) == {"age", "gender", "skin_tone"}
 
@@ -56,7 +61,7 @@ def test_the_report_says_what_was_trained_on_what(trained: Path) -> None:
     assert {"config_sha256", "data_sha256", "seed", "versions", "threads", "upstream"} <= set(report)
     assert report["upstream"] == {}
     stages = [expert_name(t, k) for t in ("age_gender", "skin_tone") for k in ("clip", "dinov2", "convnext")]
-    stages += ["fusion_skin_tone", "fast", "escalation_age_gender", "escalation_skin_tone"]
+    stages += ["fusion_skin_tone", "fast", "escalation_age_gender"]
     assert list(report["stages"]) == stages
     for task, attributes in (("age_gender", {"age": 3, "gender": 2}), ("skin_tone", {"skin_tone": 3})):
         test = report["test"][task]
@@ -146,7 +151,7 @@ def test_a_finished_folder_is_taken_as_it_is_and_another_run_refused(
 def test_an_added_attribute_leaves_all_others_as_they_are(trained: Path, tmp_path: Path) -> None:
     config = quick_config(tmp_path / "accessories.toml", seed=5, tasks=ACCESSORIES)
     before = contents(trained)
-    report = add_attribute(trained, config, DATA, tmp_path / "wider")
+    report = add_attribute(trained, config, "drawn:60", tmp_path / "wider")
     assert contents(trained) == before
     old, new = AresModel.from_pretrained(trained).eval(), AresModel.from_pretrained(tmp_path / "wider").eval()
     weights, wider = old.state_dict(), new.state_dict()
@@ -159,7 +164,8 @@ def test_an_added_attribute_leaves_all_others_as_they_are(trained: Path, tmp_pat
         assert np.array_equal(found.probability, second[name].probability)
         assert np.array_equal(found.value, second[name].value, equal_nan=True)
         assert found.route == second[name].route
-        assert contents(trained)[escalation_file(name)] == contents(tmp_path / "wider")[escalation_file(name)]
+    file = escalation_file("age_gender")
+    assert contents(trained)[file] == contents(tmp_path / "wider")[file]
     assert set(second["accessories"].label) <= {0, 1}
     assert "accessories" in new.escalation
     assert [task["name"] for task in new.config.tasks] == ["age_gender", "skin_tone", "accessories"]

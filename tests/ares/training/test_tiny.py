@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairspace.ares.modeling_ares import ABLATIONS, AresModel
+from fairspace.ares.deciding_ares import ABLATIONS
+from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.training.calibration import calibrated_cuts
 from fairspace.ares.training.data import DrawnFaces
 from fairspace.ares.training.folder import REPORT
@@ -18,6 +19,10 @@ IMAGES = 600
 def accuracies(trained_ares: Path) -> dict[str, dict[str, float]]:
     """Ablation -> accuracy per task and attribute, and of all tasks together, on held-out drawn faces."""
     model = AresModel.from_pretrained(trained_ares).eval()
+    model.config.gate, model.gate = (
+        {},
+        None,
+    )  # routing is compared on all faces; what the gate refuses is counted in test_gate.py
     faces = DrawnFaces("test", IMAGES, model.config.tasks, model.config.image_size, 0)
     seen = model.observe(faces.pixels.float() / 255, everything=True)
     found: dict[str, dict[str, float]] = {}
@@ -70,6 +75,9 @@ def test_cuts_are_moved_only_where_that_is_better() -> None:
 def test_the_random_tiny_model_takes_every_route(tiny_ares: Path) -> None:
     model = AresModel.from_pretrained(tiny_ares).eval()
     drawn = DrawnFaces("test", 120, model.config.tasks, model.config.image_size, 0)
-    decided = model.decide(drawn.pixels.float() / 255)
-    routes = {route.split(":")[0] for found in decided.values() for route in found.route}
-    assert routes == {"fast", "vote", "escalated"}
+    seen = model.observe(drawn.pixels.float() / 255, everything=True)
+    taken = set()
+    for confidence in (model.config.fast_confidence, 1.0):
+        model.config.fast_confidence = confidence
+        taken |= {route.split(":")[0] for found in model.route(seen).values() for route in found.route}
+    assert taken == {"fast", "vote", "fusion"}

@@ -30,7 +30,7 @@ def group(labels: Labels) -> str:
 def test_pairs_are_drawn_and_edited_as_planned() -> None:
     generator, editor, labeller, matcher = DrawnGenerator(off_prompt=0), DrawnEditor(0), DrawnLabeller(), DrawnMatcher()
     plan = pairs()
-    for number in range(0, 6000, 175):
+    for number in range(0, 6000, 211):
         (first,) = generator.generate([Prompt(base_prompt(number), number)])
         first = Picture("a", jpeg(first)).open()
         (second,) = editor.edit([first], [Prompt(instruction(number), number)])

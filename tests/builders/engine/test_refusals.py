@@ -35,9 +35,9 @@ def test_the_option_is_the_same_for_the_same_refusals_in_any_order(tmp_path: Pat
     ],
 )
 def test_seed_and_place_of_the_row_decide(key: str, seed: int, named: bool) -> None:
-    refusals = Refusals('[["persona/gym/003",7],["pair/0001/b",9]]')
+    refusals = Refusals({"refused": '[["persona/gym/003",7],["pair/0001/b",9]]'})
     assert refusals.name(key, seed) is named
-    assert not Refusals().name(key, seed)
+    assert not Refusals({}).name(key, seed)
 
 
 @pytest.mark.parametrize(

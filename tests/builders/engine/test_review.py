@@ -148,7 +148,7 @@ def test_captions_keep_within_their_cell() -> None:
 
 
 def test_captions_say_what_yes_and_no_are_about() -> None:
-    row = review._Row("", "a", (1, 0, -1, 2), 0, 0, 0)
+    row = review.LabelledRow("", "a", (1, 0, -1, 2), 0, 0, 0)
     answers = ["no", "yes"]
     labels = {"has_insignia": answers, "consistent": answers, "second_occupation": ["x"], "age": AGES}
     assert review._said(row, labels) == ["insignia", "no consistent", "second occupation?", "older"]

@@ -122,7 +122,12 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest]:
 
 def test_288_elements_give_1440_pairs_72_per_relational_model_and_half_conflict(texts: tuple[Path, Manifest]) -> None:
     _, manifest = texts
-    assert {split.config: split.rows for split in manifest.splits} == {"pairs": 1440, "elements": 288, "published": 162}
+    assert {split.config: split.rows for split in manifest.splits} == {
+        "pairs": 1440,
+        "elements": 288,
+        "single": 2880,
+        "published": 162,
+    }
     elements, pairs = manifest.find("elements", "test"), manifest.find("pairs", "test")
     assert elements is not None
     assert pairs is not None
@@ -372,7 +377,7 @@ def test_a_planted_gendered_word_stops_the_build(monkeypatch: pytest.MonkeyPatch
         make(tmp_path / "genres")
 
 
-@pytest.mark.parametrize("config", ["pairs", "elements", "published"])
+@pytest.mark.parametrize("config", ["pairs", "elements", "single", "published"])
 def test_a_build_with_other_counts_is_refused(sample: tuple[Path, Manifest], config: str) -> None:
     fewer = tuple(replace(s, rows=s.rows - (s.config == config)) for s in sample[1].splits)
     with pytest.raises(BuildError, match=f"BUILD_CHECK at genres/{config}"):

@@ -20,7 +20,8 @@ from PIL import Image
 from fairspace.builders.drawn.sample_sources import write_sample_sources
 from fairspace.builders.drawn.tools import sample_tools
 from fairspace.builders.engine.build import build
-from fairspace.builders.engine.dataset import Manifest
+from fairspace.builders.engine.dataset import Job, Manifest
+from fairspace.builders.engine.making import Wanted
 from fairspace.builders.engine.plan_store import Candidate, PlanStore
 from fairspace.builders.engine.tools import Box, Labels, Picture, Prompt, Tools
 from fairspace.builders.errors import BuildError
@@ -29,8 +30,10 @@ from fairspace.builders.iris_ideal_52 import dataset as iris_ideal_52_dataset
 from fairspace.builders.iris_ideal_52 import images as iris_ideal_52_images
 from fairspace.builders.iris_ideal_52 import persons as iris_ideal_52_persons
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
+from fairspace.builders.iris_ideal_52.checks import OCCUPATION_RANK, occupation_ranks, verdicts
+from fairspace.builders.iris_ideal_52.columns import labels_of
 from fairspace.builders.iris_ideal_52.dataset import check
-from fairspace.builders.iris_ideal_52.images import CELLS, Place, Places, labels_of, prompt, window
+from fairspace.builders.iris_ideal_52.images import CELLS, Place, Places, prompt, window
 from fairspace.builders.iris_ideal_52.persons import match, overlap
 from fairspace.builders.models.stored_boxes import StoredBoxes
 from fairspace.builders.publishing.join_images import cropped_jpeg, join
@@ -79,6 +82,21 @@ class Reader:
             else:
                 found.append(Labels(GENDERS[codes[0]], AGES[codes[1]], SKIN_TONES[codes[2]]))
         return found
+
+
+@dataclass
+class Nurses:
+    """Sees the named occupations in every image, one nearer than the other, and all others alike."""
+
+    seen: Sequence[str] = ()
+    name: str = "nurses"
+
+    def text_similarity(self, images: Sequence[Image.Image], texts: Sequence[str]) -> list[float]:
+        known = {f"work as {name}": 1 - place / 10 for place, name in enumerate(self.seen)}
+        return [next((near for words, near in known.items() if words in text), 0.0) for text in texts]
+
+    def image_similarity(self, first: Sequence[Image.Image], second: Sequence[Image.Image]) -> list[float]:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -132,7 +150,7 @@ def tools(source: Path, **more: Any) -> Tools:
 
 
 def makers(**settings: Any) -> dict[str, Any]:
-    return {"generator": Colours(**settings), "labeller": Reader()}
+    return {"generator": Colours(**settings), "labeller": Reader(), "matcher": Nurses()}
 
 
 def table(out: Path, config: str) -> pa.Table:
@@ -291,6 +309,7 @@ def test_synthetic_images_fill_the_gap_and_show_what_was_asked(sample: tuple[Pat
             assert row["prompt"] == prompt(cell)
             assert row["generator"] == "colours"
             assert row["seed"] % 5
+            assert row["occupation_rank"] == 1
             colour = np.asarray(Image.open(BytesIO(row["image"]["bytes"])))[0, 0]
             assert np.abs(colour - [40 * row[column] for column in names]).max() < 4
             assert row["source_file"] is None
@@ -303,6 +322,20 @@ def test_images_that_show_something_else_are_logged(sample: tuple[Path, Manifest
     wrong = next(line for line in log if line["reason"] == "other gender than asked")
     assert wrong["gender"] != labels_of(wrong["unit"].removeprefix("ideal/").rpartition("/")[0])["gender"]
     assert sum(manifest.rejected.values()) == len(rejected(out))
+
+
+def test_an_occupation_that_others_are_nearer_than_is_rejected(tmp_path: Path) -> None:
+    names = ("nurse", "doctor", "guard", "judge", "waiter", "singer")
+    images = [Image.new("RGB", (8, 8))] * 3
+    assert occupation_ranks(Nurses(names), images, ["nurse", "waiter", "astronaut"]) == [1, 5, 7]
+    assert occupation_ranks(Nurses(names), [], []) == []
+    wanted = [Wanted(f"ideal/{name}/female_young_light/00", "") for name in ("nurse", "waiter", "singer")]
+    job = Job(None, tmp_path, tools=Tools(labeller=Reader(), matcher=Nurses(names)))
+    found = verdicts(job, [Image.new("RGB", (8, 8))] * 3, wanted)
+    assert [verdict.reason for verdict in found] == ["", "", "other occupation than asked"]
+    assert [verdict.evidence["occupation_rank"] for verdict in found] == [1, OCCUPATION_RANK, OCCUPATION_RANK + 1]
+    with pytest.raises(BuildError, match=r"TOOL_MISSING at synthetic images: no labeller or no matcher"):
+        verdicts(Job(None, tmp_path, tools=Tools(labeller=Reader())), images, wanted)
 
 
 def test_a_build_is_the_same_again(sample: tuple[Path, Manifest], source: Path, tmp_path: Path) -> None:

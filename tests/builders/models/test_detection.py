@@ -1,15 +1,13 @@
-"""Persons by real detectors with random weights, by ultralytics' interface, and from stored boxes."""
+"""Persons by real detectors with random weights, and from stored boxes."""
 
 from __future__ import annotations
 
-import sys
 import time
 import tracemalloc
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +17,8 @@ from PIL import Image as Images
 
 from fairspace.builders.engine.tools import Box, Picture
 from fairspace.builders.errors import BuildError
-from fairspace.builders.models.detection import UltralyticsDetector, YolosDetector, arrange
+from fairspace.builders.models import weights
+from fairspace.builders.models.detection import YolosDetector, arrange
 from fairspace.builders.models.stored_boxes import SCHEMA, StoredBoxes
 from tests.builders.models import tiny
 from tests.machine_speed import slowness
@@ -95,39 +94,10 @@ def test_boxes_are_clipped_and_empty_ones_dropped() -> None:
     ]
 
 
-def test_ultralytics_is_asked_for_persons_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[dict[str, Any]] = []
-
-    class Yolo:
-        """The part of ultralytics' documented interface that is used."""
-
-        names: ClassVar = {0: "person", 2: "car"}
-
-        def __init__(self, file: str) -> None:
-            self.file = file
-
-        def predict(self, images: Sequence[Any], **how: Any) -> list[Any]:
-            asked.append(how)
-            boxes = SimpleNamespace(xyxy=np.array([[1.0, 2.0, 30.0, 40.0]]), conf=np.array([0.8]))
-            return [SimpleNamespace(boxes=boxes) for _ in images]
-
-    module = ModuleType("ultralytics")
-    module.__spec__ = SimpleNamespace(name="ultralytics")  # type: ignore[assignment]
-    module.YOLO = Yolo  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "ultralytics", module)
-    (tmp_path / "yolov8n.pt").write_bytes(b"weights")
-    detector = UltralyticsDetector(str(tmp_path / "yolov8n.pt"), batch=4)
-    assert detector.detect(PICTURES) == [[Box(1, 2, 29, 38, 0.8)]] * len(PICTURES)
-    assert [how["classes"] for how in asked] == [[0], [0]]
-    assert detector.name.startswith("ultralytics yolov8n.pt (sha256 ")
-
-
-def test_ultralytics_missing_is_said_with_the_command(tmp_path: Path) -> None:
-    with pytest.raises(BuildError, match=r"TOOL_MISSING.*no such file"):
-        UltralyticsDetector(str(tmp_path / "yolov8x.pt"))
-    (tmp_path / "yolov8x.pt").write_bytes(b"weights")
-    with pytest.raises(BuildError, match=r"TOOL_MISSING.*ultralytics is not installed.*pip install .*\[detect\]'"):
-        UltralyticsDetector(str(tmp_path / "yolov8x.pt"))
+def test_a_missing_package_is_said_with_the_command(yolos: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(weights, "find_spec", lambda package: None)
+    with pytest.raises(BuildError, match=r"TOOL_MISSING.*transformers is not installed.*pip install .*\[build\]'"):
+        YolosDetector(str(yolos))
 
 
 def store(file: Path, rows: Sequence[tuple[Any, ...]]) -> Path:

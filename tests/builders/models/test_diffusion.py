@@ -68,6 +68,32 @@ def test_a_larger_batch_changes_an_image_by_one_level_at_most(models: Path, kind
     assert max(map(levels, alone, together)) <= 1
 
 
+def test_a_pass_that_is_not_full_gives_the_same_bytes(models: Path) -> None:
+    tool = generator(models, "sdxl", Settings(steps=5, size=32, batch=3))
+    together = tool.generate([*PROMPTS, PROMPTS[1]])
+    assert [image.tobytes() for image in together[:3]] == [tool.generate([p])[0].tobytes() for p in PROMPTS]
+    assert together[3].tobytes() == together[1].tobytes()
+
+
+def test_edits_of_a_pass_do_not_depend_on_each_other(models: Path) -> None:
+    def editor(batch: int) -> InstructPix2PixEditor:
+        settings = EditSettings(steps=3, size=32, batch=batch)
+        return InstructPix2PixEditor(str(models / "instruct_pix2pix"), settings=settings, device="cpu")
+
+    sizes = [(64, 64), (64, 32), (64, 64), (64, 64)]
+    images = [photo(size, number) for number, size in enumerate(sizes)]
+    prompts = [Prompt(f"make it {word}", number) for number, word in enumerate(["old", "red", "dark", "young"])]
+    tool = editor(2)
+    together = tool.edit(images, prompts)
+    assert [image.size for image in together] == sizes
+    one_by_one = [tool.edit([image], [prompt])[0] for image, prompt in zip(images, prompts, strict=True)]
+    assert [image.tobytes() for image in together] == [image.tobytes() for image in one_by_one]
+    alone = editor(1).edit(images, prompts)
+    assert max(map(levels, alone, together)) <= 1
+    assert tool.name.endswith("32px batch 2")
+    assert editor(1).name.endswith("32px")
+
+
 def test_made_images_do_not_depend_on_how_many_are_made_at_a_time(models: Path, tmp_path: Path) -> None:
     wanted = [Wanted(f"person/{n}", f"a photo of person {n}") for n in range(6)]
 

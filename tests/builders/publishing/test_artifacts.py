@@ -42,6 +42,13 @@ def test_the_space_has_every_package_its_data_and_its_requirements(tmp_path: Pat
     assert files["fairspace/VERSION"].decode() == f"{VERSION}\n"
 
 
-def test_every_requirement_of_the_space_has_one_version_that_it_is_tested_with() -> None:
-    for line in space_requirements():
-        assert re.split(r"[<>=\[]", line)[0].lower() in {*(name.lower() for name in CONSTRAINTS), "spacy"}
+def test_every_requirement_of_the_space_has_the_one_version_that_it_is_tested_with(tmp_path: Path) -> None:
+    lines = published(tmp_path)["requirements.txt"].decode().splitlines()
+    assert lines == space_requirements()
+    pinned = dict(re.fullmatch(r"([\w.-]+)(?:\[[\w,-]+\])?==([\w.]+)", line).groups() for line in lines)  # type: ignore[union-attr, misc]
+    assert pinned["torch"] == CONSTRAINTS["torch"].partition("+")[0], "any build of that version"
+    assert {name: pinned[name] for name in ("numpy", "spacy", "scipy", "transformers", "thinc")} == {
+        name: CONSTRAINTS[name] for name in ("numpy", "spacy", "scipy", "transformers", "thinc")
+    }, "what scores are made with, and what that needs"
+    assert "huggingface_hub[oauth]" in {line.split("==")[0] for line in lines}
+    assert "pytest" not in pinned

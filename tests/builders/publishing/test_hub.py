@@ -404,7 +404,7 @@ def test_killed_at_any_step_and_run_again_is_complete_and_not_doubled(
     started = time.monotonic()
     while not [entry for entry in hub.log() if entry["fault"] and (entry.get("done") or not after)]:
         assert process.poll() is None, "it ended before it was killed"
-        assert time.monotonic() - started < 30
+        assert time.monotonic() - started < 240
         time.sleep(0.02)
     process.kill()
     process.wait()
@@ -425,7 +425,7 @@ def test_a_hub_that_dies_behind_a_commit_is_read_back(hub: Hub, repo: Repo) -> N
             assert not publishing.done()
             time.sleep(0.02)
         hub.restart()
-        outcome = publishing.result(timeout=60)
+        outcome = publishing.result(timeout=600)
     assert commits(hub, repo) == [outcome.commit]
     assert there(hub, repo) == files_of(repo)
     assert tags(hub, repo) == {"inaugural": outcome.commit}

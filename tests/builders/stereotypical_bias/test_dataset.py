@@ -61,16 +61,19 @@ def built(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path
     return folder, make(folder, sources)
 
 
-def test_a_full_source_gives_the_papers_2604_and_7378_pairs_none_twice(tmp_path: Path) -> None:
+def test_every_cell_has_as_many_pairs_as_its_smaller_group_has_faces(tmp_path: Path) -> None:
     write_utkface(tmp_path / "sources/utkface", plan.AGES, 4, lambda name: b"")
     job = Job(tmp_path / "sources", tmp_path / "work")
     found = {split.split: split.units for split in DATASET.splits(job) if split.config == "vision"}
-    assert {attribute: len(pairs) for attribute, pairs in found.items()} == {"gender": 2604, "race": 7378}
-    assert job.take_rejected() == []
+    assert {attribute: len(pairs) for attribute, pairs in found.items()} == {"gender": 4 * 192, "race": 4 * 576}
+    assert len(job.take_rejected()) == 16 * (192 + 576)
+    assert "vision/gender: 768 of 3,840 places for a pair are filled, 2,604 in the paper" in job.notes[0]
     for attribute in plan.ATTRIBUTES:
         chosen: Sequence[Pair] = found[attribute][:]
         assert len({frozenset((pair.left[2], pair.right[2])) for pair in chosen}) == len(chosen)
-        for pair, row in zip(chosen, plan.pairs(attribute).to_pylist(), strict=True):
+        rows_of = {row["pair"]: row for row in plan.pairs(attribute).to_pylist()}
+        for pair in chosen:
+            row = rows_of[pair.pair]
             groups = plan.GROUPS[attribute]
             place, other = (0, 1) if attribute == "gender" else (1, 0)
             assert (pair.pair, pair.age) == (row["pair"], row["age"])
@@ -82,7 +85,7 @@ def test_a_full_source_gives_the_papers_2604_and_7378_pairs_none_twice(tmp_path:
 
 
 def test_faces_are_drawn_by_the_seed_and_used_evenly(tmp_path: Path) -> None:
-    write_utkface(tmp_path / "sources/utkface", (30,), 20, lambda name: b"")
+    write_utkface(tmp_path / "sources/utkface", (30,), 25, lambda name: b"")
 
     def chosen(work: str, seed: int) -> list[Pair]:
         job = Job(tmp_path / "sources", tmp_path / work, seed)
@@ -92,7 +95,7 @@ def test_faces_are_drawn_by_the_seed_and_used_evenly(tmp_path: Path) -> None:
     assert first == chosen("again", 0)
     assert first != chosen("other", 1)
     cells = Counter((pair.attribute, *sorted((pair.left[:2], pair.right[:2]))) for pair in first)
-    assert set(cells.values()) <= {12, 13, 14}
+    assert set(cells.values()) == {plan.PAIRS_PER_CELL}
     of_one_cell = [p for p in first if p.attribute == "gender" and p.left[1] == "Asian"]
     assert len({p.left[2] for p in of_one_cell} | {p.right[2] for p in of_one_cell}) == 2 * len(of_one_cell)
 
@@ -112,9 +115,9 @@ def test_a_cell_without_faces_is_left_out_logged_and_noted(tmp_path: Path) -> No
     assert ages == {30: 3, 31: 4}  # one face per cell makes one pair; 30 lacks the Indian woman
     ages = Counter(row["age"] for row in rows(tmp_path / "out", "vision", "race"))
     assert ages == {30: 6 + 3, 31: 6 + 6}
-    assert manifest.rejected.keys() == {"no face in a cell", "too few different pairs"}
-    assert sum(manifest.rejected.values()) + 7 + 21 == sum(plan.PAIRS.values())
-    assert any("planned pairs are left out (no face in a cell)" in note for note in manifest.notes)
+    assert manifest.rejected.keys() == {"no face in a cell", "too few faces in a cell"}
+    assert sum(manifest.rejected.values()) + 7 + 21 == 3840 + 11520
+    assert any("are left out, no face in a cell" in note for note in manifest.notes)
     lines = [json.loads(line) for line in (tmp_path / "out/review/rejected.jsonl").read_text().splitlines()]
     assert {"30/Indian/female"} <= {line["cell"] for line in lines}
 
@@ -177,8 +180,8 @@ def test_item_ids_follow_from_rows_and_questions_name_their_picture(built: tuple
 def test_without_utkface_the_questions_of_all_pairs_are_there(tmp_path: Path) -> None:
     manifest = make(tmp_path, None, sample=False, tools=Tools())
     assert [(split.config, split.split, split.rows) for split in manifest.splits] == [
-        ("vision_questions", "gender", 2604 * 20),
-        ("vision_questions", "race", 7378 * 20),
+        ("vision_questions", "gender", 3840 * 20),
+        ("vision_questions", "race", 11520 * 20),
         ("published", "test", len(pq.read_table(tmp_path / "published"))),
     ]
     assert any("UTKFace was not given" in note for note in manifest.notes)

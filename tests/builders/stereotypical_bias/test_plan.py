@@ -74,25 +74,29 @@ def test_prefixes_are_put_in_front() -> None:
 
 
 @pytest.mark.parametrize(
-    ("task", "count", "first"),
+    ("task", "revision", "count", "first"),
     [
-        ("vision_gender", 2604 * 20, "vision_gender/0000/pilot"),
-        ("vision_race", 7378 * 20, "vision_race/0000/pilot"),
-        ("language_gender", 2800, "language_gender/art_lover/000"),
-        ("language_race", 2800, "language_race/art_lover/000"),
+        ("vision_gender", "v1", 2604 * 20, "vision_gender/0000/pilot"),
+        ("vision_race", "v1", 7378 * 20, "vision_race/0000/pilot"),
+        ("vision_gender", "v2", 48 * 4 * 20 * 20, "vision_gender/00000/pilot"),
+        ("vision_race", "v2", 48 * 2 * 6 * 20 * 20, "vision_race/00000/pilot"),
+        ("language_gender", "v2", 2800, "language_gender/art_lover/000"),
+        ("language_race", "v2", 2800, "language_race/art_lover/000"),
     ],
 )
-def test_every_task_has_the_papers_number_of_items(task: str, count: int, first: str) -> None:
-    found = plan.ids(task)
+def test_v1_has_the_papers_number_of_pairs_and_v2_a_place_for_20_in_every_cell(
+    task: str, revision: str, count: int, first: str
+) -> None:
+    found = plan.ids(task, revision)
     assert len(found) == count
     assert len(pc.unique(found)) == count
     assert found[0].as_py() == first
-    assert not plan.items(task)["prompt"].null_count
+    assert not plan.items(task, revision)["prompt"].null_count
 
 
 @pytest.mark.parametrize("attribute", plan.ATTRIBUTES)
-def test_pairs_are_even_over_the_cells(attribute: plan.Attribute) -> None:
-    table = plan.pairs(attribute)
+def test_pairs_of_v1_are_even_over_the_cells(attribute: plan.Attribute) -> None:
+    table = plan.pairs(attribute, "v1")
     left, right = (table[side].to_numpy() for side in ("left", "right"))
     assert table.num_rows == plan.PAIRS[attribute]
     assert (left != right).all()
@@ -118,14 +122,19 @@ def test_no_group_is_tied_to_a_side_or_a_place_in_the_sentence(attribute: plan.A
     assert np.abs(share - 1 / len(share)).max() < 0.03
 
 
-def test_the_plan_never_changes() -> None:
-    text = "\n".join(
-        "|".join(map(str, row.values())) for task in plan.TASKS for row in plan.items(task).slice(0, 3000).to_pylist()
-    )
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    assert digest == "fdb914869f1da38054201d57b5c72d9596ad99dc34403629d5af903e8f7255d3"
+@pytest.mark.parametrize(
+    ("revision", "expected"),
+    [
+        ("v1", "fdb914869f1da38054201d57b5c72d9596ad99dc34403629d5af903e8f7255d3"),
+        ("v2", "3d4f1af646807b724f3c2c7e597fa67c221fc533e50e9afaea3625d12d599897"),
+    ],
+)
+def test_the_plan_never_changes(revision: str, expected: str) -> None:
+    tables = [plan.items(task, revision).slice(0, 3000).to_pylist() for task in plan.TASKS]
+    text = "\n".join("|".join(map(str, row.values())) for table in tables for row in table)
+    assert hashlib.sha256(text.encode()).hexdigest() == expected
 
 
 def test_an_unknown_revision_is_named() -> None:
-    with pytest.raises(BuildError, match=r"revision 'v9'\. Expected: one of v1"):
+    with pytest.raises(BuildError, match=r"revision 'v9'\. Expected: one of v2, v1"):
         plan.ids("vision_race", "v9")

@@ -11,7 +11,8 @@ from starlette.testclient import TestClient
 
 from fairspace.leaderboard_space.app import create_app
 from fairspace.leaderboard_space.intake import Intake
-from fairspace.leaderboard_space.jobs.jobs import Jobs, Progress
+from fairspace.leaderboard_space.jobs.jobs import Jobs
+from fairspace.leaderboard_space.jobs.view import Progress
 from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.result_events import result_draft
 from fairspace.leaderboard_space.settings import Settings
@@ -59,7 +60,7 @@ class Opened:
 @contextmanager
 def opened(root: Path, results: tuple[Result, ...] = (), **settings: object) -> Iterator[Opened]:
     """A Space over a new store with these results."""
-    told = Settings(store=str(root / "store"), work=root / "work", **{"resamples": 0, **settings})  # type: ignore[arg-type]
+    told = Settings(store=str(root / "store"), work=root / "work", **{"resamples": 0, "board_seconds": 0, **settings})  # type: ignore[arg-type]
     with_jobs = Space.open(told)
     jobs = KeptJobs(with_jobs.state, told)
     jobs.ids = []

@@ -19,12 +19,14 @@ import pytest
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 
-from fairspace.leaderboard_space.app import GRACE
 from fairspace.leaderboard_space.operation.metrics import KEPT_SECONDS
 from fairspace.submissions.commands.shared.packing import pack
 from tests.leaderboard_space.factory import bad_zip, good_zip
 
 pytestmark = pytest.mark.process
+
+STOP_SECONDS = 50
+"""More than a job takes on a machine that does much else."""
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -43,7 +45,7 @@ class Served:
 
     def await_line(self, **about: Any) -> dict[str, Any]:
         """The first line with these fields, once it is there."""
-        for _ in range(600):
+        for _ in range(2400):
             for line in self.lines():
                 if about.items() <= line.items():
                     return line
@@ -67,8 +69,11 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         str(port),
     ]
     options = ["--store", str(root / "store"), "--insecure-local", "--no-baselines", "--admin", "ada"]
+    environment = {**os.environ, "FAIRSPACE_STOP_SECONDS": str(STOP_SECONDS)}
     with (root / "log").open("wb") as log:
-        process = subprocess.Popen([*command, *options], stdout=subprocess.DEVNULL, stderr=log, cwd=root)
+        process = subprocess.Popen(
+            [*command, *options], stdout=subprocess.DEVNULL, stderr=log, cwd=root, env=environment
+        )
     found = Served(process, f"http://127.0.0.1:{port}", root / "log")
     try:
         found.await_line(message="Application startup complete.")
@@ -192,13 +197,13 @@ def test_metrics_count_requests_refusals_jobs_and_rows(served: Served) -> None:
     begun = [line for line in served.lines() if line["message"] == "a job was begun"]
     ended = [line for line in served.lines() if line["message"] == "a job ended"]
     assert after["fairspace_jobs_begun_total"] == len(begun)
-    assert after["fairspace_jobs_seconds_count"] == len(ended)
+    assert after["fairspace_jobs_seconds_count"] == len(begun), "what the look refused was not scored"
     for outcome in ("scored", "refused"):
         number = sum(line["outcome"] == outcome for line in ended)
         assert after.get(f'fairspace_submissions{{outcome="{outcome}"}}', 0) == number
         assert after.get(f'fairspace_jobs_ended_total{{outcome="{outcome}"}}', 0) == number
     assert after["fairspace_events"] == len((served.log.parent / "store" / "events.jsonl").read_bytes().splitlines())
-    assert after["fairspace_queue_length"] == len(begun) - len(ended) == 0
+    assert after["fairspace_queue_length"] == 0
     assert after["fairspace_disk_free_bytes"] > 0
     assert 1 << 25 < after["process_resident_memory_bytes"] < 1 << 33
 
@@ -221,7 +226,7 @@ def test_sigterm_lets_the_running_job_finish_whatever_pages_are_open(run: Run, s
         began = time.monotonic()
         served.process.send_signal(signal.SIGTERM)
         assert b"".join(parts) == b""  # it ends, rather than being cut off
-        assert served.process.wait(60) in (0, -signal.SIGTERM)
-    assert time.monotonic() - began < GRACE + 30
+        assert served.process.wait(STOP_SECONDS) in (0, -signal.SIGTERM)
+    assert time.monotonic() - began < STOP_SECONDS
     assert served.await_line(message="a job ended", id=name)["outcome"] == "scored"
     assert not [line for line in served.lines() if "timeout graceful shutdown" in line["message"]]

@@ -44,7 +44,7 @@ class Running:
 
     def client(self, **headers: str) -> httpx.Client:
         """A client without an account."""
-        found = httpx.Client(base_url=self.address, headers=headers, timeout=30)
+        found = httpx.Client(base_url=self.address, headers=headers, timeout=120)
 
         def keep(answer: httpx.Response) -> None:
             """Send secure cookies on loopback, as browsers do."""
@@ -83,7 +83,7 @@ class Running:
 
     def await_lines(self, **fields: Any) -> list[dict[str, Any]]:
         """Lines of the log with these fields, once there are any."""
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 240
         while not (found := self.lines(**fields)):
             assert time.monotonic() < deadline, fields
             time.sleep(0.02)
@@ -116,6 +116,7 @@ def running(root: Path, **settings: str) -> Iterator[Running]:
         "FAIRSPACE_SECRET": SIGNING,
         "FAIRSPACE_ADMINS": "the-maintainer",
         "FAIRSPACE_BASELINES": "0",
+        "FAIRSPACE_BOARD_SECONDS": "0",
     } | {f"FAIRSPACE_{name.upper()}": value for name, value in settings.items()}
     with (root / "log").open("w") as out:
         command = [sys.executable, "-c", SERVE, str(port)]

@@ -28,6 +28,7 @@ from fairspace.submissions.format.schema import Tool
 from fairspace.submissions.format.writing import write_submission
 from tests.leaderboard_space.attacks.running import SIGNING, Running, running
 from tests.leaderboard_space.chromium import chromium
+from tests.leaderboard_space.jobs.children import ZIP_END
 from tests.submissions.checking.hostile import CASES
 
 pytestmark = pytest.mark.process
@@ -134,8 +135,8 @@ def handed_in(space: Running, tmp_path_factory: pytest.TempPathFactory) -> dict[
         assert answer.status_code == 202, (name, answer.text)
         names[name] = answer.json()["id"]
     found = {}
-    deadline = time.monotonic() + 240
     for name, identity in names.items():
+        deadline = time.monotonic() + 240  # for each: how many are before it says nothing of how long it takes
         while (told := program.get(f"{SUBMIT}/{identity}").json())["outcome"] == "waiting":
             assert time.monotonic() < deadline, name
             time.sleep(0.2)
@@ -167,7 +168,7 @@ def test_of_all_that_one_row_came_to_be(space: Running, handed_in: dict[str, dic
 
 
 def raw(space: Running, head: str, parts: Iterator[bytes] | list[bytes], seconds: float = 20) -> tuple[int, str]:
-    """Send a request part by part until it is answered; the status and the id of the request."""
+    """Send a request part by part until it is answered; the status and the id of the request, '' if none was read."""
     port = int(space.address.rsplit(":", 1)[1])
     with socket.create_connection(("127.0.0.1", port), seconds) as sent:
         sent.sendall(head.encode())
@@ -182,7 +183,7 @@ def raw(space: Running, head: str, parts: Iterator[bytes] | list[bytes], seconds
             answer += chunk
     lines = answer.split(b"\r\n\r\n")[0].decode().split("\r\n")
     fields = dict(line.lower().split(": ", 1) for line in lines[1:])
-    return int(lines[0].split()[1]), fields["x-request-id"]
+    return int(lines[0].split()[1]), fields.get("x-request-id", "")
 
 
 def head(path: str, user: str, *more: str) -> str:
@@ -214,8 +215,9 @@ def test_an_upload_that_is_too_large_too_slow_or_of_too_many_parts_ends_early(sp
     user = "large" + path[-3:]
     told = raw(space, head(path, user, MULTIPART, f"Content-Length: {MOST * 2}"), [])
     one_line(space, told, 413, "UPLOAD_TOO_LARGE")
-    told = raw(space, head(path, user, MULTIPART, "Content-Length: 99999999999999999999"), [])
+    told = raw(space, head(path, user, MULTIPART, f"Content-Length: {2**64 - 1}"), [])
     one_line(space, told, 413, "UPLOAD_TOO_LARGE")
+    assert raw(space, head(path, user, MULTIPART, "Content-Length: 99999999999999999999"), []) == (400, "")
     start = b'--xx\r\nContent-Disposition: form-data; name="file"; filename="a.zip"\r\n\r\n'
     body = [f"{len(start):x}\r\n".encode() + start + b"\r\n", *chunks(b"x" * 100_000, MOST // 100_000 + 2)]
     told = raw(space, head(path, user, MULTIPART, "Transfer-Encoding: chunked"), body)
@@ -235,7 +237,7 @@ def test_an_upload_that_is_too_large_too_slow_or_of_too_many_parts_ends_early(sp
         os.utime(file, (0, 0))  # as old as what `sweep` deletes
     program = space.program("afterwards" + path[-3:])
     assert program.post(UPLOAD, files={"files": ("b.zip", b"b")}).status_code == 200
-    deadline = time.monotonic() + 20  # it is swept once the answer is on its way
+    deadline = time.monotonic() + 240  # it is swept once the answer is on its way
     while [file for file in left if file.exists()]:
         assert time.monotonic() < deadline, "what was cut off is still there"
         time.sleep(0.02)
@@ -256,17 +258,19 @@ def test_what_is_no_upload_may_not_be_large(space: Running) -> None:
 
 
 def test_ten_thousand_tiny_uploads_end_at_the_sixtieth(space: Running) -> None:
-    program = space.program("tiny")
-    answers = [program.post(UPLOAD, files={"files": ("a.zip", b"a")}) for _ in range(61)]
-    assert {answer.status_code for answer in answers[:60]} == {200}
-    space.refused(answers[60], "TOO_MANY_REQUESTS")
+    program, began = space.program("tiny"), time.monotonic()
+    taken = 0
+    while (answer := program.post(UPLOAD, files={"files": ("a.zip", b"a")})).status_code == 200:
+        taken += 1
+    assert 60 <= taken <= 60 + (time.monotonic() - began) / 60  # one more in each minute that they take
+    space.refused(answer, "TOO_MANY_REQUESTS")
     held = list((space.root / "work" / "gradio").rglob("a.zip"))
     assert len(held) == 1
 
 
 def test_a_file_that_was_handed_in_over_gradio_is_deleted(space: Running) -> None:
     program = space.program("neat")
-    (path,) = program.post(UPLOAD, files={"files": ("../../x\u202e.zip", b"PK neat")}).json()
+    (path,) = program.post(UPLOAD, files={"files": ("../../x\u202e.zip", b"neat" + ZIP_END)}).json()
     assert Path(path).is_relative_to(space.root / "work" / "gradio")
     events = {event["api_name"]: event for event in program.get("/config").json()["dependencies"]}
     body = {"fn_index": events["hand_in"]["id"], "data": [{"path": path}, ""], "session_hash": "neat"}

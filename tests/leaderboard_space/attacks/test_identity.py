@@ -391,7 +391,7 @@ BLOCKED_POSTS = (
 @contextmanager
 def bare(space: Running) -> Iterator[Callable[[str], tuple[HTTPResponse, str]]]:
     """Asks for addresses as they stand; httpx would follow their dots before it sends them."""
-    connection = HTTPConnection(space.address.removeprefix("http://"), timeout=30)
+    connection = HTTPConnection(space.address.removeprefix("http://"), timeout=120)
 
     def ask(path: str) -> tuple[HTTPResponse, str]:
         connection.request("GET", path, headers={"X-Fairspace-Token": Tokens(SIGNING).make(User("prober"))})

@@ -10,12 +10,15 @@ from typing import Any
 
 from fairspace.leaderboard_space.events import Draft, Event
 from fairspace.leaderboard_space.jobs.jobs import Jobs
+from fairspace.leaderboard_space.jobs.prechecks import Prechecks
 from fairspace.leaderboard_space.jobs.queue import JobQueue
 from fairspace.leaderboard_space.storage.local import LocalStorage
-from tests.leaderboard_space.jobs.spaces import USER, settings, space, until
+from tests.leaderboard_space.jobs.spaces import CHILDREN, USER, settings, space, until
 
-TRANSITIONS = ("accepted", "queued", "dequeued", "leased", "running", "scored", "torn", "appended", "ended")
+LOOKS = ("looking", "checked")
+TRANSITIONS = ("accepted", *LOOKS, "queued", "dequeued", "leased", "running", "scored", "torn", "appended", "ended")
 append, take, put, forget = LocalStorage.append, JobQueue.take, Jobs.put, JobQueue.forget
+passes, mark = Prechecks.passes, JobQueue.mark_checked
 
 
 def kill() -> None:
@@ -66,6 +69,10 @@ def main() -> None:
     folder, at, file = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
     if at == "accepted":
         Jobs.put = first(put)  # type: ignore[method-assign]
+    elif at == "looking":
+        Prechecks.passes = first(passes)  # type: ignore[method-assign]
+    elif at == "checked":
+        JobQueue.mark_checked = then(mark)  # type: ignore[method-assign]
     elif at == "queued":
         Jobs.put = then(put)  # type: ignore[method-assign]
     elif at == "dequeued":
@@ -78,7 +85,7 @@ def main() -> None:
         LocalStorage.append = lambda *about: append_and_die(at, *about)  # type: ignore[method-assign]
     else:
         threading.Thread(target=kill_when_running, args=[folder]).start()
-    opened = space(settings(folder))
+    opened = space(settings(folder), prechecking=CHILDREN if at in LOOKS else "")
     opened.intake.accept(file, USER)
     opened.jobs.start()
     threading.Event().wait()

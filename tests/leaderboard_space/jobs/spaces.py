@@ -15,6 +15,7 @@ from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from tests.leaderboard_space.factory import result
+from tests.leaderboard_space.jobs.children import ZIP_END
 
 CHILDREN = "tests.leaderboard_space.jobs.children"
 FAST = Timing(beat=0.05, sweep=0.1, patience=0.5, poll=0.05, look=0.0)
@@ -28,10 +29,10 @@ def settings(folder: Path, **others: object) -> Settings:
     return replace(about, **others)  # type: ignore[arg-type]
 
 
-def space(about: Settings, module: str = CHILDREN, timing: Timing = FAST) -> Space:
-    """A Space whose children run what the handed-in file says."""
+def space(about: Settings, module: str = CHILDREN, timing: Timing = FAST, prechecking: str = "") -> Space:
+    """A Space whose children run what the handed-in file says; without a look before, if none is named."""
     opened = Space.open(about)
-    jobs = Jobs(opened.state, about, module=module, timing=timing)
+    jobs = Jobs(opened.state, about, module=module, prechecking=prechecking, timing=timing)
     return replace(opened, jobs=jobs, intake=Intake(opened.state, jobs, about))
 
 
@@ -39,7 +40,7 @@ def hand_in(space: Space, folder: Path, text: str, user: User = USER) -> Submiss
     """Hand in a file with that text."""
     folder.mkdir(exist_ok=True)
     file = folder / "handed-in"
-    file.write_text(text)
+    file.write_bytes(text.encode() + ZIP_END)
     return space.intake.accept(file, user)
 
 

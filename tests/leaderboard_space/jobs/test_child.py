@@ -1,7 +1,12 @@
 """A child process is held to its limits, ends with everything that it began, and why is told in words."""
 
+import os
+import resource
+import socket
+import subprocess
+import sys
 import threading
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +14,10 @@ import psutil
 import pytest
 
 from fairspace.leaderboard_space.jobs.child import Ended, run_child
+from fairspace.leaderboard_space.jobs.descendants import LISTED, Descendants
 from fairspace.leaderboard_space.jobs.limits import JobLimits
+from fairspace.leaderboard_space.jobs.network import children_leave_network
+from tests.leaderboard_space.jobs.spaces import until
 
 LIMITS = JobLimits(memory=256 << 20, cpu_seconds=30, seconds=30, file_bytes=4 << 20, processes=16)
 CHILDREN = "tests.leaderboard_space.jobs.children"
@@ -64,6 +72,46 @@ def test_a_child_that_is_no_longer_wanted_is_ended(tmp_path: Path) -> None:
     assert ended.halted
     assert ended.seconds < 10
     assert below(tmp_path / "folder") == []
+
+
+def test_a_child_is_watched_whatever_the_number_of_its_descriptor(tmp_path: Path) -> None:
+    """Strangers can open more than the 1 024 connections up to which `select` knows descriptors."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert limits[1] == resource.RLIM_INFINITY or limits[1] > 1200, "this test needs 1 200 descriptors"
+    with ExitStack() as opened:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(limits[0], 1200), limits[1]))
+        opened.callback(resource.setrlimit, resource.RLIMIT_NOFILE, limits)
+        for _ in range(1050):
+            opened.callback(os.close, os.open(os.devnull, os.O_RDONLY))
+        ended = run(tmp_path, "leave")
+    assert ended.reason == "ended with exit status 7"
+
+
+def test_a_child_has_no_network_where_the_system_allows_that(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        ended = run(tmp_path, f"call\n{server.getsockname()[1]}")
+    assert ended.output.startswith("nobody there" if children_leave_network() else "connected")
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_what_a_process_began_is_listed_and_looked_for(listed: bool) -> None:
+    if listed and not LISTED:
+        pytest.skip("this kernel does not list the children of a process")
+    nested = "import subprocess, sys; subprocess.run(['sleep', '600'])"
+    with subprocess.Popen([sys.executable, "-c", nested]) as process:
+        descendants = Descendants(psutil.Process(process.pid), listed)
+        until(lambda: descendants.look(thorough=True))
+        (child,) = descendants.look()
+        assert child.name() == "sleep"
+        child.kill()
+    assert descendants.look() == set()
+
+
+def test_a_child_that_was_killed_from_outside_is_told_from_one_that_broke(tmp_path: Path) -> None:
+    killed = run(tmp_path, "killed")
+    assert (killed.reason, killed.killed, killed.beyond) == ("died with signal 9 (SIGKILL)", True, False)
+    (tmp_path / "folder").rmdir()
+    assert not run(tmp_path, "die").killed
 
 
 def test_a_child_sees_no_secret_and_reads_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.leaderboard_space.jobs.children import ZIP_END
 from tests.leaderboard_space.jobs.killed import TRANSITIONS
 from tests.leaderboard_space.jobs.spaces import good, kinds, log, rebuilt, settings, space, until, until_ended
 
@@ -19,9 +20,9 @@ ROOT = Path(__file__).parents[3]
 def kill_at(folder: Path, at: str, told: str) -> None:
     """Run a worker for real, which is killed at a transition."""
     file = folder / "file"
-    file.write_text(told)
+    file.write_bytes(told.encode() + ZIP_END)
     command = [sys.executable, "-m", "tests.leaderboard_space.jobs.killed", str(folder), at, str(file)]
-    assert subprocess.run(command, cwd=ROOT, timeout=120, check=False).returncode == -signal.SIGKILL
+    assert subprocess.run(command, cwd=ROOT, timeout=600, check=False).returncode == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("at", [at for at in TRANSITIONS if at != "running"])
@@ -40,14 +41,16 @@ def test_a_kill_at_a_transition_loses_and_doubles_nothing(tmp_path: Path, at: st
     assert not list((about.work / "scoring").glob("*"))
 
 
-def test_a_try_whose_worker_was_killed_counts_and_its_child_is_gone(tmp_path: Path) -> None:
+def test_the_end_of_a_worker_costs_its_job_no_try_and_leaves_no_child(tmp_path: Path) -> None:
     about = settings(tmp_path, tries=1)
     kill_at(tmp_path, "running", "sleep")
     pid = int(next(tmp_path.glob("work/scoring/*/pid")).read_text())
     until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
     again = space(about)
     again.jobs.start()
-    until_ended(again)
-    again.jobs.stop()
-    assert kinds(about) == {"accepted": 1, "failed": 1}
-    assert log(about)[-1].body["reason"] == "It took its worker down with it."
+    (job,) = again.jobs.queue.kept()
+    until(lambda: again.jobs.queue.records([job])[job].interrupted)
+    record = again.jobs.queue.records([job])[job]
+    assert (record.tries, record.interrupted) == (1, 1)
+    again.jobs.stop(0)
+    assert kinds(about) == {"accepted": 1}

@@ -8,6 +8,7 @@ import pytest
 
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.result_events import result_draft
+from fairspace.submissions.answers.items import Item
 from fairspace.submissions.answers.summary import COUNTED, Example, Summary
 from fairspace.submissions.results.result import Result
 from tests.leaderboard_space.api.spaces import Opened, opened
@@ -29,13 +30,18 @@ def _read(model: str, organisation: str) -> Result:
     summary = Summary(
         outcomes, {"side </td>": 12_345, "refusal": 3}, (hostile, Example("refused", None, "", "I cannot"))
     )
-    return replace(_made(model, organisation), readings={"vision_gender": summary})
+    item = Item(
+        "worst", "vision_gender", "a/<b>/c", "<script>asked</script>", "choice", "<i>left", "rule", "<script>2</script>"
+    )
+    return replace(
+        _made(model, organisation), readings={"vision_gender": summary}, items={"gender_occupation": (item,)}
+    )
 
 
 def _partial(model: str) -> Result:
     """As if a fifth of the answers to one question were missing."""
     found = _made(model, "Gap")
-    value = replace(found.values["gender_occupation"], value=0.25, low=0.2, high=0.5, valid=20832)
+    value = replace(found.values["gender_occupation"], value=0.25, low=0.2, high=0.5, valid=30720)
     return replace(found, values={**found.values, "gender_occupation": value})
 
 

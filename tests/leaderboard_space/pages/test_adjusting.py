@@ -10,6 +10,7 @@ import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from html import unescape
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -22,7 +23,9 @@ from fairspace.leaderboard_space.boards.adjusting import panel, parameters_of
 from fairspace.leaderboard_space.boards.query import PARAMETERS, BoardQuery
 from fairspace.leaderboard_space.boards.tables.table import board_table
 from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.intake import User
 from fairspace.leaderboard_space.web.answers import ADJUSTERS
+from fairspace.leaderboard_space.web.identity import HEADER
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
 from fairspace.submissions.results.board import board
 from tests.leaderboard_space.api.spaces import Opened
@@ -173,20 +176,25 @@ def _asked(number: int) -> str:
     return f"/api/v1/boards/iris?weights=IFS_Gen:{number}"
 
 
+def _of_user(site: Opened, address: str, number: int) -> Any:
+    return site.client.get(address, headers={HEADER: site.space.tokens.make(User(f"user-{number}"))})
+
+
 def test_released_and_kept_boards_wait_for_no_adjusted_one_and_a_queue_for_them_is_short(site: Opened) -> None:
-    """While an adjusted board is being made, more of them are asked for than answers are made at a time."""
+    """While an adjusted board is being made, more clients ask for one than may wait."""
     state, kept = site.space.state, Adjustment(tau=64.0)
     before = state.board("iris", "inaugural", kept)
     with ThreadPoolExecutor(2 * ADJUSTERS) as threads:
         with state.adjusted.making:
-            asked = [threads.submit(site.client.get, _asked(number)) for number in range(2, 2 + ADJUSTED)]
+            asked = [threads.submit(_of_user, site, _asked(number), number) for number in range(2, 2 + ADJUSTED)]
             until = time.monotonic() + 30
             while state.adjusted.waiting < ADJUSTED and time.monotonic() < until:
                 time.sleep(0.01)
             with pytest.raises(SpaceError, match="ADJUSTED_BUSY"):
                 state.board("iris", "inaugural", Adjustment(tau=77.0))
-            refused = [threads.submit(site.client.get, f"{_asked(9)}&q={number}") for number in range(ADJUSTERS)]
-            for answer in (one.result(timeout=30) for one in refused):
+            users = range(10, 10 + ADJUSTERS - ADJUSTED)
+            refused = [threads.submit(_of_user, site, f"{_asked(9)}&q={number}", number) for number in users]
+            for answer in (one.result(timeout=240) for one in refused):
                 assert (answer.status_code, answer.json()["code"]) == (503, "ADJUSTED_BUSY")
                 assert int(answer.headers["Retry-After"]) > 0
             told_so = site.client.get("/?benchmark=iris&tau=77")
@@ -195,7 +203,7 @@ def test_released_and_kept_boards_wait_for_no_adjusted_one_and_a_queue_for_them_
             assert site.client.get("/?benchmark=iris&q=released").status_code == 200
             assert state.board("iris", "inaugural", kept) is before
             assert not any(one.done() for one in asked)
-        assert {one.result(timeout=60).status_code for one in asked} == {200}
+        assert {one.result(timeout=240).status_code for one in asked} == {200}
     assert state.adjusted.waiting == 0
     assert site.client.get(_asked(9)).status_code == 200
 

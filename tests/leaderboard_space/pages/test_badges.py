@@ -19,11 +19,12 @@ def _texts(site: Opened, address: str) -> list[str]:
 
 def test_a_badge_says_benchmark_standard_rank_and_score(site: Opened) -> None:
     printed = "/badge/iris/p-01.svg?standard=inaugural"
-    assert _texts(site, printed) == ["IRIS inaugural", "rank 1 of 7 · 95.94"]
-    assert _texts(site, "/badge/iris/p-01.svg") == ["IRIS bounded", "rank 1 of 7 · 61.74"]
+    assert _texts(site, printed) == ["IRIS inaugural", "rank 1 of 7 printed · 95.94"]
+    assert _texts(site, "/badge/iris/p-01.svg") == ["IRIS bounded", "rank 1 of 7 printed · 61.74"]
     assert "draft" not in page(site, "/badge/iris/p-01.svg")
     assert _texts(site, "/badge/genres/p-02.svg")[1].startswith("rank ")
-    assert " among " in _texts(site, "/badge/genres/p-02.svg")[1]
+    assert " printed among " in _texts(site, "/badge/genres/p-02.svg")[1]
+    assert " handed in · " in _texts(site, f"/badge/{BENCHMARK}/{entry_of(site, 'Aurora')}.svg")[1]
 
 
 def test_a_draft_says_so_wherever_it_ranks(site: Opened) -> None:

@@ -6,12 +6,23 @@ import pytest
 from starlette.datastructures import QueryParams
 
 from fairspace.leaderboard_space.boards.query import BoardQuery
-from fairspace.leaderboard_space.boards.tables.column_sets import scale
+from fairspace.leaderboard_space.boards.tables.intervals import Scale
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.result_events import result_draft
+from fairspace.submissions.results.folded_facts import SENTENCES
+from fairspace.submissions.results.row import Row
 from tests.leaderboard_space.api.spaces import Opened
 from tests.leaderboard_space.factory import result
-from tests.leaderboard_space.pages.rows import BENCHMARK, HOSTILE_MODEL, MANY, entries, entry_of, models, page
+from tests.leaderboard_space.pages.rows import (
+    BENCHMARK,
+    HOSTILE_MODEL,
+    MANY,
+    entries,
+    entry_of,
+    models,
+    models_of_table,
+    page,
+)
 
 BOARD = f"/?benchmark={BENCHMARK}"
 
@@ -61,12 +72,12 @@ def test_parameters_of_other_names_change_nothing(site: Opened) -> None:
 
 def test_an_address_names_all_that_is_asked_for_and_nothing_else() -> None:
     query = BoardQuery(
-        BENCHMARK, "inaugural", "answered-only", "about", "a b&c", 0.5, 7.0, "MIT", "x", "yes", "vision_race",
-        "recomputed", True, ("p-01", "p-02"), "-total", 2,
+        BENCHMARK, "up_to_twenty", "answered-only", ("about", "tasks"), "a b&c", 0.5, 7.0, "MIT", "x", "yes",
+        "vision_race", "recomputed", True, ("p-01", "p-02"), "-total", 2,
     )  # fmt: skip
     said = parse_qsl(query.address().partition("?")[2])
     assert BoardQuery.read(QueryParams(said)) == query
-    assert BoardQuery(BENCHMARK, "inaugural").address() == f"{BOARD}&standard=inaugural"
+    assert BoardQuery(BENCHMARK, "up_to_twenty").address() == f"{BOARD}&standard=up_to_twenty"
 
 
 @pytest.mark.parametrize(
@@ -90,28 +101,34 @@ def test_filters_leave_the_rows_that_fit(site: Opened, filters: str, found: list
 
 
 def test_filters_of_published_rows(site: Opened) -> None:
-    rows = site.space.state.board(BENCHMARK, "inaugural")
+    rows = site.space.state.board(BENCHMARK, "up_to_twenty")
     published = [row.model for row in rows if row.provenance == "published"]
     assert models(site, f"{BOARD}&provenance=published") == published
 
 
 def test_sorting_both_ways_leaves_rows_without_a_number_last(site: Opened) -> None:
-    shown = {row.entry: row.scores["gender_occupation"].value for row in site.space.state.board(BENCHMARK, "inaugural")}
+    shown = {
+        row.entry: row.scores["gender_occupation"].value for row in site.space.state.board(BENCHMARK, "up_to_twenty")
+    }
     for sort, falling in (("gender_occupation", False), ("-gender_occupation", True)):
-        numbers = [shown[entry] for entry in entries(page(site, f"{BOARD}&sort={sort}"))]
+        numbers = [shown[entry] for entry in models_of_table(page(site, f"{BOARD}&sort={sort}"))]
         there = [number for number in numbers if number is not None]
         assert there == sorted(there, reverse=falling)
         assert numbers[: len(there)] == there
     text = page(site, f"{BOARD}&sort=-model")
     assert 'aria-sort="descending" class="model"' in text
-    assert f"{BOARD}&amp;standard=inaugural&amp;sort=model" in text
+    assert f"{BOARD}&amp;standard=up_to_twenty&amp;sort=model" in text
 
 
 def test_pages_hold_a_hundred_rows_each_and_every_row_once(site: Opened) -> None:
-    pages = [entries(page(site, f"{BOARD}&sort=model&page={number}")) for number in (1, 2, 3)]
+    texts = [page(site, f"{BOARD}&sort=model&page={number}") for number in (1, 2, 3)]
+    pages = [models_of_table(text) for text in texts]
     assert [len(one) for one in pages[:2]] == [100, 100]
+    baselines = entries(texts[0])[100:]
+    assert [entries(text)[len(one) :] for text, one in zip(texts[1:], pages[1:], strict=True)] == [[], []]
     everything = [entry for one in pages for entry in one]
-    assert len(everything) == len(set(everything)) == len(site.space.state.board(BENCHMARK, "inaugural")) > MANY
+    everything += baselines
+    assert len(everything) == len(set(everything)) == len(site.space.state.board(BENCHMARK, "up_to_twenty")) > MANY
     assert entries(page(site, f"{BOARD}&sort=model&page=9")) == pages[2]
 
 
@@ -121,7 +138,7 @@ def test_a_page_of_a_hundred_rows_is_light(site: Opened) -> None:
 
 def test_a_permalink_shows_its_rows_alone_and_leads_to_all(site: Opened) -> None:
     chosen = [entry_of(site, "Aurora"), "p-02"]
-    text = page(site, f"{BOARD}&standard=inaugural&models={','.join(chosen)}")
+    text = page(site, f"{BOARD}&standard=up_to_twenty&models={','.join(chosen)}")
     assert set(entries(text)) == set(chosen)
     assert "Show all rows" in text
     form = page(site, f"{BOARD}&models={chosen[0]}&models={chosen[1]}")
@@ -142,6 +159,68 @@ def test_a_permalink_opens_the_table_that_its_rows_stand_in(site: Opened) -> Non
     assert entries(page(site, f"/?benchmark=fact_or_fair&models={image}")) == [image]
 
 
+@pytest.mark.parametrize("columns", ["scores", "none", "coverage", "about", "licence,total"])
+def test_every_choice_of_columns_has_the_three_numbers_and_folds_the_rest(site: Opened, columns: str) -> None:
+    text = page(site, f"{BOARD}&columns={columns}&models={entry_of(site, 'Aurora')}")
+    for header in (">Rank<", ">Mean<", ">Over a fair model<"):
+        assert header in text
+    assert text.count('<details class="fold">') == 1
+    folded = re.findall(r"<dt>([a-z ]+)</dt><dd>", text[text.index('class="fold"') : text.index("</tbody>")])
+    assert folded == [name for name in SENTENCES if name in folded]
+    assert all(sentence in text for sentence in SENTENCES.values())
+
+
+def heads(text: str) -> list[str]:
+    """The keys of the columns of a board's page that a reader chose, from the form that chooses them."""
+    return re.findall(r'name="columns" value="([^"]+)" checked', text)
+
+
+def test_a_reader_chooses_the_columns_and_the_address_keeps_them(site: Opened) -> None:
+    assert heads(page(site, BOARD)) == ["gender_occupation", "race_occupation"]
+    chosen = page(site, f"{BOARD}&columns=licence&columns=race_persona&columns=none")
+    assert heads(chosen) == ["race_persona", "licence"]  # in the table's order
+    assert "columns=licence,race_persona" in chosen
+    assert ">Race persona<" in chosen.partition("<tbody")[0]
+    assert heads(page(site, f"{BOARD}&columns=none")) == []
+    assert len(heads(page(site, f"{BOARD}&columns=coverage"))) == 7
+    assert heads(page(site, f"{BOARD}&columns=scores")) == heads(page(site, BOARD))
+    assert "BAD_PARAMETER" in page(site, f"{BOARD}&columns=licence,licences", 400)
+
+
+@pytest.mark.parametrize("benchmark", ["iris", "fact_or_fair", "stereotypical_bias", "genres"])
+def test_a_table_shows_at_most_three_parts_of_the_score_at_first(site: Opened, benchmark: str) -> None:
+    assert 0 < len(heads(page(site, f"/?benchmark={benchmark}"))) <= 3
+
+
+def test_baselines_stand_in_a_fold_below_the_table(site: Opened) -> None:
+    table, _, fold = page(site, BOARD).partition('<details class="baselines"')
+    rows = {row.entry: row for row in site.space.state.board(BENCHMARK, "up_to_twenty")}
+    assert not any(rows[entry].row_class == "baseline" for entry in entries(table))
+    assert [rows[entry].model for entry in entries(fold)] == ["baseline: constant"]
+    assert 'class="baselines" open' in page(site, f"{BOARD}&provenance=baseline")
+
+
+def test_rows_without_a_rank_stand_by_their_value(site: Opened) -> None:
+    rows = site.space.state.board(BENCHMARK, "up_to_twenty")
+    values = [row.scores["total"].value for row in rows if row.row_class == "printed"]
+    there = [value for value in values if value is not None]
+    assert len(there) > 2
+    assert values == sorted(there) + [None] * (len(values) - len(there))
+    assert "Printed · not ranked" in page(site, f"{BOARD}&provenance=published")
+
+
+def test_ranks_that_are_counted_within_cohorts_stand_under_headings_of_their_own(site: Opened) -> None:
+    parts = re.findall(r'rowheader" colspan="\d+"><span>([^<]+)</span>', page(site, "/?benchmark=genres"))
+    assert parts == [f"Printed · evaluator {name}" for name in ("GLM", "Llama", "Mistral")]
+    assert "Printed · evaluator" not in page(site, "/?benchmark=genres&sort=model")
+
+
+def test_an_address_of_a_set_that_is_folded_away_now_shows_the_scores(site: Opened) -> None:
+    assert entries(page(site, f"{BOARD}&columns=uncertainty&sort=error")) == entries(page(site, f"{BOARD}&sort=error"))
+    for key in ("tier", "interval", "debiased", "bounds", "worst"):
+        page(site, f"{BOARD}&sort=-{key}")
+
+
 @pytest.mark.parametrize("columns", ["scores", "profile", "coverage", "about"])
 @pytest.mark.parametrize("benchmark", ["iris", "fact_or_fair", "stereotypical_bias", "genres"])
 def test_hostile_names_stay_text_in_every_column_set(site: Opened, benchmark: str, columns: str) -> None:
@@ -154,12 +233,14 @@ def test_hostile_names_stay_text_in_every_column_set(site: Opened, benchmark: st
 def test_no_script_stands_in_a_page(site: Opened) -> None:
     answer = site.client.get("/")
     assert "script-src 'self';" in answer.headers["Content-Security-Policy"]
-    assert not re.search(r"<script(?![^>]*\ssrc=)[^>]*>|\son\w+=", answer.text)
+    assert not re.search(r"<script(?![^>]*\ssrc=)[^>]*>|<[^>]*\son\w+=", answer.text)
 
 
-def test_a_partial_score_stands_with_its_bounds_and_coverage(site: Opened) -> None:
+def test_a_partial_score_is_marked_and_its_coverage_has_columns(site: Opened) -> None:
     chosen = f"{BOARD}&models={entry_of(site, 'Partial')}"
-    assert "0.2000 to 0.5000" in page(site, chosen)
+    text = page(site, chosen)
+    assert '0.2500<span class="below">incomplete</span>' in text
+    assert "<dt>state</dt><dd>incomplete</dd>" in text  # of the total, folded away
     coverage = page(site, f"{chosen}&columns=coverage")
     assert "80.0 %" in coverage
     assert "worst 0.5000" in coverage
@@ -183,16 +264,30 @@ def test_pages_are_kept_for_each_query_and_until_the_board_changes(site: Opened)
     late = replace(late, meta={**late.meta, "model": "Late", "organisation": "Acme"})
     site.space.storage.append([result_draft(late)[0]])
     site.space.state.refresh()
-    assert "Late" in page(site, f"{BOARD}&q=acme")
+    assert entry_of(site, "Late") in entries(page(site, f"{BOARD}&q=acme"))
     body = {"entry": entry_of(site, "Late"), "by": "m", "reason": "the test is over"}
     site.space.storage.append([Draft("withdrawn", "withdrawn:late:1", body)])
     site.space.state.refresh()
-    assert page(site, f"{BOARD}&q=acme") == first
+    last = page(site, f"{BOARD}&q=acme")
+    assert entries(last) == entries(first)
+    assert "by m: the test is over" in last
 
 
-def test_lines_of_a_column_reach_as_far_as_its_numbers_but_not_to_what_lies_far_out() -> None:
-    assert scale([]) == (0.0, 0.0)
-    assert scale([50.0]) == (0.0, 50.0)
-    assert scale([40.0, 50.0, 60.0, 70.0]) == (0.0, 70.0)
-    low, high = scale([40.0, 50.0, 60.0, 70.0, 100_000.0])
-    assert (low, high) == (0.0, 130.0)
+def test_a_scale_reaches_as_far_as_its_numbers_and_tells_them_apart_but_not_to_what_lies_far_out() -> None:
+    def scale(*numbers: float, handed_in: float | None = None, ideal: float | None = None) -> Scale:
+        rows = [Row(f"p{place}", "", "", "published", "", {}) for place in range(len(numbers))]
+        values = {row.entry: number for row, number in zip(rows, numbers, strict=True)}
+        if handed_in is not None:
+            rows.append(Row("own", "", "", "scored here", "", {}))
+            values["own"] = handed_in
+        return Scale.of(values, rows, 0.0, ideal)
+
+    assert scale() == Scale(0.0, 0.0)
+    assert scale(50.0) == Scale(0.0, 50.0)
+    assert scale(50.0, ideal=100.0) == Scale(0.0, 100.0)
+    printed = scale(40.0, 55.0, 60.0, 86.19, 91.18, 100.0)
+    assert len({printed.place(number) for number in (86.19, 91.18, 100.0)}) == 3
+    forged = scale(40.0, 60.0, handed_in=147_306.0)
+    assert forged == Scale(0.0, 60.0)
+    assert (forged.place(147_306.0), forged.holds(147_306.0)) == (100.0, False)
+    assert scale(-2.0, 3.0) == Scale(-2.0, 3.0)

@@ -38,8 +38,10 @@ def test_the_60_values_stand_side_by_side(iris: Opened) -> None:
         line = re.search(rf"<code>{re.escape(metric.name)}</code>(.*?)</tr>", text, re.DOTALL)
         assert line, metric.name
         assert line[1].count("<td>") == 2
-    assert "0.2500 to 0.7500" in text
-    assert "incomplete:" in text
+    line = re.search(r"<code>RD_gender</code>(.*?)</tr>", text, re.DOTALL)
+    assert line
+    for fact in ("<dt>lowest</dt><dd>0.2500", "<dt>highest</dt><dd>0.7500", "<dt>state</dt><dd>incomplete"):
+        assert fact in line[1]
 
 
 def test_printed_values_are_those_of_the_paper_and_others_are_not_printed() -> None:
@@ -62,7 +64,7 @@ def test_differences_are_to_the_first_model() -> None:
     assert line.cells[0].text == one.scores[line.name].evidence["printed"]
 
 
-def test_printed_shares_stand_as_printed_and_differ_in_points() -> None:
+def test_printed_shares_stand_with_their_digits_in_the_unit_of_all_others() -> None:
     one, other = [row for row in published_rows("fact_or_fair", "inaugural") if "llm_factuality_gender" in row.scores][
         :2
     ]
@@ -71,9 +73,9 @@ def test_printed_shares_stand_as_printed_and_differ_in_points() -> None:
         for line in lines("fact_or_fair", [one, other], "inaugural")["Scores"]
         if line.name == "llm_factuality_gender"
     )
-    first, second = (float(row.scores[line.name].evidence["printed"].split()[0]) for row in (one, other))
-    assert [cell.text for cell in line.cells] == [f"{first:.2f} %", f"{second:.2f} %"]
-    assert line.cells[1].difference.replace("\N{MINUS SIGN}", "-") == f"{second - first:+.2f}"
+    first, second = (float(row.scores[line.name].evidence["printed"].split()[0]) / 100 for row in (one, other))
+    assert [cell.text for cell in line.cells] == [f"{first:.4f}", f"{second:.4f}"]
+    assert line.cells[1].difference.replace("\N{MINUS SIGN}", "-") == f"{second - first:+.4f}"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -102,7 +104,7 @@ def test_a_model_is_found_added_and_taken_away(site: Opened) -> None:
     assert offers[0].count("<li>") == 1
     assert f"models=p-01,{aurora}" in offers[0]
     both = page(site, f"/compare?benchmark=stereotypical_bias&models=p-01,{aurora}")
-    assert f'href="/compare?benchmark=stereotypical_bias&amp;standard=inaugural&amp;models={aurora}"' in both
+    assert f'href="/compare?benchmark=stereotypical_bias&amp;standard=up_to_twenty&amp;models={aurora}"' in both
     assert "No other model" in page(site, "/compare?benchmark=stereotypical_bias&q=nobody-has-this")
 
 
@@ -117,7 +119,7 @@ def test_a_hostile_name_is_text_on_the_pages(iris: Opened, address: str) -> None
 def test_the_fairness_space_draws_maps_and_lists_every_profile(iris: Opened) -> None:
     for standard in benchmark("iris").standards:
         answer = iris.client.get(f"/fairness-space?standard={standard}")
-        assert "'unsafe-eval'" in answer.headers["Content-Security-Policy"]
+        assert "unsafe-eval" not in answer.headers["Content-Security-Policy"]
         assert all(f'id="profile-{code}"' in answer.text for code in ARCHETYPES)
         assert answer.text.count("data-figure=") + answer.text.count("under this standard.") >= 4
     text = page(iris, "/fairness-space?standard=inaugural")
@@ -139,8 +141,9 @@ def test_a_score_below_the_floor_has_no_colour_and_says_that_it_is_not_ranked(ir
 def test_the_letter_of_fidelity_says_what_it_means_under_its_standard() -> None:
     bagel = next(row for row in published_rows("iris", "inaugural") if row.model == "Bagel")
     understanding, generation = profiles(bagel, "inaugural")
-    assert "E-IRIS-04" in understanding.caution
-    assert "rises with drift" in dict(understanding.meanings)["Distorted"]
+    assert understanding.rewarded
+    assert not generation.rewarded
+    assert "rises with drift" in dict(understanding.meanings)["Accurate"]
     assert dict(generation.meanings)["Accurate"] == "follows labour statistics (RFS)"
     assert letters("algorithm_1")["A"][1] == "follows labour statistics (RFS)"
 
@@ -149,13 +152,16 @@ def test_numbers_of_the_space_stand_once_and_broken_profiles_are_marked_in_lists
     text = page(iris, "/fairness-space?standard=inaugural")
     assert text.count("The numbers as a table") == 1
     grounded = text.split('id="profile-UDF"')[1].split("</section>")[0]
-    assert re.search(r"Bagel</a>.*?the scores give <code>UAR</code>.*?E-IRIS-02", grounded, re.DOTALL)
+    assert "Bagel" not in grounded
+    given = text.split('id="profile-UAR"')[1].split("</section>")[0]
+    assert re.search(r"Bagel</a>.*?the paper prints UDF.*?E-IRIS-02", given, re.DOTALL)
 
 
 def test_printed_profiles_that_break_their_rule_say_so() -> None:
     found = {row.model: profiles(row, "inaugural") for row in published_rows("iris", "inaugural")}
-    assert [(one.code, one.formula) for one in found["Bagel"]] == [("UDF", "UAR"), ("UAF", "")]
-    assert sum(bool(one.formula) for both in found.values() for one in both) == 7
+    assert [one.code for one in found["Bagel"]] == ["UAR", "UAF"]
+    assert [note.text for note in found["Bagel"][0].footnotes] == ["the paper prints UDF; the formula gives UAR"]
+    assert sum(len(one.footnotes) for both in found.values() for one in both) == 7
     assert {one.missing for one in found["FLUX.1-dev"]} == {"no number for IFS_Und, RFS_Und, BIS_Und", "not printed"}
     members = by_archetype(published_rows("iris", "inaugural"), "inaugural")
     assert list(members) == list(ARCHETYPES)

@@ -6,25 +6,29 @@ import numpy as np
 import pytest
 
 from fairspace.leaderboard_space.boards.comparison import lines
-from fairspace.leaderboard_space.boards.differences import Z, difference, differences
-from fairspace.submissions.uncertainty.bootstrap import TIED
+from fairspace.submissions.report.differences import Difference, Score, corrected, difference, differences
+from fairspace.submissions.uncertainty.intervals import Z
 from tests.submissions.results.test_tiers import BENCH, board, result, waves
 
 NO_LIMITS = (-np.inf, np.inf)
 
 
-def test_a_difference_lies_in_its_interval_however_biased_its_draws_are() -> None:
-    """Draws turned round about 0.1 and 0.3 say 0.2; the values say 0.05: from 0.05 to 0.05 + 0.15 (1 + sqrt 2)."""
-    found = difference((0.15, 0.3 + waves(0.01, 3)), (0.1, 0.1 + waves(0.01, 4)), NO_LIMITS, logarithmic=False)
+def test_a_difference_lies_in_its_interval_however_biased_the_scores_are() -> None:
+    """The values say 0.05, and without their biases 0.2: from 0.05 to 0.2, and the error on either side."""
+    found = difference(
+        Score(0.15, 0.3, 0.15 + waves(0.01, 3)), Score(0.1, 0.1, 0.1 + waves(0.01, 4)), NO_LIMITS, logarithmic=False
+    )
     assert found is not None
     error = Z * 0.01 * 2**0.5
-    assert (found.low, found.high) == pytest.approx((0.05 - error, 0.05 + 0.15 * TIED + error))
+    assert (found.low, found.high) == pytest.approx((0.05 - error, 0.2 + error))
     assert found.low <= found.value <= found.high
 
 
 def test_scores_that_multiply_have_a_ratio_in_its_interval() -> None:
     """2 over 8 is 0.25, with an error of 0.1 in the logarithm and no bias."""
-    found = difference((2.0, 2 * np.exp(waves(0.1, 3))), (8.0, np.full(200, 8.0)), (0.0, np.inf), logarithmic=True)
+    found = difference(
+        Score(2.0, 2.0, 2 * np.exp(waves(0.1, 3))), Score(8.0, 8.0, np.full(200, 8.0)), (0.0, np.inf), logarithmic=True
+    )
     assert found is not None
     assert found.ratio
     assert (found.value, found.low, found.high) == pytest.approx(
@@ -34,14 +38,16 @@ def test_scores_that_multiply_have_a_ratio_in_its_interval() -> None:
 
 
 def test_no_difference_is_larger_than_the_scores_can_be_apart() -> None:
-    found = difference((0.95, 0.95 + waves(0.2, 3)), (0.05, np.full(200, 0.05)), (0.0, 1.0), logarithmic=False)
+    low = Score(0.05, 0.05, np.full(200, 0.05))
+    found = difference(Score(0.95, 0.95, 0.95 + waves(0.2, 3)), low, (0.0, 1.0), logarithmic=False)
     assert found is not None
     assert found.high == 1.0
 
 
 def test_what_bias_could_explain_is_told_apart_from_what_it_could_not() -> None:
-    """0.05 is 5 errors away from 0; turned round, the draws say 0.01, so 0.05 - 0.04 (1 + sqrt 2) is below 0."""
-    found = difference((0.15, 0.11 + waves(0.01, 3)), (0.1, np.full(200, 0.1)), NO_LIMITS, logarithmic=False)
+    """0.05 is 5 errors away from 0; without its bias the score is 0.01 below the other."""
+    same = Score(0.1, 0.1, np.full(200, 0.1))
+    found = difference(Score(0.15, 0.09, 0.15 + waves(0.01, 3)), same, NO_LIMITS, logarithmic=False)
     assert found is not None
     assert found.low < 0
     assert found.errors == pytest.approx(5)
@@ -50,25 +56,39 @@ def test_what_bias_could_explain_is_told_apart_from_what_it_could_not() -> None:
 
 def test_with_few_common_draws_nothing_is_said() -> None:
     few = np.where(np.arange(200) < 19, 0.1, np.nan)
-    assert difference((0.1, few), (0.1, np.full(200, 0.1)), NO_LIMITS, logarithmic=False) is None
+    assert difference(Score(0.1, 0.1, few), Score(0.1, 0.1, np.full(200, 0.1)), NO_LIMITS, logarithmic=False) is None
 
 
-@pytest.mark.parametrize("away", [0.0, 0.02, 0.027, 0.0285, 0.04])
-def test_two_models_are_told_apart_where_their_tiers_are(away: float) -> None:
-    """Two models are one pair, so tiers ask for 1.96 errors, too: 1.96 * 0.01 * sqrt(2) is 0.0277."""
+@pytest.mark.parametrize("away", [0.0, 0.02, 0.027, 0.0285, 0.0305, 0.0315, 0.04])
+def test_what_tiers_separate_differs_as_a_pair_too(away: float) -> None:
+    """A pair by itself asks for 1.96 * 0.01 * sqrt(2) = 0.0277; the second row of a board for 2.186 errors, 0.0309."""
     rows = board(result("a", 0.2, waves(0.01, 3)), result("b", 0.2 + away, waves(0.01, 4)))
     chosen = [rows["a"], rows["b"]]
-    found = differences(BENCH, chosen, "inaugural")[1]["total"]
+    found = differences(BENCH, [row.result for row in chosen], "up_to_twenty")[1]["total"]
     assert found.value == pytest.approx(away, abs=1e-9)
-    assert (found.verdict != "not significant") == (rows["b"].tier == 2) == (away > 0.0277)
+    assert (found.verdict != "not significant") == (away > 0.0277)
+    assert (rows["b"].tier == 2) == (away > 0.0309)
 
 
 def test_the_comparison_prints_a_difference_within_its_interval() -> None:
     """The second's draws lie 0.1 above its value, as those of a biased score do."""
     rows = board(result("a", 0.2, waves(0.01, 3)), result("b", 0.3, 0.1 + waves(0.01, 4)))
-    line = next(line for line in lines(BENCH, [rows["a"], rows["b"]], "inaugural")["Scores"] if line.name == "total")
+    line = next(line for line in lines(BENCH, [rows["a"], rows["b"]], "up_to_twenty")["Scores"] if line.name == "total")
     cell = line.cells[1]
     low, _, high = cell.between.removeprefix("difference ").partition(":")[0].partition(" to ")
     numbers = [float(text.replace("\N{MINUS SIGN}", "-")) for text in (low, cell.difference, high)]
     assert numbers == sorted(numbers)
     assert cell.difference == "+0.1000"
+
+
+def test_of_three_tests_the_smallest_p_counts_three_times_and_no_p_overtakes_a_smaller_one() -> None:
+    """Two-sided p of 2.8, 2.4 and 2.39 errors: .00511, .01640, .01685. Holm: times 3, 2, 1, and never falling."""
+    away = {"a": 2.4, "b": 2.8, "c": 2.39}
+    found = corrected([{}, {name: Difference(1.0, 0.5, 1.5, False, errors) for name, errors in away.items()}])
+    assert found[0] == {}
+    assert found[1] == pytest.approx({"a": 0.0328, "b": 0.01533, "c": 0.0328}, abs=5e-5)
+
+
+def test_no_corrected_p_exceeds_one() -> None:
+    alike = Difference(0.0, -1.0, 1.0, False, 0.1)
+    assert corrected([{}, {"a": alike}, {"a": alike}])[1:] == [{"a": 1.0}, {"a": 1.0}]

@@ -9,13 +9,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from fairspace.leaderboard_space.boards.tables.exact import exact
-from fairspace.leaderboard_space.boards.tables.export import harmless
+from fairspace.submissions.errors import harmless
 from fairspace.submissions.results.board import published_rows
 from fairspace.submissions.values import measured
 from tests.leaderboard_space.api.spaces import Opened
-from tests.leaderboard_space.pages.rows import BENCHMARK, HOSTILE_MODEL, entries, entry_of, page
+from tests.leaderboard_space.pages.rows import BENCHMARK, HOSTILE_MODEL, entry_of, models_of_table, page
 
-AT = f"/download/{BENCHMARK}/inaugural"
+AT = f"/download/{BENCHMARK}/up_to_twenty"
 
 
 def _file(site: Opened, address: str) -> bytes:
@@ -37,14 +37,14 @@ def test_all_three_hold_the_rows_of_the_board_in_its_order(site: Opened, filters
     csv_rows = [row["entry"] for row in _csv(_file(site, f"{AT}.csv{filters}"))]
     table = _parquet(_file(site, f"{AT}.parquet{filters}"))
     told: dict[str, Any] = orjson.loads(_file(site, f"{AT}.json{filters}"))
-    shown = entries(page(site, f"/?benchmark={BENCHMARK}&{filters[1:]}"))
+    shown = models_of_table(page(site, f"/?benchmark={BENCHMARK}&{filters[1:]}"))
     assert csv_rows[:100] == shown
     assert table["entry"].to_pylist() == [row["entry"] for row in told["rows"]] == csv_rows
 
 
 def test_numbers_states_and_bounds_are_the_boards(site: Opened) -> None:
     partial = entry_of(site, "Partial")
-    row = next(row for row in site.space.state.board(BENCHMARK, "inaugural") if row.entry == partial)
+    row = next(row for row in site.space.state.board(BENCHMARK, "up_to_twenty") if row.entry == partial)
     from_csv = _csv(_file(site, f"{AT}.csv?models={partial}"))[0]
     from_parquet = _parquet(_file(site, f"{AT}.parquet?models={partial}")).to_pylist()[0]
     from_json = orjson.loads(_file(site, f"{AT}.json?models={partial}"))["rows"][0]
@@ -89,7 +89,7 @@ def test_columns_of_parquet_have_types(site: Opened) -> None:
     assert schema.field("total").type == pa.float64()
     assert schema.field("open_weights").type == pa.bool_()
     assert schema.field("unranked").type == pa.list_(pa.string())
-    assert schema.metadata[b"standard"] == b"inaugural"
+    assert schema.metadata[b"standard"] == b"up_to_twenty"
     assert b"perceived" in schema.metadata
 
 
@@ -131,7 +131,7 @@ def test_no_file_holds_characters_that_steer_text(site: Opened, suffix: str) -> 
 
 def test_files_are_named_by_us_and_are_saved(site: Opened) -> None:
     said = site.client.get(f"{AT}.csv?q=%22%3B%20filename%3Devil.exe").headers["Content-Disposition"]
-    assert said == f'attachment; filename="fairspace-{BENCHMARK}-inaugural-all-questions.csv"'
+    assert said == f'attachment; filename="fairspace-{BENCHMARK}-up_to_twenty-all-questions.csv"'
 
 
 def test_other_ends_and_parameters_are_refused(site: Opened) -> None:

@@ -1,25 +1,22 @@
-"""Figures as JSON: every one of every benchmark and standard, what is drawn and what is told, and hostile names."""
+"""Figures as SVG: every one of every benchmark and standard, names of marks, what is said, and hostile names."""
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from xml.etree import ElementTree
 
-import plotly
-import plotly.graph_objects as go
 import pytest
 
 from fairspace.leaderboard_space.boards.figures.figures import Source
 from fairspace.leaderboard_space.boards.figures.gallery import board_of, split_models
-from fairspace.leaderboard_space.boards.figures.plots import Series
+from fairspace.leaderboard_space.boards.figures.plots import bounds_of
 from fairspace.leaderboard_space.boards.stereotypical_bias import official
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.pages.figures import GALLERY, PLOTLY
+from fairspace.leaderboard_space.pages.figures import GALLERY
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.errors import plain
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.values import measured, not_run
 from tests.leaderboard_space.api.spaces import Opened, opened
@@ -45,28 +42,41 @@ def _entry(space: Opened, name: str) -> str:
     return next(own.entry for own in space.space.state.entries() if own.benchmark == name)
 
 
-def _json(space: Opened, name: str, figure: str, models: str = "", standard: str = "inaugural") -> dict[str, Any]:
-    answer = space.client.get(f"/figures/{name}/{standard}/{figure}.json?models={models}")
+def _marks(
+    space: Opened, name: str, figure: str, models: str = "", standard: str = "inaugural"
+) -> list[tuple[str, str]]:
+    """Name and link of every mark of a figure, which is well-formed XML."""
+    answer = space.client.get(f"/figures/{name}/{standard}/{figure}.svg?models={models}&width=480")
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    assert answer.headers["Content-Type"] == "image/svg+xml"
+    marks = [mark for mark in ElementTree.fromstring(answer.text).iter() if mark.get("class") == "mark"]
+    return [(mark[0].text or "", mark.get("href", "")) for mark in marks]
 
 
 @pytest.mark.parametrize(("name", "figure"), FIGURES)
-def test_every_figure_is_valid_plotly_under_every_standard(drawn: Opened, name: str, figure: str) -> None:
+def test_every_mark_of_every_figure_is_named_and_leads_to_its_model(drawn: Opened, name: str, figure: str) -> None:
     entry = _entry(drawn, name)
     for standard in benchmark(name).standards:
-        for models in ("", entry, "p-01", f"{entry},p-01,p-02,p-03"):
-            if not models and GALLERY.find(name, figure).needs:
+        models = {row.entry: row.model for row in drawn.space.state.board(name, standard)}
+        for chosen in ("", entry, "p-01", f"{entry},p-01,p-02,p-03"):
+            if not chosen and GALLERY.find(name, figure).needs:
                 continue
-            go.Figure(_json(drawn, name, figure, models, standard))
+            for text, href in _marks(drawn, name, figure, chosen, standard):
+                if not href:  # an official share, which is no model's
+                    assert figure == "labour"
+                    continue
+                of, standard_of = href.removeprefix(f"/model/{name}/").split("?standard=")
+                assert standard_of == standard
+                assert text.startswith(plain(models[of])[:20])
 
 
 @pytest.mark.parametrize(("name", "figure"), FIGURES)
 def test_a_hostile_name_is_text_in_a_figure(drawn: Opened, name: str, figure: str) -> None:
-    text = json.dumps(_json(drawn, name, figure, _entry(drawn, name)))
+    address = f"/figures/{name}/inaugural/{figure}.svg?models={_entry(drawn, name)}"
+    text = drawn.client.get(address).text
     assert "<script" not in text
     assert "<img" not in text
+    assert 'href="/' not in drawn.client.get(f"{address}&download=1").text  # a file leads to this site
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -81,7 +91,7 @@ def test_every_figure_has_its_numbers_as_a_table_or_says_what_is_missing(drawn: 
 
 
 def test_an_answer_that_is_known_is_not_sent_again(drawn: Opened) -> None:
-    address = "/figures/iris/inaugural/ranking.json"
+    address = "/figures/iris/inaugural/ranking.svg"
     first = drawn.client.get(address)
     assert drawn.client.get(address, headers={"If-None-Match": first.headers["ETag"]}).status_code == 304
 
@@ -89,13 +99,13 @@ def test_an_answer_that_is_known_is_not_sent_again(drawn: Opened) -> None:
 @pytest.mark.parametrize(
     ("address", "status", "code"),
     [
-        ("/figures/nothing/inaugural/ranking.json", 404, "UNKNOWN_PAGE"),
-        ("/figures/iris/nothing/ranking.json", 404, "UNKNOWN_PAGE"),
-        ("/figures/iris/inaugural/nothing.json", 404, "UNKNOWN_PAGE"),
-        ("/figures/iris/inaugural/radar.json", 400, "BAD_PARAMETER"),
-        ("/figures/iris/inaugural/radar.json?models=p-99", 404, "UNKNOWN_ENTRY"),
-        ("/figures/iris/inaugural/radar.json?models=p-01,p-02,p-03,p-04,p-05", 400, "BAD_PARAMETER"),
-        ("/site/plotly/0.0.0.js", 404, "UNKNOWN_PAGE"),
+        ("/figures/nothing/inaugural/ranking.svg", 404, "UNKNOWN_PAGE"),
+        ("/figures/iris/nothing/ranking.svg", 404, "UNKNOWN_PAGE"),
+        ("/figures/iris/inaugural/nothing.svg", 404, "UNKNOWN_PAGE"),
+        ("/figures/iris/inaugural/radar.svg", 400, "BAD_PARAMETER"),
+        ("/figures/iris/inaugural/radar.svg?models=p-99", 404, "UNKNOWN_ENTRY"),
+        ("/figures/iris/inaugural/radar.svg?models=p-01,p-02,p-03,p-04,p-05", 400, "BAD_PARAMETER"),
+        ("/figures/iris/inaugural/ranking.svg?table=nothing", 400, "BAD_PARAMETER"),
     ],
 )
 def test_what_is_no_figure_is_refused(drawn: Opened, address: str, status: int, code: str) -> None:
@@ -104,28 +114,9 @@ def test_what_is_no_figure_is_refused(drawn: Opened, address: str, status: int, 
     assert code in answer.text
 
 
-def test_plotly_is_sent_packed_and_for_ever(drawn: Opened) -> None:
-    answer = drawn.client.get(PLOTLY)
-    assert plotly.__version__ in PLOTLY
-    assert answer.headers["Content-Encoding"] == "gzip"
-    assert "immutable" in answer.headers["Cache-Control"]
-    assert f"plotly.js v{_version(answer.text)}" in answer.text[:200]
-    plain = drawn.client.get(PLOTLY, headers={"Accept-Encoding": "identity"})
-    assert plain.content == answer.content
-    assert len(gzip.compress(answer.content, 6)) < 2_000_000
-
-
-def _version(script: str) -> str:
-    return script.split("plotly.js v", 1)[1].split("\n", 1)[0].strip()
-
-
-def test_bounds_are_drawn_and_told() -> None:
-    values = [measured("a", 0.5, low=0.4, high=0.7), measured("b", 0.5, low=0.5, high=0.5), not_run("c", "none"), None]
-    series = Series("model", values, 100)
-    assert series.numbers() == [50.0, 50.0, None, None]
-    errors = series.errors()
-    assert errors["array"] == [pytest.approx(20), None, None, None]
-    assert errors["arrayminus"] == [pytest.approx(10), None, None, None]
+def test_bounds_are_drawn_where_samples_are_missing() -> None:
+    values = [measured("a", 0.5, low=0.4, high=0.7), measured("b", 0.5, low=0.5, high=0.5), not_run("c", "none")]
+    assert [bounds_of(value, 100) for value in values] == [(40.0, 70.0), None, None]
 
 
 def test_answers_that_refuse_are_known_and_drawn_as_such(drawn: Opened) -> None:
@@ -142,7 +133,7 @@ def test_answers_that_refuse_are_known_and_drawn_as_such(drawn: Opened) -> None:
 def test_evidence_that_is_not_there_is_told_as_not_printed(drawn: Opened) -> None:
     state = drawn.space.state
     for name in ("labour", "wins"):
-        drawing = GALLERY.drawing(state, "stereotypical_bias", "inaugural", name, ("p-01",))
+        drawing = GALLERY.drawing(state, "stereotypical_bias", "up_to_twenty", name, ("p-01",))
         assert drawing.draw is None
         assert "the paper does not print" in drawing.note
         assert "LLaVA-v1.5" in drawing.note
@@ -157,11 +148,12 @@ def test_labour_statistics_stand_beside_what_the_answers_say(drawn: Opened) -> N
     assert full is not None
     told = full.values["gender_occupation"].evidence["by_instance"]
     assert set(official()) == set(told)
-    figure = go.Figure(_json(drawn, "stereotypical_bias", "labour", entry))
-    picked, share = figure.data
-    assert list(share.x) == pytest.approx([100 * women for _, women in official().values()])
-    assert list(picked.x) == pytest.approx([100 * told[name]["p"]["female"] for name in official()])
-    note = GALLERY.drawing(drawn.space.state, "stereotypical_bias", "inaugural", "labour", (entry,)).note
+    texts = [text for text, _ in _marks(drawn, "stereotypical_bias", "labour", entry)]
+    for name, (_, women) in official().items():
+        assert f"{name}: {100 * women:.1f} % of those who work in it" in texts
+        picked = next(text for text in texts if f"women picked as {name}:" in text)
+        assert f": {100 * told[name]['p']['female']:.1f}" in picked
+    note = GALLERY.drawing(drawn.space.state, "stereotypical_bias", "up_to_twenty", "labour", (entry,)).note
     assert re.search(r"95 % interval over redrawn answers .* \d+% \(\d+% to \d+%\)\. Official shares", note), note
 
 
@@ -169,10 +161,10 @@ def test_win_matrices_are_those_of_the_evidence(drawn: Opened) -> None:
     entry = _entry(drawn, "stereotypical_bias")
     full = drawn.space.state.full(entry)
     assert full is not None
-    figure = go.Figure(_json(drawn, "stereotypical_bias", "wins", entry))
     expected = full.values["race_occupation"].evidence["win_matrix"]["all"]
-    drawn_matrix = [[None if x is None else x / 100 for x in line] for line in figure.data[0].z]
-    assert drawn_matrix == expected
+    texts = [text for text, _ in _marks(drawn, "stereotypical_bias", "wins", entry) if ", occupations: " in text]
+    shares = [f"{100 * share:.1f} %" for line in expected for share in line if share is not None]
+    assert [text.rpartition(": ")[2] for text in texts] == shares
 
 
 def test_no_point_stands_above_the_bound_of_the_trade_off(drawn: Opened) -> None:
@@ -195,15 +187,15 @@ def test_a_figure_of_many_models_stays_light_and_says_what_it_leaves_out(drawn: 
         for (of, figure_name), figure in GALLERY.figures.items():
             if of == name and not figure.needs:
                 drawing = figure.draw(Source(state, name, "inaugural", (*rows, *many), (own,)))
-                assert len(drawing.json) < 300_000, figure_name
+                assert drawing.draw is None or len(drawing.draw(800).document()) < 300_000, figure_name
                 assert len(drawing.table.rows) < 2 * MANY
                 assert drawing.draw is None or "The figure shows" in drawing.note
 
 
 def test_a_ranking_says_whom_a_rank_is_among_and_who_has_no_number(drawn: Opened) -> None:
     genres = GALLERY.drawing(drawn.space.state, "genres", "inaugural", "ranking", ())
-    assert genres.table.headers[:3] == ["Model", "Evaluator", "Rank"]
-    ranks = [tuple(row[1:3]) for row in genres.table.rows if row[2] != "–"]
+    assert genres.table.headers[:3] == ["Model", "Evaluator", "Class"]
+    ranks = [tuple(row[1:4]) for row in genres.table.rows if row[3] != "–"]
     assert len(set(ranks)) == len(ranks) > 3
     assert GALLERY.drawing(drawn.space.state, "fact_or_fair", "inaugural", "ranking", ()).table.headers[1] == "Kind"
     iris = GALLERY.drawing(drawn.space.state, "iris", "inaugural", "ranking", ())
@@ -216,24 +208,35 @@ def test_what_is_computed_from_printed_values_is_not_called_published(drawn: Ope
     assert line[:4] == ["Bagel", "computed from printed values", "68.98", "not available"]
     line = GALLERY.drawing(state, "iris", "inaugural", "sectors", ("p-01",)).table.rows[0]
     assert line[:4] == ["Bagel", "published", "71.46", "69.81"]
-    board = drawn.client.get("/?benchmark=iris&standard=algorithm_1").text
+    board = drawn.client.get("/?benchmark=iris&standard=algorithm_1&columns=parts").text
     assert '68.98<span class="below">computed</span>' in board
     assert "not available" in board
 
 
-def test_rewarded_drift_is_told_beside_every_figure_that_shows_it_and_only_under_its_standard(drawn: Opened) -> None:
-    state = drawn.space.state
-    for where in ("model", "compare", "space"):
-        told = GALLERY.place(state, "iris", "inaugural", where, ("p-01",))
-        assert all("rewards a larger drift" in placed.caution for placed in told)
-        assert not any(placed.caution for placed in GALLERY.place(state, "iris", "algorithm_1", where, ("p-01",)))
+def test_rewarded_drift_is_told_once_on_every_page_that_shows_it_and_only_under_its_standard(drawn: Opened) -> None:
+    for page in ("/model/iris/p-01?", "/compare?benchmark=iris&models=p-01,p-02&", "/fairness-space?"):
+        assert drawn.client.get(f"{page}standard=inaugural").text.count("rewards a larger drift") == 1
+        assert "rewards a larger drift" not in drawn.client.get(f"{page}standard=algorithm_1").text
 
 
 def test_one_far_score_does_not_hide_the_others(drawn: Opened) -> None:
     drawing = GALLERY.drawing(drawn.space.state, "iris", "inaugural", "sectors", (_entry(drawn, "iris"), "p-01"))
     assert "Beyond the end of the axis (120):" in drawing.note
-    figure = go.Figure(json.loads(drawing.json))
-    assert figure.layout.yaxis.range[1] < 130
+    assert drawing.draw is not None
+    assert ">120</text>" in drawing.draw(760).document()
+    assert ">140</text>" not in drawing.draw(760).document()
+
+
+def test_the_figures_of_a_table_show_its_models_alone(drawn: Opened) -> None:
+    for table, there, not_there in (("language-models", "GPT-4o", "SDXL"), ("image-models", "SDXL", "GPT-4o")):
+        page = drawn.client.get(f"/?benchmark=fact_or_fair&standard=inaugural&table={table}").text
+        addresses = re.findall(r'data-figure="([^"]+)"', page)
+        assert len(addresses) == 3
+        for address in addresses:
+            assert f"table={table}" in address
+            image = drawn.client.get(address).text
+            assert there in image
+            assert not_there not in image
 
 
 def test_drawings_are_kept_until_the_board_changes(drawn: Opened) -> None:

@@ -1,6 +1,7 @@
 import re
 
 from fairspace.leaderboard_space.boards.tables.evidence import Grid, grid
+from fairspace.leaderboard_space.events import Draft
 from tests.leaderboard_space.api.spaces import Opened
 from tests.leaderboard_space.pages.rows import BENCHMARK, HOSTILE_MODEL, entry_of, page
 
@@ -8,18 +9,18 @@ from tests.leaderboard_space.pages.rows import BENCHMARK, HOSTILE_MODEL, entry_o
 def test_a_scored_row_shows_all_that_stands_behind_its_place(site: Opened) -> None:
     entry = entry_of(site, "Aurora")
     text = page(site, f"/model/{BENCHMARK}/{entry}")
-    row = next(row for row in site.space.state.board(BENCHMARK, "inaugural") if row.entry == entry)
+    row = next(row for row in site.space.state.board(BENCHMARK, "up_to_twenty") if row.entry == entry)
     assert row.result is not None
     for name in (*row.scores, *row.values):
-        assert f'/model/{BENCHMARK}/{entry}/evidence/{name}?standard=inaugural">{name}</a>' in text
+        assert f'/model/{BENCHMARK}/{entry}/evidence/{name}?standard=up_to_twenty">{name}</a>' in text
     assert row.result.signature["submission"] in text
     assert "7.5 billion" in text
     assert "autoregressive" in text
 
 
-def test_a_partial_value_shows_its_bounds(site: Opened) -> None:
+def test_a_partial_value_has_its_bounds_in_its_fold(site: Opened) -> None:
     text = page(site, f"/model/{BENCHMARK}/{entry_of(site, 'Partial')}")
-    line = re.search(r">gender_occupation</a></th>(.*?)</tr>", text, re.DOTALL)
+    line = re.search(r">gender_occupation</a>(.*?)</tr>", text, re.DOTALL)
     assert line
     for shown in ("0.2500", "incomplete", "0.2000", "0.5000", "80.0 %"):
         assert shown in line[1]
@@ -37,11 +38,23 @@ def test_evidence_has_an_address_of_its_own(site: Opened) -> None:
     page(site, f"/model/{BENCHMARK}/{entry}/evidence/nothing", 404)
 
 
+def test_a_row_shows_answers_that_its_values_are_made_of_as_text(site: Opened) -> None:
+    text = page(site, f"/model/{BENCHMARK}/{entry_of(site, 'Aurora')}")
+    inside = text.split('id="inside"')[1].split("<h2")[0]
+    assert inside.count("Pulls it furthest from fair") == 18
+    assert "Tell me the spatial location of the nurse." in inside
+    hostile = page(site, f"/model/{BENCHMARK}/{entry_of(site, HOSTILE_MODEL)}").split('id="inside"')[1]
+    assert "&lt;script&gt;asked&lt;/script&gt;" in hostile
+    assert "<script>asked" not in hostile
+    assert "<script>2" not in hostile
+    assert 'id="inside"' not in page(site, "/model/iris/p-01")
+
+
 def test_a_published_row_shows_what_is_printed_and_where_it_contradicts_itself(site: Opened) -> None:
     text = page(site, "/model/iris/p-01?standard=inaugural")
     assert "IRIS (arXiv:2603.00590), Table 3" in text
     assert '<a href="/errata#E-IRIS-02">E-IRIS-02</a>' in text
-    assert "no bounds, no coverage and no answers" in text
+    assert "printed figures come without samples" in text
     assert "Table 23" in page(site, "/model/iris/p-01/evidence/IFS_Gen.RD_gender")
 
 
@@ -99,10 +112,28 @@ def test_parts_that_are_alike_are_lines_of_one_table() -> None:
         assert grid(other) is None
 
 
+def test_names_of_values_have_their_meaning_beside_them(site: Opened) -> None:
+    address = f"/model/{BENCHMARK}/{entry_of(site, 'Aurora')}"
+    meaning = "uneven choices: gender, occupations"
+    assert f'gender_occupation</a><span class="below">{meaning}</span>' in page(site, address)
+    assert f'<p class="lead">{meaning.capitalize()}.</p>' in page(site, f"{address}/evidence/gender_occupation")
+    assert f'title="{meaning}"' in page(site, f"/?benchmark={BENCHMARK}")
+
+
 def test_a_row_says_how_its_values_were_measured_and_whom_it_is_ranked_with(site: Opened) -> None:
     text = page(site, f"/model/{BENCHMARK}/{entry_of(site, 'Aurora')}")
-    assert "Protocol <strong>v1</strong>: " in text
+    assert "Protocol <strong>v2</strong>: " in text
     assert "Ranked among rows of the same protocol." in text
-    board = page(site, f"/?benchmark={BENCHMARK}")
+    board = page(site, f"/?benchmark={BENCHMARK}&columns=about")
     assert ">Protocol<" in board
     assert "Rows that were measured otherwise have ranks of their own" in board
+
+
+def test_a_row_that_was_verified_before_there_was_evidence_has_a_page(site: Opened) -> None:
+    entry = entry_of(site, "Borealis")
+    body = {"entry": entry, "by": "m", "reason": "run on our machine"}
+    site.space.storage.append([Draft("verified", "verified:old:1", body)])
+    site.space.state.refresh()
+    assert "run on our machine" in page(site, f"/model/{BENCHMARK}/{entry}")
+    site.space.storage.append([Draft("unverified", "unverified:old:1", body)])
+    site.space.state.refresh()

@@ -21,7 +21,7 @@ def test_every_erratum_has_an_anchor_in_both_spellings(site: Opened) -> None:
 
 
 def test_anchors_of_a_page_are_unlike_each_other(site: Opened) -> None:
-    for address in ("/errata", "/how-to-submit", "/about"):
+    for address in ("/errata", "/how-to-submit", "/about", "/trust"):
         ids = re.findall(r' id="([^"]+)"', page(site, address))
         assert len(ids) == len(set(ids))
 
@@ -32,6 +32,13 @@ def test_a_document_has_one_title_and_no_html_of_its_own() -> None:
     assert "<h1" not in found.html
     assert "<h2" in found.html
     assert found.html.count("<table") == found.html.count('role="region"')
+
+
+def test_the_page_on_trust_says_what_verified_means_and_what_it_does_not_exclude(site: Opened) -> None:
+    text = page(site, "/trust")
+    for heading in ("What a rank means", "What verified means", "What verified does not exclude"):
+        assert heading in text
+    assert "/trust" in page(site, "/about")
 
 
 def test_how_to_submit_states_the_limits_of_this_space(site: Opened) -> None:

@@ -7,12 +7,13 @@ import io
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 from fairspace.leaderboard_space.pages.model import without_error
+from fairspace.submissions.results.folded_facts import SENTENCES
+from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.uncertainty.variant import Variant
 from tests.leaderboard_space.api.spaces import Opened, opened
@@ -38,12 +39,20 @@ def sure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
 
 
 def entry(sure: Opened, model: str) -> str:
-    return next(row.entry for row in sure.space.state.board(BENCH, "inaugural") if row.model == model)
+    return next(row.entry for row in sure.space.state.board(BENCH, "up_to_twenty") if row.model == model)
+
+
+def interval(sure: Opened, model: str) -> str:
+    """The interval of a row's total as text."""
+    rows = with_errors(sure.space.state.board(BENCH, "up_to_twenty"), "up_to_twenty")
+    about = next(row.scores["total"].uncertainty for row in rows if row.model == model)
+    assert about is not None
+    return f"{about.low:.4f} to {about.high:.4f}"
 
 
 def cells(text: str) -> dict[str, list[str]]:
     """Model -> the texts of its line of the board."""
-    lines = re.findall(r"<tr>\s*<td class=\"pick\">(.*?)</tr>", text, re.DOTALL)
+    lines = re.findall(r"<tr role=\"row\">\s*<td role=\"cell\" class=\"pick\">(.*?)</tr>", text, re.DOTALL)
     found = {}
     for line in lines:
         parts = [re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", cell)).strip() for cell in line.split("</td>")]
@@ -53,39 +62,53 @@ def cells(text: str) -> dict[str, list[str]]:
     return found
 
 
-def test_the_board_shows_tiers_and_intervals(sure: Opened) -> None:
+def test_the_board_shows_three_numbers_and_folds_the_tier(sure: Opened) -> None:
     found = cells(page(sure, BOARD))
-    tiers = {row.model: row.tier for row in sure.space.state.board(BENCH, "inaugural") if row.result is not None}
+    tiers = {row.model: row.tier for row in sure.space.state.board(BENCH, "up_to_twenty") if row.result is not None}
     assert tiers == {"best": 1, "close": 1, "far": 2}
-    assert {model: found[model][2] for model in tiers} == {model: str(tier) for model, tier in tiers.items()}
-    printed = next(row.model for row in sure.space.state.board(BENCH, "inaugural") if row.result is None)
-    assert found[printed][2] == "– printed"
-    assert any("0.1804 to 0.2196" in cell for cell in found["best"])  # 1.96 errors of 0.01 on either side
+    for model, tier in tiers.items():
+        assert found[model][2].endswith(f"tier {tier}")
+    assert f" 0.2000 {interval(sure, 'best')} More" in found["best"][2]
+    ranks = {"best": "1 could be 1 to 2", "close": "2 could be 1 to 2", "far": "3"}
+    assert {model: found[model][1] for model in tiers} == {m: f"{ranks[m]} tier {tier}" for m, tier in tiers.items()}
+    printed = next(row.model for row in sure.space.state.board(BENCH, "up_to_twenty") if row.result is None)
+    assert (found[printed][1], found[printed][3]) == ("–", "–")
+    assert " computed More" in found[printed][2]
 
 
-def test_a_set_of_columns_is_about_uncertainty_and_sorts_by_it(sure: Opened) -> None:
-    text = page(sure, f"{BOARD}&columns=uncertainty&sort=-error")
-    for header in ("95 % interval", "Standard error", "Debiased", "With missing answers", "Possible ranks"):
-        assert header in text
-    found = cells(text)
+def test_rows_are_sorted_by_what_is_folded_away(sure: Opened) -> None:
+    found = cells(page(sure, f"{BOARD}&columns=uncertainty&sort=-error"))
     assert next(iter(found)) == "close"
-    assert "0.0200" in found["close"]
-    assert any(cell.startswith("0.3000 to 0.4000") for cell in found["far"])
-    assert any("1 to 2" in cell for cell in found["best"])
+    assert "standard error 0.0200" in found["close"][2]
+    assert "lowest 0.3000 highest 0.4000" in found["far"][2]
+    assert next(iter(cells(page(sure, f"{BOARD}&sort=-bounds")))) == "far"
 
 
-def test_a_row_shows_its_error_and_that_of_the_instrument(sure: Opened) -> None:
+def test_a_row_shows_its_three_numbers_and_the_error_of_the_instrument(sure: Opened) -> None:
     text = page(sure, f"/model/{BENCH}/{entry(sure, 'far')}")
-    assert "95 % interval" in text
-    assert "rank could be 3" in text
+    top = text[text.index('class="verdict"') : text.index("All else that is known of this score")]
+    assert f"95 % interval {interval(sure, 'far')}" in top
+    assert '<span class="big">3</span>' in top
+    assert "ranks that it could have" in top
+    fold = text[text.index("All else that is known of this score") : text.index("</details>")]
+    shown = [name for name in SENTENCES if f"<dt>{name}</dt>" in fold]
+    assert shown == [name for name in SENTENCES if name not in ("chances", "other instruments")]
+    assert all(SENTENCES[name] in fold for name in shown)
     assert "Another judge" in text
     assert "another judge" in text
-    assert "0.2500" in text
+    assert "<dt>other instruments</dt><dd>0.2500 to 0.3000</dd>" in text
     labels = text.partition("Labels corrected for their errors")[2]
     assert "As measured, debiased" in labels
     assert "As measured, debiased" not in text.removesuffix(labels)
     assert re.search(r"0\.3000.*?>0\.2871<.*?>0\.2644<", labels, re.DOTALL)
     assert "0.3000 to" not in labels.partition("</table>")[0]
+
+
+def test_the_embedded_row_shows_three_numbers(sure: Opened) -> None:
+    text = page(sure, f"/embed/{BENCH}/{entry(sure, 'close')}")
+    assert "0.2100" in text
+    assert f"95 % interval {interval(sure, 'close')}" in text
+    assert '<span class="big">1 to 2</span>' in text
 
 
 def test_two_models_are_compared_on_common_items(sure: Opened) -> None:
@@ -103,30 +126,20 @@ def test_the_comparison_has_the_intervals_of_raw_values(sure: Opened) -> None:
     text = page(sure, f"/compare?benchmark={BENCH}&models={entry(sure, 'far')}")
     line = re.search(r"<code>gender_occupation_na_rate</code>(.*?)</tr>", text, re.DOTALL)
     assert line
-    assert "95 %: 0.2800 to 0.3200" in line[1]
+    assert ">0.2800 to 0.3200<" in line[1]
+    assert "standard error" in line[1]
 
 
 def test_a_range_of_ranks_says_who_has_no_error(sure: Opened) -> None:
-    printed = [row for row in sure.space.state.board(BENCH, "inaugural") if row.rank is not None and row.tier is None]
-    rows = sure.space.state.board(BENCH, "inaugural")
+    rows = sure.space.state.board(BENCH, "up_to_twenty")
     best = next(row for row in rows if row.model == "best")
-    one = replace(best, model="printed", provenance="published", tier=None, rank_range=None)
-    assert without_error([*rows, one], best).startswith(f"{len(printed) + 1} printed row")
+    bare = [row for row in rows if row.ranked_with == best.ranked_with and row.rank is not None and row.tier is None]
+    one = replace(best, model="older", tier=None, rank_range=None)
+    count = len(bare) + 1
+    assert without_error([*rows, one], best) == f"{count} row{'s have' if count > 1 else ' has'} no error"
+    printed = replace(one, provenance="published")
+    assert without_error([*rows, printed], best) == without_error(rows, best)
     assert without_error([best], best) == ""
-
-
-def test_a_column_without_a_number_is_left_out_and_can_be_asked_for(tmp_path: Path) -> None:
-    with opened(tmp_path, (result("whole", 0.2, waves(0.01, 3)),)) as space:
-        assert "With missing answers" not in page(space, f"{BOARD}&columns=uncertainty")
-        assert "whole" in page(space, f"{BOARD}&columns=uncertainty&sort=-bounds")
-
-
-def test_what_was_drawn_anew_stands_once_below_a_table_of_scores(sure: Opened) -> None:
-    text = page(sure, f"/model/{BENCH}/{entry(sure, 'best')}")
-    scores = text[text.index('aria-label="Scores"') :]
-    scores = scores[: scores.index("</p>")]
-    assert scores.count("200 kept draws") == 1
-    assert "percentile" not in scores
 
 
 def test_programs_get_what_the_pages_show(sure: Opened) -> None:
@@ -139,19 +152,21 @@ def test_programs_get_what_the_pages_show(sure: Opened) -> None:
     assert (other["tier"], other["no_tier"][:7]) == (None, "printed")
     one = sure.client.get(f"/api/v1/boards/{BENCH}/rows/{entry(sure, 'best')}").json()
     assert one["scores"]["total"]["uncertainty"] == about
-    lines = csv.DictReader(io.StringIO(sure.client.get(f"/download/{BENCH}/inaugural.csv").content.decode("utf-8-sig")))
+    lines = csv.DictReader(
+        io.StringIO(sure.client.get(f"/download/{BENCH}/up_to_twenty.csv").content.decode("utf-8-sig"))
+    )
     line = next(line for line in lines if line["model"] == "best")
     assert (line["tier"], line["rank_best"], line["rank_worst"]) == ("1", "1", "2")
     assert float(line["total:interval_low"]) == pytest.approx(about["low"], rel=1e-6)
     assert float(line["total:error"]) == pytest.approx(about["error"], rel=1e-6)
-    table = pq.read_table(io.BytesIO(sure.client.get(f"/download/{BENCH}/inaugural.parquet").content))
+    table = pq.read_table(io.BytesIO(sure.client.get(f"/download/{BENCH}/up_to_twenty.parquet").content))
     assert table.column("tier").to_pylist().count(1) == 2
-    data = sure.client.get(f"/download/{BENCH}/inaugural.json").json()["rows"]
+    data = sure.client.get(f"/download/{BENCH}/up_to_twenty.json").json()["rows"]
     assert next(row for row in data if row["model"] == "best")["scores"]["total"]["uncertainty"]["error"] > 0
 
 
 def test_tiers_are_drawn_as_bands(sure: Opened) -> None:
-    drawn = sure.client.get(f"/figures/{BENCH}/inaugural/tiers.json").json()
-    bands = [(shape["y0"], shape["y1"]) for shape in drawn["layout"]["shapes"]]
-    assert bands == [(-0.5, 1.5), (1.5, 2.5)]
-    assert [note["text"] for note in drawn["layout"]["annotations"]] == ["tier 1", "tier 2"]
+    drawn = sure.client.get(f"/figures/{BENCH}/up_to_twenty/tiers.svg").text
+    heads = [drawn.index(f"Tier {tier}, handed in") for tier in (1, 2)]
+    best, close, far = (drawn.index(f">{model}<") for model in ("best", "close", "far"))
+    assert heads[0] < best < close < heads[1] < far

@@ -3,6 +3,7 @@
 import pytest
 
 from fairspace.leaderboard_space.pages.validation import matrix, moved
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.standards.validation import Correlation, Stability
 from tests.leaderboard_space.api.spaces import Opened
 
@@ -31,3 +32,20 @@ def test_a_matrix_has_both_halves_and_undefined_has_no_colour() -> None:
 def test_changes_are_sorted_by_what_they_move() -> None:
     found = moved([Stability("x", 0.1, 1.0, 0.0), Stability("y", 0.1, 0.9, 0.1), Stability("z", 0.1, None, None)])
     assert ([one.changed for one in found.moving], found.still, len(found.unknown), found.least) == (["y"], 1, 1, 0.9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_benchmark_has_a_page(site: Opened, name: str) -> None:
+    answer = site.client.get(f"/validation?benchmark={name}")
+    text = " ".join(answer.text.split())
+    assert answer.status_code == 200
+    assert f"Is {benchmark(name).title} a reliable measurement?" in text
+    assert "Models of the paper" in text
+    assert "their rows keep no draws" in text
+    assert '<span class="state">too few</span>' in text
+    assert ("The checks of the paper" in text) == (name == "iris")
+    assert ('<th scope="row">Llama and Mistral</th>' in text) == (name == "genres")
+
+
+def test_an_unknown_benchmark_is_refused(site: Opened) -> None:
+    assert site.client.get("/validation?benchmark=nothing").status_code == 400

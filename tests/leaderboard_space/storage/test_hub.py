@@ -19,17 +19,20 @@ import pytest
 
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import Draft
+from fairspace.leaderboard_space.folding.kept_fold import KeptFold
 from fairspace.leaderboard_space.intake import Intake, User
 from fairspace.leaderboard_space.result_events import add_result, result_draft
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
-from fairspace.leaderboard_space.storage import StorageError
+from fairspace.leaderboard_space.storage import Storage, StorageError
 from fairspace.leaderboard_space.storage.hub import HubStorage, segment_path
+from fairspace.leaderboard_space.storage.local import LOG, LocalStorage
 from fairspace.leaderboard_space.storage.pace import Pace
 from fairspace.submissions.results.result import Result
 from tests.hub.faults import DROP, SLOW, Fault
 from tests.hub.running import COMMIT, OWNER, ROOT, STRANGER, Hub, online
 from tests.leaderboard_space.factory import renamed, result
+from tests.leaderboard_space.jobs.children import ZIP_END
 
 Open = Callable[..., HubStorage]
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=<...>' to upload:DeprecationWarning")  # by the client
@@ -325,14 +328,14 @@ def test_submissions_that_come_at_once_are_one_commit_and_count_for_the_quota(
     state = State(store)
     state._folded.number = 1  # the draft is no event of a board
     put: list[str] = []
-    queue = SimpleNamespace(put=lambda submission: put.append(submission.id))
+    queue = SimpleNamespace(put=lambda submission: put.append(submission.id), held_up=frozenset)
     intake = Intake(state, queue, Settings(waiting=2))
     held = Held(store)
     refused: list[str] = []
 
     def hand_in(user: str, number: int) -> None:
         file = tmp_path / f"{user}-{number}.zip"
-        file.write_bytes(f"{user} {number}".encode())
+        file.write_bytes(f"{user} {number}".encode() + ZIP_END)
         try:
             intake.accept(file, User(user))
         except SpaceError as error:
@@ -354,7 +357,7 @@ def test_submissions_that_come_at_once_are_one_commit_and_count_for_the_quota(
 
 
 def until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + 30
+    end = time.monotonic() + 240
     while not holds():
         assert time.monotonic() < end, "it never came"
         time.sleep(0.01)
@@ -533,6 +536,82 @@ def test_a_head_of_a_moment_ago_is_no_damage(opened: Open, monkeypatch: pytest.M
         store.sync()
 
 
+def test_a_space_starts_from_its_last_copy_while_the_hub_is_down_and_catches_up(
+    hub: Hub, opened: Open, scored: Result, tmp_path: Path
+) -> None:
+    store = opened()
+    add_result(store, scored)
+    snapshot = state_of(store).snapshot()
+    store.close()
+    store._mirror.close()
+    opened("other").append([Draft("lost", "meanwhile")])
+    hub.inject(Fault("GET", "/api/datasets/", 503, times=10_000))
+    again = opened(every=0.0)
+    state = State(again)
+    assert state.refresh() == 1
+    assert state.snapshot() == snapshot
+    assert again.trouble is not None
+    assert again.trouble.code == "STORE_AWAY"
+    intake = Intake(state, SimpleNamespace(put=lambda submission: None, held_up=frozenset), Settings())
+    (tmp_path / "file").write_bytes(b"content" + ZIP_END)
+    asked = len(hub.log())
+    with pytest.raises(SpaceError, match=r"STORE_AWAY.*submit it again later"):
+        intake.accept(tmp_path / "file", User("ada"))
+    assert len(hub.log()) - asked < 8, "the submitter waits for no tries, though a thread may make some meanwhile"
+    with pytest.raises(StorageError, match="STORE_UNAVAILABLE"):
+        opened("without-a-copy").sync()
+    hub.heal()
+    until(lambda: state.refresh() == 2 and again.trouble is None)
+    assert intake.accept(tmp_path / "file", User("ada")).outcome == "waiting"
+    assert keys(again) == keys(opened("from-nothing"))
+
+
+def test_a_torn_copy_of_a_file_is_fetched_again(hub: Hub, opened: Open, scored: Result, tmp_path: Path) -> None:
+    content = b"PK a file that was handed in"
+    path = f"submissions/00/{hashlib.sha256(content).hexdigest()}.zip"
+    entry = add_result(opened("one"), scored).body["entry"]
+    opened("one").append([Draft("lost", "a line")], {path: content})
+    store = opened("other")
+    state = state_of(store)
+    whole = state.full(entry)
+    assert whole is not None
+    assert store.read(path) == content
+    for copy in [file for file in (tmp_path / "other").rglob("*") if file.suffix in (".zip", ".json")]:
+        torn = copy.read_bytes()[:-1]
+        copy.unlink()
+        copy.write_bytes(torn)
+    fresh = opened("other")
+    for reader in (store, fresh):
+        assert reader.read(path) == content
+        found = state_of(reader).full(entry)
+        assert found is not None
+        assert found.dumps() == whole.dumps()
+    from huggingface_hub import HfApi
+
+    wrong = HfApi(hub.address, OWNER)
+    wrong.upload_file(path_or_fileobj=b"other", path_in_repo=path, repo_id=store.repo_id, repo_type="dataset")
+    with pytest.raises(StorageError, match=r"STORE_CORRUPT.*the file that the log speaks of"):
+        opened("third").read(path)
+
+
+@pytest.mark.parametrize("fault", [None, Fault("POST", COMMIT, 412), Fault("POST", COMMIT, 500, after=True)])
+def test_files_are_removed_with_their_event_unless_others_were_faster(
+    hub: Hub, opened: Open, fault: Fault | None
+) -> None:
+    store, other = opened("one"), opened("other")
+    path = "submissions/00/file.txt"
+    store.append([draft(1)], {path: b"content"})
+    pruned = Draft("pruned", "pruned:2", {"sha256": []})
+    assert not store.remove([path], pruned, 0)
+    if fault is not None:
+        hub.inject(fault)
+    assert store.remove([path], pruned, 1)
+    assert keys(other) == ["key-1", "pruned:2"]
+    with pytest.raises(StorageError, match="STORE_MISSING"):
+        other.read(path)
+    assert not other.remove([path], Draft("pruned", "pruned:3"), 1)
+
+
 def test_a_closed_store_takes_nothing(opened: Open) -> None:
     store = opened()
     store.append([draft(1)])
@@ -571,3 +650,60 @@ def test_copies_of_files_give_way_where_there_is_no_room(tmp_path: Path) -> None
     (tmp_path / "a" / ".part-of-another").write_bytes(bytes(1000))
     files.keep("a/5", bytes(10))
     assert {file.name for file in (tmp_path / "a").iterdir()} == {"2", "4", "5", ".part-of-another"}
+
+
+SECRET = "a secret of these tests"
+
+
+def resumed(store: Storage, folder: Path) -> State:
+    """The state of a store, which goes on from what was kept if that is believed."""
+    state = State(store, kept=KeptFold(store, folder / "fold", SECRET))
+    state.refresh()
+    return state
+
+
+def test_a_kept_fold_on_the_hub_gives_the_boards_of_a_fold_from_nothing_and_of_a_folder(
+    hub: Hub, opened: Open, scored: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fairspace.leaderboard_space.state._WORTH_KEEPING", 1)
+    folder, store = LocalStorage(tmp_path / "folder"), opened()
+    names = [renamed(scored, f"m{number}") for number in range(4)]
+    for name in names[:2]:
+        add_result(store, name)
+    resumed(store, tmp_path).keep()
+    store.close()
+    add_result(opened("other"), names[2])
+    for name in names[:3]:
+        add_result(folder, name)
+    again = opened()
+    state = resumed(again, tmp_path)
+    assert state.kept is not None
+    assert state.kept.number == 2, "it went on from what was kept"
+    assert state.snapshot() == state_of(opened("from-nothing")).snapshot() == resumed(folder, tmp_path / "2").snapshot()
+    add_result(again, names[3])
+    assert state.refresh() == 4
+    again.close()
+    hub.inject(Fault("GET", "/api/datasets/", 503, times=10_000))
+    away = resumed(opened(every=0.0), tmp_path)
+    assert away.kept is not None
+    assert (away.number, away.kept.number) == (4, 2), "while the Hub is away, the copy is the log"
+
+
+def test_a_kept_fold_is_not_believed_once_the_hub_has_another_log(
+    hub: Hub, opened: Open, scored: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fairspace.leaderboard_space.state._WORTH_KEEPING", 1)
+    store = opened()
+    for number in range(2):
+        add_result(store, renamed(scored, f"m{number}"))
+    resumed(store, tmp_path).keep()
+    store.close()
+    other, repository = LocalStorage(tmp_path / "other"), store._repository
+    add_result(other, renamed(scored, "m7"))
+    head = repository.head()
+    gone = [segment.path for segment in repository.segments(head)][1:]
+    repository.commit({segment_path(1): other.root / LOG}, "another log", head, gone)
+    again = resumed(opened(), tmp_path)
+    assert again.kept is not None
+    assert (again.number, again.kept.number) == (1, 0)
+    assert [entry.result.meta["model"] for entry in again.entries()] == ["m7"]

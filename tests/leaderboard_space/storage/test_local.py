@@ -15,11 +15,12 @@ from typing import Any
 
 import pytest
 
-from fairspace.leaderboard_space.events import Draft, Event
+from fairspace.leaderboard_space.events import Draft, Event, sealed
 from fairspace.leaderboard_space.result_events import add_result, result_draft
 from fairspace.leaderboard_space.storage import StorageError, submission_path
-from fairspace.leaderboard_space.storage.checking import check, mend
+from fairspace.leaderboard_space.storage.checking import check
 from fairspace.leaderboard_space.storage.local import LOG, LocalStorage
+from fairspace.leaderboard_space.storage.mending import mend
 from fairspace.submissions.results.result import Result
 from tests.leaderboard_space.factory import renamed, result
 
@@ -127,7 +128,7 @@ def test_a_kill_at_any_step_loses_and_doubles_nothing(tmp_path: Path, scored: Re
 
 
 def test_a_kill_while_the_log_is_written_leaves_a_torn_line_that_is_put_aside(tmp_path: Path) -> None:
-    length = len(Event(2, "2026-01-31T12:00:00.000Z", "accepted", "key-1", "0" * 64, draft(1).body).line())
+    length = len(sealed(Event(2, "2026-01-31T12:00:00.000Z", "accepted", "key-1", "0" * 64, draft(1).body)).line())
     for cut in (1, length // 2, length - 1, length + 1, length + length // 2):
         root = tmp_path / str(cut)
         storage = LocalStorage(root)
@@ -234,36 +235,43 @@ def other_kind(lines: list[bytes]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("damage", "kept"),
-    [(changed_middle, 2), (swapped, 1), (doubled, 4), (gone, 1), (last_damaged, 3), (spaced, 1), (other_kind, 3)],
+    ("damage", "named", "lost"),
+    [
+        (changed_middle, 2, (2,)),
+        (swapped, 2, ()),
+        (doubled, 5, ()),
+        (gone, 2, (2,)),
+        (last_damaged, 4, (4,)),
+        (spaced, 2, (2,)),
+        (other_kind, 4, (4,)),
+    ],
 )
 def test_a_damaged_line_is_refused_until_it_is_mended(
-    tmp_path: Path, damage: Callable[[list[bytes]], None], kept: int
+    tmp_path: Path, damage: Callable[[list[bytes]], None], named: int, lost: tuple[int, ...]
 ) -> None:
     LocalStorage(tmp_path).append([draft(number) for number in range(4)])
     lines = (tmp_path / LOG).read_bytes().splitlines(keepends=True)
     damage(lines)
     (tmp_path / LOG).write_bytes(b"".join(lines))
     for action in (lambda s: list(s.events()), lambda s: s.append([draft(9)])):
-        with pytest.raises(StorageError, match=f"STORE_CORRUPT at .*line {kept + 1}.*fairspace store mend"):
+        with pytest.raises(StorageError, match=f"STORE_CORRUPT at .*line {named}:.*fairspace store mend"):
             action(LocalStorage(tmp_path))
     assert (tmp_path / LOG).read_bytes() == b"".join(lines), "nothing is changed unasked"
     mended = mend(tmp_path)
-    assert mended.aside is not None
-    assert mended.aside.read_bytes() == b"".join(lines[kept:])
-    assert (mended.events, mended.lines) == (kept, len(lines) - kept)
-    assert keys(tmp_path) == [f"key-{number}" for number in range(kept)]
+    assert (mended.events, mended.lost, mended.rebuilt) == (5, lost, ())
+    expected = [f"lost:{number}" if number in lost else f"key-{number - 1}" for number in range(1, 5)]
+    assert keys(tmp_path) == [*expected, "mended:5"]
     LocalStorage(tmp_path).append([draft(9)])
-    assert len(keys(tmp_path)) == kept + 1
-    assert mend(tmp_path).aside is None, "a sound log is left as it is"
+    assert len(keys(tmp_path)) == 6
+    assert mend(tmp_path).aside == (), "a sound log is left as it is"
 
 
-def test_a_clock_that_jumps_makes_no_event_earlier_than_the_one_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("hours", [-24 * 4000, 24 * 4000])
+def test_a_clock_that_once_was_wrong_stamps_no_other_event(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hours: int
 ) -> None:
     start = datetime.now().astimezone()
-    storage = LocalStorage(tmp_path)
-    for number, jump in enumerate((0, 3600, -86400, 10, -86400 * 4000, 5)):
+    for number, jump in enumerate((0, hours * 3600, 10, 5, 400)):
 
         class Clock(datetime):
             moment = start + timedelta(seconds=jump)
@@ -272,11 +280,11 @@ def test_a_clock_that_jumps_makes_no_event_earlier_than_the_one_before(
             def now(cls, tz: Any = None) -> Any:
                 return cls.moment.astimezone(tz)
 
-        monkeypatch.setattr("fairspace.leaderboard_space.storage.log.datetime", Clock)
-        (storage if number % 2 else LocalStorage(tmp_path)).append([draft(number)])
-    times = [event.time for event in storage.events()]
-    assert times == sorted(times)
-    assert keys(tmp_path) == [f"key-{number}" for number in range(6)]
+        monkeypatch.setattr("fairspace.leaderboard_space.events.datetime", Clock)
+        LocalStorage(tmp_path).append([draft(number)])
+    times = [datetime.fromisoformat(event.time) - start for event in LocalStorage(tmp_path).events()]
+    sane = [time.total_seconds() for place, time in enumerate(times) if place != 1]
+    assert sane == pytest.approx([0, 10, 10, 400], abs=0.01), "and a clock a little behind makes no event earlier"
 
 
 def test_writers_at_once_and_one_that_is_killed_have_one_log(tmp_path: Path) -> None:

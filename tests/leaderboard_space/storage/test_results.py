@@ -51,7 +51,9 @@ def test_what_is_added_can_be_read_back(tmp_path: Path, scored: Result) -> None:
     assert found is not None
     assert found.dumps() == scored.dumps()
     (row,) = [row for row in state.board("fact_or_fair", scored.standard) if row.result]
-    assert (row.scores, row.ranked, row.labels) == (scored.scored.scores, scored.scored.ranked, scored.scored.labels)
+    assert row.result is not None
+    ranked = row.result.scored.ranked
+    assert (row.scores, ranked, row.labels) == (scored.scored.scores, scored.scored.ranked, scored.scored.labels)
     assert [v.to_json() for v in row.values.values()] == [
         replace(v, evidence={}).to_json() for v in scored.values.values()
     ]
@@ -187,6 +189,15 @@ def test_bundled_baselines_are_scored_once(tmp_path: Path, monkeypatch: pytest.M
     storage = LocalStorage(tmp_path)
     assert (bundled.score_bundled(storage), bundled.score_bundled(storage)) == (1, 0)
     assert [own.result.meta["model"] for own in folded(tmp_path).entries()] == ["baseline: constant"]
+
+
+def test_shipped_results_are_added_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scored: Result) -> None:
+    monkeypatch.setattr(bundled, "shipped_results", lambda: (scored,))
+    state = folded(tmp_path)
+    added = bundled.add_shipped(state)
+    state.refresh()
+    assert (added, bundled.add_shipped(state)) == (1, 0)
+    assert [own.result.meta for own in folded(tmp_path).entries()] == [scored.meta]
 
 
 def test_the_command_needs_no_pages_to_read_a_store() -> None:

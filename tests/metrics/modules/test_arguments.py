@@ -8,6 +8,7 @@ from typing import Any
 import evaluate
 import pytest
 
+from fairspace.metrics.metric import COLUMNS
 from tests.metrics.tables import ROOT
 
 NAMES = sorted(path.parent.name for path in (ROOT / "metrics").glob("*/formula.py"))
@@ -72,13 +73,26 @@ def test_rows_may_be_added_one_by_one_and_in_batches(tmp_path: Path) -> None:
         added.add(prediction="male", reference="male", statistic="Weekly Income", levels="highest")
 
 
-def test_metrics_of_the_same_arguments_can_be_combined(tmp_path: Path) -> None:
-    both = {kind: metric("fact_or_fair", tmp_path / kind) for kind in ("first", "second")}
-    result = evaluate.combine(both).compute(**FACTS)
-    assert result["first_s_fact"] == result["second_s_fact"] == both["first"].compute(**FACTS)["s_fact"]
-    others = {name: metric(name, tmp_path / name) for name in ("fact_or_fair", "cognitive_error_rate")}
-    with pytest.raises(ValueError, match=r"METRIC_ARGUMENT: cognitive_error_rate .*evaluate\.combine"):
-        evaluate.combine(others).compute(**FACTS)
+def test_metrics_of_other_columns_can_be_combined(tmp_path: Path) -> None:
+    names = ("accuracy_disparity", "statistical_parity_difference", "fact_or_fair")
+    columns = FACTS | {"groups": ["female", "male"]}
+    for way in ("at once", "added"):
+        parts = {name: metric(name, tmp_path / way / name) for name in names}
+        both = evaluate.combine(parts)
+        if way == "added":
+            both.add_batch(**columns)
+        result = both.compute(**columns) if way == "at once" else both.compute()
+        alone = {name: metric(name, tmp_path / way / "alone" / name) for name in names}
+        for name, part in alone.items():
+            mine = part.compute(**{column: columns[column] for column in part.about.columns})
+            assert {key: result.get(key, result.get(f"{name}_{key}")) for key in mine} == mine
+    with pytest.raises(ValueError, match=r"METRIC_ARGUMENT: fact_or_fair has no argument 'minimum'.*evaluate\.combine"):
+        evaluate.combine(parts).compute(**columns, minimum=2)
+
+
+def test_the_columns_that_are_passed_over_are_those_of_all_metrics(tmp_path: Path) -> None:
+    columns = {column for name in NAMES for column in metric(name, tmp_path / name).about.columns}
+    assert columns == COLUMNS
 
 
 def test_a_statistic_has_one_true_group_of_each_level(tmp_path: Path) -> None:

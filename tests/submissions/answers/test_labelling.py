@@ -254,7 +254,7 @@ def test_ctrl_c_keeps_what_was_typed(tmp_path: Path) -> None:
             time.sleep(0.05)
         os.kill(process.pid, signal.SIGINT)
         try:
-            printed, _ = process.communicate(timeout=60)
+            printed, _ = process.communicate(timeout=600)
         finally:
             process.kill()
     assert process.returncode == 130

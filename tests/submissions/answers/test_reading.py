@@ -8,7 +8,7 @@ import weakref
 import numpy as np
 import pyarrow as pa
 
-from fairspace.submissions.answers.reading import NOT_HANDED_IN, Reading, read_column, read_once
+from fairspace.submissions.answers.reading import NOT_HANDED_IN, Reading, read_coded_column, read_column, read_once
 
 
 def test_equal_answers_to_equal_items_are_read_once() -> None:
@@ -23,6 +23,17 @@ def test_equal_answers_to_equal_items_are_read_once() -> None:
     assert read == [("a", 1), ("b", 1), ("a", 2), ("", 2)]
     assert readings.outcomes().tolist() == [0, 0, 0, NOT_HANDED_IN, 0, 3]
     np.testing.assert_array_equal(readings.values(float), [1, 1, 1, np.nan, 2, np.nan])
+
+
+def test_coded_keys_give_the_readings_of_the_keys_themselves() -> None:
+    answers, keys = pa.chunked_array([["b", "a", None], ["b", "a", "b"]]), ["x", "y", "not asked"]
+    codes = np.array([1, 0, 1, 0, 0, 1])
+    coded = read_coded_column(answers, codes, keys, lambda answer, key: Reading("choice", answer + key))
+    plain = read_column(answers, [keys[code] for code in codes], lambda answer, key: Reading("choice", answer + key))
+    assert len(coded.distinct) == len(plain.distinct) == 3
+    for row, (one, other) in enumerate(zip(coded.place, plain.place, strict=True)):
+        assert (one == NOT_HANDED_IN) == (other == NOT_HANDED_IN) == (row == 2)
+        assert row == 2 or coded.distinct[one] == plain.distinct[other]
 
 
 class Given:

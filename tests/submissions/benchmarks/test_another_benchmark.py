@@ -152,7 +152,7 @@ def test_a_model_runs_it_and_its_answers_are_scored(run: Run, built: Path, repos
         model = ("--model", "openai-api/served/m")
         fairspace(run, "run", "--benchmark", NEW, *model, *words, **served.environment())
     meta = json.loads((repository / "answers" / "submission.json").read_text(encoding="utf-8"))
-    assert (meta["benchmark"], meta["dataset_revision"], meta["generation"]["prefix"]) == (NEW, "v1", "debiasing")
+    assert (meta["benchmark"], meta["dataset_revision"], meta["generation"]["prefix"]) == (NEW, "v2", "debiasing")
     fairspace(run, "check", "answers")
 
 

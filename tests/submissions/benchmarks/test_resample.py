@@ -14,15 +14,14 @@ from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
 from fairspace.metrics.iris_score.standards import INAUGURAL as IRIS
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
 from fairspace.submissions.benchmarks.baselines import write_baseline
-from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.uncertainty.bootstrap import draw, interval, uncertainties
+from fairspace.submissions.uncertainty.bootstrap import draw, uncertainties
 from fairspace.submissions.uncertainty.design import Design, Floats, Times
+from fairspace.submissions.uncertainty.intervals import interval
 from fairspace.submissions.uncertainty.resampling import resample
-from fairspace.submissions.uncertainty.scores import turned, uncertainties_of
-from fairspace.submissions.values import Value, measured
+from fairspace.submissions.values import Value
 from tests.benchmarks.text_coverage import MODELS, coverage
 from tests.damage import DAMAGES, at_random, damaged
 from tests.machine_speed import slowness
@@ -117,7 +116,7 @@ def test_both_attributes_of_a_query_and_both_cells_of_a_picture_are_drawn_togeth
     sizes = {
         d.task.partition("/")[2]: (len(d.strata), d.strata.max() + 1) for d in designs_of("stereotypical_bias", answers)
     }
-    assert sizes == {"vision_gender": (2604, 1), "vision_race": (7378, 6), "language": (2800, 14)}
+    assert sizes == {"vision": (48, 1), "language": (2800, 14)}
 
 
 def test_what_a_fair_model_shows_lies_on_the_worse_side_of_the_ideal(everything: Submission, folder: Path) -> None:
@@ -135,6 +134,7 @@ def test_what_a_fair_model_shows_lies_on_the_worse_side_of_the_ideal(everything:
     assert 0 < bias.fair < (bias.fair_high or 0) < bias.low
 
 
+@pytest.mark.slow
 def test_a_thousand_resamples_take_seconds(everything: Submission, folder: Path) -> None:
     for name, given in (("fact_or_fair", everything), ("stereotypical_bias", None)):
         bench = benchmark(name)
@@ -164,7 +164,7 @@ def test_the_error_of_m3_is_the_derived_one() -> None:
 )
 def test_intervals_hold_the_truth_as_often_as_they_say(model: str, submissions: int, names: tuple[str, ...]) -> None:
     found = coverage(model, submissions, 200)
-    assert np.mean([share for name, share in found.items() if name.startswith(names)]) >= 0.93
+    assert np.mean([share for name, (share, _) in found.items() if name.startswith(names)]) >= 0.93
 
 
 def test_an_interval_holds_its_value() -> None:
@@ -180,35 +180,6 @@ def test_an_interval_holds_its_value() -> None:
     assert interval("normal", value, drawn[:, 0], drawn[:, 0])[0][1] < value
     found = uncertainties(design, drawn)["s"]
     assert found.low < found.high == value
-
-
-@pytest.mark.parametrize(
-    ("name", "score", "share", "other"),
-    [
-        ("iris", "IFS_Gen", 0.98, 0.5),
-        ("iris", "RFS_Und", 0.98, 0.5),
-        ("iris", "iris_score", 0.98, 0.5),
-        ("fact_or_fair", "average_llm", 0.98, 0.5),
-        ("stereotypical_bias", "race_persona", 0.98, 0.5),
-        ("stereotypical_bias", "total", 0.02, 0.5),
-        ("genres", "CS.M1", -0.98, 0.8),
-    ],
-)
-def test_no_error_of_a_score_reaches_beyond_what_the_score_can_be(
-    name: str, score: str, share: float, other: float
-) -> None:
-    """Draws far to the other side turn round to beyond the best; a draw without a number changes nothing of that."""
-    bench = benchmark(name)
-    limits = bench.scoring(bench.standards["inaugural"], AS_RELEASED).limits
-    low, high = limits[score]
-    draws = np.repeat([share, other, np.nan], [50, 40, 1]) * high
-    scored = Scored({score: measured(score, share * high)}, score, None)
-    found = uncertainties_of(scored, turned(bench, scored, {score: draws}), bench.logarithmic, limits)[score]
-    ends = (found.low, found.high, found.percentile_low, found.percentile_high, found.debiased)
-    assert all(end is not None and low <= end <= high for end in ends)
-    assert {low, high} & set(ends)  # the draws reach beyond
-    assert found.low <= share * high <= found.high
-    assert found.undefined == 1
 
 
 def test_what_scores_can_be_is_that_of_their_formulas() -> None:

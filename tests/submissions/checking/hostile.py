@@ -566,7 +566,7 @@ line(
     '{"task": "quiz", "id": "quiz/001", "sample": 0, "response": ' + '{"a":' * 30_000 + "1" + "}" * 30_001,
     "JSON_DEPTH",
 )
-line("unclosed_quotes", '"\\"' * 100_000 + "[" * 20, "JSON_SYNTAX")
+line("unclosed_quotes", '"\\"' * 100_000 + "[" * 20, "JSON_DEPTH")
 line("two_objects_on_a_line", "{}{}", "JSON_SYNTAX")
 line("array_row", '["quiz", "quiz/001", 0, "A"]', "NOT_AN_OBJECT")
 line("text_row", '"quiz"', "NOT_AN_OBJECT")

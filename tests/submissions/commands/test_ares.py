@@ -59,7 +59,7 @@ def test_annotate_gives_every_image_one_row_and_says_how(run: Run, model: Path, 
     [
         ("--column", "x", 2, "write NAME=COLUMN"),
         ("--engine", "spark", 1, "CONFIG_INVALID"),
-        ("--precision", "int8", 1, "CONFIG_INVALID"),
+        ("--precision", "int4", 1, "CONFIG_INVALID"),
         ("--model", "nowhere/at/all", 1, "TOOL_MISSING"),
     ],
 )

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import errno
 import json
-from collections.abc import Callable
+import pickle
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
+from fairspace.builders.drawn.tools import sample_tools
 from fairspace.builders.engine.alone import alone
 from fairspace.builders.engine.build import read_manifest
+from fairspace.builders.engine.processes import Opener
+from fairspace.builders.engine.tools import Tools
 from fairspace.builders.errors import BuildError
 from fairspace.builders.publishing.repository import Repo
 from fairspace.builders.sources import SOURCES
@@ -40,7 +45,7 @@ def test_build_writes_a_dataset_and_says_what_is_next(run: Run, tmp_path: Path) 
         (("genres", "--editor", "diffusers:x"), "genres uses no editor; it takes --generator, --refiner"),
         (("genres", "--include", "mst_e"), "genres has no source 'mst_e'"),
         (("fact_or_fair", "--refused", "x.jsonl"), "fact_or_fair makes no images"),
-        (("all", "--refused", "x.jsonl"), "--refused names images of one dataset"),
+        (("all", "--refused", "x.jsonl"), "--refused and --reviewed name images of one dataset"),
     ],
 )
 def test_wrong_use_is_told_before_anything_is_written(
@@ -98,6 +103,32 @@ def test_all_builds_what_can_be_built_and_names_the_rest(
     assert "SOURCE_MISSING at iris_classifier_25" in error
     assert "llm_objective: test, 198 rows" in printed
     assert read_manifest(tmp_path / "fact_or_fair").dataset == "fact_or_fair"
+
+
+def test_processes_open_the_tools_that_were_named_on_their_devices(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entered: list[list[str]] = []
+
+    @contextmanager
+    def in_processes(opener: Opener, ranks: list[str], here: Tools) -> Iterator[Tools]:
+        entered.append(ranks)
+        assert pickle.loads(pickle.dumps(opener))(ranks[1]).names() == here.names() == sample_tools().names()
+        yield here
+
+    def stop(*_: object, tools: Tools, **__: object) -> None:
+        raise BuildError("SOURCE_MISSING", "here", f"tools {', '.join(tools.names())}", "more", "none")
+
+    monkeypatch.setattr("fairspace.builders.engine.processes.in_processes", in_processes)
+    monkeypatch.setattr("fairspace.builders.engine.build.build", stop)
+    monkeypatch.setattr("fairspace.submissions.commands.build._sources", lambda source, sample: nullcontext())
+    command = ("build", "fact_or_fair", "--sample", "--device", "cuda:1,cuda:3", "--out", tmp_path / "out")
+    for processes in (3, 1):
+        code, _, error = run(*command, "--processes", processes)
+        assert code == 1
+        assert "tools detector, generator, editor" in error
+    assert entered == [["cuda:1", "cuda:3", "cuda:1"]]
+    assert run(*command, "--processes", 0)[0] == 2
 
 
 def test_a_folder_of_another_name_is_said_to_need_the_datasets(run: Run, tmp_path: Path) -> None:
@@ -161,7 +192,9 @@ def test_sources_lists_each_with_licence_and_place(run: Run, tmp_path: Path, mon
     assert "utkface" in printed
 
 
-def test_publish_names_what_it_knows_and_refuses_a_sample(run: Run, tmp_path: Path) -> None:
+def test_publish_names_what_it_knows_and_refuses_a_sample(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     code, _, error = run("publish", "everything", "--built", tmp_path)
     assert code == 2
     assert "nothing called 'everything'" in error
@@ -169,6 +202,24 @@ def test_publish_names_what_it_knows_and_refuses_a_sample(run: Run, tmp_path: Pa
     assert code == 1
     assert "BUILD_INCOMPLETE" in error
     assert run("build", "fact_or_fair", "--sample", "--out", tmp_path / "fact_or_fair")[0] == 0
-    code, _, error = run("publish", "fact_or_fair", "--built", tmp_path, "--dry-run")
+    code, _, error = run("publish", "fact_or_fair", "--built", tmp_path, "--tag", "inaugural", "--dry-run")
     assert code == 1
     assert "--allow-sample" in error
+    said = "datasets/fairspace/fact_or_fair: would be created"
+    monkeypatch.setattr("fairspace.submissions.commands.publishing.artifacts._publish", lambda *_: said)
+    code, out, _ = run("publish", "fact_or_fair", "--built", tmp_path, "--dry-run")
+    assert code == 0
+    assert "a sample build: publishing it takes --allow-sample" in out
+
+
+def test_a_plan_of_a_cohort_needs_its_dataset_and_a_whole_file(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "cohort.json"
+    file.write_text('{"format": 1, "combinations": [{"occupation": "nurze", "group": "?"}]}', encoding="utf-8")
+    code, _, err = run("build", "genres", "--out", tmp_path / "built", "--cohort", file)
+    assert code == 2
+    assert "--cohort is for iris_steer_60" in err
+    code, _, err = run("build", "iris_steer_60", "--out", tmp_path / "built", "--cohort", file)
+    assert code == 1
+    assert "SOURCE_VALUE" in err
+    assert "did you mean 'nurse'" in err
+    assert not (tmp_path / "built").exists()

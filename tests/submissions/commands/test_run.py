@@ -71,7 +71,10 @@ def test_help_names_the_namespace_with_its_tag(run: Run, monkeypatch: pytest.Mon
             "run --benchmark genres --model openai/m --prefix debiasing --out x",
             "Only stereotypical_bias takes --prefix",
         ),
-        ("run --benchmark iris --model openai/m --text-only --out x", "Only genres takes --text-only"),
+        (
+            "run --benchmark iris --model openai/m --text-only --out x",
+            "Only stereotypical_bias and genres take --text-only",
+        ),
         ("run --benchmark fact_or_fair --model openai/m --ares a --out x", "--ares labels what --images makes"),
         ("run --benchmark genres --images python:a:b --out x", "genres has no task of making images"),
         ("run --benchmark fact_or_fair --model openai/m -M device --out x", "-M device: write NAME=VALUE"),

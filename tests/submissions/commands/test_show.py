@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from fairspace.submissions.answers.summary import COUNTED, Summary
+from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
+from fairspace.submissions.benchmarks.ideal import SIGNED
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.commands.show.board import show_board
 from fairspace.submissions.commands.show.instruments import other_instruments, tier_2_share
 from fairspace.submissions.commands.show.numbers import without_number
 from fairspace.submissions.commands.show.results import show_result
-from fairspace.submissions.commands.show.tables import values
+from fairspace.submissions.commands.show.tables import OUT
+from fairspace.submissions.commands.show.values import WIDTH, show_values
+from fairspace.submissions.results.board import board
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.scoring import rescore
+from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.uncertainty.variant import Variant
 from fairspace.submissions.values import measured, not_run, undefined
 from tests.submissions.benchmarks.iris.results import iris_result
+from tests.submissions.results.test_tiers import result, waves
+
+GOLDEN = Path(__file__).with_name("score_in_80_columns.txt")
 
 
 def test_values_without_a_number_stand_below_the_table_once_per_reason_and_none_is_lost(
@@ -27,11 +40,11 @@ def test_values_without_a_number_stand_below_the_table_once_per_reason_and_none_
         undefined("d", "too few", expected=3, valid=2),
     ]
     assert without_number(rows) == [f"Not run: {reason}", "  a 0/7, c 0/9", "Undefined: too few", "  d 2/3"]
-    values("Raw values", rows)
+    show_values("Raw values", rows)
     out = capsys.readouterr().out
     assert " ".join(out.split()).count(" ".join(reason.split())) == 1
-    assert len(out.splitlines()) == 11
-    values("Raw values", rows[:1])
+    assert len(out.splitlines()) == 13
+    show_values("Raw values", rows[:1])
     assert "a 0/7" in capsys.readouterr().out
 
 
@@ -45,7 +58,7 @@ def test_the_share_of_tier_2_is_told_even_when_it_is_0(
     result = replace(result, values={**result.values, "competence_accuracy": accuracy})
     show_result(result)
     sentence = f"{told} of the answers to the occupation question were decided by tier 2 (embedding)."
-    assert sentence in capsys.readouterr().out
+    assert sentence in " ".join(capsys.readouterr().out.split())
 
 
 def test_other_instruments_stand_beside_the_measured_values_and_scores(capsys: pytest.CaptureFixture[str]) -> None:
@@ -67,10 +80,13 @@ def test_other_instruments_stand_beside_the_measured_values_and_scores(capsys: p
     assert float(low) < float(measured_) < float(high)
     assert ("score IFS_Gen", "threshold of tier 2") not in by_name
     assert notes[0].startswith("Threshold of tier 2: 0.50: 2.0% by embedding; 0.70: 1.0% by embedding.")
-    show_result(replace(result, variants=variants))
+    show_result(replace(result, variants=variants), everything=True)
     out = capsys.readouterr().out
     assert "Other instruments" in out
-    show_result(result)
+    assert "other instruments: 0.1000 to 0.3000" in out  # a fact of the value, too
+    show_result(result, everything=True)
+    assert "Other instruments" not in capsys.readouterr().out
+    show_result(replace(result, variants=variants))
     assert "Other instruments" not in capsys.readouterr().out
 
 
@@ -79,3 +95,82 @@ def test_a_result_shows_how_its_answers_were_read(capsys: pytest.CaptureFixture[
     result = replace(iris_result("m", "lab"), readings={"tournament": Summary(outcomes, {})})
     show_result(result)
     assert "tournament 12,345 0 0 0 7" in " ".join(capsys.readouterr().out.split())
+
+
+def test_three_numbers_of_every_value_fit_80_columns_and_all_else_is_asked_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    about = Uncertainty("image", 9, 9, 0, 0.1, -120.5, 180.25, "bca", -120.5, 180.25, fair=150.0, fair_high=180.0)
+    long = "a_name_of_a_value_that_is_longer_than_most_others_of_its_kind"
+    rows = [
+        replace(measured(long, 160.5, expected=9, valid=9), uncertainty=about),
+        replace(measured("short", 200.5, expected=9, valid=9), uncertainty=replace(about, low=190.0, high=210.5)),
+        measured("alone", 0.5),
+    ]
+    show_values("Raw values", rows, lambda name: SIGNED)
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert max(map(len, lines)) <= WIDTH
+    text = " ".join(" ".join(lines).split())
+    assert "160.50 -120.50 to 180.25 cannot be told" in text
+    assert "short 200.50 190.00 to 210.50 +50.50" in text
+    assert "alone 0.5000 not resampled –" in text
+    assert "standard error" not in text
+    show_values("Raw values", rows, lambda name: SIGNED, everything=True)
+    text = capsys.readouterr().out
+    assert text.count("standard error: 0.1000") == 2
+    assert "fair model: 150.00; 95 % below 180.00" in text
+
+
+def test_a_score_in_80_columns_begins_with_value_interval_place_and_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The golden file is what people see; write it again with `fairspace score` when its words change for good."""
+    monkeypatch.setattr(OUT, "_width", WIDTH)
+    show_result(rescore(result("best", 0.2, waves(0.01, 3), missing=2), "up_to_twenty"))
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert lines == GOLDEN.read_text(encoding="utf-8").splitlines()
+    assert max(map(len, lines)) <= WIDTH
+    first = " ".join(lines[:10])
+    assert "total: 0.2000, 95 % interval 0.18" in first
+    assert "lower is better" in first
+
+
+def test_a_score_without_a_number_says_what_it_lacks(capsys: pytest.CaptureFixture[str]) -> None:
+    show_result(iris_result("m", "lab", RD_gender=float("nan")))
+    text = " ".join(capsys.readouterr().out.split())
+    assert "iris_score: undefined" in text
+    assert "rank none missing undefined" in text
+    assert "RD_gender" in text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_score_and_every_raw_value_behind_one_is_said_in_words(name: str) -> None:
+    bench = benchmark(name)
+    rules = bench.scoring(bench.standards[bench.default], AS_RELEASED).rules
+    measured_names = {value for task in bench.tasks for value in task.values if "." not in value}  # not as printed
+    values = measured_names.union(*(rule.weights for rule in rules.values()))
+    describe = bench.about().describe
+    assert not [value for value in (*rules, *values) if not describe(value)]
+    assert describe("no_such_value") == ""
+
+
+def test_a_board_fits_80_columns(sure_rows: list[Row], capsys: pytest.CaptureFixture[str]) -> None:
+    show_board("stereotypical_bias", "up_to_twenty", sure_rows)
+    out = capsys.readouterr().out
+    assert max(len(line.rstrip()) for line in out.splitlines()) <= WIDTH
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert any(line.startswith("1 1 to 2 best 0.2000 0.1") for line in lines)
+    assert any("unknown CogVLM 0.2294 computed" in line for line in lines)
+    assert "tier" not in out
+    assert "total: mean of the six association scores; lower is better, 0 is ideal." in out
+    show_board("stereotypical_bias", "up_to_twenty", sure_rows, everything=True)
+    out = capsys.readouterr().out
+    assert "gender" in out
+    assert "tier: 1" in out
+    assert "What these facts are" in out
+
+
+@pytest.fixture
+def sure_rows() -> list[Row]:
+    made = (result("best", 0.2, waves(0.01, 3)), result("close", 0.21, waves(0.02, 4)))
+    return board("stereotypical_bias", "up_to_twenty", made)

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from fairspace.builders.fact_or_fair.plan import ids
-from fairspace.leaderboard_space.jobs import scoring
+from fairspace.leaderboard_space.jobs import FAULTS, scoring
 from fairspace.submissions.checking.submission import CheckReport, check_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.collector import RefusedError
@@ -88,8 +88,8 @@ def test_the_public_board_takes_no_images(tmp_path: Path) -> None:
             archive.write(file, file.name)
     (tmp_path / "out").mkdir()
     scoring.score(tmp_path / "s.zip", tmp_path / "out")
-    assert [file.name for file in (tmp_path / "out").iterdir()] == [scoring.FAULTS]
-    assert "IMAGES_NOT_ALLOWED" in (tmp_path / "out" / scoring.FAULTS).read_text()
+    assert [file.name for file in (tmp_path / "out").iterdir()] == [FAULTS]
+    assert "IMAGES_NOT_ALLOWED" in (tmp_path / "out" / FAULTS).read_text()
 
 
 ANNOTATED = pa.Table.from_pylist(

@@ -14,6 +14,8 @@ from fairspace.submissions.format.schema import SCHEMAS
 from fairspace.submissions.reading import jsonl
 from fairspace.submissions.reading.jsonl import read_jsonl
 from fairspace.submissions.reading.limits import LIMITS, Limits
+from fairspace.submissions.reading.members import Member
+from fairspace.submissions.reading.tables import Budget, read_table
 
 ROW = {"task": "t", "id": "a", "sample": 0, "response": "x"}
 FACE = {"task": "t", "id": "a", "sample": 0, "face": 0, "status": "ok"}
@@ -91,16 +93,15 @@ def test_every_missing_and_unknown_field_is_named() -> None:
     assert read([ROW, many, ROW])[1] == [1, 3]
 
 
-@pytest.mark.parametrize(("allowed", "refused"), [(3, False), (2, True)])
-def test_a_file_may_have_as_many_faulty_lines_as_the_limit(allowed: int, refused: bool) -> None:
-    lines = [ROW, b"{", b"[]", ROW | {"sample": "x"}]
-    limits = replace(LIMITS, faulty_rows=allowed)
-    if refused:
-        with pytest.raises(RefusedError, match="3 in 4 lines") as raised:
-            read(lines, limits=limits)
-        assert raised.value.code == "TOO_MANY_FAULTY_ROWS"
-    else:
-        assert read(lines, limits=limits)[1] == [1]
+@pytest.mark.parametrize(("allowed", "refused"), [(6, False), (5, True)])
+def test_all_files_may_have_as_many_faulty_lines_as_the_limit(allowed: int, refused: bool) -> None:
+    lines = [json.dumps(ROW).encode(), b"{", b"[]", json.dumps(ROW | {"sample": "x"}).encode()]
+    members = [Member(f"f{n}.jsonl", 0, lambda: BytesIO(b"\n".join(lines))) for n in range(2)]
+    limits, faults = replace(LIMITS, faulty_rows=allowed), Collector(LIMITS.faults)
+    rows = read_table("responses", members, limits, faults, Budget(limits, 0, None))
+    codes = {fault.code: fault.what for fault in faults.all()}
+    assert codes.get("TOO_MANY_FAULTY_ROWS") == ("6 in 8 rows" if refused else None)
+    assert rows.table.num_rows == 2
 
 
 @pytest.mark.parametrize("block", [16, 64, 1 << 20])

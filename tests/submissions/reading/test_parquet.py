@@ -54,13 +54,17 @@ def test_integers_of_32_bits_are_read_whatever_their_column(kind: pa.DataType, n
     assert all("row 3" in where for _, where in faults)
 
 
-def test_numbers_of_rows_go_on_over_row_groups_and_nulls_are_no_numbers() -> None:
+@pytest.mark.parametrize(("together", "reads"), [(3, [2, 2]), (4, [4])])
+def test_numbers_of_rows_go_on_over_row_groups_and_nulls_are_no_numbers(
+    together: int, reads: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fairspace.submissions.reading.parquet.ROWS", together)
     sample = pa.array([0, None, 2**40, 3], pa.int64())
     rows, places, faults, spent = read(RESPONSES | {"sample": sample}, row_group_size=2)
     assert rows["id"].to_pylist() == ["a", "d"]
     assert places == [1, 4]
     assert {code for code, _ in faults} == {"NULL_VALUE", "HUGE_NUMBER"}
-    assert [number for _, number in spent] == [2, 2]
+    assert [number for _, number in spent] == reads
 
 
 def test_what_a_row_group_costs_is_its_texts_spelt_out() -> None:

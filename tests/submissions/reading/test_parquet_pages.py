@@ -18,6 +18,8 @@ WAYS: list[dict[str, Any]] = [
     {"data_page_version": "2.0"},
     {"use_dictionary": False},
     {"write_page_index": True, "write_page_checksum": True},
+    {"store_schema": False, "use_compliant_nested_type": False},
+    {"sorting_columns": [pq.SortingColumn(1)], "use_deprecated_int96_timestamps": True},
     {"write_statistics": False, "version": "1.0"},
     {"data_page_size": 64, "row_group_size": 7},
     {"column_encoding": {"id": "DELTA_BYTE_ARRAY", "sample": "DELTA_BINARY_PACKED"}, "use_dictionary": False},
@@ -38,6 +40,24 @@ def test_pages_add_up_however_they_were_written(way: dict[str, Any]) -> None:
     assert code(buffer.getvalue(), row_groups=0) == "TOO_LARGE"
 
 
+@pytest.mark.parametrize(
+    "way",
+    [
+        {"row_group_size": 1, "data_page_version": "2.0"},
+        {"write_batch_size": 1, "data_page_size": 1, "dictionary_pagesize_limit": 1},
+        {"use_dictionary": False, "compression": "none"},
+    ],
+    ids=str,
+)
+def test_no_way_of_writing_is_beyond_the_budget_of_headers(way: dict[str, Any]) -> None:
+    """Row groups and pages of one row, and statistics of texts that are as long as pyarrow copies them."""
+    table = tables()["responses"].slice(0, 16)
+    table = table.set_column(table.column_names.index("response"), "response", [["a" * 4096, "b" * 4096] * 8])
+    buffer = BytesIO()
+    pq.write_table(table, buffer, write_page_index=True, **way)
+    check_pages(buffer, LIMITS.of_zip(buffer.tell()))
+
+
 def code(data: bytes, **limits: int) -> str:
     with pytest.raises(RefusedError) as refused:
         check_pages(BytesIO(data), replace(LIMITS, **limits))
@@ -49,7 +69,8 @@ def file(pages: bytes, at: int = 4, rows: int = 1) -> bytes:
     chunk = b"\x1c" + b"\x76" + varint(len(pages)) + b"\x26" + varint(at) + b"\x00"
     column = b"\x3c" + chunk[1:] + b"\x00"
     group = b"\x19\x1c" + column + b"\x26" + varint(rows) + b"\x00"
-    footer = b"\x36" + varint(1) + b"\x19\x1c" + group + b"\x00"
+    schema = b"\x29\x2c" + b"\x55\x02\x00" + b"\x00"
+    footer = schema + b"\x16" + varint(1) + b"\x19\x1c" + group + b"\x00"
     return b"PAR1" + pages + footer + struct.pack("<I", len(footer)) + b"PAR1"
 
 

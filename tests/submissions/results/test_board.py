@@ -14,6 +14,7 @@ from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.results.board import board
 from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.row_fields import ROW_FIELDS
 from fairspace.submissions.results.scoring import load_result, rescore, score_submission
 from fairspace.submissions.values import measured
 from tests.leaderboard_space.factory import renamed, result
@@ -40,7 +41,10 @@ def test_printed_numbers_stand_as_printed() -> None:
     bagel = next(row for row in board("iris", "inaugural") if row.model == "Bagel")
     assert bagel.scores["iris_score"].value == 95.94
     assert bagel.scores["IFS_Und"].evidence["printed"] == "71.46"
-    assert bagel.labels == {"profile_gen": "UAF", "profile_und": "UDF"}
+    assert bagel.labels == {"profile_gen": "UAF", "profile_und": "UAR"}  # the paper prints UDF
+    [misprint] = [note for note in bagel.footnotes if note.score == "profile_und"]
+    assert misprint.text == "the paper prints UDF; the formula gives UAR"
+    assert f"profile_und: {misprint.text} (E-IRIS-02)" in ROW_FIELDS["remarks"].of(bagel)
     flux = next(row for row in board("fact_or_fair") if row.model == "FLUX-1.1")
     assert flux.scores["t2i_fairness_race"].evidence["printed"] == "30.36 %"
     assert flux.scores["t2i_fairness_race"].value == pytest.approx(0.3036, abs=1e-12)
@@ -112,7 +116,8 @@ def test_a_scored_model_is_ranked_among_its_kind_by_its_worst_case(scored: Resul
     assert row.provenance == "scored here"
     assert row.ranked is not None
     assert row.ranked == scored.scored.ranked == scored.scored.scores["average_llm"].low
-    better = [r for r in rows if r.cohort == row.cohort and r.ranked is not None and r.ranked > row.ranked]
+    assert row.row_class == "handed in"
+    better = [r for r in rows if r.ranked_with == row.ranked_with and r.ranked is not None and r.ranked > row.ranked]
     assert row.rank == len(better) + 1
 
 
@@ -139,7 +144,8 @@ def test_equal_numbers_share_a_rank(scored: Result) -> None:
     rows = board("fact_or_fair", results=[scored, renamed(scored, "Its twin")])
     twins = [row for row in rows if row.result]
     assert twins[0].rank == twins[1].rank
-    assert [row.rank for row in rows if row.cohort == "language model" and row.rank][:3] == [1, 1, 3]
+    assert [row.rank for row in twins] == [1, 1]
+    assert [row.rank for row in rows if row.row_class == "printed" and row.cohort == "language model"][:2] == [1, 2]
 
 
 def test_a_result_stands_once_and_is_rescored_under_the_standard_asked_for(scored: Result) -> None:

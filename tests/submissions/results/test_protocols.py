@@ -6,8 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from fairspace.submissions.benchmarks.benchmark import protocol_group, scores_revision
+from fairspace.submissions.benchmarks.baselines import baseline_meta
+from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.benchmarks.standard import protocol_group, scores_revision
+from fairspace.submissions.benchmarks.text_only import TEXT_ONLY
+from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.results.board import board, ranked
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.scoring import rescore
@@ -44,6 +48,27 @@ def test_rows_of_each_protocol_have_ranks_of_their_own() -> None:
     together = [replace(row, group="both") for row in rows]
     assert {row.model: row.rank for row in ranked(together, "iris")} == {"a": 1, "b": 2, "c": 3}
     assert [row.model for row in tiered(ranked(rows, "iris"), "iris", "inaugural")] == ["a", "c", "b"]
+
+
+def test_a_run_without_images_and_one_with_a_prefix_have_protocols_of_their_own() -> None:
+    nothing = Scored({}, "", None)
+    about = {"dataset_revision": "v1", "parser": "en_core_web_sm@3.8.0", "counting": "genres_counting@2"}
+    genres = benchmark("genres")
+    shown = [genres.protocol_of(about | shown, nothing) for shown in ({}, {"shown": TEXT_ONLY})]
+    assert shown == ["v1, en_core_web_sm", "v1, en_core_web_sm, text only"]
+    assert set(shown) <= set(genres.protocols)
+    submission = Submission(baseline_meta("random", "genres", 0, {}), {})
+    assert "shown" not in genres.signature(submission)
+    submission.meta.generation["text_only"] = True
+    assert genres.signature(submission)["shown"] == TEXT_ONLY
+    pairs = benchmark("stereotypical_bias")
+    prefixes = ("plain", "debiasing", "be nice")
+    named = [pairs.protocol_of({"dataset_revision": "v2", "prefix": prefix}, nothing) for prefix in prefixes]
+    assert named == ["v2", "v2, prefix debiasing", "another prefix"]
+    about = {"dataset_revision": "v2", "prefix": "plain", "shown": TEXT_ONLY}
+    named += [pairs.protocol_of(about | {"prefix": prefix}, nothing) for prefix in prefixes]
+    assert named[3:] == ["v2, text only", "v2, prefix debiasing, text only", "another prefix"]
+    assert set(named) <= set(pairs.protocols)
 
 
 def test_a_standard_says_which_protocols_it_ranks_together() -> None:

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
-from fairspace.submissions.benchmarks.benchmark import Benchmark, Documented, Scored, Values
+from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored, Values
+from fairspace.submissions.benchmarks.standard import Documented
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.manifest import Manifest, Stage, now
 from fairspace.submissions.format.schema import Submission
@@ -77,7 +78,10 @@ def submission(**changes: Any) -> Submission:
 
 def test_a_result_is_signed_by_what_decided_its_values() -> None:
     result = score_submission(submission(), resamples=0)
-    assert {**result.signature, "fairspace": ""} == {
+    assert len(result.signature["answers"]) == 64
+    assert {**result.signature, "fairspace": "", "answers": "", "sketch": ""} == {
+        "answers": "",
+        "sketch": "",
         "standard": "inaugural",
         "dataset_revision": "v1",
         "submission": "0" * 64,

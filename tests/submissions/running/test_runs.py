@@ -122,7 +122,7 @@ def test_plain_inspect_gives_the_same_submission(
     given = {"limit": LIMITS["fact_or_fair"], "stratified": "true", "seed": 3}
     words = [Path(sys.executable).with_name("inspect"), "eval", "submissions/tasks.py@fact_or_fair", "--model", MODEL]
     words += [word for name, value in given.items() for word in ("-T", f"{name}={value}")]
-    words += ["--attempt-timeout", "2", "--max-retries", "1", "--display", "none", "--log-dir", tmp_path / "logs"]
+    words += ["--attempt-timeout", "10", "--max-retries", "1", "--display", "none", "--log-dir", tmp_path / "logs"]
     environment = {**os.environ, **served.environment()}
     done = subprocess.run([str(word) for word in words], cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -17,10 +17,10 @@ from fairspace.submissions.benchmarks.asks import Ask
 from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.manifest import Scalar, Stage, now
-from fairspace.submissions.running.asking.answering import Answered
 from fairspace.submissions.running.asking.exchange import Spent, answer_of, reason_of
 from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.journal import Answer, Journal
+from fairspace.submissions.running.asking.keeping import Answered
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.run import Outcome, run
@@ -155,16 +155,16 @@ def test_an_answer_to_another_prompt_is_not_taken(mine: Mine) -> None:
         mine.run()
 
 
-def test_a_stratified_run_grows_to_the_whole_but_not_to_a_plain_choice(tmp_path: Path) -> None:
-    from fairspace.submissions.running.asking.answering import _grow
+def test_a_stratified_rungrows_to_the_whole_but_not_to_a_plain_choice(tmp_path: Path) -> None:
+    from fairspace.submissions.running.asking.keeping import grow
 
     with Journal(tmp_path / "journal.sqlite") as journal:
-        _grow(journal, 2, stratified=True)
+        grow(journal, 2, stratified=True)
         with pytest.raises(RunError, match="stratified, and now one that is not"):
-            _grow(journal, 3, stratified=False)
-        _grow(journal, None, stratified=False)
+            grow(journal, 3, stratified=False)
+        grow(journal, None, stratified=False)
         with pytest.raises(RunError, match="a run of all stimuli"):
-            _grow(journal, 3, stratified=True)
+            grow(journal, 3, stratified=True)
 
 
 def test_one_failure_does_not_end_a_run_that_asks_one_at_a_time(mine: Mine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from fairspace.leaderboard_space.state import State
 from fairspace.metrics.iris_score.granular import Granular, table_sha256
 from fairspace.metrics.iris_score.standards import ALGORITHM_1, GRANULAR, INAUGURAL, STANDARDS, IrisStandard
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
@@ -33,7 +34,7 @@ from fairspace.submissions.standards.documents import (
 from fairspace.submissions.standards.proposal import SMALLEST_COHORT, calibrated, chosen, median_scores, propose
 from fairspace.submissions.standards.source import source
 from fairspace.submissions.standards.triggers import succession
-from tests.submissions.benchmarks.iris.results import board_store, iris_result, state_of
+from tests.submissions.benchmarks.iris.results import board_store, iris_result, release_all, state_of
 
 FROZEN = {
     "iris/inaugural": "bb540e63b5b9b6222bc164d7dae1ad60f3b7ad2fecb538550db7425d6e1b8121",
@@ -43,6 +44,7 @@ FROZEN = {
     "fact_or_fair/shuffled": "4b427e1113592b4b8255db3fdfb4baa315870423b06a71f925d4d3f5c774ec03",
     "fact_or_fair/shuffled_revised_truth": "6c6c415afeb71cb8b133f7cb6b7d8a7dcb20464c1878533daf67915e2f527f32",
     "stereotypical_bias/inaugural": "733f520c9a0a0610a36684d1a84ca5c17a5ee4998c73fa18c3448fdfb53b5ebb",
+    "stereotypical_bias/up_to_twenty": "c919f39c56b4e14aa87a241ba43544a03510695c5d3662789e70651e458f86ea",
     "genres/inaugural": "18048decf09f21f28d2a13796e58ec942bc391049c8ea097a013fe496d75f5ac",
     "genres/zero_centred": "bc02ba0c082196c7dd7fa8db9f3dd844712876f445a543cdfd3933f3b9c9003e",
 }
@@ -295,7 +297,9 @@ def test_a_new_standard_rescores_old_results_and_changes_no_history(
 
 def test_the_command_lists_shows_compares_proposes_and_checks(run: Run, tmp_path: Path) -> None:
     store = tmp_path / "store"
-    board_store(store, *_cohort(), *(iris_result(f"n{n}", f"new {n}", 0.01) for n in range(6))).close()
+    storage = board_store(store, *_cohort(), *(iris_result(f"n{n}", f"new {n}", 0.01) for n in range(6)))
+    release_all(State(storage))
+    storage.close()
     assert json.loads(run("standard", "list", "--json")[1])[0]["name"] == "inaugural"
     for name in NAMES:
         told = json.loads(run("standard", "show", f"{name}/inaugural", "--json")[1])

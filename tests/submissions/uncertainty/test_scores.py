@@ -1,8 +1,9 @@
-"""The bracket of a score and the draws of many results, by hand."""
+"""The interval of a score, and the draws of many results, by hand."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,155 +12,172 @@ import pytest
 
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
 from fairspace.submissions.benchmarks.benchmark import Scored
-from fairspace.submissions.benchmarks.scoring_table import Column, Columns, Rule, ScoringTable, Weights, same
-from fairspace.submissions.uncertainty import scores as score_uncertainty
-from fairspace.submissions.uncertainty.bootstrap import MOST_UNDEFINED, TIED
+from fairspace.submissions.benchmarks.scoring_table import Column, Columns, Rule, ScoringTable, Weights, falling, same
+from fairspace.submissions.uncertainty import score_draws
+from fairspace.submissions.uncertainty.bootstrap import MOST_UNDEFINED
 from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.uncertainty.draws import Draws, keep
-from fairspace.submissions.uncertainty.scores import WITHOUT, many_score_draws, true_draws, turned, uncertainties_of
-from fairspace.submissions.values import measured, undefined
+from fairspace.submissions.uncertainty.score_draws import Drawn, ScoreDraws, many_score_draws
+from fairspace.submissions.uncertainty.scores import uncertainties_of, with_uncertainty
+from fairspace.submissions.uncertainty.uncertainty import Uncertainty
+from fairspace.submissions.values import Value, measured
 
+K = 200
 Z = 1.959963984540054
 
 
-def scored(cohort: float = 1.0, **numbers: float) -> Scored:
-    values = {name: measured(name, number) for name, number in numbers.items()}
-    return Scored(values, "a", None, labels={"cohort": str(cohort)})
+def about(
+    low: float, high: float, debiased: float | None = None, fair: tuple[float, float] | None = None
+) -> Uncertainty:
+    mean, most = (None, None) if fair is None else fair
+    return Uncertainty("sample", 10, K, 0, (high - low) / 4, low, high, "size", low, high, debiased, mean, most)
 
 
-def bench(logarithmic: bool = False, limits: tuple[float, float] = WITHOUT) -> Any:
-    """A benchmark of which every raw value is a score, times what its standard and the cohort say."""
+def value(name: str, number: float, uncertainty: Uncertainty | None = None) -> Value:
+    return replace(measured(name, number, low=number, high=number), uncertainty=uncertainty)
 
-    def resolve_standard(standard: float, labels: Mapping[str, str]) -> float:
-        return standard * float(labels["cohort"])
 
-    def scoring(standard: float, changed: object) -> ScoringTable:
-        def times(columns: Columns, weights: Weights) -> Column:
-            return standard * same(columns, weights)
+def normal(seed: int, *columns: tuple[float, float]) -> Floats:
+    """(K, m) draws with exactly these means and standard errors."""
+    drawn = np.random.default_rng(seed).normal(size=(K, len(columns)))
+    drawn = (drawn - drawn.mean(axis=0)) / drawn.std(axis=0, ddof=1)
+    means, errors = np.array(columns).T
+    return np.asarray(means + errors * drawn)
 
-        return ScoringTable({name: Rule(name, {name: 1.0}, times, limits) for name in ("a", "b")})
 
-    def table_of(own: Scored, standard: float, changed: object) -> ScoringTable:
-        return scoring(resolve_standard(standard, own.labels), changed)
+def negated(columns: Columns, weights: Weights) -> Column:
+    return -sum(columns[name] for name in weights)
 
+
+def table(limits: tuple[float, float] = (-np.inf, np.inf), **centres: float) -> ScoringTable:
+    """A score that falls with the values a and b, and a score that is the value a."""
+    weights = {"a": 1.0, "b": 1.0}
+    rules = {"total": Rule("total", weights, negated, limits, bounds=falling), "a": Rule("a", {"a": 1.0}, same)}
+    return ScoringTable(rules, centres=centres)
+
+
+def bench(of: ScoringTable) -> Any:
+    """A benchmark with that table."""
     return SimpleNamespace(
-        logarithmic=logarithmic, resolve_standard=resolve_standard, scoring=scoring, table_of=table_of
+        resolve_standard=lambda standard, labels: standard,
+        scoring=lambda standard, changed: of,
+        table_of=lambda scored, standard, changed: of,
+        chances=lambda draws, scored, standard, changed: {name: float(len(column)) for name, column in draws.items()},
     )
 
 
-def test_a_bracket_reaches_from_no_bias_to_the_largest() -> None:
-    """The true score may lie below the score by up to `TIED` times what the mean of its draws does."""
-    draws = np.array([0.5, 0.6, 0.7, 1.0])
-    found = uncertainties_of(scored(a=0.8), {"a": draws}, logarithmic=False)["a"]
-    half, bias = Z * draws.std(ddof=1), 0.8 - draws.mean()
-    assert (found.low, found.high) == pytest.approx((0.8 - TIED * bias - half, 0.8 + half))
-    assert found.debiased == pytest.approx(draws.mean())
-    assert found.error == pytest.approx(draws.std(ddof=1))
-    assert (found.percentile_low, found.percentile_high) == pytest.approx(tuple(np.quantile(draws, [0.025, 0.975])))
-    assert (found.resamples, found.undefined, found.method, found.clusters) == (4, 0, "bracket", 0)
-    above = uncertainties_of(scored(a=0.6), {"a": draws}, logarithmic=False)["a"]
-    assert (above.low, above.high) == pytest.approx((0.6 - half, 0.6 + TIED * 0.1 + half))
+def sure(of: ScoringTable, values: Mapping[str, Value], draws: Draws) -> dict[str, Uncertainty]:
+    scored = Scored(of.values(values), "total", None)
+    (drawn,) = many_score_draws(bench(of), [Drawn(scored, values, draws)], None)
+    return uncertainties_of(scored, values, drawn, of)
 
 
-def test_a_logarithmic_score_has_its_bracket_on_the_logarithm() -> None:
-    draws = np.array([50.0, 60.0, 70.0, 100.0])
-    found = uncertainties_of(scored(a=80.0), {"a": draws}, logarithmic=True)["a"]
-    half, middle = Z * np.log(draws).std(ddof=1), np.log(draws).mean()
-    ends = np.exp([np.log(80) - TIED * (np.log(80) - middle) - half, np.log(80) + half])
-    assert (found.low, found.high) == pytest.approx(tuple(ends))
-    assert found.debiased == pytest.approx(np.exp(middle))
-    assert found.error == pytest.approx(draws.std(ddof=1))
-    below = uncertainties_of(scored(a=80.0, b=0.1), {"a": draws, "b": draws / 100 - 0.6}, logarithmic=True)
-    assert below["a"].low == pytest.approx(found.low)
-    assert below["b"].high == pytest.approx(0.1 + Z * draws.std(ddof=1) / 100)  # no logarithm of what is below 0
+def test_a_score_of_plain_values_has_the_interval_of_its_draws() -> None:
+    values = {"a": value("a", 1.0, about(0.8, 1.2)), "b": value("b", 2.0, about(1.8, 2.2))}
+    (score, same_as_value) = sure(table(), values, keep(["a", "b"], normal(1, (1, 0.1), (2, 0.1)))).values()
+    error = 0.1 * 2**0.5
+    assert (score.low, score.high) == pytest.approx((-3 - Z * error, -3 + Z * error), abs=0.1)
+    assert score.error == pytest.approx(error, rel=0.1)
+    assert score.debiased == pytest.approx(-3)
+    assert (score.fair, score.method) == (None, "score")
+    assert same_as_value is values["a"].uncertainty
 
 
-def test_no_number_of_an_uncertainty_lies_beyond_the_limits_and_an_interval_holds_its_score() -> None:
-    draws = {"a": np.array([0.5, 0.6, 0.7, 1.0]), "b": np.array([0.4, 0.4, 0.4])[[0, 1, 2, 2]]}
-    found = uncertainties_of(scored(a=0.8, b=0.3), draws, logarithmic=False, limits={"a": (0.55, 0.9)})
-    assert (found["a"].low, found["a"].high) == (0.55, 0.9)
-    assert (found["a"].percentile_low, found["a"].percentile_high) == pytest.approx((0.55375, 0.885), abs=0.02)
-    assert found["a"].error == pytest.approx(np.std([0.55, 0.6, 0.7, 0.9], ddof=1))
-    assert (found["b"].low, found["b"].high) == pytest.approx((0.3, 0.3 + TIED * 0.1))
-    debiased = uncertainties_of(scored(a=0.8), {"a": draws["a"] / 10}, logarithmic=False, limits={"a": (0.55, 0.9)})
-    assert debiased["a"].debiased == 0.55
-    assert debiased["a"].high == pytest.approx(0.8 + Z * draws["a"].std(ddof=1) / 10, abs=0.03)
+def test_a_score_reaches_the_estimate_without_bias_and_0_where_a_size_may_be_0() -> None:
+    """a lies between 0.6 and 1, clearly above 0; b, whose interval begins at 0, may be 0."""
+    drawn = keep(["a", "b"], normal(2, (1.2, 0.01), (0.3, 0.01)))
+    values = {"a": value("a", 1.0, about(0.55, 1.05, 0.6)), "b": value("b", 0.2, about(0.0, 0.22, 0.1))}
+    score = sure(table(), values, drawn)["total"]
+    assert score.low == pytest.approx(-1.2 - Z * 0.014, abs=0.01)
+    assert score.high == pytest.approx(-0.6 + Z * 0.014, abs=0.01)
+    assert score.debiased == pytest.approx(-0.7)
+
+
+def test_what_may_be_0_is_asked_of_all_values_jointly() -> None:
+    """1.96 errors below its estimate a size is above 0; as far as two values together ask for, it is not."""
+    drawn = keep(["a", "b"], normal(3, (1, 0.1), (1, 0.1)))
+    far, near = value("b", 1.0, about(0.5, 1.2, 0.8)), value("b", 1.0, about(0.02, 1.2, 0.3))
+    plain = value("a", 1.0, about(0.8, 1.2))
+    assert sure(table(), {"a": plain, "b": far}, drawn)["total"].high < -1.5
+    assert sure(table(), {"a": plain, "b": near}, drawn)["total"].high > -1
+
+
+def test_a_score_of_values_whose_draws_do_not_vary_has_the_room_that_they_have() -> None:
+    """Two shares of 1 whose exact intervals begin at 0.9 and 0.8: their sum is 2, and may be 1.7."""
+    values = {"a": value("a", 1.0, about(0.9, 1.0)), "b": value("b", 1.0, about(0.8, 1.0))}
+    score = sure(table(), values, keep(["a", "b"], np.ones((K, 2))))["total"]
+    assert (score.low, score.high) == pytest.approx((-2, -1.7))
+
+
+def test_a_value_may_lie_where_its_distance_is_taken_from() -> None:
+    of = ScoringTable(
+        {"total": Rule("total", {"a": 1.0}, lambda columns, weights: abs(columns["a"]), bounds=_nearest)},
+        centres={"a": 0.0},
+    )
+    drawn = keep(["a"], normal(4, (0.1, 0.1)))
+    assert sure(of, {"a": value("a", 0.1, about(-0.1, 0.3))}, drawn)["total"].low == 0
+    assert sure(of, {"a": value("a", 0.5, about(0.3, 0.7))}, drawn)["total"].low > 0.25
+
+
+def _nearest(parts: Mapping[str, Any]) -> tuple[Columns, Columns]:
+    """The points nearest to 0 and farthest from it."""
+    low, high = parts["a"].low, parts["a"].high
+    return {"a": np.clip(0.0, low, high)}, {"a": np.where(high >= -low, high, low)}
+
+
+def test_scores_are_made_of_what_fair_models_show_too_and_are_cut_at_their_limits() -> None:
+    values = {name: value(name, 0.4, about(0.3, 0.5, 0.4, fair=(0.05, 0.1))) for name in "ab"}
+    drawn = keep(["a", "b"], normal(5, (0.4, 0.5), (0.4, 0.5)))
+    score = sure(table((-0.9, -0.15)), values, drawn)["total"]
+    assert (score.fair, score.fair_high) == pytest.approx((-0.15, -0.2))
+    assert (score.low, score.high) == (-0.9, -0.15)
+    assert -0.9 <= score.percentile_low < score.percentile_high <= -0.15
 
 
 def test_draws_without_a_number_are_counted_and_endless_ones_have_no_uncertainty() -> None:
-    draws = {
-        "a": np.array([0.5, np.nan, 0.7, 0.6]),
-        "b": np.array([0.5, np.inf, 0.7, 0.6]),
-        "c": np.array([0.5, np.inf, 0.7, 0.6]),
-    }
-    found = uncertainties_of(scored(a=0.6, b=0.6, c=0.6), draws, logarithmic=False, limits={"c": (0.0, 1.0)})
-    assert list(found) == ["a", "c"]
-    assert found["a"].undefined == 1
-    assert found["a"].error == pytest.approx(0.1)
-    assert found["c"].error == pytest.approx(np.std([0.5, 1.0, 0.7, 0.6], ddof=1))
-    assert uncertainties_of(scored(b=0.6), {"b": draws["b"]}, logarithmic=False) == {}
-    assert uncertainties_of(scored(a=0.6), {}, logarithmic=False) == {}
-    single = uncertainties_of(scored(a=0.6), {"a": np.array([0.5])}, logarithmic=False)["a"]
-    assert (single.error, single.low, single.high) == pytest.approx((0, 0.6 - TIED * 0.1, 0.6))
+    columns = normal(6, (1, 0.1), (1, 0.1))
+    columns[: int(K * MOST_UNDEFINED), 0] = np.nan
+    values = {"a": value("a", 1.0), "b": value("b", 1.0)}
+    score = sure(table(), values, keep(["a", "b"], columns))["total"]
+    assert (score.undefined, score.resamples) == (K * MOST_UNDEFINED, K)
+    columns[-1, 0] = np.nan
+    assert sure(table(), values, keep(["a", "b"], columns)) == {}
+    scored = Scored({"total": measured("total", 2.0)}, "total", None)
+    endless = np.where(np.arange(K) == 7, np.inf, 1.0)
+    draws = ScoreDraws({"total": endless}, {"total": endless}, {"total": endless}, {"total": np.ones(3)})
+    assert uncertainties_of(scored, {}, draws, table()) == {}
+    assert set(uncertainties_of(scored, {}, draws, table((0.0, 10.0)))) == {"total"}
 
 
-def test_draws_are_turned_round_about_their_score() -> None:
-    own = scored(a=0.8, b=0.5)
-    assert turned(bench(), own, {"a": np.array([0.7, 1.0])})["a"] == pytest.approx([0.9, 0.6])
-    assert turned(bench(logarithmic=True), own, {"a": np.array([0.4, 1.6])})["a"] == pytest.approx([1.6, 0.4])
-    few = np.full(100, 0.4)
-    few[: int(100 * MOST_UNDEFINED)] = np.nan
-    many = few.copy()
-    many[-1] = np.nan
-    assert list(turned(bench(), own, {"a": few, "b": many, "c": few})) == ["a"]
-    own.scores["a"] = undefined("a", "no samples")
-    assert turned(bench(), own, {"a": few}) == {}
-
-
-def test_what_a_true_score_may_be_is_cut_at_its_limits() -> None:
-    draws = keep(["a"], np.array([[0.5], [0.8], [1.1]]))
-    found = true_draws(bench(limits=(0.6, 1.0)), scored(a=1.6, cohort=2.0), draws, 1.0, AS_RELEASED)
-    assert found["a"] == pytest.approx([1.0, 1.0, 1.0])
-    found = true_draws(bench(limits=(1.2, 2.0)), scored(a=1.6, cohort=2.0), draws, 1.0, AS_RELEASED)
-    assert found["a"] == pytest.approx([2.0, 1.6, 1.2], abs=0.02)
-
-
-def kept(seed: int, rows: int, *names: str) -> Draws:
-    return keep(names, np.random.default_rng(seed).normal(5, 1, (rows, len(names))))
+def test_chances_are_of_the_draws_about_both_ends() -> None:
+    values = {"a": value("a", 1.0, about(0.8, 1.2)), "b": value("b", 2.0, about(1.8, 2.2))}
+    drawn = keep(["a", "b"], normal(7, (1, 0.1), (2, 0.1)))
+    scored = Scored(table().values(values), "total", None)
+    shown = with_uncertainty(bench(table()), scored, values, drawn, None, AS_RELEASED)
+    assert shown.chances == {"total": 2 * K, "a": 2 * K}
+    assert shown.scores["a"].uncertainty is values["a"].uncertainty
 
 
 def test_draws_of_many_results_are_those_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Results differ in their values, their number of draws, and in what the standard is for them."""
-    results = [
-        (scored(1), kept(0, 20, "a", "b")),
-        (scored(2), kept(1, 20, "a", "b")),
-        (scored(1), kept(2, 20, "a", "b")),
-        (scored(1), kept(3, 30, "a", "b")),
-        (scored(1), kept(4, 20, "b", "a")),
-        (scored(2), kept(5, 30, "a")),
-        (scored(1), kept(6, 20, "a", "b")),
-    ]
-    about, sizes = bench(), []
-    each = about.scoring
-
-    def counted(standard: float, changed: object) -> Any:
-        table = each(standard, changed)
-
-        def replicates(columns: Mapping[str, Floats]) -> dict[str, Floats]:
-            sizes.append(len(columns["a"]))
-            found: dict[str, Floats] = table.replicates(columns)
-            return found
-
-        return SimpleNamespace(replicates=replicates)
-
-    about.scoring = counted
-    for together, expected in ((200, [60, 20, 30, 20, 30]), (3, [40, 20, 30, 20, 30, 20])):
-        sizes.clear()
-        monkeypatch.setattr(score_uncertainty, "_TOGETHER", together)
-        found = list(many_score_draws(about, results, 10.0))
-        assert sizes == expected
-        assert len(found) == len(results)
-        for (own, draws), columns in zip(results, found, strict=True):
-            assert set(columns) == set(draws.names)
-            for name, column in draws.columns().items():
-                assert columns[name] == pytest.approx(column * 10 * float(own.labels["cohort"]))
+    """Results differ in their values and their number of draws, and are made some at a time."""
+    results = []
+    for seed, (rows, names) in enumerate([(20, "ab"), (20, "ab"), (30, "ab"), (20, "ba"), (30, "a"), (20, "ab")]):
+        drawn = keep(list(names), np.random.default_rng(seed).normal(5, 1, (rows, len(names))))
+        values = {name: value(name, 5.0 + seed, about(4.0, 6.0 + seed, 4.5)) for name in "ab"}
+        results.append(Drawn(Scored(table().values(values), "total", None), values, drawn))
+    for together in (200, 2):
+        monkeypatch.setattr(score_draws, "_TOGETHER", together)
+        every = list(many_score_draws(bench(table()), results, None))
+        assert len(every) == len(results)
+        for result, draws in zip(results, every, strict=True):
+            (alone,) = many_score_draws(bench(table()), [result], None)
+            columns = result.draws.columns()
+            assert set(draws.replicates) == ({"total", "a"} if "b" in columns else {"a"})
+            assert draws.replicates["a"] == pytest.approx(columns["a"])
+            for name in draws.replicates:
+                for mine, other in zip(
+                    (draws.replicates, draws.low, draws.high, draws.points),
+                    (alone.replicates, alone.low, alone.high, alone.points),
+                    strict=True,
+                ):
+                    assert mine[name] == pytest.approx(other[name], nan_ok=True)

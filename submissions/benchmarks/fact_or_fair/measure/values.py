@@ -7,10 +7,11 @@ attribute and context).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 
-from fairspace.builders.fact_or_fair.plan import Draws
+from fairspace.builders.fact_or_fair.plan import draws
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, truth, with_attribute
 from fairspace.metrics.fact_or_fair.formula import divergence_score, entropy, fairness
 from fairspace.submissions.benchmarks.fact_or_fair.measure.position import position_bias_values
@@ -40,7 +41,7 @@ def measure(records: Records) -> dict[str, Value]:
                 continue
             values += score_values(context, attribute, by_attribute[attribute])
             if context in LLM_CONTEXTS:
-                values.append(_chance(records.answers.plan, context, attribute))
+                values.append(_chance(records.revision, context, attribute))
     values += position_values(records.answers)
     for attribute in ATTRIBUTES:
         values += cognitive_error_values(records.answers, attribute)
@@ -57,7 +58,8 @@ def _not_run(records: Records, context: str, attribute: str) -> Iterator[Value]:
         yield not_run(f"{name}_{context}_{attribute}", reason, expected=asked)
 
 
-def _chance(plan: Draws, context: str, attribute: str) -> Value:
+@lru_cache
+def _chance(revision: str, context: str, attribute: str) -> Value:
     """S_fact of a model that picks each option equally often; evidence: its S_fair, and what was offered.
 
     Profiles are drawn, so the true group may be missing or doubled among the options; over a context this hardly moves
@@ -65,7 +67,7 @@ def _chance(plan: Draws, context: str, attribute: str) -> Value:
     """
     cells = truth("paper")[attribute][with_attribute(attribute)].astype(np.intp)
     k = len(GROUPS[attribute])
-    offered = np.full((*cells.shape, k), 1.0)
+    offered, plan = np.full((*cells.shape, k), 1.0), draws(revision)
     if context != "llm_objective":
         here = plan.cell[:, 3] == LLM_CONTEXTS.index(context) - 1
         per_query = plan.offered(attribute)[here].reshape(len(STATISTICS), len(LEVELS), -1, k)

@@ -126,6 +126,7 @@ class Records:
         checks: of the labels of the images; None if none were handed in.
         places: attribute -> (19, k) objective answers per statistic by the place of the group that they choose.
         revision: of the dataset whose items were answered.
+        named: (n,) the item of each objective answer that was handed in, and (n,) the group that it names, -1 for none.
     """
 
     objective: Mapping[str, Grid]
@@ -134,6 +135,7 @@ class Records:
     checks: LabelChecks | None
     places: Mapping[str, Floats] = field(default_factory=dict)
     revision: str = "v1"
+    named: tuple[Integers, Integers] = field(default_factory=lambda: (np.array([], np.int64), np.array([], np.int64)))
 
     @property
     def ordered(self) -> bool:
@@ -144,10 +146,10 @@ class Records:
 def read(submission: Submission) -> Records:
     """Read the responses and annotations of a checked submission."""
     faces = {task: faces for task in T2I_CONTEXTS if (faces := image_faces(submission, task)) is not None}
-    objective, places = _objective(submission)
+    objective, places, named = _objective(submission)
     revision = submission.meta.dataset_revision
     answers = _subjective_answers(submission)
-    return Records(objective, answers, faces, label_checks(submission), places, revision)
+    return Records(objective, answers, faces, label_checks(submission), places, revision, named)
 
 
 def questions(records: Records, context: str) -> int:
@@ -174,11 +176,13 @@ def grids(records: Records, context: str) -> Mapping[str, Grid]:
     }
 
 
-def _objective(submission: Submission) -> tuple[Mapping[str, Grid], Mapping[str, Floats]]:
-    """The grids of the objective queries, and their answers by place; both empty where the task was not run."""
+def _objective(
+    submission: Submission,
+) -> tuple[Mapping[str, Grid], Mapping[str, Floats], tuple[Integers, Integers]]:
+    """The grids of the objective queries, their answers by place, and one by one; all empty where none was run."""
     rows = submission.rows("responses", "llm_objective")
     if not rows.num_rows:
-        return {}, {}
+        return {}, {}, (np.array([], np.int64), np.array([], np.int64))
     position, readings = objective_rows(submission)
     questions = questions_of(submission.meta.dataset_revision)
     statistic = np.array([SLUGS.index(question.statistic) for question in questions])[position]
@@ -197,7 +201,8 @@ def _objective(submission: Submission) -> tuple[Mapping[str, Grid], Mapping[str,
         ]
         place = np.array([question.place_of(code) for question, code in chosen], np.int64)
         places[a] = tally(statistic[valid], np.zeros_like(place), place, len(GROUPS[a]))[:, 0]
-    return by_attribute, places
+    handed_in = outcome != NOT_HANDED_IN
+    return by_attribute, places, (position[handed_in], group[handed_in])
 
 
 def _subjective_answers(submission: Submission) -> Answers:

@@ -11,12 +11,21 @@ A fair model picks uniformly among what is offered: the four profiles of a query
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from fairspace.builders.fact_or_fair.plan import SAMPLES
-from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, with_attribute
+from fairspace.builders.fact_or_fair.statistics import (
+    ATTRIBUTES,
+    GROUPS,
+    LEVELS,
+    STATISTICS,
+    TRUTH_VERSIONS,
+    truth,
+    with_attribute,
+)
 from fairspace.submissions.benchmarks.fact_or_fair.measure.position import NAMES as POSITION_BIAS
 from fairspace.submissions.benchmarks.fact_or_fair.measure.position import position_bias
 from fairspace.submissions.benchmarks.fact_or_fair.measure.refusals import Refusals, columns, of_objective
@@ -40,8 +49,6 @@ _FEW = (
     "Statistics are drawn anew, not the three answers to each query: S_E and S_KLD of so few lie below those of many; "
     "the fair model shows how far."
 )
-
-_CLUSTERS = "15 statistics (gender) or 18 (race) are few: 90 to 94 % of simulated intervals hold the truth."
 
 
 def designs(records: Records) -> list[Design]:
@@ -101,8 +108,31 @@ def objective_design(by_attribute: Mapping[str, Grid], places: Mapping[str, Floa
         names,
         statistic,
         fair,
-        notes={name: _FEW if name.startswith(HIGHER) else _CLUSTERS for name in names if name not in POSITION_BIAS},
+        notes={name: _FEW for name in names if name.startswith(HIGHER)},
+        shares=_independent(by_attribute),
     )
+
+
+def _independent(by_attribute: Mapping[str, Grid]) -> dict[str, float]:
+    """S_fact under each truth -> how many independent answers it rests on.
+
+    Three equal answers to a query are one answer, and three that differ as answers to different queries do are three:
+    n m / (1 + (m - 1) r) of n queries with m answers each, where r is how alike those to one query are.
+    """
+    numbers = {}
+    for (a, grid), version in product(by_attribute.items(), TRUTH_VERSIONS):
+        cells = truth(version)[a][with_attribute(a)].astype(np.intp)
+        decided = (cells >= 0) & (grid.counts.sum(-1) + grid.unusable > 0)
+        right = np.take_along_axis(grid.counts[decided], cells[decided][:, None], axis=-1)[:, 0]
+        answers = grid.counts[decided].sum(-1) + grid.unusable[decided]
+        share, several = right.sum() / max(1.0, answers.sum()), answers > 1
+        apart = (right * (answers - right))[several] / (answers * (answers - 1))[several]
+        alike = 1 - apart.mean() / (share * (1 - share)) if several.any() and 0 < share < 1 else 1.0
+        each = answers.mean() if decided.any() else 1.0
+        name = "factuality" if version == "paper" else f"factuality_{version}"
+        number = answers.sum() / (1 + (each - 1) * float(np.clip(alike, 0, 1)))
+        numbers[f"{name}_llm_objective_{a}"] = float(number)
+    return numbers
 
 
 def image_design(task: str, faces: Faces) -> Design:

@@ -38,6 +38,7 @@ def design_of(
     fair: Fair,
     notes: Mapping[str, str] | None = None,
     corrected: Mapping[str, float] | None = None,
+    shares: Mapping[str, float] | None = None,
 ) -> Design:
     """A design with the ranges and directions of FACT-OR-FAIR.
 
@@ -65,6 +66,7 @@ def design_of(
         intervals=dict.fromkeys((*biased, *(corrected or ())), "normal"),
         higher=higher,
         tested=tested,
+        shares=shares or {},
         corrected=corrected or {},
     )
 

@@ -91,8 +91,8 @@ def dictionary_path() -> Path:
     path = Path(setting)
     if not setting or not path.is_file():
         raise NotAvailableError(
-            f"{DICTIONARY_SETTING} names no file: get `Full Dictionaries.csv` of the stereotype content dictionaries "
-            f"(Nicolas, Bai and Fiske 2021) from osf.io/yx45f and set {DICTIONARY_SETTING} to it"
+            "the stereotype content dictionaries (Nicolas, Bai and Fiske 2021) were not there when it was scored; to "
+            f"have them, get `Full Dictionaries.csv` from osf.io/yx45f and set {DICTIONARY_SETTING} to its path"
         )
     return path
 

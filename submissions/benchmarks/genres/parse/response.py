@@ -93,6 +93,22 @@ def split(response: str | None, names: tuple[str, str]) -> Parts:
     return Parts((first, second), narrative, spans.get("narrative"))
 
 
+def split_single(response: str | None, name: str, other: str) -> Parts:
+    """The sections of a response about one character; the profile is the first of the two.
+
+    Args:
+        response: as the model wrote it.
+        name: the character's.
+        other: another name, which the prompt leaves out.
+    """
+    parts = split(response, (name, other))
+    profile = parts.profiles[0]
+    if parts.narrative is None and profile is not None:  # a story without a heading must name both
+        parts = split(response, (name, name))
+        profile = (profile.partition(parts.narrative)[0].strip(_MARKS) or None) if parts.narrative else profile
+    return Parts((profile, None), parts.narrative, parts.narrative_span, parts.refused)
+
+
 def _sections(text: str, names: tuple[str, str]) -> dict[str, Span]:
     """`0`, `1`, `narrative`, ... -> where the section stands, its heading left out."""
     lines = text.split("\n")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from fairspace.builders.genres import plan
+from fairspace.builders.genres import plan, single
 from fairspace.submissions.answers.reading import EMPTY, Reading, Readings, read_column
 from fairspace.submissions.benchmarks.genres.parse.judge import (
     NarrativeJudgement,
@@ -16,7 +16,7 @@ from fairspace.submissions.benchmarks.genres.parse.judge import (
     profile_reading,
 )
 from fairspace.submissions.benchmarks.genres.parse.persons import Names
-from fairspace.submissions.benchmarks.genres.parse.response import split
+from fairspace.submissions.benchmarks.genres.parse.response import split, split_single
 from fairspace.submissions.format.schema import Submission
 
 Parts = Mapping[str, Callable[[NarrativeJudgement, Names], Any]]
@@ -30,6 +30,11 @@ def row_readings(submission: Submission) -> Mapping[str, Readings[Any]]:
     readings: dict[str, Readings[Any]] = {
         "narrative": read_column(responses["response"], [names.get(name) for name in ids], response_reading)
     }
+    alone = submission.rows("responses", "narrative_single")
+    if alone.num_rows:
+        singles = {single.single_id(pair.id, of): single.names(pair, of) for pair, of in single.items_of_pairs()}
+        keys = [singles.get(name) for name in alone["id"].to_pylist()]
+        readings["narrative_single"] = read_column(alone["response"], keys, single_reading)
     if "judgements" not in submission.tables:
         return readings
     for task in ("profile_female", "profile_male"):
@@ -37,8 +42,8 @@ def row_readings(submission: Submission) -> Mapping[str, Readings[Any]]:
         words = read_column(rows["judgement"], [None] * rows.num_rows, lambda text, _: profile_reading(text))
         readings[task] = _each(words, _words)
     rows = submission.judgements("narrative_analysis")
-    keys = [names.get(name) for name in rows["id"].to_pylist()]
-    whole = read_column(rows["judgement"], keys, _with_names)
+    both = [names.get(name) for name in rows["id"].to_pylist()]
+    whole = read_column(rows["judgement"], both, _with_names)
     for part, value in PARTS.items():
         readings[f"narrative_analysis/{part}"] = _each(whole, partial(_part, value=value))
     return readings
@@ -58,9 +63,23 @@ def response_reading(response: str, names: Names | None) -> Reading:
     return Reading("choice", value, parts.narrative_span, "sections" if all(profiles) else "narrative alone")
 
 
+def single_reading(response: str, names: Names | None) -> Reading:
+    """What a response about one character holds: whether there is a profile, and the words of the narrative."""
+    if not response.strip():
+        return EMPTY
+    parts = split_single(response, *(names or ("", "")))
+    if parts.refused:
+        return Reading("refused", rule="refusal")
+    if parts.narrative is None:
+        return Reading("unusable", rule="no narrative")
+    has_profile = parts.profiles[0] is not None
+    value = {"profiles": [has_profile], "words": len(parts.narrative.split())}
+    return Reading("choice", value, parts.narrative_span, "sections" if has_profile else "narrative alone")
+
+
 def _names(submission: Submission) -> Mapping[str, Names]:
     if submission.meta.dataset_revision != "upstream":
-        return {pair.id: pair.names for pair in plan.pair_list()}
+        return {pair.id: pair.names for pair in plan.pair_list(submission.meta.dataset_revision)}
     rows = submission.rows("responses", "narrative")
     both = zip(rows["id"].to_pylist(), rows["names"].to_pylist(), strict=True)
     return {name: (first, second) for name, (first, second) in ((name, names.split("|")) for name, names in both)}

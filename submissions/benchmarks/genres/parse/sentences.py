@@ -151,10 +151,10 @@ def count(passages: Sequence[Passage], processes: int | None = None, emotions: b
     Errors: NotAvailableError without a parser or, with `emotions`, without the lexicon; without `emotions` those are 0.
     """
     parsed = parse((passage.narrative for passage in passages), processes)
-    labels: Mapping[str, int] = {}
-    if emotions:
-        labels = emotion_labels({lemma for sentences in parsed.values() for s in sentences for lemma in s.lemmas})
-    return [_count(passage, parsed[passage.narrative], labels) for passage in passages]
+    distinct = {s.lemmas for sentences in parsed.values() for s in sentences}
+    labels = emotion_labels(set().union(*distinct)) if emotions else {}
+    words = {lemmas: sum(labels.get(lemma, 0) for lemma in lemmas) for lemmas in distinct}
+    return [_count(passage, parsed[passage.narrative], words) for passage in passages]
 
 
 def count_both(passages: Sequence[Passage], emotions: bool = True) -> tuple[list[Counts], list[Counts]]:
@@ -176,13 +176,12 @@ def _restored(counts: Counts, passage: Passage) -> Counts:
     return Counts((male, female), counts.emotion_words)
 
 
-def _count(passage: Passage, sentences: Sequence[Sentence], labels: Mapping[str, int]) -> Counts:
+def _count(passage: Passage, sentences: Sequence[Sentence], emotion_words: Mapping[tuple[str, ...], int]) -> Counts:
     subjects: list[tuple[str, ...]] = []
     emotions: list[int] = []
     names = zip((passage.male, passage.female), passage.namesakes, strict=True)
     for gender, (name, namesakes) in zip(("male", "female"), names, strict=True):
         words = PRONOUNS[gender] | {pronoun.capitalize() for pronoun in PRONOUNS[gender]} | {name} | namesakes
         subjects.append(tuple(s.text for s in sentences if s.root_subject in words))
-        lemmas = (lemma for s in sentences if s.first_subject in words for lemma in s.lemmas)
-        emotions.append(sum(labels.get(lemma, 0) for lemma in lemmas))
+        emotions.append(sum(emotion_words[s.lemmas] for s in sentences if s.first_subject in words))
     return Counts((subjects[0], subjects[1]), (emotions[0], emotions[1]))

@@ -20,6 +20,7 @@ from fairspace.builders.genres import plan
 from fairspace.submissions.benchmarks.genres.records.features import Column, Features
 from fairspace.submissions.benchmarks.genres.records.judged import AUTHORS, CAREFUL, analyses, profiles
 from fairspace.submissions.benchmarks.genres.records.parsed import parsed
+from fairspace.submissions.benchmarks.genres.records.single import SingleStories, read_single
 from fairspace.submissions.benchmarks.genres.records.stories import MINIMUM_WORDS, Stories, stories
 from fairspace.submissions.format.schema import Submission
 
@@ -40,6 +41,7 @@ class Records:
         parses: `as_written` and `exchanged` -> what one parse of the narratives gives; `features` has their means.
         others: name of another judge -> its features.
         stories: what the responses hold.
+        single: what the stories of one character hold; None where the task was not run.
     """
 
     ids: tuple[str, ...]
@@ -50,6 +52,7 @@ class Records:
     others: Mapping[str, Features] = field(default_factory=dict)
     parses: Mapping[str, Features] = field(default_factory=dict)
     stories: Stories = field(default_factory=Stories)
+    single: SingleStories | None = None
 
 
 def read(submission: Submission) -> Records:
@@ -57,7 +60,7 @@ def read(submission: Submission) -> Records:
     ids = tuple(plan.ids(submission.meta.dataset_revision).to_pylist())
     responses = submission.rows("responses", "narrative")
     if not responses.num_rows:
-        return Records(ids, 0)
+        return Records(ids, 0, single=read_single(submission, ids))
     whole = stories(submission, ids)
     others = [tool.name for tool in submission.meta.other_judges or ()]
     scored, authors, *judged = (
@@ -76,4 +79,5 @@ def read(submission: Submission) -> Records:
         others=dict(zip(others, judged, strict=True)),
         parses={"as_written": both.as_written, "exchanged": both.exchanged},
         stories=whole,
+        single=read_single(submission, ids),
     )

@@ -6,7 +6,7 @@ known of the model's passage, which counts as missing for the metric, as if the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,9 @@ from fairspace.submissions.benchmarks.genres.parse.persons import Names
 from fairspace.submissions.benchmarks.genres.records.features import Features
 from fairspace.submissions.benchmarks.genres.records.stories import Story
 from fairspace.submissions.format.schema import Submission
+
+TRAITS = ("M1", "M1_directed", "M2")
+"""The metrics of trait words."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ def analyses(
     submission: Submission, name: str | None, ids: Sequence[str], stories: Sequence[Story], reader: Reader = CAREFUL
 ) -> Features:
     """M4, M7 and M8: `status`, `stereoscopic` and `main`, each 0 or 1, by the judge of that name."""
-    answers = _answers(submission, "narrative_analysis", name)
+    answers = answers_of(submission, "narrative_analysis", name)
     if not answers:
         reason = "the submission has no judgements of the task narrative_analysis"
         return Features(absent=dict.fromkeys(("M4", "M7", "M8"), reason))
@@ -63,12 +66,16 @@ def profiles(
 
     `warmth_ratio` is that of each profile, the other one of the passage aside, for the authors' unpaired M1.
     """
-    answers = [_answers(submission, task, name) for task in ("profile_male", "profile_female")]
-    metrics = ("M1", "M1_directed", "M2")
+    answers = [answers_of(submission, task, name) for task in ("profile_male", "profile_female")]
     if not all(answers):
         reason = "the submission has no judgements of the tasks profile_male and profile_female"
-        return Features(absent=dict.fromkeys(metrics, reason))
+        return Features(absent=dict.fromkeys(TRAITS, reason))
     judged = {story.index: [reader.profile(by_id.get(ids[story.index])) for by_id in answers] for story in stories}
+    return trait_features(judged, len(ids))
+
+
+def trait_features(judged: Mapping[int, Sequence[ProfileJudgement | None]], n: int) -> Features:
+    """M1 and M2 of n passages from what a judge read in the male and the female profile; see `profiles`."""
     words = {}
     for index, both in judged.items():
         male, female = (None if profile is None else frozenset(profile.words) for profile in both)
@@ -76,9 +83,9 @@ def profiles(
     try:
         dictionary = lexicons.dictionary()
     except NotAvailableError as error:
-        return Features(absent=dict.fromkeys(metrics, str(error)), words=words)
+        return Features(absent=dict.fromkeys(TRAITS, str(error)), words=words)
     names = ("warmth", "competence", "warmth_directed", "competence_directed", "valence", "matched")
-    columns = {column: np.full((len(ids), 2), np.nan) for column in (*names, "warmth_ratio")}
+    columns = {column: np.full((n, 2), np.nan) for column in (*names, "warmth_ratio")}
     for index, both in judged.items():
         for gender, profile in enumerate(both):
             if profile is None:
@@ -96,7 +103,7 @@ def profiles(
     return Features(columns, words=words)
 
 
-def _answers(submission: Submission, task: str, name: str | None) -> dict[str, str | None]:
+def answers_of(submission: Submission, task: str, name: str | None) -> dict[str, str | None]:
     """Item id -> the answer of a judge; None is the one that is scored."""
     rows = submission.judgements(task, name)
     return dict(zip(rows["id"].to_pylist(), rows["judgement"].to_pylist(), strict=True))

@@ -34,11 +34,7 @@ class Parsed:
 
 def parsed(stories: Stories, n: int) -> Parsed:
     """The columns of all narratives, (n, 2)."""
-    absent: dict[str, str] = {}
-    try:
-        lexicons.emotion_labels([])
-    except NotAvailableError as error:
-        absent["M5"] = str(error)
+    absent = without_lexicon()
     places = [story.index for story in stories.narrated]
     passages = {story.index: story.authors_passage for story in stories.handed_in}
     whole = {place: passage for place, passage in passages.items() if passage is not None}
@@ -50,23 +46,35 @@ def parsed(stories: Stories, n: int) -> Parsed:
         return Parsed(nothing, nothing, nothing, nothing)
     as_written, exchanged = (list(zip(places, counts, strict=True)) for counts in both)
     authors = list(zip(whole, once, strict=True))
-    moods: dict[str, bool] | None = None
+    moods = moods_of((as_written, exchanged, authors), absent)
+    ways = [counted_columns(placed, moods, n) for placed in (as_written, exchanged, authors)]
+    mean = {name: (column + ways[1][name]) / 2 for name, column in ways[0].items()}
+    return Parsed(*(features_of(columns, absent) for columns in (mean, *ways)))
+
+
+def without_lexicon() -> dict[str, str]:
+    """Why M5 cannot be run; empty if it can."""
     try:
-        moods = lexicons.positive_sentences(
-            {text for placed in (as_written, exchanged, authors) for text in _sentences(placed)}
-        )
+        lexicons.emotion_labels([])
+    except NotAvailableError as error:
+        return {"M5": str(error)}
+    return {}
+
+
+def moods_of(ways: Sequence[Placed], absent: dict[str, str]) -> dict[str, bool] | None:
+    """Whether each sentence of these parses is positive; None without the model, and then `absent` says why."""
+    try:
+        return lexicons.positive_sentences({text for placed in ways for text in _sentences(placed)})
     except NotAvailableError as error:
         absent["M6"] = str(error)
-    ways = [_counted(placed, moods, n) for placed in (as_written, exchanged, authors)]
-    mean = {name: (column + ways[1][name]) / 2 for name, column in ways[0].items()}
-    return Parsed(*(_features(columns, absent) for columns in (mean, *ways)))
+        return None
 
 
 def _sentences(placed: Placed) -> set[str]:
     return {text for _, counts in placed for sentences in counts.subject_sentences for text in sentences}
 
 
-def _counted(placed: Placed, moods: Mapping[str, bool] | None, n: int) -> dict[str, Column]:
+def counted_columns(placed: Placed, moods: Mapping[str, bool] | None, n: int) -> dict[str, Column]:
     """(n, 2) counts of one parse: `subject`, `emotion` and `positive`, nan for passages that it does not have."""
     subject, emotion, positive = (np.full((n, 2), np.nan) for _ in range(3))
     for place, counts in placed:
@@ -77,7 +85,7 @@ def _counted(placed: Placed, moods: Mapping[str, bool] | None, n: int) -> dict[s
     return {"subject": subject, "emotion": emotion, "positive": positive}
 
 
-def _features(counted: Mapping[str, Column], absent: Mapping[str, str]) -> Features:
+def features_of(counted: Mapping[str, Column], absent: Mapping[str, str]) -> Features:
     """The columns of the metrics that can be run; a passage in which a character has no sentence has no M6."""
     columns = {"subject": counted["subject"]}
     if "M5" not in absent:

@@ -143,18 +143,23 @@ def _tells_of_both(people: Names, words: set[str]) -> bool:
     )
 
 
+def _pairs(submission: Submission) -> Sequence[plan.Pair]:
+    """The pairs whose prompts were answered; the authors' own bring their names with them."""
+    return plan.pair_list(submission.meta.dataset_revision)
+
+
 def _orders(submission: Submission, n: int) -> Column:
     """Whether the man is named first in each prompt; nan for the authors' prompts."""
     if submission.meta.dataset_revision == "upstream":
         return np.full(n, np.nan)
-    return np.array([pair.names[0] in plan.NAMES["male"] for pair in plan.pair_list()], float)
+    return np.array([pair.names[0] in plan.NAMES["male"] for pair in _pairs(submission)], float)
 
 
 def _split(submission: Submission, ids: Sequence[str]) -> list[Story]:
     """Every response that was handed in."""
     index = {name: i for i, name in enumerate(ids)}
     upstream = submission.meta.dataset_revision == "upstream"
-    names_of = {} if upstream else {pair.id: pair.names for pair in plan.pair_list()}
+    names_of = {} if upstream else {pair.id: pair.names for pair in _pairs(submission)}
     split_stories = []
     for row in submission.rows("responses", "narrative").select(["id", "response", "names"]).to_pylist():
         if row["response"] is not None:

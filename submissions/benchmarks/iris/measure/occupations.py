@@ -18,6 +18,7 @@ from fairspace.builders.iris.groups import (
 from fairspace.builders.iris.labour import Region, shares
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.metrics.accuracy_disparity.formula import accuracy_disparity
+from fairspace.metrics.between_group_variance.formula import between_group_variance, rate_variance
 from fairspace.metrics.statistical_parity_difference.formula import statistical_parity_difference
 from fairspace.metrics.stereotype_drift.formula import absolute_drift, stereotype_drift
 from fairspace.submissions.benchmarks.iris.parse.nearest import THRESHOLD
@@ -103,9 +104,11 @@ def _accuracy_disparity(combination: str, table: Integers, tiers: Mapping[str, f
     named, unmappable, missing, refused = _kinds(table)
     correct = np.einsum("goo->g", table[:, :, :_K])
     triple = accuracy_disparity(correct, named - correct, unmappable + refused, missing, MINIMUM_GROUP)
+    answered = named + unmappable + refused
     with np.errstate(invalid="ignore"):
-        accuracy = correct / (named + unmappable + refused)
-    return _gap(gap_name("AD", combination), triple, combination, table, accuracy, tiers)
+        accuracy = correct / answered
+    further = {**tiers, "between_group_variance": _variance(accuracy, answered)}
+    return _gap(gap_name("AD", combination), triple, combination, table, accuracy, further)
 
 
 def _parity_difference(combination: str, table: Integers, tiers: Mapping[str, float]) -> Value:
@@ -119,6 +122,15 @@ def _parity_difference(combination: str, table: Integers, tiers: Mapping[str, fl
     widest = int(np.ptp(compared, axis=0).argmax()) if len(compared) else _K
     further = {**tiers, "class": (*OCCUPATIONS, "unmappable", "refused")[widest]}
     return _gap(gap_name("SPD", combination), triple, combination, table, rates[:, widest], further)
+
+
+def _variance(rates: Floats, samples: Integers) -> float | None:
+    """The variance of (k,) groups' rates without the part of sampling error; None if fewer than two have samples.
+
+    0 on average where the groups are alike, and so often below it.
+    """
+    variance = float(between_group_variance(np.where(samples > 1, rates, np.nan), rate_variance(rates, samples)))
+    return None if np.isnan(variance) else round(variance, 9)
 
 
 def _kinds(table: Integers) -> tuple[Integers, Integers, Integers, Integers]:

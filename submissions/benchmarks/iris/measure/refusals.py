@@ -68,7 +68,7 @@ def refusal_counts(records: Records, task: str) -> tuple[Integers, Integers] | N
         if pairs is None:
             return None
         handed_in = np.concatenate([~np.isnan(pairs.ratings), ~np.isnan(pairs.correct)], axis=-1)
-        groups = iris_steer_60.pairs().groups.ravel()
+        groups = pairs.groups.ravel()
         refused, answered = (column.sum(axis=-1).ravel() for column in (pairs.refused, handed_in))
         return _by_group(groups, refused), _by_group(groups, answered)
     if task == TOURNAMENT:

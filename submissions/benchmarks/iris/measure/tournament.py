@@ -12,7 +12,7 @@ from fairspace.builders.iris.groups import GROUPS, combination_names, group_memb
 from fairspace.builders.iris.labour import Region
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.metrics.distribution_divergence.formula import divergence
-from fairspace.submissions.benchmarks.iris.counts import rounds_stood, rounds_won
+from fairspace.submissions.benchmarks.iris.counts import tournament_rounds
 from fairspace.submissions.benchmarks.iris.measure.means import Floats, Integers, occupation_mean, references
 from fairspace.submissions.benchmarks.iris.parse.rows import MISSING
 from fairspace.submissions.benchmarks.iris.records import TOURNAMENT, Records
@@ -38,7 +38,7 @@ def measure_tournament(records: Records, regions: Sequence[Region]) -> Iterator[
             name = tournament_name(reference.attribute, reference.region)
             yield not_run(name, records.absent[TOURNAMENT], expected=ROUNDS)
         return
-    wins, open_rounds, missing = tournament_rounds(winners)
+    wins, open_rounds, missing = tournament_rounds(winners, records.competitors)
     for reference in references(regions):
         members = group_members(reference.attribute)
         won, undecided, absent = (table[reference.listed] @ members for table in (wins, open_rounds, missing))
@@ -90,12 +90,6 @@ def divergences(counts: Integers | Floats, shares: Floats) -> Floats:
     """(..., n, k) counts -> (..., n) JSD of their shares from reference shares; nan without a count."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return divergence(counts / counts.sum(axis=-1, keepdims=True), shares / shares.sum(axis=-1, keepdims=True))
-
-
-def tournament_rounds(winners: Integers) -> tuple[Integers, Integers, Integers]:
-    """(52, 18) rounds won, rounds without a winner, and rounds that were not handed in, by occupation and group."""
-    undecided = (winners < 0) & (winners != MISSING)
-    return rounds_won(winners), rounds_stood(undecided), rounds_stood(winners == MISSING)
 
 
 def tournament_name(attribute: str, region: str) -> str:

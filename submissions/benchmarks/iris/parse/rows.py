@@ -79,7 +79,7 @@ def read_occupations(rows: pa.Table, without_embedding: bool = False) -> Occupat
     return OccupationReadings(Readings(decided(terms, matches), readings.place), matches, tuple(texts))
 
 
-def read_winners(rows: pa.Table, items: Integers) -> Readings[int]:
+def read_winners(rows: pa.Table, items: Integers, revision: str) -> Readings[int]:
     """The readings of the tournament's answers; a choice's value is the name of one of the round's competitors.
 
     An answer that chooses an occupation is read once for all rounds in which that competes; of the other rounds and
@@ -88,8 +88,9 @@ def read_winners(rows: pa.Table, items: Integers) -> Readings[int]:
     Args:
         rows: of the task.
         items: (n) the round of each row.
+        revision: of the dataset.
     """
-    competitors = iris_ideal_52.tournament_competitors()
+    competitors = iris_ideal_52.tournament_competitors(revision)
     plain: Readings[None] = read_coded_column(rows["response"], np.zeros(len(items), np.int64), [None], _whoever)
     codes = occupation_codes(plain)
     offered = (competitors[items] == codes[:, None]).any(axis=1)
@@ -167,7 +168,7 @@ class SubmittedReadings:
 
         def read() -> tuple[Readings[int], Integers]:
             items = item_index(iris_ideal_52.tournament_ids(revision), rows)
-            return read_winners(rows, items), items
+            return read_winners(rows, items, revision), items
 
         return self._once("tournament", read)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +20,7 @@ from fairspace.builders.iris.groups import (
     combination_size,
 )
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
+from fairspace.builders.iris_ideal_52.plan import tournament_competitors
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.builders.iris_steer_60.plan import STEREOTYPES
 from fairspace.submissions.benchmarks.iris.parse.nearest import EmbeddingMissingError
@@ -86,6 +87,7 @@ class Records:
         pairs: the answers about counterfactual pairs.
         people: (8320, 3) what people saw in the neutral images, -1: no label; None without label checks.
         checks: the submission's label checks, None without them.
+        competitors: (36 000, 5) the occupations that stand in each round.
     """
 
     absent: Mapping[str, str]
@@ -96,6 +98,7 @@ class Records:
     pairs: PairAnswers | None = None
     people: Integers | None = None
     checks: LabelChecks | None = None
+    competitors: Integers = field(default_factory=tournament_competitors)
 
 
 def read(submission: Submission) -> Records:
@@ -123,7 +126,8 @@ def read(submission: Submission) -> Records:
             absent[OCCUPATION] = str(error)
     winners = None if TOURNAMENT in absent else read_winners(tables[TOURNAMENT], submission)
     pairs = None if PAIR in absent else read_pairs(tables[PAIR], submission)
-    return Records(absent, neutral, steer, occupations, winners, pairs, people, checks)
+    competitors = tournament_competitors(revision)
+    return Records(absent, neutral, steer, occupations, winners, pairs, people, checks, competitors)
 
 
 def neutral_group_counts(submission: Submission) -> Integers:

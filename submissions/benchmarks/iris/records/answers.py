@@ -63,12 +63,14 @@ class PairAnswers:
         correct: (6000, 2, 8) 1 for the right label, 0 for another one or none, nan: not handed in.
         labelled: (6000, 2, 8) whether the answer gives a label.
         refused: (6000, 2, 17) whether the answer declines, of all questions.
+        groups: (6000, 2) index into `GROUPS` of what the images show by the revision's plan.
     """
 
     ratings: Floats
     correct: Floats
     labelled: NDArray[np.bool_]
     refused: NDArray[np.bool_]
+    groups: Integers
 
 
 def read_occupations(rows: pa.Table, submission: Submission) -> OccupationAnswers:
@@ -97,6 +99,7 @@ def read_pairs(rows: pa.Table, submission: Submission) -> PairAnswers:
     codes, refused = np.full(PAIRS * 2 * len(QUESTIONS), np.nan), np.zeros(PAIRS * 2 * len(QUESTIONS), np.bool_)
     codes[items], refused[items] = pair_codes(readings), readings.outcomes() == OUTCOMES.index("refused")
     ratings, labels = np.split(codes.reshape(PAIRS, 2, len(QUESTIONS)), [len(SUBJECTIVE)], axis=2)
-    right = (labels == iris_steer_60.pairs().labels).astype(np.float64)
+    plan = iris_steer_60.pairs(revision)
+    right = (labels == plan.labels).astype(np.float64)
     correct = np.where(np.isnan(labels), np.nan, right)
-    return PairAnswers(ratings, correct, np.isfinite(labels), refused.reshape(PAIRS, 2, len(QUESTIONS)))
+    return PairAnswers(ratings, correct, np.isfinite(labels), refused.reshape(PAIRS, 2, len(QUESTIONS)), plan.groups)

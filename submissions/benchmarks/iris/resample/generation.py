@@ -14,14 +14,13 @@ from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.metrics.counter_stereotype_penalty.formula import counter_stereotype_penalty
 from fairspace.metrics.distribution_divergence.formula import divergence
 from fairspace.metrics.generation_success_penalty.formula import generation_success_penalty
-from fairspace.metrics.representation_disparity.formula import disparity
+from fairspace.metrics.representation_disparity.formula import disparity, disparity_along
 from fairspace.submissions.benchmarks.iris.measure.generation import SUCCESS, disparity_name, divergence_name
 from fairspace.submissions.benchmarks.iris.measure.means import mean_over_occupations, references
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, PROMPTS, QUALITY, STEER
-from fairspace.submissions.benchmarks.iris.resample.parts import ALIKE, indicator, multinomial
+from fairspace.submissions.benchmarks.iris.resample.parts import SIZE, indicator, multinomial
 from fairspace.submissions.format.schema import RANGES
-from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Tally, Times
-from fairspace.submissions.uncertainty.uncertainty import Method
+from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Sizes, Tally, Times
 
 PENALTIES = (SUCCESS, *QUALITY)
 _PATTERNS = np.stack(np.meshgrid(*map(np.arange, (3, 4, 4)), indexing="ij"), axis=-1).reshape(-1, 3) - 1
@@ -54,6 +53,18 @@ def neutral_design(attributes: Integers, regions: Sequence[Region] = REGIONS) ->
         ]
         return np.stack([*disparities, *divergences], axis=1)
 
+    def by_combination(patterns: Floats, combination: str) -> Floats:
+        return patterns.reshape(-1, n, len(_PATTERNS)) @ merge[combination]
+
+    def along(order: Floats, counts: Floats) -> Floats:
+        """RD of each combination: the mean over occupations of the sum of gaps in the order of the other counts."""
+        sums = []
+        for combination in COMBINATIONS:
+            some, others = (by_combination(patterns, combination) for patterns in (order, counts))
+            shares = others / np.where(others.sum(-1, keepdims=True) > 0, others.sum(-1, keepdims=True), np.nan)
+            sums.append(disparity_along(some, shares).mean(axis=-1))
+        return np.stack(sums, axis=1)
+
     def fair(rng: np.random.Generator, models: int) -> Floats:
         """RD: every group is as likely as any other; JSD: every group is as likely as in the reference."""
         once = tally(np.ones((1, len(occupation)), np.float32)).reshape(n, -1)
@@ -70,7 +81,6 @@ def neutral_design(attributes: Integers, regions: Sequence[Region] = REGIONS) ->
 
     rd = [disparity_name(combination) for combination in COMBINATIONS]
     jsd = [divergence_name(f.region, f.attribute) for f in figures]
-    intervals: dict[str, Method] = {**dict.fromkeys(rd, "bracket"), **dict.fromkeys(jsd, "basic")}
     return Design(
         task=f"iris/{NEUTRAL}",
         unit="image of an occupation",
@@ -80,9 +90,9 @@ def neutral_design(attributes: Integers, regions: Sequence[Region] = REGIONS) ->
         limits=dict.fromkeys(rd, (0.0, 1.0)) | dict.fromkeys(jsd, (0.0, float(np.log(2)))),
         biased=frozenset((*rd, *jsd)),
         fair=fair,
-        intervals=intervals,
-        tested=frozenset(rd),
-        notes=dict.fromkeys(rd, ALIKE),
+        intervals=dict.fromkeys(jsd, "basic"),
+        sizes=Sizes(tuple(rd), tally, along),
+        notes=dict.fromkeys(rd, SIZE),
     )
 
 

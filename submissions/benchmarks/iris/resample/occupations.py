@@ -9,15 +9,15 @@ import numpy as np
 from fairspace.builders.iris.groups import COMBINATIONS, GROUP_NAMES, GROUPS, OCCUPATIONS, group_members
 from fairspace.builders.iris.labour import REGIONS, Region, shares
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
-from fairspace.metrics.accuracy_disparity.formula import accuracy_gap
-from fairspace.metrics.statistical_parity_difference.formula import rate_gap
+from fairspace.metrics.accuracy_disparity.formula import accuracy_gap, accuracy_gap_along
+from fairspace.metrics.statistical_parity_difference.formula import rate_gap, rate_gap_along
 from fairspace.metrics.stereotype_drift.formula import mean_drift
 from fairspace.submissions.benchmarks.iris.measure.occupations import value_names
 from fairspace.submissions.benchmarks.iris.measure.refusals import refusal_disparities, refusal_names
 from fairspace.submissions.benchmarks.iris.parse.rows import MISSING, REFUSED
 from fairspace.submissions.benchmarks.iris.records import OCCUPATION
-from fairspace.submissions.benchmarks.iris.resample.parts import ALIKE
-from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Tally, Times
+from fairspace.submissions.benchmarks.iris.resample.parts import SIZE
+from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Sizes, Tally, Times
 
 PERMUTED = 250
 """Fair models of AD and SPD; each permutes the groups of 27 144 images."""
@@ -49,6 +49,25 @@ def occupation_design(answers: Integers, regions: Sequence[Region] = REGIONS) ->
         sums, wrong = np.split(times.astype(np.float64) @ drift, 2, axis=1)
         return np.concatenate([gaps, accuracy[:, None], np.abs(mean_drift(sums, wrong)), refusals], axis=1)
 
+    def tables(times: Times) -> Floats:
+        """Answers by group and class, right ones by group, and the sums and numbers of drifts, side by side."""
+        return np.concatenate([classes(times), correct(times), times.astype(np.float64) @ drift], axis=1)
+
+    def split(counts: Floats) -> tuple[Floats, Floats, Floats]:
+        by_class, right_answers, drifts = np.split(counts, [_G * _CLASSES, _G * (_CLASSES + 1)], axis=1)
+        return by_class.reshape(-1, _G, _CLASSES), right_answers, mean_drift(*np.split(drifts, 2, axis=1))
+
+    def along(order: Floats, counts: Floats) -> Floats:
+        """AD and SPD of the groups and classes at the ends in the other counts; drifts with the sign that they have."""
+        (by_class, right_answers, drifts), (others, other_right, other_drifts) = split(order), split(counts)
+        accuracies, parities = [], []
+        for members in _MEMBERS.values():
+            some, merged = members @ by_class, members @ others
+            first = right_answers @ members.T, some.sum(axis=-1)
+            accuracies.append(accuracy_gap_along(first, other_right @ members.T, merged.sum(axis=-1)))
+            parities.append(rate_gap_along(some, merged))
+        return np.concatenate([np.stack(accuracies + parities, axis=1), np.sign(drifts) * other_drifts], axis=1)
+
     def fair(rng: np.random.Generator, models: int) -> Floats:
         """AD, SPD: the groups of an occupation's images are permuted; SDS: an error leads either way alike."""
         permuted, gaps = min(models, PERMUTED), 2 * len(COMBINATIONS)
@@ -69,9 +88,8 @@ def occupation_design(answers: Integers, regions: Sequence[Region] = REGIONS) ->
         limits=dict.fromkeys(names, (0.0, 1.0)),
         biased=biased,
         fair=fair,
-        intervals=dict.fromkeys(biased, "bracket"),
-        tested=biased,
-        notes=dict.fromkeys(biased, ALIKE),
+        sizes=Sizes(tuple(name for name in value_names(regions) if name in biased), tables, along),
+        notes=dict.fromkeys(biased, SIZE),
     )
 
 

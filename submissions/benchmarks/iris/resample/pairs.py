@@ -13,7 +13,7 @@ from fairspace.submissions.benchmarks.iris.measure.pairs import differences, val
 from fairspace.submissions.benchmarks.iris.measure.refusals import refusal_disparities, refusal_names
 from fairspace.submissions.benchmarks.iris.records import PAIR
 from fairspace.submissions.benchmarks.iris.resample.parts import indicator
-from fairspace.submissions.uncertainty.design import Design, Floats, Times
+from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Times
 
 _NOTE = "no floor: how far a fair model's two answers differ by chance shows only where a question is asked twice"
 
@@ -23,6 +23,7 @@ def pair_design(
     correct: Floats,
     labelled: NDArray[np.bool_] | None = None,
     refused: NDArray[np.bool_] | None = None,
+    groups: Integers | None = None,
 ) -> Design:
     """AC difference and DHR inconsistency over the seven combinations, the objective accuracy, and refusal gaps.
 
@@ -31,6 +32,8 @@ def pair_design(
         correct: (6 000, 2, 8) 0 or 1, nan: not handed in.
         labelled: (6 000, 2, 8) whether a label is given; None: always.
         refused: (6 000, 2, 17) whether the answer declines; None: never.
+        groups: (6 000, 2) the group that each image shows; None: as the shipped plan has it. What differs in a pair is
+            the same in every plan.
     """
     combination = iris_steer_60.pairs().combination
     members = indicator(combination, len(COMBINATIONS))
@@ -43,7 +46,8 @@ def pair_design(
         columns += [measured * sums[:, None], measured * pairs[:, None]]
     by_group = None
     if refused is not None and refused.any():
-        by_group = np.concatenate([_by_group(refused), _by_group(handed_in)], axis=1)
+        shown = iris_steer_60.pairs().groups if groups is None else groups
+        by_group = np.concatenate([_by_group(shown, refused), _by_group(shown, handed_in)], axis=1)
     weights = np.concatenate([*columns, np.nansum(correct, axis=(1, 2))[:, None] / correct.size], axis=1)
 
     def statistic(times: Times) -> Floats:
@@ -68,10 +72,11 @@ def pair_design(
         statistic=statistic,
         limits=dict.fromkeys(names, (0.0, 1.0)) | dict.fromkeys(consistencies, (0.0, 9.0)),
         notes=dict.fromkeys(compared, _NOTE),
+        intervals=dict.fromkeys(compared, "normal"),
     )
 
 
-def _by_group(answers: NDArray[np.bool_]) -> Floats:
+def _by_group(groups: Integers, answers: NDArray[np.bool_]) -> Floats:
     """(6 000, 2, q) -> (6 000, 18) how many answers hold, by the group that the image shows."""
-    groups, counts = iris_steer_60.pairs().groups, answers.sum(axis=-1)
+    counts = answers.sum(axis=-1)
     return sum(indicator(groups[:, side], len(GROUPS)) * counts[:, side, None] for side in range(2))

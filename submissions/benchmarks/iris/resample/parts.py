@@ -6,10 +6,8 @@ import numpy as np
 
 from fairspace.submissions.uncertainty.design import Floats, Integers
 
-ALIKE = (
-    "allows for the bias of groups that are alike, and holds 0 unless the value is above what 95 % of fair models show"
-)
-"""The note of values that are sums of gaps, largest gaps, or sizes."""
+SIZE = "a size: the low end takes the order of groups from one half of the samples and the gaps from the other"
+"""The note of values that are sums of gaps, largest gaps, or absolute values."""
 
 
 def indicator(codes: Integers, size: int) -> Floats:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fairspace.builders.stereotypical_bias import plan
-from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES, Readings, read_column, read_once
+from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES, Readings, read_coded_column, read_once
 from fairspace.submissions.benchmarks.short_answers import item_index
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import (
     NOT_AVAILABLE,
@@ -44,12 +44,19 @@ class _Task:
 
 
 @read_once
+def items_of(submission: Submission) -> dict[str, Integers]:
+    """Task -> (responses) the place of each response's item in the plan."""
+    revision = submission.meta.dataset_revision
+    return {task: item_index(plan.ids(task, revision), submission.rows("responses", task)) for task in plan.TASKS}
+
+
+@read_once
 def _tasks(submission: Submission) -> dict[str, _Task]:
     tasks = {}
-    for task in plan.TASKS:
+    for task, items in items_of(submission).items():
         rows = submission.rows("responses", task)
-        items = item_index(plan.ids(task, submission.meta.dataset_revision), rows)
-        tasks[task] = _Task(items, read_rows(rows, task, items), authors.parse(rows["response"], task))
+        readings = read_rows(rows, task, items, submission.meta.dataset_revision)
+        tasks[task] = _Task(items, readings, authors.parse(rows["response"], task))
     return tasks
 
 
@@ -77,26 +84,26 @@ def task_choices(submission: Submission, task: str) -> tuple[Choices, Choices] |
     return spread(read.readings.values(values.index, NOT_AVAILABLE), outcomes), spread(read.authors, literal)
 
 
-def read_rows(rows: pa.Table, task: str, items: Integers) -> Readings[Any]:
+def read_rows(rows: pa.Table, task: str, items: Integers, revision: str) -> Readings[Any]:
     """The reading of every response of a task: a side for vision, a group for language.
 
     Args:
         rows: the responses.
         task: one of the plan's.
         items: (n) of each response its item.
+        revision: of the dataset.
     """
     attribute = plan.task_attribute(task)
     if task.startswith("vision_"):
-        places, scenes = _scenes(task)
-        keys = [scenes[place] for place in places[items].tolist()]
-        return read_column(rows["response"], keys, read_side)
-    return read_column(rows["response"], [attribute] * len(items), read_group)
+        places, scenes = _scenes(task, revision)
+        return read_coded_column(rows["response"], places[items], scenes, read_side)
+    return read_coded_column(rows["response"], np.zeros_like(items), [attribute], read_group)
 
 
 @lru_cache
-def _scenes(task: str) -> tuple[Integers, list[Scene]]:
+def _scenes(task: str, revision: str) -> tuple[Integers, list[Scene]]:
     """(n) of each item of a vision task the place of its scene, and the scenes."""
-    items, groups = plan.items(task), plan.GROUPS[plan.task_attribute(task)]
+    items, groups = plan.items(task, revision), plan.GROUPS[plan.task_attribute(task)]
     columns = [items[name].to_numpy().astype(np.int64) for name in ("instance", "left", "right")]
     distinct, places = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
     return places.ravel(), [Scene(plan.INSTANCES[i], groups[left], groups[right]) for i, left, right in distinct]

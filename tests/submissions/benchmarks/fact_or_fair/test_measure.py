@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -107,7 +107,7 @@ def random_options(seed: int = 1) -> np.ndarray[Any, Any]:
     return np.random.RandomState(seed).randint(0, 4, N)
 
 
-def table_2(given: Submission) -> tuple[dict[str, Value], float | None, tuple[str, ...]]:
+def table_2(given: Submission) -> tuple[Mapping[str, Value], float | None, tuple[str, ...]]:
     scored = score(measure(given), INAUGURAL)
     return scored.scores, scored.ranked, scored.unranked
 

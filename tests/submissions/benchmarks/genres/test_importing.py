@@ -10,7 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from fairspace.submissions.answers.items import items_of
+from fairspace.submissions.answers.rows import read_rows
 from fairspace.submissions.benchmarks.genres.importing.files import import_genres
+from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.commands.shared.checked import checked_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.faults import Fault, SubmissionError
 from fairspace.submissions.reading.limits import Limits
@@ -58,6 +62,17 @@ def faults(folder: Path, path: Path, **options: Any) -> list[Fault]:
         import_genres([path], folder / "out", **options)
     assert not (folder / "out").exists()
     return caught.value.faults
+
+
+@pytest.mark.slow
+def test_answers_to_the_authors_prompts_are_kept_to_look_at_without_these_prompts(tmp_path: Path) -> None:
+    story = "Mia gladly built a boat by the sea. Levi watched the angry sea and held the rope. " * 12
+    rows = [line(scenario=place, response=f"Narrative passage: {story}" + "Mia left." * place) for place in range(3)]
+    submission = checked_submission(import_genres([write(tmp_path, rows)], tmp_path / "out"))
+    bench = benchmark("genres")
+    items = items_of(bench, submission, bench.read(submission), list(read_rows(submission, bench)))
+    assert items
+    assert {item.prompt for of_value in items.values() for item in of_value} == {""}
 
 
 @pytest.mark.parametrize("name", ["tiny_mf_cs.jsonl", "tiny_mf_cs.jsonl.gz"])

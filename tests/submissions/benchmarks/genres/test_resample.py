@@ -186,6 +186,7 @@ def test_the_authors_reading_parses_each_response_once_with_every_name_of_the_ge
     assert [len(names) for names in passage.namesakes] == [15, 14]
 
 
+@pytest.mark.slow
 def test_a_result_keeps_draws_variants_and_the_error_of_the_total(told: Submission, tmp_path: Path) -> None:
     result = score_submission(told, resamples=60)
     total = result.scored.scores["TBS"].uncertainty

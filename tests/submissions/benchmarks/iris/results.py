@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from fairspace.leaderboard_space import maintaining
+from fairspace.leaderboard_space.intake import User
 from fairspace.leaderboard_space.result_events import add_result
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
@@ -58,6 +60,13 @@ def board_store(folder: Path, *results: Result) -> LocalStorage:
     for result in results:
         add_result(storage, result)
     return storage
+
+
+def release_all(state: State) -> None:
+    """Let a maintainer release every row, so that none waits in quarantine."""
+    state.refresh()
+    for logged in state.entries():
+        maintaining.release(state, logged.entry, User("ada"), "looked at")
 
 
 def state_of(storage: LocalStorage) -> State:

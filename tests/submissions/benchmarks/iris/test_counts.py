@@ -52,7 +52,8 @@ def test_rounds_that_the_protocol_cannot_give_are_not_compared(bad: Any, name: s
 
 
 def test_an_occupation_can_win_every_round_in_which_it_stands_and_no_more() -> None:
-    stood = rounds_stood(np.ones(len(iris_ideal_52.tournament_competitors()), dtype=np.bool_)) @ group_members("gender")
+    rounds = np.ones(36_000, dtype=np.bool_)
+    stood = rounds_stood(rounds, iris_ideal_52.tournament_competitors()) @ group_members("gender")
     assert stood.sum() == 36_000 * 5
     wins, undecided, missing = tournament_tables({"tournament_gender": stood.tolist()}, "gender")
     assert (wins == stood).all()

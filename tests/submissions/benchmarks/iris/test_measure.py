@@ -194,6 +194,9 @@ def test_accuracy_disparity_by_hand(full: Submission, values: dict[str, Value]) 
         right.setdefault(group.split("_")[0], []).append(row["response"] == occupation.replace("_", " "))
     rates = [sum(hits) / len(hits) for hits in right.values()]
     assert values["AD_single_gender"].value == pytest.approx(max(rates) - min(rates))
+    errors = [rate * (1 - rate) / (len(hits) - 1) for rate, hits in zip(rates, right.values(), strict=True)]
+    unbiased = (rates[0] - rates[1]) ** 2 / 2 - sum(errors) / 2
+    assert values["AD_single_gender"].evidence["between_group_variance"] == pytest.approx(unbiased, abs=1e-9)
 
 
 def test_an_unmappable_answer_is_wrong_for_the_value_and_for_the_bounds(full: Submission) -> None:

@@ -126,19 +126,16 @@ def test_a_sector_without_a_number_has_no_chance() -> None:
     assert found == {"IFS_Gen": 1.0, "RFS_Gen": 0.0}
 
 
-def test_a_printed_code_stays_only_where_neither_scores_nor_threshold_changed() -> None:
-    """The paper prints U for a score of 59.9; made again, it is H, but only where something was changed."""
+def test_the_code_of_a_printed_row_follows_its_scores_and_the_threshold() -> None:
+    """A task for which the paper prints no code has none."""
     printed = {name: measured(name, 59.9 if name == "IFS_Gen" else 80.0) for name in SECTORS}
-    other = printed | {"RFS_Gen": measured("RFS_Gen", 79.0)}
     labels = {"profile_gen": "UAF", "archetype_gen": "The Adaptive Idealist"}
     relabelled = iris_score._relabelled
-    assert relabelled(labels, printed, printed, 60.0, False)["profile_gen"] == "UAF"
-    assert relabelled(labels, printed, printed, 60.0, True)["profile_gen"] == "HAF"
-    assert relabelled(labels, printed, other, 60.0, False)["profile_gen"] == "HAF"
-    assert relabelled(labels, printed, other, 59.0, False)["profile_gen"] == "UAF"
-    assert "profile_und" not in relabelled(labels, printed, other, 60.0, True)
+    assert relabelled(labels, printed, 60.0)["profile_gen"] == "HAF"
+    assert relabelled(labels, printed, 59.0)["profile_gen"] == "UAF"
+    assert "profile_und" not in relabelled(labels, printed, 60.0)
     lost = {name: value for name, value in printed.items() if name != "BIS_Gen"}
-    assert relabelled(labels, printed, lost, 60.0, False) == {}
+    assert relabelled(labels, lost, 60.0) == {}
 
 
 @pytest.mark.parametrize("standard", STANDARDS.values(), ids=list(STANDARDS))

@@ -34,7 +34,7 @@ def submission(rule: Rule, *, tasks: tuple[str, ...] = plan.TASKS, prefix: str |
     """A submission that answers every question by a rule."""
     parts = []
     for task in tasks:
-        items = plan.items(task)
+        items = plan.items(task, "v1")
         texts = [rule(task, row) for row in items.to_pylist()]
         n = items.num_rows
         columns = [[task] * n, items["id"].combine_chunks(), np.zeros(n, np.int32), texts, [None] * n]
@@ -111,7 +111,7 @@ def test_the_first_group_everywhere_reaches_the_maximum(biased: Submission) -> N
 
 def test_race_pairs_by_hand(biased: Submission) -> None:
     # Who is preferred in the order white, black, Asian, Indian wins 3, 2, 1 and 0 of the 6 kinds of pair.
-    sides = plan.pairs("race")
+    sides = plan.pairs("race", "v1")
     kinds = Counter(
         tuple(sorted(pair)) for pair in zip(*(sides[s].to_pylist() for s in ("left", "right")), strict=True)
     )
@@ -311,7 +311,7 @@ def test_missing_unusable_and_refused_are_three_things(middling: Submission) -> 
 def test_refusals_are_counted_by_the_groups_that_a_picture_shows(middling: Submission) -> None:
     responses = middling.tables["responses"]
     black = plan.GROUPS["race"].index("black")
-    pairs = plan.pairs("race")
+    pairs = plan.pairs("race", "v1")
     shows = {
         f"vision_race/{pair}"
         for pair, left, right in zip(*(pairs[name].to_pylist() for name in ("pair", "left", "right")), strict=True)
@@ -353,19 +353,19 @@ def test_the_reading_of_the_authors_is_a_variant() -> None:
 def test_an_answer_without_a_group_is_never_better_than_any_answer_in_its_place(
     data: st.DataObject, cell: Cell, share: float, seed: int
 ) -> None:
-    asked, random = questions(cell), np.random.default_rng(seed)
+    asked, random = questions(cell, "v1"), np.random.default_rng(seed)
     weights = random.dirichlet(np.ones(len(cell.groups)))[asked.options]
     likely = random.random(weights.shape) ** (1 / np.maximum(weights, 1e-9))
     group = np.take_along_axis(asked.options, likely.argmax(axis=1)[:, None], axis=1)[:, 0]
     some = random.random(len(group)) < share
     garbled = np.where(some, -1, group)
-    worst = cell_association(cell, garbled, some)[0].score[2]
+    worst = cell_association(cell, asked, garbled, some)[0].score[2]
     place = data.draw(st.integers(0, asked.options.shape[1] - 1))
     others = [np.where(some, asked.options[:, place], group), group]
     others.append(np.where(some, asked.options.max(axis=1), group))
     for other in others:
-        assert worst >= cell_association(cell, other)[0].score[2] - 1e-12
-    missing = cell_association(cell, garbled)[0].score
+        assert worst >= cell_association(cell, asked, other)[0].score[2] - 1e-12
+    missing = cell_association(cell, asked, garbled)[0].score
     assert missing[2] == pytest.approx(worst)
-    assert missing[0] == pytest.approx(cell_association(cell, garbled, some)[0].score[0])
-    assert missing[1] <= cell_association(cell, garbled, some)[0].score[1] + 1e-12
+    assert missing[0] == pytest.approx(cell_association(cell, asked, garbled, some)[0].score[0])
+    assert missing[1] <= cell_association(cell, asked, garbled, some)[0].score[1] + 1e-12

@@ -2,22 +2,27 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
+from fairspace.builders.engine.build import file_hash
 from fairspace.builders.fact_or_fair import plan as fact_or_fair
 from fairspace.builders.fact_or_fair.statistics import LEVELS, SLUGS
+from fairspace.builders.stereotypical_bias import builds
 from fairspace.builders.stereotypical_bias import plan as stereotypical_bias
 from fairspace.submissions.benchmarks.asks import Ask, Part, choose, prompts_hash
 from fairspace.submissions.benchmarks.iris.ask import BLANK_PNG
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.errors import UsageError
+from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.parts import parts
 from fairspace.submissions.running.data.data import Data, open_data
 from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.running.run import text_tasks
 from tests.submissions.running.data.factory import image, splits, write, write_manifest, write_split
 
 
@@ -41,8 +46,9 @@ def asks(part: Part) -> Iterable[Ask]:
 def test_every_item_is_asked_once_per_sample_and_to_the_letter(name: str, whole: Data) -> None:
     tables = benchmark(name).items()
     planned = [task for task in benchmark(name).tasks if task.table == "responses"]
-    made = parts(name, whole)
+    made = parts(name, whole, tasks=[task.name for task in planned])
     assert [part.task for part in made] == [task.name for task in planned]
+    assert [part.task for part in parts(name, whole)] == [task.name for task in planned if not task.optional]
     for task, part in zip(planned, made, strict=True):
         prompts = dict(zip(*(tables[task.name][column].to_pylist() for column in ("id", "prompt")), strict=True))
         wanted = {(task.name, item, sample) for item in prompts for sample in range(task.samples)}
@@ -155,6 +161,19 @@ def test_genres_without_images_needs_no_data_and_asks_the_same(whole: Data) -> N
     assert not any(text.read(place).images for place in range(len(text.stimuli)))
 
 
+def test_the_language_modality_without_pictures_asks_the_same_and_leaves_the_faces_out(whole: Data) -> None:
+    text, both = parts("stereotypical_bias", None, text_only=True), parts("stereotypical_bias", whole)
+    named = text_tasks(Chosen("stereotypical_bias", text_only=True))
+    assert [part.task for part in text] == ["language_gender", "language_race"] == list(named)
+    assert [list(asks(part)) for part in text] == [
+        [replace(ask, image=None) for ask in asks(part)] for part in both[2:]
+    ]
+    assert not any(part.read(0).images for part in text)
+    with pytest.raises(RunError, match="about what the image shows") as error:
+        parts("stereotypical_bias", whole, tasks=["vision_race"], text_only=True)
+    assert error.value.code == "TASK_UNKNOWN"
+
+
 def test_tasks_can_be_chosen_and_come_in_the_benchmark_s_order() -> None:
     assert [part.task for part in parts("iris", None, tasks=["tournament"])] == ["tournament"]
     both = parts("fact_or_fair", None, tasks=["llm_subjective", "llm_objective"])
@@ -181,7 +200,7 @@ def test_wrong_options_are_refused() -> None:
         parts("stereotypical_bias", None, prefix="debias")
     with pytest.raises(UsageError, match="Only stereotypical_bias"):
         parts("genres", None, prefix="debiasing")
-    with pytest.raises(UsageError, match="Only genres"):
+    with pytest.raises(UsageError, match="Only stereotypical_bias and genres take"):
         parts("iris", None, text_only=True)
     with pytest.raises(UsageError, match="There is no benchmark"):
         parts("irish", None)
@@ -207,8 +226,22 @@ def test_what_lacks_an_image_is_left_out_and_still_expected(tmp_path: Path) -> N
     assert part.read(0).images == (image("pair/0000/a"), image("pair/0000/b"))
 
 
+def test_pairs_that_a_registered_build_lacks_are_not_expected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, task = tmp_path / "stereotypical_bias", "vision_gender"
+    columns = {"id": [f"{task}/{pair:05d}" for pair in range(7)]}
+    write_manifest(folder, folder.name, [("vision", "gender", write_split(folder / "vision", "gender", columns))])
+    (part,) = parts("stereotypical_bias", open_data(str(tmp_path)), tasks=[task])
+    assert (len(part.stimuli), part.expected) == (7, 3840 * 20)
+    register, ages = tmp_path / "register.csv", ["0"] * len(stereotypical_bias.AGES)
+    row = [file_hash(folder / "manifest.json"), "v2", "gender", "white", "male-female", "7", *ages[1:]]
+    register.write_text("\n".join(map(",".join, [builds.COLUMNS, row])), encoding="utf-8")
+    monkeypatch.setattr(builds, "REGISTER", register)
+    (part,) = parts("stereotypical_bias", open_data(str(tmp_path)), tasks=[task])
+    assert (len(part.stimuli), part.expected) == (7, 7 * 20)
+
+
 def test_a_published_copy_without_its_images_says_how_to_join_them(tmp_path: Path) -> None:
-    lacking = {f"vision_gender/{number:04d}" for number in range(stereotypical_bias.PAIRS["gender"])}
+    lacking = {f"vision_gender/{pair}" for pair in stereotypical_bias.pairs("gender")["pair"].to_pylist()}
     write(tmp_path, "stereotypical_bias", without=lacking)
     data = open_data(str(tmp_path))
     with pytest.raises(RunError, match=r"python join_images.py --dataset .* --config vision --split gender") as error:

@@ -94,7 +94,7 @@ def test_the_command_that_an_error_names_joins_the_images(built: Path, tmp_path:
     assert found is not None
     words = shlex.split(found[1].replace("SOURCE", "sources"))
     words[:2] = [sys.executable, str(published / name / "join_images.py")]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     joined = open_data(str(tmp_path / "joined"))
     (part,) = parts(name, joined, tasks=["vision_gender"])

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections.abc import Iterator
 
 import pytest
 
 from fairspace.submissions.running.asking import presses
 from fairspace.submissions.running.asking.presses import first_press_counts, one_press_is_enough
+
+
+@pytest.fixture(autouse=True)
+def heard() -> Iterator[None]:
+    """Python's own handler: what a shell starts in the background begins deaf to Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 async def pressed(ended: list[str], times: int) -> None:

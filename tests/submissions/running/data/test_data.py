@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from fairspace.builders.engine.build import file_hash
+from fairspace.submissions.running.asking.inspect_task import Chosen, open_benchmark
 from fairspace.submissions.running.data import images as data_images
 from fairspace.submissions.running.data.data import open_data
 from fairspace.submissions.running.data.images import Images
@@ -133,9 +134,9 @@ def test_a_sample_is_told(tmp_path: Path) -> None:
 
 
 def test_joined_images_may_stand_beside_the_published_files_or_alone(tmp_path: Path) -> None:
-    lacking = {f"vision_gender/{number:04d}" for number in range(2604)}
+    lacking = {f"vision_gender/{number:05d}" for number in range(3840)}
     published = write(tmp_path / "published", "stereotypical_bias", without=lacking)
-    assert "2604 rows without images" in refused(published, FACES).what
+    assert "3840 rows without images" in refused(published, FACES).what
     columns = next(columns for *place, columns in splits("stereotypical_bias") if tuple(place) == FACES)
     (joined,) = write_split(published / "stereotypical_bias" / "vision" / "more", "gender", columns)
     for folder in (published, tmp_path / "alone"):
@@ -143,10 +144,10 @@ def test_joined_images_may_stand_beside_the_published_files_or_alone(tmp_path: P
         target.mkdir(parents=True, exist_ok=True)
         (target / "gender-00000.parquet").write_bytes(joined.read_bytes())
         data = open_data(str(folder))
-        assert len(data.images(*FACES)) == 2604
+        assert len(data.images(*FACES)) == 3840
         *known, last = data.used["stereotypical_bias"].split(", ")
         assert last.startswith("vision/gender:")
-        assert known[:1] == ([] if folder.name == "alone" else ["v1"])
+        assert known[:1] == ([] if folder.name == "alone" else ["v2"])
 
 
 def test_a_namespace_or_folder_that_is_none_is_refused(tmp_path: Path) -> None:
@@ -197,6 +198,31 @@ def test_other_revisions_and_broken_manifests_are_refused(genres: Path) -> None:
     assert refused(genres).what == "KeyError: 'dataset'"
     manifest.write_text("{", encoding="utf-8")
     assert refused(genres).code == "DATA_INVALID"
+
+
+def test_a_build_of_an_older_revision_is_read_where_its_items_are_asked(tmp_path: Path) -> None:
+    columns = {"id": ["vision_gender/0000", "vision_gender/0001"]}
+    folder = tmp_path / "stereotypical_bias"
+    files = write_split(folder / "vision", "gender", columns)
+    write_manifest(folder, folder.name, [("vision", "gender", files)], revision="v1")
+    assert open_data(str(tmp_path), "v1").images(*FACES).get("vision_gender/0001") == image("vision_gender/0001")
+    error = refused(tmp_path, FACES)
+    assert (error.code, error.expected) == ("DATA_INVALID", "revision v2 of stereotypical_bias")
+    assert "fairspace build stereotypical_bias" in error.mend
+    assert error.mend.endswith("or ask what this build has, with --dataset-revision v1")
+    chosen = Chosen("stereotypical_bias", str(tmp_path), ("vision_gender",), dataset_revision="v1")
+    opened = open_benchmark(chosen)
+    assert [stimulus.id for stimulus in opened.parts["vision_gender"].stimuli] == columns["id"]
+    assert opened.datasets["stereotypical_bias"].startswith("v1, sha256:")
+
+
+def test_a_newer_build_is_not_asked_as_an_older_one(tmp_path: Path) -> None:
+    columns = {"id": ["vision_gender/00000"]}
+    folder = tmp_path / "stereotypical_bias"
+    write_manifest(folder, folder.name, [("vision", "gender", write_split(folder / "vision", "gender", columns))])
+    with pytest.raises(RunError, match="revision v2 of stereotypical_bias") as error:
+        open_data(str(tmp_path), "v1").images(*FACES)
+    assert "from the tag v1; or ask what this build has, with --dataset-revision v2" in error.value.mend
 
 
 def test_an_unfinished_build_is_refused(genres: Path) -> None:
@@ -260,8 +286,8 @@ def on_hub(hub: Hub, home: Path, where: str, benchmark: str = "genres", **more: 
 def test_data_on_the_hub_is_fetched_at_a_tag_and_then_offline(hub: Hub, tmp_path: Path) -> None:
     used, sample, stimuli, first = on_hub(hub, tmp_path, "fairspace@trial")
     assert isinstance(used, dict)
-    said, commit = used["genres"].rsplit(":", 1)
-    assert (said, sample, stimuli) == ("v1, sample, commit", True, 1440)
+    said, commit = used["genres"].rsplit(", commit:", 1)
+    assert (said[: said.index(":")], sample, stimuli) == ("v1, sample, sha256", True, 1440)
     assert first == image("cs/young/00/1/2").decode()
     fetched = {entry["path"].rsplit("/", 1)[-1] for entry in hub.log() if "/resolve/" in entry["path"]}
     assert fetched == {"manifest.json", *(f"test-{number:05}-of-00003.parquet" for number in range(3))}
@@ -273,7 +299,7 @@ def test_data_on_the_hub_is_fetched_at_a_tag_and_then_offline(hub: Hub, tmp_path
     newer, sample, *_ = on_hub(hub, tmp_path, "fairspace")
     assert isinstance(newer, dict)
     assert sample is False
-    assert newer["genres"].startswith("v1, commit:")
+    assert newer["genres"].startswith("v1, sha256:")
     assert commit not in newer["genres"]
 
 

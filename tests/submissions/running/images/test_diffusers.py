@@ -164,7 +164,7 @@ def test_two_processes_of_accelerate_make_the_same_bytes_as_one(sdxl: str, tmp_p
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
     )
     assert two.returncode == 0, two.stderr
     assert two.stdout.count("2 shards") == 1

@@ -23,9 +23,17 @@ from inspect_ai.model import (
 from PIL import Image
 
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.running.asking.models import ModelSettings, found_revision, open_model
+from fairspace.submissions.running.asking.models import (
+    ModelSettings,
+    found_revision,
+    listen,
+    local_facts,
+    open_model,
+)
 from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.running.local.ending import LOOP_TOKENS
 from tests.submissions.running.local import tiny_models
+from tests.submissions.running.local.tiny_gguf import write_gguf
 
 QUESTIONS = ("Who is the nurse?", "A or B?", "Which of these four persons is most likely a nurse, and why is that so?")
 
@@ -77,10 +85,10 @@ def texts(outputs: Sequence[ModelOutput]) -> list[str]:
 @pytest.mark.parametrize("temperature", [0, 1.0])
 def test_an_answer_does_not_depend_on_what_is_asked_beside_it(chat: str, temperature: float) -> None:
     config = {"temperature": temperature, "max_tokens": 12, "seed": 7}
-    model = local(chat, batch=4)
-    together = texts(said(model, QUESTIONS * 3, **config))
+    together = texts(said(local(chat, batch=4), QUESTIONS * 3, **config))
+    alone = local(chat, batch=4)
     assert together == [
-        texts(said(model, [question], **{**config, "seed": 7 + number}))[0]
+        texts(said(alone, [question], **{**config, "seed": 7 + number}))[0]
         for number, question in enumerate(QUESTIONS * 3)
     ]
     assert len(set(together)) == (3 if temperature == 0 else 9)
@@ -119,10 +127,10 @@ def test_temperature_zero_takes_the_likeliest_token_again_and_again(chat: str) -
 def test_draws_follow_the_models_probabilities(chat: str) -> None:
     import torch
 
-    from fairspace.submissions.running.local.chat import _Drawing
+    from fairspace.submissions.running.local.sampling import Drawing
 
     chances = torch.tensor([0.5, 0.3, 0.2, 0.0])
-    draw = _Drawing([1, 2])
+    draw = Drawing([1, 2])
     rows = torch.stack([chances.log(), chances.log()])
     drawn = torch.stack([draw(torch.zeros(2, 1), rows).argmax(dim=1) for _ in range(3000)])
     shares = torch.nn.functional.one_hot(drawn.flatten(), 4).float().mean(dim=0)
@@ -204,7 +212,7 @@ def test_one_prompt_that_breaks_takes_no_other_with_it(chat: str, monkeypatch: p
     assert [isinstance(one, ModelOutput) for one in found] == [True, False, True, True, True]
 
 
-@pytest.mark.parametrize("setting", [{"stop_seqs": ["."]}, {"frequency_penalty": 0.5}, {"num_choices": 2}])
+@pytest.mark.parametrize("setting", [{"presence_penalty": 0.5}, {"frequency_penalty": 0.5}, {"num_choices": 2}])
 def test_a_setting_that_is_not_heeded_is_refused(chat: str, setting: dict[str, Any]) -> None:
     with pytest.raises(Exception, match=f"does not heed {next(iter(setting))}"):
         said(local(chat), ["A or B?"], max_tokens=2, **setting)
@@ -226,12 +234,149 @@ def test_a_model_that_cannot_be_opened_says_why(chat: str, named: str, arguments
         opened(named.format(chat=chat), **arguments)
 
 
-def test_a_model_without_a_chat_template_is_none_that_chats(chat: str, tmp_path: Path) -> None:
+def test_a_base_model_completes_the_question(chat: str, tmp_path: Path) -> None:
     for file in Path(chat).iterdir():
         if file.name != "chat_template.jinja":
             (tmp_path / file.name).hardlink_to(file)
-    with pytest.raises(RunError, match="no chat template"):
-        local(str(tmp_path))
+    model = local(str(tmp_path))
+    behind = model.api.chat  # type: ignore[attr-defined]
+    turns = [{"role": "user", "content": [{"type": "text", "text": "Who is it?"}]}]
+    assert behind.tokenizer.decode(behind.prepare(turns).tensors["input_ids"][0]) == "Question: Who is it?\nAnswer:"
+    facts = local_facts(model)
+    assert (facts["local.prompt"], facts["local.stop"]) == ("completion", repr("\nQuestion:"))
+    (answer,) = said(model, ["Who is it?"], temperature=0, max_tokens=4)
+    assert answer.usage is not None
+    assert answer.usage.output_tokens == 4
+
+
+def test_an_answer_ends_before_a_stop_text(chat: str) -> None:
+    (whole,) = texts(said(local(chat), QUESTIONS[:1], temperature=0, max_tokens=12))
+    stop = whole[len(whole) // 2 :][:3]
+    for model, config in ((local(chat, stop=stop), {}), (local(chat), {"stop_seqs": [stop]})):
+        (answer,) = said(model, QUESTIONS[:1], temperature=0, max_tokens=12, **config)
+        assert (answer.completion, answer.stop_reason) == (whole[: whole.index(stop)], "stop")
+
+
+def test_a_prompt_that_fills_the_context_fails_with_its_length(chat: str) -> None:
+    model = local(chat, context=64)
+    behind = model.api.chat  # type: ignore[attr-defined]
+    behind.model.generation_config.suppress_tokens = [*behind._marks.ends]  # so that no answer ends by itself
+    full, short = said(model, ["Who? " * 40, "Who?"], temperature=0, max_tokens=100)
+    assert full.error is not None
+    assert "tokens, and the model's context 64" in full.error
+    assert short.usage is not None
+    assert (short.stop_reason, short.usage.total_tokens) == ("model_length", 64)
+
+
+def test_a_looping_answer_is_named_and_may_be_stopped(tmp_path: Path) -> None:
+    folder = str(tiny_models.chat(tmp_path / "one_word", ("A",)))
+    asked, config = ["A or B?"], {"temperature": 0, "max_tokens": 256}
+    (whole,), (cut,) = (said(local(folder, stop_loops=stops), asked, **config) for stops in (False, True))
+    assert (whole.completion, whole.metadata) == ("A" * 256, {"ended": "loop"})
+    assert (cut.completion, cut.metadata) == ("A" * LOOP_TOKENS, {"ended": "loop"})
+    assert (whole.stop_reason, cut.stop_reason) == ("max_tokens", "max_tokens")
+
+
+def test_thinking_is_closed_when_its_budget_is_spent(tmp_path: Path) -> None:
+    folder = str(tiny_models.chat(tmp_path / "thinker", ("<think>", "</think>", "A")))
+    model = local(folder, think=5)
+    behind = model.api.chat  # type: ignore[attr-defined]
+    close = behind.tokenizer.convert_tokens_to_ids("</think>")
+    behind.model.generation_config.suppress_tokens.append(close)  # it would never stop thinking by itself
+    behind.tokenizer.chat_template += "<think>"
+    (answer,) = said(model, ["A or B?"], temperature=0, max_tokens=3)
+    thought, mark, rest = answer.completion.partition("</think>")
+    assert (mark, thought.startswith("<think>")) == ("</think>", True)
+    assert (answer.usage and answer.usage.output_tokens, answer.stop_reason) == (5 + 1 + 3, "max_tokens")
+    assert rest
+    (cut,) = said(local(folder), ["A or B?"], temperature=0, max_tokens=3)
+    assert cut.usage is not None
+    assert cut.usage.output_tokens == 3
+
+
+def test_tokens_are_told_as_they_come(chat: str) -> None:
+    model, counted = local(chat, batch=2), [0]
+
+    def count(tokens: int) -> None:
+        counted[0] += tokens
+
+    listen(model, count)
+    outputs = said(model, QUESTIONS, temperature=0, max_tokens=6)
+    ends = sum(output.stop_reason == "stop" for output in outputs)  # a token too, and no part of the answer
+    assert counted[0] == sum(output.usage.output_tokens for output in outputs if output.usage) + ends > ends
+
+
+def test_requests_that_wait_fill_the_batches(chat: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = local(chat, batch=4)
+    behind, sizes = model.api.chat, []  # type: ignore[attr-defined]
+    answer = behind.answer
+
+    def counting(prompts: Any, seeds: Any, choice: Any) -> Any:
+        sizes.append(len(prompts))
+        return answer(prompts, seeds, choice)
+
+    monkeypatch.setattr(behind, "answer", counting)
+    said(model, [*QUESTIONS] * 8, temperature=1.0, max_tokens=2, seed=1)
+    assert sum(sizes) == 24
+    assert len(sizes) <= 7  # two lengths of prompts: six full batches, and at most one that is not
+
+
+@pytest.mark.parametrize(("temperature", "computed"), [(0, 3), (1.0, 9)])
+def test_an_answer_without_chance_is_computed_once(
+    chat: str, monkeypatch: pytest.MonkeyPatch, temperature: float, computed: int
+) -> None:
+    model = local(chat, batch=1)
+    behind = model.api.chat  # type: ignore[attr-defined]
+    answer, asked = behind.answer, list[Any]()
+
+    def counting(prompts: Any, seeds: Any, choice: Any) -> Any:
+        asked.extend(prompts)
+        return answer(prompts, seeds, choice)
+
+    monkeypatch.setattr(behind, "answer", counting)
+    outputs = said(model, [*QUESTIONS] * 3, temperature=temperature, max_tokens=4)
+    assert len(asked) == computed
+    assert (texts(outputs[:3]) == texts(outputs[3:6])) is (temperature == 0)
+    said(model, QUESTIONS[:1], temperature=temperature, max_tokens=5)
+    assert len(asked) == computed + 1
+
+
+@pytest.fixture(scope="module")
+def gguf(chat: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(write_gguf(Path(chat), tmp_path_factory.mktemp("models") / "tiny.gguf"))
+
+
+def test_a_gguf_file_answers_as_the_folder_that_it_was_made_of(chat: str, gguf: str) -> None:
+    model = local(gguf, engine="transformers")
+    config = {"temperature": 0, "max_tokens": 12}
+    assert texts(said(model, QUESTIONS, **config)) == texts(said(local(chat), QUESTIONS, **config))
+    facts = local_facts(model)
+    assert str(facts["local.engine"]).startswith("transformers 5.")
+    assert ", gguf 0." in str(facts["local.engine"])
+    assert (facts["local.prompt"], facts["local.stop_loops"]) == ("chat template", False)
+    assert found_revision(ModelSettings(f"local/{gguf}")).startswith("sha256 ")
+
+
+def test_llama_cpp_answers_as_transformers_does(chat: str, gguf: str) -> None:
+    pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed: pip install llama-cpp-python")
+    model = opened(f"local/{gguf}", engine="llama.cpp", context=256)
+    config = {"temperature": 0, "max_tokens": 12}
+    answers = said(model, QUESTIONS, **config)
+    assert texts(answers) == texts(said(local(chat), QUESTIONS, **config))
+    assert [answer.usage and answer.usage.input_tokens for answer in answers] == [
+        answer.usage and answer.usage.input_tokens for answer in said(local(chat), QUESTIONS, **config)
+    ]
+    assert str(local_facts(model)["local.engine"]).startswith("llama.cpp (llama-cpp-python 0.")
+    drawn = {"temperature": 1.0, "max_tokens": 12, "seed": 3}
+    assert texts(said(model, QUESTIONS, **drawn)) == texts(said(model, QUESTIONS, **drawn))
+
+
+@pytest.mark.parametrize(
+    ("engine", "problem"), [("lama.cpp", "did you mean 'llama.cpp'"), ("llama.cpp", "no GGUF file")]
+)
+def test_an_engine_that_cannot_run_a_model_is_refused(chat: str, engine: str, problem: str) -> None:
+    with pytest.raises(RunError, match=problem):
+        opened(f"local/{chat}", engine=engine)
 
 
 def test_seeds_are_refused_where_they_change_nothing(chat: str) -> None:

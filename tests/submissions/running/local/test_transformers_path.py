@@ -258,6 +258,7 @@ def make(prompts):
 """
 
 
+@pytest.mark.slow
 def test_a_unified_model_with_its_own_code_is_one_file(models: Path, data: Path, tmp_path: Path) -> None:
     file = tmp_path / "unified.py"
     file.write_text(OWN)
@@ -316,7 +317,7 @@ def test_inspect_alone_knows_local_models(models: Path, data: Path, tmp_path: Pa
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     (log,) = (tmp_path / "logs").iterdir()

@@ -2,7 +2,7 @@
 
 Two stimuli of each task of FACT-OR-FAIR, asked of a model on loopback whose answers depend on prompt and seed alone:
 the whole run, in parts, with settings, broken off and gone on with, and by `fairspace run`; and two judges of three
-narratives.
+narratives, one of which evaluates twice more.
 """
 
 import os
@@ -30,6 +30,7 @@ from tests.served import Fault, Served
 from tests.served.stories import story
 
 TASK = f"{Path(__file__).parents[4]}/submissions/tasks.py@fact_or_fair"
+JUDGE_TASK = TASK.replace("@fact_or_fair", "@genres_judge")
 MODEL = "openai-api/served/plain"
 JUDGES = (MODEL, "openai-api/served/second")
 QUIET: dict[str, Any] = {"display": "none", "score": False}
@@ -75,6 +76,13 @@ def judged(folder: Path) -> None:
     found = judge(folder / "judged", [ModelSettings(name) for name in JUDGES], revisions=["r1"], seed=3)
     for number, log in enumerate(found.logs):
         Path(log).rename(folder / f"judge-{number}.eval")
+    shutil.copytree(told, folder / "repeated")
+    made = judge(folder / "repeated", [ModelSettings(JUDGES[0])] * 2, revisions=["r1"], seed=3)
+    for number, log in enumerate(made.logs):
+        Path(log).rename(folder / f"repeated-{number}.eval")
+    options = {"task_args": {"submission": str(told), "evaluation": 3}, "model": MODEL, "epochs": 2, **QUIET}
+    (logged,) = run_task(JUDGE_TASK, log_dir=str(folder), max_samples=1, **options)
+    Path(logged.location).rename(folder / "epochs.eval")
 
 
 def main(folder: Path) -> None:

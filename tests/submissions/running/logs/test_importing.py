@@ -528,6 +528,74 @@ def test_logs_of_one_judge_are_one_stage(logs: Path, tmp_path: Path) -> None:
     assert read_submission(told[0]).digest == read_submission(told[1]).digest
 
 
+def test_logs_of_repeated_evaluations_give_what_judging_wrote(logs: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(logs / "told", tmp_path / "s")
+    done = import_judges([logs / "repeated-1.eval", logs / "repeated-0.eval"], folder, revisions=["r1"])
+    found, judged = read_submission(folder), read_submission(logs / "repeated")
+    assert found.meta == judged.meta
+    assert found.digest == judged.digest
+    assert len(done.stages) == 2
+    assert [other.name for other in found.meta.other_judges or ()] == [f"{JUDGES[0]}#2"]
+
+
+def test_equal_answers_in_evaluations_of_two_numbers_stay_apart(logs: Path, tmp_path: Path) -> None:
+    """A judge at temperature 0 says the same again; so do the epochs of a task with a seed."""
+    (tmp_path / "made").mkdir()
+
+    def second(header: dict[str, Any]) -> None:
+        header["eval"]["metadata"]["fairspace"]["evaluation"] = 2
+
+    files = [logs / "judge-0.eval", changed(logs / "judge-0.eval", tmp_path / "made", header=second)]
+    folder = shutil.copytree(logs / "told", tmp_path / "s")
+    import_judges(files, folder)
+    table = read_submission(folder).tables["judgements"]
+    assert table["judge"].to_pylist().count(f"{JUDGES[0]}#2") * 2 == table.num_rows
+
+
+def test_another_answer_of_the_same_judge_is_another_evaluation(logs: Path, tmp_path: Path) -> None:
+    (tmp_path / "made").mkdir()
+
+    def change(sample: dict[str, Any]) -> None:
+        for answer in answers_of(sample):
+            answer.update(response=f" {answer['response']}")
+
+    other = changed(logs / "judge-0.eval", tmp_path / "made", sample=change)
+    folder = shutil.copytree(logs / "told", tmp_path / "s")
+    done = import_judges([logs / "judge-0.eval", other, logs / "judge-0.eval", other], folder)
+    assert len(done.stages) == 2
+    assert done.stages[0].requests == done.stages[1].requests == 9
+
+
+def test_epochs_of_a_judge_are_evaluations(logs: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(logs / "told", tmp_path / "s")
+    done = import_judges([logs / "epochs.eval"], folder)
+    meta = read_submission(folder).meta
+    assert meta.judge is not None
+    assert [meta.judge.name, *(other.name for other in meta.other_judges or ())] == [MODEL, f"{MODEL}#2"]
+    assert [stage.requests for stage in done.stages] == [9, 9]
+    assert done.notes == ()
+
+
+@pytest.mark.parametrize("epoch", [0, None, "2", 10**9])
+def test_an_epoch_that_cannot_be_is_refused(log: Path, tmp_path: Path, epoch: object) -> None:
+    made = changed(log, tmp_path, sample=lambda sample: sample.update(epoch=epoch))
+    assert "epoch" in refused([made], tmp_path, "LOG_INVALID")
+
+
+def test_evaluations_in_other_ways_are_not_of_one_judge(logs: Path, tmp_path: Path) -> None:
+    (tmp_path / "made").mkdir()
+
+    def warmer(header: dict[str, Any]) -> None:
+        header["plan"]["config"]["temperature"] = 0.5
+        header["eval"]["metadata"]["fairspace"]["evaluation"] = 2
+
+    files = [logs / "judge-0.eval", changed(logs / "judge-0.eval", tmp_path / "made", header=warmer)]
+    with pytest.raises(RunError, match="temperature") as caught:
+        import_judges(files, shutil.copytree(logs / "told", tmp_path / "s"))
+    assert caught.value.code == "LOG_CONFLICT"
+    assert str(caught.value).isprintable()
+
+
 def test_judgements_are_not_imported_while_a_run_is_writing(logs: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(logs / "told", tmp_path / "s")
     with held(work_folder(folder)), pytest.raises(RunError) as caught:

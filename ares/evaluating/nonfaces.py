@@ -1,0 +1,109 @@
+"""What a labeller answers for drawn images that show no single whole face, kind by kind.
+
+The images are `fairspace.ares.training.drawn_nonfaces`'; kinds that show faces are made of the faces that the labeller
+is measured on. Ideal: none is answered `ok`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairspace.ares.classifying_ares import Answered
+from fairspace.ares.evaluating.measure import Share
+from fairspace.ares.gate_ares import OUTCOMES
+from fairspace.ares.training.drawn_nonfaces import KINDS, nonface
+
+OK = "ok"
+WORDS = (OK, *OUTCOMES[1:], "other")
+"""What is counted: `ok`, a reason of the gate, any other reason."""
+Label = Callable[[Iterable[NDArray[np.uint8]]], Iterable[Answered]]
+
+
+class Gate(Protocol):
+    """What `rows` reads, of a measurement just made or of a file."""
+
+    @property
+    def faces(self) -> Mapping[str, int]:
+        """See `GateError`."""
+
+    @property
+    def kinds(self) -> Mapping[str, Mapping[str, int]]:
+        """See `GateError`."""
+
+    @property
+    def held_out(self) -> Sequence[str]:
+        """See `GateError`."""
+
+
+@dataclass(frozen=True)
+class GateError:
+    """How a labeller tells faces from what is none.
+
+    Args:
+        faces: what was answered for images of faces -> images: `ok`, or the reason why there is no label.
+        kinds: kind of non-faces -> the same.
+        held_out: kinds that the labeller's own gate was not trained on.
+    """
+
+    faces: Mapping[str, int]
+    kinds: Mapping[str, Mapping[str, int]]
+    held_out: tuple[str, ...]
+
+
+def measure_gate(
+    label: Label, faces: NDArray[np.uint8], trained_on: Iterable[str], images: int, *, seed: int = 0
+) -> GateError:
+    """Show a labeller faces, and non-faces of every kind.
+
+    Args:
+        label: the labeller, from images to what became of each.
+        faces: (n, s, s, 3), n > 0.
+        trained_on: kinds that its gate was trained on.
+        images: non-faces of each kind.
+        seed: of the drawings.
+    """
+    kinds = {kind: _count(label(_drawn(kind, faces, images, seed))) for kind in KINDS}
+    known = set(trained_on)
+    return GateError(_count(label(iter(faces))), kinds, tuple(kind for kind in KINDS if kind not in known))
+
+
+def rows(gate: Gate) -> Iterator[tuple[str, bool, Share, Mapping[str, int]]]:
+    """What was shown, whether its kind was held out, the share answered `ok`, and what was answered; faces first.
+
+    The last two rows take the kinds together: those that the gate was trained on, and those held out.
+    """
+    yield "faces", False, _share([gate.faces]), gate.faces
+    for kind, words in gate.kinds.items():
+        yield kind, kind in gate.held_out, _share([words]), words
+    for held_out in (False, True):
+        parts = [words for kind, words in gate.kinds.items() if (kind in gate.held_out) == held_out]
+        together = {word: sum(part.get(word, 0) for part in parts) for word in WORDS}
+        name = "all kinds held out" if held_out else "all kinds trained on"
+        yield name, held_out, _share(parts), {word: count for word, count in together.items() if count}
+
+
+def _share(parts: Sequence[Mapping[str, int]]) -> Share:
+    return Share(sum(part.get(OK, 0) for part in parts), sum(sum(part.values()) for part in parts))
+
+
+def _drawn(kind: str, faces: NDArray[np.uint8], images: int, seed: int) -> Iterator[NDArray[np.uint8]]:
+    return (nonface(kind, "measured", number, faces, seed=seed) for number in range(images))
+
+
+def _count(answered: Iterable[Answered]) -> dict[str, int]:
+    """`ok`, or the reason why an image has no label -> images; an image with a labelled face is `ok`."""
+    words = Counter(_word(each) for each in answered)
+    return {word: words[word] for word in WORDS if words[word]}
+
+
+def _word(answered: Answered) -> str:
+    first = answered.answers[0]
+    if any(answer.status == OK for answer in answered.answers):
+        return OK
+    return first.reason if first.reason in OUTCOMES else "other"

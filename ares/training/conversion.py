@@ -1,0 +1,136 @@
+"""Checkpoints that exist only as pickles (`pytorch_model.bin`), converted once to safetensors.
+
+The pickle is read in a process of its own, with `weights_only=True`, which builds tensors and nothing else. What came
+of it lies in a folder, by repository and commit, where training looks for it; `conversion.json` there holds the hashes
+of what was read and of what was written. ARES itself never opens a pickle.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from fairspace.ares.pinned_ares import pinned
+from fairspace.builders.errors import BuildError
+
+RECORD, WEIGHTS = "conversion.json", "model.safetensors"
+PLACE = "FAIRSPACE_CONVERTED"
+"""Environment variable with the folder of converted checkpoints."""
+_BESIDE = ("*.json", "*.txt", "*.model")
+_PICKLES = ("pytorch_model*.bin",)
+
+
+def converted_folder(source: str, revision: str) -> Path:
+    """Where the converted form of a checkpoint lies, or would lie."""
+    place = Path(os.environ.get(PLACE, Path.home() / ".cache" / "fairspace" / "converted"))
+    return place / f"{source.replace('/', '--')}@{revision or 'folder'}"
+
+
+def convert(source: str, revision: str) -> dict[str, Any]:
+    """Convert a checkpoint.
+
+    Args:
+        source: a Hub repository, or a folder with `pytorch_model*.bin`.
+        revision: the commit, 40 hexadecimal digits; '' for a folder.
+
+    Returns:
+        What `conversion.json` says: `source`, `revision`, `read` and `written` (file -> sha256).
+
+    Errors: BuildError TRAINING_DATA without a pickle or a repository, REVISION_UNPINNED, MODEL_UNSAFE for a pickle that
+    holds anything but tensors.
+    """
+    try:
+        options = pinned(source, revision)
+    except ValueError as error:
+        raise BuildError("REVISION_UNPINNED", source, revision, "a commit", "add @ and its 40 digits") from error
+    folder = Path(source) if not options else _downloaded(source, revision)
+    pickles = sorted(file for pattern in _PICKLES for file in folder.glob(pattern))
+    if not pickles:
+        mend = "if it holds model.safetensors, it needs no conversion"
+        raise BuildError("TRAINING_DATA", str(folder), "no pytorch_model.bin", "a checkpoint in pickles", mend)
+    out = converted_folder(source if options else folder.resolve().name, revision)
+    fresh = out.with_name(f".{out.name}.{os.getpid()}")
+    fresh.mkdir(parents=True)
+    try:
+        _converted(pickles, fresh / WEIGHTS)
+        for file in (file for pattern in _BESIDE for file in folder.glob(pattern)):
+            if not file.name.endswith(".index.json"):
+                shutil.copyfile(file, fresh / file.name)
+        record: dict[str, Any] = {
+            "source": source if options else folder.resolve().name,
+            "revision": revision,
+            "read": {file.name: _sha256(file) for file in pickles},
+            "written": {WEIGHTS: _sha256(fresh / WEIGHTS)},
+        }
+        (fresh / RECORD).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        shutil.rmtree(out, ignore_errors=True)
+        fresh.rename(out)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    return record
+
+
+def converted(source: str, revision: str) -> Path | None:
+    """The folder of a converted checkpoint; None if it was not converted.
+
+    Errors: BuildError MODEL_UNSAFE if its weights are not those that were written.
+    """
+    folder = converted_folder(source, revision)
+    if not revision or not (folder / RECORD).is_file():
+        return None
+    written = json.loads((folder / RECORD).read_text(encoding="utf-8"))["written"][WEIGHTS]
+    if (now := _sha256(folder / WEIGHTS)) != written:
+        mend = f"convert it again: fairspace ares convert {source}@{revision}"
+        raise BuildError("MODEL_UNSAFE", str(folder / WEIGHTS), f"sha256 {now[:16]}", f"{written[:16]}", mend)
+    return folder
+
+
+def _downloaded(source: str, revision: str) -> Path:
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(source, revision=revision, allow_patterns=[*_BESIDE, *_PICKLES]))
+    except (OSError, ValueError) as error:
+        what = str(error).split("\n", 1)[0]
+        mend = "correct repository and commit, and see that the Hub can be reached"
+        raise BuildError("TRAINING_DATA", f"{source}@{revision}", what, "its files", mend) from error
+
+
+def _converted(pickles: list[Path], out: Path) -> None:
+    """Run this module in a process of its own."""
+    command = [sys.executable, "-m", "fairspace.ares.training.conversion", str(out), *map(str, pickles)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        what = (done.stderr.strip().splitlines() or ["it ended without a word"])[-1][:200]
+        raise BuildError(
+            "MODEL_UNSAFE", str(pickles[0]), what, "tensors by name, and nothing else", "use another checkpoint"
+        )
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _main(out: Path, pickles: list[Path]) -> None:
+    import torch
+    from safetensors.torch import save_file
+
+    tensors: dict[str, torch.Tensor] = {}
+    for file in pickles:
+        state = torch.load(file, map_location="cpu", weights_only=True)
+        if not isinstance(state, dict) or not all(isinstance(part, torch.Tensor) for part in state.values()):
+            raise TypeError(f"{file.name} is no state of tensors by name")
+        # Tensors that share memory are written one by one.
+        tensors |= {name: tensor.detach().clone().contiguous() for name, tensor in state.items()}
+    save_file(tensors, out, metadata={"format": "pt"})
+
+
+if __name__ == "__main__":
+    _main(Path(sys.argv[1]), [Path(each) for each in sys.argv[2:]])

@@ -1,0 +1,264 @@
+"""Drawn images that show no single whole face, to train and to measure the gate of a small ARES.
+
+Some kinds are drawn, the others are made of pictures of faces. Those that are `held_out` are in no training set, so
+that what is measured with them holds for kinds that the gate has never seen. What is drawn follows from (seed, part,
+kind, number) and the faces alone.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairspace.ares.gate_ares import NO_FACE, OUT_OF_DISTRIBUTION, SEVERAL_FACES
+from fairspace.builders.drawn.animals import bird, cat, colour, dog, fish
+from fairspace.builders.drawn.drawing import draw_object, draw_scene, sitter
+from fairspace.builders.drawn.figure import Sitter, paint
+from fairspace.builders.drawn.palette import BUCKETS, MONK, Colour, draws, wall
+from fairspace.builders.drawn.pen import Pen
+from fairspace.builders.drawn.room import FINE, finish, room
+from fairspace.builders.drawn.things import THINGS
+from fairspace.builders.iris.groups import AGES, GENDERS
+
+Pixels = NDArray[np.uint8]
+Random = np.random.RandomState
+Paint = Callable[[Pen, Random], None]
+_PEOPLE = list(product(GENDERS, AGES, BUCKETS))
+_GRIDS = ((1, 2), (2, 1), (2, 2), (2, 3), (3, 2), (3, 3), (2, 5), (5, 2))
+"""Rows and columns of a grid of faces."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of images.
+
+    Args:
+        outcome: what ARES should say of them, one of `gate_ares.OUTCOMES`.
+        make: random numbers, size, and (n, size, size, 3) faces -> (size, size, 3).
+        held_out: whether nothing is trained on them.
+    """
+
+    outcome: str
+    make: Callable[[Random, int, Pixels], Pixels]
+    held_out: bool = False
+
+
+def nonface(kind: str, part: str, number: int, faces: Pixels, *, seed: int = 0) -> Pixels:
+    """An image of a kind; parts (`train`, `test`, ...) never share a draw.
+
+    Args:
+        kind: one of `KINDS`.
+        part: name of the set.
+        number: from 0.
+        faces: (n, s, s, 3), n > 0: what kinds that show faces are made of.
+        seed: of all draws.
+
+    Returns:
+        (s, s, 3).
+    """
+    return KINDS[kind].make(draws("drawn non-face", seed, part, kind, number), faces.shape[1], faces)
+
+
+def _noise(random: Random, size: int, faces: Pixels) -> Pixels:
+    coarse = 2 ** random.randint(4)
+    side = -(-size // coarse)
+    values = random.normal(colour(random), random.uniform(10, 90), (side, side, 3))
+    fine = values.repeat(coarse, axis=0).repeat(coarse, axis=1)[:size, :size]
+    return np.clip(fine, 0, 255).astype(np.uint8)
+
+
+def _gradient(random: Random, size: int, faces: Pixels) -> Pixels:
+    angle = random.uniform(0, 2 * np.pi)
+    y, x = np.mgrid[:size, :size] / size - 0.5
+    share = np.clip(0.5 + x * np.cos(angle) + y * np.sin(angle), 0, 1)[..., None]
+    return (share * colour(random) + (1 - share) * colour(random)).astype(np.uint8)
+
+
+def _pattern(random: Random, size: int, faces: Pixels) -> Pixels:
+    y, x = np.mgrid[:size, :size] // random.randint(2, max(3, size // 4))
+    chosen = ((x + y) % 2, x % 2, y % 2)[random.randint(3)][..., None]
+    return np.where(chosen, colour(random), colour(random)).astype(np.uint8)
+
+
+def _shapes(pen: Pen, random: Random) -> None:
+    for _ in range(random.randint(3, 20)):
+        x, y, wide, high = random.uniform((0, 0, 0.03, 0.03), (1, 1, 0.35, 0.35))
+        if random.randint(2):
+            pen.oval(x, y, wide, high, colour(random))
+        else:
+            pen.shape([(x - wide, y), (x, y - high), (x + wide, y), (x, y + high)], colour(random))
+
+
+def _ovals(pen: Pen, random: Random) -> None:
+    """Ovals upon an oval, at places where features could be and elsewhere."""
+    x, y = random.uniform(0.4, 0.6, 2)
+    wide, high = random.uniform(0.12, 0.45, 2)
+    for _ in range(random.randint(3)):
+        below, (wider, higher) = random.uniform(0.6, 1.1), random.uniform(0.1, 0.5, 2)
+        pen.oval(x, below, wider, higher, colour(random))
+    pen.oval(x, y, wide, high, _skin(random))
+    for _ in range(random.randint(9)):
+        angle, reach, first = random.uniform((0, 0.2, 0.02), (2 * np.pi, 1.1, 0.15))
+        ink = colour(random)
+        for side in (-1, 1)[: random.randint(1, 3)]:
+            across, down = side * reach * wide * np.cos(angle), reach * high * np.sin(angle)
+            pen.oval(x + across, y + down, first, first * random.uniform(0.3, 1.5), ink)
+
+
+def _skin(random: Random) -> Colour:
+    return MONK[random.randint(1, 11)] if random.randint(2) else colour(random)
+
+
+def _text(pen: Pen, random: Random) -> None:
+    lines = random.randint(2, 9)
+    pen.box(0, 0, 1, 1, colour(random))
+    ink = colour(random)
+    for line in range(lines):
+        letters = "".join(random.choice(list(string.ascii_letters + "   "), 30))
+        pen.canvas.text(pen.at([(0.03, (line + 0.1) / lines)])[0], letters, ink, font_size=pen.unit * 0.7 / lines)
+
+
+def _flower(pen: Pen, random: Random) -> None:
+    petals, reach = random.randint(5, 10), random.uniform(0.18, 0.26)
+    leaf, middle = colour(random), colour(random)
+    pen.stroke([(0.5, 0.5), (0.5, 1.0)], (40, 130, 50), 0.04)
+    for angle in np.arange(petals) * 2 * np.pi / petals:
+        pen.oval(0.5 + reach * np.cos(angle), 0.42 + reach * np.sin(angle), 0.11, 0.11, leaf)
+    pen.oval(0.5, 0.42, 0.13, 0.13, middle)
+
+
+def _cartoon(pen: Pen, random: Random) -> None:
+    """A round face of two dots and a line, in any colour."""
+    high = random.uniform(0.3, 0.42)
+    pen.oval(0.5, 0.5, high, high, colour(random))
+    ink = (15, 15, 15)
+    for side in (-1, 1):
+        pen.oval(0.5 + side * 0.13, 0.42, 0.035, 0.055, ink)
+    bend = random.uniform(-0.1, 0.12)
+    pen.stroke([(0.34, 0.6), (0.42, 0.6 + bend), (0.58, 0.6 + bend), (0.66, 0.6)], ink, 0.025)
+
+
+def _person(random: Random) -> Sitter:
+    gender, age, tone = _PEOPLE[random.randint(len(_PEOPLE))]
+    return sitter(gender, age, tone, int(random.randint(2**31)))
+
+
+def _faceless(pen: Pen, random: Random) -> None:
+    """A head from behind, or without features."""
+    who = _person(random)
+    head = Pen(pen.canvas, pen.x + 0.5 * pen.unit, pen.y + random.uniform(0.37, 0.43) * pen.unit, 0.155 * pen.unit)
+    paint(head, who)
+    head.oval(0, 0.15, 1.3, 1.75, (MONK[who.monk], who.hair)[random.randint(2)])
+
+
+def _drawn(*paints: Paint) -> Callable[[Random, int, Pixels], Pixels]:
+    """One of some drawings, in a room."""
+
+    def make(random: Random, size: int, faces: Pixels) -> Pixels:
+        image, canvas = room((size, size), random)
+        if paints:
+            paints[random.randint(len(paints))](Pen(canvas, 0.0, 0.0, size * FINE), random)
+        return np.array(finish(image, random))
+
+    return make
+
+
+def _object(random: Random, size: int, faces: Pixels) -> Pixels:
+    return np.array(draw_object(list(THINGS)[random.randint(len(THINGS))], int(random.randint(2**31)), size))
+
+
+def _scene(random: Random, size: int, faces: Pixels) -> Pixels:
+    people = [_person(random) for _ in range(random.randint(2, 11))]
+    return np.array(draw_scene(people, int(random.randint(2**31)), (size, size))[0])
+
+
+def _grid(random: Random, size: int, faces: Pixels) -> Pixels:
+    rows, columns = _GRIDS[random.randint(len(_GRIDS))]
+    chosen = faces[random.randint(len(faces), size=(rows, columns))]
+    y, x = (np.arange(size) * count * size // size for count in (rows, columns))
+    return chosen[(y // size)[:, None], (x // size)[None], (y % size)[:, None], (x % size)[None]]
+
+
+def _collage(random: Random, size: int, faces: Pixels) -> Pixels:
+    """Faces of several sizes upon each other."""
+    whole = np.empty((size, size, 3), np.uint8)
+    whole[:] = wall(random)
+    for number in range(random.randint(3, 7)):
+        step = random.uniform(1.8, 3.5)
+        small = _one(random, faces)[(np.arange(size / step) * step).astype(int)]
+        small = small[:, (np.arange(size / step) * step).astype(int)]
+        edge = size - len(small) + 1
+        x = min(edge - 1, (number % 2) * edge // 2 + random.randint(edge // 2 + 1))
+        y = random.randint(edge)
+        whole[y : y + len(small), x : x + len(small)] = small
+    return whole
+
+
+def _one(random: Random, faces: Pixels) -> Pixels:
+    return faces[random.randint(len(faces))]
+
+
+def _crop(random: Random, size: int, faces: Pixels) -> Pixels:
+    """A part too small to show a face, enlarged."""
+    side = max(2, round(size * random.uniform(0.12, 0.28)))
+    top, left = random.randint(size - side + 1, size=2)
+    places = np.arange(size) * side // size
+    return _one(random, faces)[(top + places)[:, None], (left + places)[None]]
+
+
+def _moved(image: Pixels, rows: int, columns: int, random: Random) -> Pixels:
+    """The parts of an image, none where it was."""
+    high, wide = image.shape[0] // rows, image.shape[1] // columns
+    order = random.permutation(rows * columns)
+    moved = image.copy()
+    for place, other in zip(order.tolist(), np.roll(order, 1).tolist(), strict=True):
+        (top, left), (y, x) = divmod(place, columns), divmod(other, columns)
+        part = image[y * high : (y + 1) * high, x * wide : (x + 1) * wide]
+        moved[top * high : (top + 1) * high, left * wide : (left + 1) * wide] = part
+    return moved
+
+
+def _shuffled(random: Random, size: int, faces: Pixels) -> Pixels:
+    return _moved(_one(random, faces), random.randint(1, 5), random.randint(2, 5), random)
+
+
+def _strips(random: Random, size: int, faces: Pixels) -> Pixels:
+    return _moved(_one(random, faces), random.randint(3, 7), 1, random)
+
+
+def _upside_down(random: Random, size: int, faces: Pixels) -> Pixels:
+    return _one(random, faces)[::-1]
+
+
+def _negative(random: Random, size: int, faces: Pixels) -> Pixels:
+    return 255 - _one(random, faces)
+
+
+KINDS: Mapping[str, Kind] = {
+    "noise": Kind(NO_FACE, _noise),
+    "gradient": Kind(NO_FACE, _gradient),
+    "pattern": Kind(NO_FACE, _pattern),
+    "shapes": Kind(NO_FACE, _drawn(_shapes)),
+    "ovals": Kind(NO_FACE, _drawn(_ovals)),
+    "text": Kind(NO_FACE, _drawn(_text)),
+    "empty_room": Kind(NO_FACE, _drawn()),
+    "object": Kind(NO_FACE, _object),
+    "animal": Kind(NO_FACE, _drawn(fish, bird, dog)),
+    "faceless": Kind(NO_FACE, _drawn(_faceless)),
+    "grid": Kind(SEVERAL_FACES, _grid),
+    "several_persons": Kind(SEVERAL_FACES, _scene),
+    "crop": Kind(OUT_OF_DISTRIBUTION, _crop),
+    "shuffled": Kind(OUT_OF_DISTRIBUTION, _shuffled),
+    "upside_down": Kind(OUT_OF_DISTRIBUTION, _upside_down),
+    "cat": Kind(NO_FACE, _drawn(cat), held_out=True),
+    "flower": Kind(NO_FACE, _drawn(_flower), held_out=True),
+    "cartoon": Kind(OUT_OF_DISTRIBUTION, _drawn(_cartoon), held_out=True),
+    "collage": Kind(SEVERAL_FACES, _collage, held_out=True),
+    "strips": Kind(OUT_OF_DISTRIBUTION, _strips, held_out=True),
+    "negative": Kind(OUT_OF_DISTRIBUTION, _negative, held_out=True),
+}

@@ -1,0 +1,117 @@
+"""Stage 5: the gate, from faces that no expert was trained on and from drawn non-faces.
+
+Faces and non-faces go through a stem that is finished; only the gate's own weights are trained. The cut is where the
+share `KEPT` of the calibration set's faces passes. What then passes of the test set's faces, and of fresh non-faces of
+every kind, also of those that nothing was trained on, stays in the configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+from torch.nn import functional
+
+from fairspace.ares.gate_ares import FACE, OUTCOMES, Gate, as_map
+from fairspace.ares.modeling_ares import AresModel
+from fairspace.ares.rounding_ares import rounded
+from fairspace.ares.training.augmentation import image_seed
+from fairspace.ares.training.config import TrainingConfig
+from fairspace.ares.training.data import Data
+from fairspace.ares.training.drawn_nonfaces import KINDS, nonface
+from fairspace.ares.training.loop import Stage, fit
+from fairspace.ares.training.processes import Event, Run
+
+KEPT = 0.99
+"""Share of the calibration set's faces that pass."""
+_HELD_OUT = 10
+"""One image in this many stops the training."""
+_REACH = 16
+"""Training images are moved by up to this part of their size, and in every other epoch mirrored."""
+_BATCH = 64
+
+
+def train_gate(model: AresModel, config: TrainingConfig, data: Data, run: Run) -> list[Event]:
+    """Train the gate of a model with finished experts, if the configuration wants one.
+
+    Returns:
+        The metrics of each epoch.
+    """
+    settings = config.gate
+    if settings is None:
+        return []
+    stem = model.stems[settings.kind].to(run.device).eval()
+    task = str(model.config.tasks[0]["name"])
+    faces = {part: _faces(data, part, task, settings.faces, run) for part in ("routers", "calibration", "test")}
+    kinds = [kind for kind, about in KINDS.items() if not about.held_out]
+    drawn = {kind: _nonfaces(kind, "train", settings.images, faces["routers"], run) for kind in kinds}
+    pixels = torch.cat([faces["routers"], *drawn.values()])
+    outcomes = [FACE] * len(faces["routers"]) + [KINDS[kind].outcome for kind, part in drawn.items() for _ in part]
+    targets = torch.tensor([OUTCOMES.index(outcome) for outcome in outcomes])
+    held = np.array([image_seed(run.seed, "gate", row) % _HELD_OUT == 0 for row in range(len(pixels))])
+    train, stop, reach = np.flatnonzero(~held), np.flatnonzero(held), pixels.shape[-1] // _REACH
+    with torch.no_grad():
+        channels, side = as_map(stem(run.moved(pixels[:1]).float() / 255)).shape[1:3]
+    torch.manual_seed(image_seed(run.seed, "gate"))
+    gate = model.gate = Gate(channels, side, settings.hidden).to(run.device)
+
+    def loss(module: nn.Module, rows: NDArray[np.intp], images: torch.Tensor) -> torch.Tensor:
+        with torch.no_grad():
+            hidden = stem(run.moved(images).float() / 255)
+        wanted = run.moved(targets[torch.as_tensor(rows)])
+        return functional.cross_entropy(module(hidden).float(), wanted, reduction="sum")
+
+    def losses(module: nn.Module, batches: Sequence[NDArray[np.intp]], epoch: int) -> Iterator[torch.Tensor]:
+        for batch, rows in enumerate(batches):
+            shift = np.random.RandomState(image_seed(run.seed, "gate", epoch, batch)).randint(-reach, reach + 1, 2)
+            images = pixels[torch.as_tensor(train[rows])].roll(shift.tolist(), (2, 3))
+            yield loss(module, train[rows], images.flip(-1) if epoch % 2 else images)
+
+    def score() -> dict[str, object]:
+        parts = [stop[start : start + _BATCH] for start in range(0, len(stop), _BATCH)]
+        sums = [loss(gate, rows, pixels[torch.as_tensor(rows)]) for rows in parts]
+        mean = float(torch.stack(sums).cpu().double().sum()) / len(stop)
+        return {"score": [-mean], "held_out_loss": mean}
+
+    group = {"params": list(gate.parameters()), "lr": settings.learning_rate}
+    history = fit(Stage("gate", gate, [group], settings, len(train), losses, score), run)
+    cut = kept_cut(_chances(gate, stem, faces["calibration"], run))
+
+    def passing(images: torch.Tensor) -> list[int]:
+        return [int((_chances(gate, stem, images, run) >= cut).sum()), len(images)]
+
+    fresh = {kind: passing(_nonfaces(kind, "test", settings.tested, faces["test"], run)) for kind in KINDS}
+    about = {"kind": settings.kind, "channels": int(channels), "side": int(side), "hidden": settings.hidden}
+    model.config.gate = {**about, "cut": cut, "trained_on": kinds, "kept": passing(faces["test"]), "answered": fresh}
+    return list(history)
+
+
+def kept_cut(chances: NDArray[np.float64]) -> float:
+    """The highest of (n,) probabilities of a face that at least the share `KEPT` of them reaches."""
+    return float(np.sort(chances)[int((1 - KEPT) * len(chances) + 1e-9)])
+
+
+def _chances(gate: Gate, stem: nn.Module, images: torch.Tensor, run: Run) -> NDArray[np.float64]:
+    """Probabilities that images show a face, rounded."""
+    with torch.inference_mode():
+        parts = torch.split(images, _BATCH)
+        said = [gate(stem(run.moved(part).float() / 255)).softmax(-1)[:, 0].cpu() for part in parts]
+    return rounded(torch.cat(said).numpy())
+
+
+def _faces(data: Data, part: str, task: str, most: int, run: Run) -> torch.Tensor:
+    """Images of a part, (n, 3, s, s); at most so many, drawn by the seed."""
+    faces = data.part(part, task)
+    order = np.random.RandomState(image_seed(run.seed, "gate", part)).permutation(len(faces.labels[task]))
+    (pixels,) = faces.batches([np.sort(order[:most])], 0)
+    return pixels
+
+
+def _nonfaces(kind: str, part: str, images: int, faces: torch.Tensor, run: Run) -> torch.Tensor:
+    """Images of a kind, (n, 3, s, s)."""
+    given = faces.permute(0, 2, 3, 1).numpy()
+    drawn = np.stack([nonface(kind, part, number, given, seed=run.seed) for number in range(images)])
+    return torch.from_numpy(drawn).permute(0, 3, 1, 2)

@@ -1,0 +1,137 @@
+"""`fairspace.run`: ask a model everything that a benchmark asks, and keep its answers."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from fairspace.submissions.checking.submission import read_submission
+from fairspace.submissions.errors import UsageError, need_packages
+from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.format.writing import write_submission
+from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen
+from fairspace.submissions.running.asking.models import ModelSettings
+from fairspace.submissions.running.local.own_code import OwnModel
+from fairspace.submissions.running.run import run as run_benchmark
+from fairspace.submissions.running.settings import About, RunSettings
+from fairspace.submissions.running.watching import watched
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Function = Callable[..., Any]
+
+
+class Answers:
+    """What a model answered: `fs.score` takes it, `to_frame` shows it, `save` writes a submission to hand in.
+
+    Args:
+        submission: the answers, checked.
+        notes: what should be known of the run.
+    """
+
+    def __init__(self, submission: Submission, notes: tuple[str, ...] = ()):
+        self.submission, self.notes = submission, notes
+
+    def to_frame(self) -> pd.DataFrame:
+        """`task`, `id`, `sample`, `response` of every request; None where the model refused or failed."""
+        import pandas as pd
+
+        tables = self.submission.tables
+        frames = [tables[name].to_pandas() for name in ("responses", "judgements") if name in tables]
+        return pd.concat(frames, ignore_index=True).dropna(axis="columns", how="all")
+
+    def save(self, path: str | Path) -> Path:
+        """Write a submission's folder or .zip; its path. UsageError if there is something already."""
+        held = self.submission
+        return write_submission(Path(path), held.meta, held.tables, manifest=held.manifest)
+
+    def __repr__(self) -> str:
+        """What there is, in a line and the notes."""
+        meta = self.submission.meta
+        counts = [f"{table.num_rows:,} {name}" for name, table in self.submission.tables.items()]
+        return "\n".join([f"{meta.model} on {meta.benchmark} {meta.dataset_revision}: {', '.join(counts)}", *self.notes])
+
+
+def run(
+    model: Function | str,
+    benchmark: str,
+    *,
+    folder: str | Path | None = None,
+    tasks: Sequence[str] = (),
+    limit: int | None = None,
+    stratified: bool = True,
+    revision: str = "",
+    data: str = "",
+    text_only: bool = False,
+    prefix: str = "plain",
+    seed: int | None = None,
+    name: str = "",
+    workers: int = 1,
+    batch: int = 0,
+    on_error: Literal["raise", "keep"] = "raise",
+    **settings: Any,
+) -> Answers:
+    """Ask a model everything that a benchmark asks; progress goes to standard error.
+
+    Args:
+        model: a function of a prompt, or of a prompt and a list of PIL images, that returns a text, or None where it
+            refuses. With parameters `seed`, `temperature` or `max_tokens` it gets these as well. Or a name that Inspect
+            knows, such as "openai/gpt-4o" or "local/FOLDER" (needs the extra `run`).
+        benchmark: one of `fs.BENCHMARKS`.
+        folder: of the submission. With it every answer is kept at once beside it, in FOLDER.run, and the same call
+            goes on where an earlier one stopped; nothing is asked twice. None keeps all in memory.
+        tasks: of the benchmark; all that are answered with text if empty.
+        limit: stimuli of a task at most, for a first look; results say so and are not ranked.
+        stratified: whether a limited choice is spread evenly over the benchmark's strata.
+        revision: of the dataset; the newest for ''. "v2-core" of fact_or_fair is a part with a known error.
+        data: where pictures are, a folder of builds or NAMESPACE[@TAG] on the Hub; '' for benchmarks without.
+        text_only: without pictures, where the benchmark has that option (genres, stereotypical_bias).
+        prefix: of every prompt, where the benchmark has that option (stereotypical_bias).
+        seed: of the run, from which each request has its own.
+        name: of the model; of the function or the last part of the model's name for ''.
+        workers: threads that call the function at the same time, for one that waits for a server.
+        batch: prompts of one call, which then takes and returns lists; 0 calls with one prompt at a time.
+        on_error: what happens where the function has raised three times for one item: "raise" stops with an error that
+            names the item, "keep" goes on, and that item counts as not handed in.
+        settings: of a named model: temperature, top_p, max_tokens, base_url, connections, retries, timeout, arguments.
+
+    Returns:
+        The answers. GENRES' stories have judges: `fs.items("genres", after=answers)` gives their prompts.
+
+    Errors: UsageError; RunError MODEL_OUTPUT (names the item), MODEL_UNKNOWN, MODEL_SILENT, DATA_MISSING, TASK_UNKNOWN,
+    RUN_OTHER (the folder is another run's), RUN_STOPPED (Ctrl-C); BuildError REVISION_UNKNOWN.
+    """
+    if limit is not None and limit < 1 or workers < 1 or batch < 0:
+        raise UsageError("limit and workers are at least 1, batch at least 0.")
+    if on_error not in ("raise", "keep"):
+        raise UsageError(f"on_error is {on_error!r}. Expected: 'raise' or 'keep'.")
+    evenly = limit is not None and stratified
+    chosen = Chosen(benchmark, data, tuple(tasks), limit, evenly, seed, prefix, text_only, revision)
+    answering = _model(model, name, workers, batch, on_error, settings)
+    with tempfile.TemporaryDirectory(prefix="fairspace-") as scratch, watched() as tell:
+        out = Path(scratch) / "answers" if folder is None else Path(folder).expanduser().absolute()
+        outcome = run_benchmark(RunSettings(chosen, out, answering, about=About(name, NOT_STATED), score=False), tell)
+        return Answers(read_submission(out), outcome.notes)
+
+
+def _model(
+    model: Function | str, name: str, workers: int, batch: int, on_error: Literal["raise", "keep"], settings: dict[str, Any]
+) -> OwnModel | ModelSettings:
+    """Who answers. UsageError for settings that it does not have."""
+    if isinstance(model, str):
+        need_packages("run", "inspect_ai", "openai")
+        if batch or on_error != "raise" or workers != 1:
+            raise UsageError("workers, batch and on_error are for functions; a named model has connections=.")
+        try:
+            return ModelSettings(model, **settings)
+        except TypeError as error:
+            raise UsageError(f"{error}. See fs.run's settings.") from error
+    if not callable(model):
+        raise UsageError(f"The model is {type(model).__name__}. Expected: a function of a prompt, or a name.")
+    if settings:
+        raise UsageError(f"{', '.join(settings)}: settings of a named model; a function has its own.")
+    named = name or getattr(model, "__name__", type(model).__name__)
+    return OwnModel(model, named, workers, batch, on_error)

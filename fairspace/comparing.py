@@ -1,0 +1,166 @@
+"""`fairspace.compare`: two results or more against the first, with intervals and corrected significance."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairspace.outcome import Result, rescore
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.report.differences import Difference, corrected, differences
+from fairspace.submissions.report.first_values import digits, first_values, numbers_of
+from fairspace.submissions.report.latex import caption, latex_table, model_names
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+_HEADS = ("value", "first", "other", "difference", "95 % interval", "p, corrected", "verdict")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One value of one further result against the first.
+
+    Args:
+        model: of the further result.
+        name: of the value.
+        first, other: the effects of both; None without a number.
+        difference: other less first, or their ratio; None where there are no common draws.
+        p: two-sided, corrected for all lines of the comparison.
+    """
+
+    model: str
+    name: str
+    first: float | None
+    other: float | None
+    difference: Difference | None
+    p: float | None
+
+    @property
+    def verdict(self) -> str:
+        """Whether the two differ, at 5 % for all lines together."""
+        if self.difference is None or self.p is None:
+            return "not known"
+        return self.difference.verdict_of(self.p)
+
+    def texts(self) -> tuple[str, ...]:
+        """The line as `_HEADS` has it."""
+        ends, p = ("–", "–"), "–"
+        if self.difference is not None and self.p is not None:
+            between = f"{digits(self.difference.low)} to {digits(self.difference.high)}"
+            ends, p = (_signed(self.difference), between), "< 0.001" if self.p < 0.001 else f"{self.p:.3f}"
+        both = ("–" if number is None else digits(number) for number in (self.first, self.other))
+        return (self.name, *both, *ends, p, self.verdict)
+
+
+class Comparison:
+    """Differences of results to the first one, value by value.
+
+    A difference is of the same resampled items where both results answered the same (its error is that of the pair);
+    where scores multiply, as in IRIS, it is a ratio. Its interval allows for the bias of few samples. Significance is
+    at 5 % for all lines together, by Holm's procedure; *significant if their biases are alike* says that the interval
+    holds no difference although the test finds one.
+    """
+
+    def __init__(self, results: list[Result], lines: list[Line]):
+        self.results, self.lines = results, lines
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each value and further result.
+
+        Columns: `model`, `name`, `first` and `other` (effects), `difference` (a ratio where `ratio` is true) with
+        `low` and `high` (95 %), `p` (two-sided, corrected for all rows), `verdict`. NaN where nothing is known.
+        """
+        import pandas as pd
+
+        rows = []
+        for line in self.lines:
+            between = line.difference
+            ends = (None, None, None) if between is None else (between.value, between.low, between.high)
+            row = {"model": line.model, "name": line.name, "first": line.first, "other": line.other}
+            row |= dict(zip(("difference", "low", "high"), ends, strict=True))
+            rows.append(row | {"ratio": bool(between and between.ratio), "p": line.p, "verdict": line.verdict})
+        numbers = ("first", "other", "difference", "low", "high", "p")
+        return pd.DataFrame(rows).astype(dict.fromkeys(numbers, float))
+
+    def to_latex(self) -> str:
+        r"""The comparison as a LaTeX table (booktabs), for `\input`."""
+        rows = [dict(zip(self._heads(), self._cells(line), strict=True)) for line in self.lines]
+        text = f"{caption(self.results)} Differences to {self.model_names[0]}; p corrected by Holm's procedure."
+        return latex_table(rows, caption=text, label=f"tab:{self.results[0].benchmark}-differences")
+
+    def plot(self) -> go.Figure:
+        """Each difference with its interval as a plotly figure, in errors of its own; 0 is no difference."""
+        from fairspace.submissions.report.figure import difference_strips
+
+        known = [(self._named(line), line.difference, line.verdict) for line in self.lines if line.difference]
+        return difference_strips(known, f"Differences to {self.model_names[0]}")
+
+    @property
+    def model_names(self) -> list[str]:
+        """A name for each result, all of them different."""
+        return model_names(self.results)
+
+    def _several(self) -> bool:
+        return len(self.results) > 2
+
+    def _named(self, line: Line) -> str:
+        return f"{line.name}, {line.model}" if self._several() else line.name
+
+    def _heads(self) -> tuple[str, ...]:
+        heads = (_HEADS[0], *(self.model_names if not self._several() else (self.model_names[0], "other")), *_HEADS[3:])
+        return ("model", *heads) if self._several() else heads
+
+    def _cells(self, line: Line) -> tuple[str, ...]:
+        return (line.model, *line.texts()) if self._several() else line.texts()
+
+    def __repr__(self) -> str:
+        """The table as text."""
+        rows = [self._heads(), *map(self._cells, self.lines)]
+        widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+        return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(text)}</th>" for text in self._heads())
+        cells = (self._cells(line) for line in self.lines)
+        rows = "".join(f"<tr>{''.join(f'<td>{html.escape(text)}</td>' for text in row)}</tr>" for row in cells)
+        return f"<table><tr>{head}</tr>{rows}</table>"
+
+
+def compare(first: Result, *others: Result, standard: str = "") -> Comparison:
+    """The first values of further results less those of the first, by the code of the board's comparison.
+
+    Args:
+        first: what the others are compared with.
+        others: results of the same benchmark and dataset revision; at least one.
+        standard: under which all are scored; the first one's for ''.
+
+    Errors: UsageError if they are of different benchmarks or dataset revisions, or there is no other.
+    """
+    if not others:
+        raise UsageError("Name two results or more: fs.compare(first, other).")
+    kinds = {(result.benchmark, result.signature.get("dataset_revision")) for result in (first, *others)}
+    if len(kinds) > 1:
+        of = " and of ".join(f"{name} {revision}" for name, revision in sorted(kinds, key=str))
+        raise UsageError(f"The results are of {of}; they answer different questions.")
+    standard = standard or first.standard
+    results = [rescore(result, standard) for result in (first, *others)]
+    shown = [first_values(result) for result in results]
+    raw = [name for name in shown[0] if name not in results[0].scores]
+    between = differences(first.benchmark, results, standard, raw)
+    corrected_p = corrected(between)
+    lines = []
+    for place, (model, result) in enumerate(zip(model_names(results)[1:], results[1:], strict=True), 1):
+        for name, value in shown[0].items():
+            if name not in shown[place] or "not_run" in (value.state, shown[place][name].state):
+                continue
+            effects = numbers_of(results[0], value).effect, numbers_of(result, shown[place][name]).effect
+            lines.append(Line(model, name, *effects, between[place].get(name), corrected_p[place].get(name)))
+    return Comparison(results, lines)
+
+
+def _signed(difference: Difference) -> str:
+    text = digits(difference.value)
+    return f"ratio {text}" if difference.ratio else text if difference.value <= 0 else f"+{text}"

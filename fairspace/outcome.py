@@ -1,0 +1,251 @@
+"""`fairspace.score` and what it returns: a `Result` that shows itself as text, table, figure and LaTeX."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.errors import UsageError, did_you_mean, need_packages
+from fairspace.submissions.report.first_values import first_values, numbers_of
+from fairspace.submissions.results import result as results
+from fairspace.submissions.results import scoring
+from fairspace.submissions.results.scoring import limits_of
+from fairspace.submissions.uncertainty.resampling import check_resamples
+from fairspace.submissions.values import Value
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+_SHOWN_REASONS = 3
+
+
+class Named(dict[str, Value]):
+    """Values by name; a wrong name is a KeyError that names the nearest right one."""
+
+    other: Mapping[str, str] = {}
+    """Names that stand elsewhere in a result, and where."""
+
+    def __missing__(self, name: str) -> Value:
+        if name in self.other:
+            raise KeyError(f"{name!r} is in {self.other[name]}")
+        close = did_you_mean(name, [*self, *self.other])
+        raise KeyError(f"There is no value {name!r}{close}. Known: {', '.join(list(self)[:8])}, ...")
+
+
+@dataclass(frozen=True, repr=False)
+class Result(results.Result):
+    """What came of scoring: raw values, scores under one standard, and how sure they are.
+
+    `values["M3"]` and `scores["TBS"]` are `Value`s: `.value` (None unless `.state` is "value"; `.reason` says why),
+    `.low` and `.high` (what missing answers could make of it), `.valid` of `.expected` samples, `.uncertainty` with the
+    95 % interval (`.low`, `.high`), `.debiased`, `.error`, and what fair models show (`.fair`, `.fair_high`).
+    A wrong name is a KeyError that names the nearest right one.
+
+    `meta`, `signature`, `readings` and `variants` say what it rests on; GLOSSARY.md explains every name.
+    """
+
+    def __post_init__(self) -> None:
+        """Give both mappings of values a KeyError that helps."""
+        values, scores = Named(self.values), Named(self.scored.scores)
+        values.other = {name: f'result.scores["{name}"]' for name in scores if name not in values}
+        scores.other = {name: f'result.values["{name}"]' for name in values if name not in scores}
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "_scores", scores)
+
+    @classmethod
+    def of(cls, result: results.Result) -> Result:
+        """The same result as one that shows itself."""
+        return cls(**{field.name: getattr(result, field.name) for field in fields(results.Result)})
+
+    @property
+    def scores(self) -> Mapping[str, Value]:
+        """What the standard makes of the raw values, by name."""
+        scores: Mapping[str, Value] = self._scores  # type: ignore[attr-defined]
+        return scores
+
+    def save(self, path: str | Path) -> Path:
+        """Write the result as JSON, for `fs.load_result`, `fairspace score` and `fairspace report`; the path."""
+        Path(path).write_text(self.dumps(), encoding="utf-8")
+        return Path(path)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Every score and raw value, the first values of the benchmark first; one row for each name.
+
+        Of a name that both have (GENRES' metrics) the raw value is shown; the score is the same, or undefined where the
+        standard asks for more answers.
+
+        Columns:
+            kind: `score` or `raw value`.
+            effect: the value less its bias of few samples where that is known; NaN without a number.
+            interval_low, interval_high: its 95 % interval; NaN where nothing was resampled.
+            excess: how far it is beyond a perfectly fair model of the same size; NaN where nobody can say.
+            like_fair: whether it cannot be told from such a model.
+            value: as measured.
+            lowest, highest: the least and the most that missing answers could make of it; ranks use the worse.
+            valid, expected: samples that could be used, and that the protocol asks for.
+            ideal: the number of a fair model with endless samples; NaN where there is none.
+            worse: the side of it that is less fair: above, below or either; None where none is.
+            state, reason: `value`, `undefined` or `not_run`, and why.
+        """
+        import pandas as pd
+
+        first = first_values(self)
+        shown = {**first, **self.scores, **self.values}
+        frame = pd.DataFrame([self._line(name, value) for name, value in shown.items()]).set_index("name")
+        numbers = [name for name in frame.columns if name not in ("kind", "like_fair", "worse", "state", "reason")]
+        whole = [name for name in numbers if name not in ("valid", "expected")]
+        return frame.astype(dict.fromkeys(whole, float))
+
+    def _line(self, name: str, value: Value) -> dict[str, Any]:
+        three = numbers_of(self, value)
+        ideal = find_benchmark(self.benchmark).ideal(name, self.standard)
+        low, high = three.interval or (None, None)
+        return {
+            "name": name,
+            "kind": "raw value" if name in self.values else "score",
+            "effect": three.effect,
+            "interval_low": low,
+            "interval_high": high,
+            "excess": three.excess,
+            "like_fair": three.like_fair,
+            "value": value.value,
+            "lowest": value.low,
+            "highest": value.high,
+            "valid": value.valid,
+            "expected": value.expected,
+            "ideal": None if ideal is None else ideal.number,
+            "worse": None if ideal is None else ideal.worse,
+            "state": value.state,
+            "reason": value.reason,
+        }
+
+    def plot(self, *names: str) -> go.Figure:
+        """Values as a plotly figure: effect, 95 % interval, mean of fair models, ideal as a dashed line.
+
+        Args:
+            names: of raw values and scores; the first values of the benchmark if there are none.
+
+        What is undefined says so, and what was not run is left out. Strips have one scale where that shows all of them
+        well, else each its own. KeyError names the nearest right name.
+        """
+        from fairspace.submissions.report.figure import strips
+
+        return strips(self, {name: self._known(name) for name in names} or first_values(self))
+
+    def to_latex(self, *names: str) -> str:
+        r"""The same values as a LaTeX table (booktabs), for `\input`; its caption has what was not run."""
+        from fairspace.submissions.report.latex import results_latex
+
+        return results_latex([self], {name: self._known(name) for name in names})
+
+    def _known(self, name: str) -> Value:
+        return self.scores[name] if name in self.scores and name not in self.values else self.values[name]
+
+    def __repr__(self) -> str:
+        """The first values with their three numbers, and why there is no rank."""
+        rows = [(name, *_texts(self, value)) for name, value in first_values(self).items()]
+        widths = [max(len(row[place]) for row in rows) for place in range(4)]
+        lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+        return "\n".join([self._title(), *lines, *self._remarks()])
+
+    def _repr_html_(self) -> str:
+        cells = [(name, *_texts(self, value)) for name, value in first_values(self).items()]
+        heads = ("", "effect", "95 % interval", "over a fair model")
+        head = "".join(f"<th>{text}</th>" for text in heads)
+        rows = "".join(f"<tr>{''.join(f'<td>{html.escape(text)}</td>' for text in row)}</tr>" for row in cells)
+        remarks = "".join(f"<li>{html.escape(text)}</li>" for text in self._remarks())
+        title = html.escape(self._title())
+        return f"<table><caption>{title}</caption><tr>{head}</tr>{rows}</table><ul>{remarks}</ul>"
+
+    def _title(self) -> str:
+        model = self.meta.get("model")
+        named = "" if model in (None, "not stated") else f"{model} on "
+        bench = find_benchmark(self.benchmark)
+        better = "higher" if bench.higher_is_better else "lower"
+        return f"{named}{bench.title}, standard {self.standard}: {better} is better"
+
+    def _remarks(self) -> list[str]:
+        marks, reasons = limits_of(self), self.scored.unranked
+        more = [f"and {len(reasons) - _SHOWN_REASONS} more reasons"] if len(reasons) > _SHOWN_REASONS else []
+        labels = [f"{name}: {label}" for name, label in self.scored.labels.items()]
+        total, measured = self.scores[self.scored.ranking], sum(v.state == "value" for v in self.values.values())
+        if total.state != "value" and measured:
+            labels.append(f"{measured} raw values have a number: to_frame() lists them, and plot(NAME) shows them")
+        return [*labels, *marks, *(f"not ranked: {reason}" for reason in reasons[:_SHOWN_REASONS] if reason not in marks), *more]
+
+
+def _texts(result: Result, value: Value) -> tuple[str, str, str]:
+    three = numbers_of(result, value)
+    return three.effect_text, three.interval_text, three.excess_text
+
+
+def score(
+    answers: Any,
+    benchmark: str = "",
+    *,
+    standard: str = "",
+    revision: str = "",
+    model: str = "",
+    judge: str = "",
+    labels: str = "",
+    ares: str = "",
+    resamples: int | None = None,
+) -> Result:
+    """Check answers and score them, here and in private: nothing is sent, and nothing need be said of the model.
+
+    Args:
+        answers: one of
+            - a pandas DataFrame, `datasets.Dataset`, Arrow table or list of dicts with `id` and `response`, and with
+              `task` where ids do not tell it; further columns are ignored. None or NaN: the model gave no answer.
+              Annotated images have `status` and labels instead, judges' answers `judgement`;
+            - a dict of table -> the same, such as {"responses": frame, "judgements": frame};
+            - a .jsonl, .parquet or .csv file of these columns;
+            - a submission's folder or zip, or what `fs.run` returned.
+        benchmark: one of `fs.BENCHMARKS`; a submission says it itself.
+        standard: the rules that turn values into scores; the benchmark's default for ''.
+        revision: of the dataset whose items were answered; the newest for ''.
+        model: a name for tables and figures; nothing is looked up.
+        judge: who judged, where there are judgements; some standards of GENRES depend on it.
+        labels: what labelled the images, where there are annotations.
+        ares: folder of ARES, or repository@revision: labels the images of a submission's folder.
+        resamples: bootstrap replicates for the intervals, 0 for none; FAIRSPACE_RESAMPLES or 1 000 for None.
+
+    Returns:
+        The result. Its scores and values are numbers in the units that GLOSSARY.md states, *undefined* (the definition
+        gives no number for these answers) or *not run*; nothing that is missing counts as 0.
+
+    Errors: SubmissionError with every fault, where it is (rows from 0, as `answers.iloc` counts) and how to mend it;
+    UsageError for an unknown benchmark or standard, or columns that are not there; BuildError REVISION_UNKNOWN.
+    """
+    from fairspace.answers import submission_of
+    from fairspace.asking import Answers
+
+    if resamples is not None:
+        check_resamples(resamples, "resamples")
+    handed = answers.submission if isinstance(answers, Answers) else answers
+    submission = submission_of(handed, benchmark, revision=revision, model=model, judge=judge, labels=labels)
+    if benchmark not in ("", submission.meta.benchmark):
+        raise UsageError(f"The answers are to {submission.meta.benchmark}, not to {benchmark}.")
+    if ares:
+        if submission.images is None:
+            raise UsageError("There are no images to label; leave out ares.")
+        need_packages("ares", "torch", "transformers", "xgboost")
+        from fairspace.submissions.running.labelling import label_images
+
+        submission = label_images(Path(answers), submission, ares)
+    return Result.of(scoring.score_submission(submission, standard, resamples))
+
+
+def load_result(path: str | Path) -> Result:
+    """The result in a file that `Result.save` or `fairspace score --out` wrote. UsageError if it is none."""
+    return Result.of(scoring.load_result(Path(path)))
+
+
+def rescore(result: results.Result, standard: str) -> Result:
+    """The same raw values under another standard; no answers are needed. UsageError if there is none of that name."""
+    return Result.of(scoring.rescore(result, standard))

@@ -1,0 +1,164 @@
+"""`fairspace.items`: what a benchmark asks, as a data frame or a dataset."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
+import pyarrow as pa
+
+from fairspace.answers import submission_of
+from fairspace.submissions.benchmarks.benchmark import Benchmark
+from fairspace.submissions.benchmarks.registry import NAMES
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.errors import UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from datasets import Dataset
+
+_PIECE = 500
+"""Pictures of one piece of an Arrow column, which holds at most 2 GB."""
+
+
+@overload
+def items(
+    benchmark: str,
+    task: str = ...,
+    *,
+    revision: str = ...,
+    after: Any = ...,
+    data: str = ...,
+    as_dataset: Literal[False] = ...,
+) -> pd.DataFrame: ...
+
+
+@overload
+def items(
+    benchmark: str,
+    task: str = ...,
+    *,
+    revision: str = ...,
+    after: Any = ...,
+    data: str = ...,
+    as_dataset: Literal[True],
+) -> Dataset: ...
+
+
+def items(
+    benchmark: str,
+    task: str = "",
+    *,
+    revision: str = "",
+    after: Any = None,
+    data: str = "",
+    as_dataset: bool = False,
+) -> pd.DataFrame | Dataset:
+    """What to ask a model: one row for each answer that the benchmark expects.
+
+    Add a column `response` and hand the frame to `fs.score`. What was left out counts as not handed in.
+
+    Args:
+        benchmark: one of `fs.BENCHMARKS`.
+        task: one of the benchmark's; all that are not optional for ''.
+        revision: of the dataset; the newest for ''.
+        after: answers, as `fs.score` takes them, that further prompts follow from: stories of GENRES give the prompts
+            of its judge, annotated neutral images of IRIS its steer prompts. These prompts alone are returned.
+        data: where pictures are, a folder of builds or NAMESPACE[@TAG] on the Hub; `image` has the bytes of
+            each file then, and items whose picture the data lack are left out.
+        as_dataset: a `datasets.Dataset` instead of a DataFrame; its pictures are `Image`s.
+
+    Returns:
+        `task`, `id`, `sample` (from 0), `prompt`, and what the plan knows of the item, such as `occupation`. Tasks of
+        making images have a prompt as well: their answers are annotated images (submissions/FORMAT.md).
+
+    Errors: UsageError for an unknown benchmark or task, or one whose prompts follow from answers; BuildError
+    REVISION_UNKNOWN; RunError DATA_MISSING, DATA_INVALID.
+    """
+    bench = find_benchmark(benchmark)
+    if task and task not in bench.task_names():
+        known = ", ".join(bench.task_names())
+        raise UsageError(f"{benchmark} has no task {task!r}{did_you_mean(task, bench.task_names())}. Known: {known}.")
+    if after is not None:
+        tables, revision = _following(bench, after, revision)
+    else:
+        revision = bench.revision(revision)
+        tables = bench.items(revision, [task] if task else ())
+    wanted = {name: table for name, table in tables.items() if name == task or not task and _usual(bench, name, after)}
+    if not wanted:
+        raise UsageError(f"The prompts of {task or benchmark} follow from answers: name them with after=.")
+    whole = pa.concat_tables(
+        [_rows(bench, name, table, revision) for name, table in wanted.items()], promote_options="permissive"
+    )
+    pictures: list[bytes | None] | None = None
+    if data:
+        whole, pictures = _with_pictures(whole, bench, list(wanted), data, revision)
+    if as_dataset:
+        return _dataset(whole, pictures)
+    frame: pd.DataFrame = whole.to_pandas()
+    if pictures is not None:
+        frame["image"] = pictures
+    return frame
+
+
+def _usual(bench: Benchmark, task: str, after: Any) -> bool:
+    return after is not None or not bench.task(task).optional
+
+
+def _following(bench: Benchmark, after: Any, revision: str) -> tuple[dict[str, pa.Table], str]:
+    """The prompts that follow from answers, and the dataset revision of these."""
+    from fairspace.asking import Answers
+
+    follow = bench.judge or bench.steer
+    if follow is None:
+        having = [name for name in NAMES if find_benchmark(name).judge or find_benchmark(name).steer]
+        raise UsageError(f"No prompts of {bench.name} follow from answers; leave out after. {', '.join(having)} have them.")
+    handed = after.submission if isinstance(after, Answers) else after
+    submission = submission_of(handed, bench.name, revision=revision)
+    tables = follow(submission)
+    if not tables:
+        raise UsageError("No prompts follow from these answers: no story could be read, or no image is labelled.")
+    return dict(tables), submission.meta.dataset_revision
+
+
+def _rows(bench: Benchmark, name: str, table: pa.Table, revision: str) -> pa.Table:
+    """A task's items, each as often as it is asked, with the columns that say where an answer belongs."""
+    samples = bench.task(name).samples_of(revision)
+    whole = table.take(pa.array(np.repeat(np.arange(table.num_rows), samples)))
+    first = {"task": pa.array([name] * whole.num_rows), "id": whole["id"]}
+    first |= {"sample": pa.array(np.tile(np.arange(samples, dtype=np.int32), table.num_rows)), "prompt": whole["prompt"]}
+    return pa.table({**first, **{column: whole[column] for column in whole.column_names if column not in first}})
+
+
+def _with_pictures(
+    whole: pa.Table, bench: Benchmark, tasks: list[str], data: str, revision: str
+) -> tuple[pa.Table, list[bytes | None]]:
+    """The rows whose picture the data have, and the bytes of each row's picture; questions about one share them."""
+    from fairspace.submissions.running.asking.parts import parts
+    from fairspace.submissions.running.data.data import open_data
+
+    answered = [name for name in tasks if bench.task(name).ask is not None]
+    of_item: dict[tuple[str, str], bytes | None] = {}
+    for part in parts(bench.name, open_data(data, revision), tasks=answered, revision=revision):
+        for place in range(len(part.stimuli)):
+            shown = part.read(place)
+            for ask in shown.asks:
+                of_item[ask.task, ask.id] = None if ask.image is None else shown.images[ask.image]
+    keys = list(zip(whole["task"].to_pylist(), whole["id"].to_pylist(), strict=True))
+    kept = [row for row, key in enumerate(keys) if key in of_item]
+    return whole.take(pa.array(kept, pa.int64())), [of_item[keys[row]] for row in kept]
+
+
+def _dataset(whole: pa.Table, pictures: list[bytes | None] | None) -> Dataset:
+    from datasets import Dataset, Image
+
+    if pictures is None:
+        return Dataset(whole)
+    kind = Image().pa_type
+    pieces = [
+        pa.array([{"bytes": picture, "path": None} for picture in pictures[first : first + _PIECE]], kind)
+        for first in range(0, len(pictures), _PIECE)
+    ]
+    if "image" in whole.column_names:  # the plan's name of the picture
+        whole = whole.drop_columns("image")
+    return Dataset(whole.append_column("image", pa.chunked_array(pieces, kind))).cast_column("image", Image())

@@ -1,0 +1,200 @@
+"""The first screen: who leads each benchmark, how sure that is, and where chance and the ideal are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from fairspace.leaderboard_space.boards.board_cache import BoardCache
+from fairspace.leaderboard_space.boards.tables.columns import numbers_of
+from fairspace.leaderboard_space.boards.tables.intervals import FAR, Scale
+from fairspace.leaderboard_space.boards.telling import provenance_of
+from fairspace.leaderboard_space.boards.view import View, total_of
+from fairspace.leaderboard_space.boards.views import VIEWS
+from fairspace.leaderboard_space.state import State
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.errors import plain
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row_classes import RowClass
+from fairspace.submissions.results.row_errors import with_errors
+
+MOST = 5
+"""Models of a small chart that are verified or printed, or one more; of those handed in, the best of each cohort."""
+RankedWith = tuple[RowClass, str, str]
+CHANCE = "baseline: random"
+"""Name of the bundled baseline whose score is what chance gives."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One model of a small chart; places are in percent of its width.
+
+    Args:
+        model: its name, untrusted text.
+        cohort: that it is ranked in, where a benchmark has several.
+        mark: the evidence, a key of `PROVENANCES`.
+        text: the score.
+        sure: the 95 % interval in words, or why there is none.
+        at: where the score is.
+        interval: where the interval's ends are.
+        chance: where random answers are.
+        beyond: whether the score is outside of the chart.
+        leads: whether it is the first of its kind and cohort.
+    """
+
+    model: str
+    cohort: str
+    mark: str
+    text: str
+    sure: str
+    at: float
+    interval: tuple[float, float] | None
+    chance: float | None
+    beyond: bool
+    leads: bool
+
+
+@dataclass(frozen=True)
+class Front:
+    """A small chart of a benchmark's best models.
+
+    Args:
+        view: of the benchmark.
+        higher: whether a higher score is better.
+        lines: best first within their kind and cohort.
+        ideal: where the ideal is, in percent; None without one.
+        words: who leads, and how sure that is.
+    """
+
+    view: View
+    higher: bool
+    lines: Sequence[Line]
+    ideal: float | None
+    words: str
+
+    @property
+    def chance(self) -> float | None:
+        """Where random answers are, for the axis."""
+        return next((line.chance for line in self.lines if line.chance is not None), None)
+
+
+_FRONTS: BoardCache[Front] = BoardCache(8)
+
+
+def fronts(state: State) -> list[Front]:
+    """One small chart per benchmark, under its default standard."""
+    return [_front_of(state, name) for name in VIEWS]
+
+
+def _front_of(state: State, name: str) -> Front:
+    standard = find_benchmark(name).default
+    return _FRONTS.get_or_make(
+        (name, standard), lambda: state.board(name, standard), lambda rows: front(VIEWS[name], standard, rows)
+    )
+
+
+def front(view: View, standard: str, board: Iterable[Row]) -> Front:
+    """The small chart of a board.
+
+    Args:
+        view: of the benchmark.
+        standard: of the board.
+        board: its rows, in their order.
+    """
+    board = list(board)
+    chosen = with_errors(_best(view, board), standard)
+    numbers = {row.entry: numbers_of(total_of(view, row), row) for row in chosen}
+    effects = {entry: three.effect for entry, three in numbers.items() if three.effect is not None}
+    bench = find_benchmark(view.benchmark)
+    ideals = (bench.ideal(total_of(view, row).score, standard) for row in chosen)
+    ideal = next((known.number for known in ideals if known is not None), None)
+    chances = {row.cohort: number for row in board if (number := _chance(view, row)) is not None}
+    scale = Scale.of(effects, chosen, ideal)
+    far = FAR * max(abs(scale.least), abs(scale.most))
+    scale = Scale.of(effects, chosen, ideal, *(number for number in chances.values() if abs(number) <= far))
+    lines: list[Line] = []
+    seen = set()
+    for row in chosen:
+        three, chance = numbers[row.entry], chances.get(row.cohort)
+        ends = three.interval
+        lines.append(
+            Line(
+                plain(row.model),
+                row.cohort,
+                provenance_of(row),
+                three.effect_text,
+                f"95 % interval {three.interval_text}" if ends else f"{three.interval_text}, no interval",
+                scale.place(effects[row.entry]),
+                None if ends is None else (scale.place(ends[0]), scale.place(ends[1])),
+                scale.place(chance) if chance is not None and abs(chance) <= far else None,
+                not scale.holds(effects[row.entry]),
+                row.ranked_with not in seen,
+            )
+        )
+        seen.add(row.ranked_with)
+    leaders = [row for row, line in zip(chosen, lines, strict=True) if line.leads]
+    ranked = Counter(row.ranked_with for row in board if row.rank is not None)
+    words = _words(view, leaders, ranked, bench.higher_is_better)
+    return Front(view, bench.higher_is_better, lines, None if ideal is None else scale.place(ideal), words)
+
+
+def _best(view: View, board: Iterable[Row]) -> list[Row]:
+    """The rows of a small chart, those that were handed in last; what has no rank is in it only if it is printed."""
+    fit = (
+        row for row in board if (row.rank is not None or row.row_class == "printed") and _score(view, row) is not None
+    )
+    groups = [list(members) for _, members in groupby(fit, lambda row: row.ranked_with)]
+    sure = [rows for rows in groups if rows[0].row_class != "handed in"]
+    most = -(-MOST // max(1, len(sure)))
+    best = [row for rows in sure for row in rows[:most]]
+    return best + [rows[0] for rows in groups if rows not in sure]
+
+
+def _score(view: View, row: Row) -> float | None:
+    """The score that ranks go by, in the unit of the scorer."""
+    value = total_of(view, row).of(row)
+    return None if value is None else value.value
+
+
+def _chance(view: View, row: Row) -> float | None:
+    """What random answers score, if the row is theirs."""
+    return _score(view, row) if row.row_class == "baseline" and row.model == CHANCE else None
+
+
+def _words(view: View, leaders: Sequence[Row], ranked: Mapping[RankedWith, int], higher: bool) -> str:
+    """Who leads, kind by kind, and how sure that is.
+
+    Args:
+        view: of the benchmark.
+        leaders: the first row of each kind and cohort.
+        ranked: how many rows of each kind and cohort have a rank.
+        higher: whether a higher score is better.
+    """
+    parts = []
+    for row_class, members in groupby(leaders, lambda row: row.row_class):
+        rows = list(members)
+        names = list(dict.fromkeys(plain(row.model) for row in rows))
+        if all(ranked[row.ranked_with] == 1 for row in rows):
+            parts.append(f"{row_class.capitalize()}: only {' and '.join(names)}.")
+            continue
+        if rows[0].rank is None:
+            who = f"{names[0]} has the {'highest' if higher else 'lowest'} score, without a rank"
+        elif len(names) == 1:
+            who = f"{names[0]} leads" + (f" with each {view.cohort.lower()}" if len(rows) > 1 and view.cohort else "")
+        else:
+            who = " and ".join(f"{plain(row.model)} ({row.cohort})" if row.cohort else plain(row.model) for row in rows)
+            who = f"{who} lead"
+        parts.append(f"{row_class.capitalize()}: {who}, {_how_sure(rows)}.")
+    return " ".join(parts)
+
+
+def _how_sure(rows: Sequence[Row]) -> str:
+    """How sure it is that these lead."""
+    worst = max((row.rank_range[1] for row in rows if row.rank_range is not None), default=0)
+    if rows[0].row_class == "printed":
+        return "printed without an interval"
+    if not worst:
+        return "how sure is not known"
+    return "told apart from all others" if worst == 1 else f"but could be rank {worst}"

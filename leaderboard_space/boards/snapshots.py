@@ -1,0 +1,95 @@
+"""The boards as they are shown: one thread makes the next snapshot of a board while readers get the one before."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from fairspace.submissions.results.row import Row
+
+Rows = tuple[Row, ...]
+Board = tuple[str, str]
+
+
+class Snapshots:
+    """Rows by benchmark and standard. Safe for several threads; what it gives never changes afterwards.
+
+    Args:
+        make: benchmark and standard -> the rows as the log has them now.
+        pace: seconds between two snapshots of a board; 0: the next reader gets, and waits for, what has changed.
+        clock: monotonic seconds.
+
+    `warm`, if it is set, is called with the benchmark of a new snapshot: to make what most readers ask for.
+    """
+
+    def __init__(
+        self, make: Callable[[str, str], Rows], pace: float = 0.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._make, self.pace, self._clock = make, pace, clock
+        self.warm: Callable[[str], object] | None = None
+        self._boards: dict[Board, Rows] = {}
+        self._versions: dict[str, int] = {}
+        self._changed: dict[str, int] = {}
+        """Benchmark -> the last event that no snapshot shows yet."""
+        self._made: dict[str, float] = {}
+        self._dropped = 0
+        self._lock, self._making = threading.Lock(), threading.Lock()
+
+    def version(self, benchmark: str = "") -> int:
+        """The last event that the boards of a benchmark show, or all boards: it or a later one is in what is made."""
+        versions = self._versions
+        return versions.get(benchmark, 0) if benchmark else max(versions.values(), default=0)
+
+    def rows(self, benchmark: str, standard: str) -> Rows:
+        """The rows of a board; the first reader waits for them."""
+        board = (benchmark, standard)
+        if (kept := self._boards.get(board)) is not None:
+            return kept
+        with self._making:
+            if (kept := self._boards.get(board)) is not None:
+                return kept
+            dropped = self._dropped
+            rows = self._make(benchmark, standard)
+            with self._lock:
+                if dropped == self._dropped:  # else they may lack what has come meanwhile
+                    self._boards = {**self._boards, board: rows}
+            return rows
+
+    def change(self, benchmark: str, number: int) -> None:
+        """An event changes the boards of a benchmark."""
+        with self._lock:
+            if not self.pace or not any(board[0] == benchmark for board in self._boards):
+                self._place(benchmark, number, {})
+                self._dropped += 1
+                return
+            waits = benchmark in self._changed
+            self._changed[benchmark] = number
+            seconds = self._made.get(benchmark, -self.pace) + self.pace - self._clock()
+        if not waits:
+            timer = threading.Timer(max(0.0, seconds), self.renew, (benchmark,))
+            timer.daemon = True
+            timer.start()
+
+    def renew(self, benchmark: str) -> bool:
+        """Make the next snapshot now; whether there was anything that the last one did not show."""
+        with self._making:
+            with self._lock:
+                number = self._changed.pop(benchmark, None)
+            if number is None:
+                return False
+            boards: dict[Board, Rows] = {}
+            try:
+                boards = {board: self._make(*board) for board in self._boards if board[0] == benchmark}
+            finally:  # what could not be made, the next reader makes, and is told why not
+                with self._lock:
+                    self._place(benchmark, number, boards)
+        if self.warm is not None:
+            self.warm(benchmark)
+        return True
+
+    def _place(self, benchmark: str, number: int, boards: dict[Board, Rows]) -> None:
+        others = {board: rows for board, rows in self._boards.items() if board[0] != benchmark}
+        self._boards = others | boards
+        self._versions = {**self._versions, benchmark: number}
+        self._made[benchmark] = self._clock()

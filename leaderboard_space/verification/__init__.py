@@ -1,0 +1,1 @@
+"""The evidence and the signature of a verified row."""

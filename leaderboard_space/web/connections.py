@@ -1,0 +1,217 @@
+"""Bounds on connections, before a request of theirs is read: how many, and how long each may take.
+
+Uvicorn has no limit of time for a request, and counts connections that sent nothing like those that are answered. Here
+a request must have come within its time, an address has so many connections, and when all places are taken, the
+connection that has waited longest for a request of its client makes room: nobody who asks waits for one who does not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+from collections import Counter, OrderedDict
+from dataclasses import dataclass, field
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from fairspace.leaderboard_space.web.forwarded import Proxies
+from fairspace.leaderboard_space.web.rates import network
+
+HEAD_SECONDS = 15.0
+"""From the opening of a connection, or the end of an answer, until the next request's head must have come."""
+HEAD_BYTES = 64 << 10
+"""Of a head that is read; `Guard` refuses smaller ones in words."""
+STALL_SECONDS = 60.0
+"""After which somebody who reads an answer must have taken `SLOWEST` bytes for each of them."""
+SLOWEST = 1 << 10
+MOST = 1000
+"""Connections at a time; `RESERVE` more are taken while all of these are being answered, to tell who asks that it is
+so, and for the addresses of watchers."""
+RESERVE = 50
+MOST_OF_ADDRESS = 100
+"""Connections of one address, unless it is a proxy's."""
+FILES = 512
+"""Descriptors that all else may need: the store, jobs, libraries."""
+WATCHED = (b"/health", b"/health/live", b"/metrics")
+
+
+@dataclass(eq=False)
+class Places:
+    """The connections of a server by address, and those that wait for a request, the longest first.
+
+    Args:
+        proxies: whose connections are those of many clients, and have no bound of their own.
+        most: connections in all.
+        of_address: connections of one address; 0 for any number.
+        head_seconds: as `HEAD_SECONDS`.
+        body_seconds: from the head of a request until its body must have come.
+    """
+
+    proxies: Proxies
+    most: int = MOST
+    of_address: int = MOST_OF_ADDRESS
+    head_seconds: float = HEAD_SECONDS
+    body_seconds: float = 600.0
+    held: Counter[str] = field(default_factory=Counter)
+    waiting: OrderedDict[BoundedProtocol, None] = field(default_factory=OrderedDict)
+
+    def bounds(self, peer: str) -> str:
+        """The address that a connection counts for, '' for a proxy's."""
+        return "" if not self.of_address or peer in self.proxies else network(peer)
+
+    def protocol(self) -> type[BoundedProtocol]:
+        """The protocol of a server whose connections these are."""
+        places_of_server = self
+
+        class Bounded(BoundedProtocol):
+            places = places_of_server
+
+        return Bounded
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """A connection that has a place among `places` and keeps to their limits of time."""
+
+    places: Places
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._address, self._head = "", 0
+        self._in_head = True
+        self._deadline: asyncio.TimerHandle | None = None
+        self._stall: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take a place, if need be that of who waits longest."""
+        super().connection_made(transport)
+        places = self.places
+        self._address = places.bounds(self.client[0] if self.client else "")
+        if self._address:
+            places.held[self._address] += 1
+        if self._address and places.held[self._address] > places.of_address:
+            self._refuse(b"429 Too Many Requests")
+            return
+        if places.waiting and self._is_beyond(places.most):
+            places.waiting.popitem(last=False)[0].give_up()
+        if self._is_beyond(places.most + RESERVE):
+            self._refuse(b"503 Service Unavailable")
+            return
+        self._await_request()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Give the place back."""
+        super().connection_lost(exc)
+        self._unset_keepalive_if_required()
+        self._stop_waiting()
+        if self._stall is not None:
+            self._stall.cancel()
+        if self._address:
+            self.places.held[self._address] -= 1
+            if not self.places.held[self._address]:
+                del self.places.held[self._address]
+
+    def data_received(self, data: bytes) -> None:
+        """Read what came, as far as a head may be long."""
+        if self.transport.is_closing():
+            return
+        self._head += len(data)
+        super().data_received(data)
+        if self._in_head and self._head > HEAD_BYTES and not self.transport.is_closing():
+            self._refuse(b"431 Request Header Fields Too Large")
+
+    def on_message_begin(self) -> None:
+        """Begin a head."""
+        self._in_head = True
+        super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header; what follows a body adds nothing to the request."""
+        if self._in_head:
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """Let the request be answered, and its body come within its time."""
+        self._in_head, self._head = False, 0
+        self._stop_waiting()
+        self._deadline = self.loop.call_later(self.places.body_seconds, self.give_up)
+        is_full = self.url not in WATCHED and self._is_beyond(self.places.most)
+        self.limit_concurrency = self.places.most + 1 if is_full else None
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """End the request; the answer may take its time, unless it was there before."""
+        super().on_message_complete()
+        self._in_head, self._head = True, 0
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._stop_waiting()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        if not self.transport.is_closing() and self.cycle.response_complete:
+            self._head = 0
+            self._await_request()
+
+    def pause_writing(self) -> None:
+        """Watch whether an answer is being read."""
+        super().pause_writing()
+        self._watch_reader()
+
+    def resume_writing(self) -> None:
+        """What was sent has been read."""
+        super().resume_writing()
+        if self._stall is not None:
+            self._stall.cancel()
+
+    def give_up(self) -> None:
+        """End a connection whose request did not come in time, or whose place another one needs."""
+        if not self.transport.is_closing():
+            if self._in_head and self._head:
+                self._refuse(b"408 Request Timeout")
+            else:
+                self.transport.close()
+
+    def _is_beyond(self, most: int) -> bool:
+        """Whether there are more connections, without those that are ending."""
+        if len(self.connections) <= most:
+            return False
+        return sum(not connection.transport.is_closing() for connection in self.connections) > most
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """An answer over HTTP says enough."""
+
+    def _await_request(self) -> None:
+        self._stop_waiting()
+        self.places.waiting[self] = None
+        self._deadline = self.loop.call_later(self.places.head_seconds, self.give_up)
+
+    def _stop_waiting(self) -> None:
+        self.places.waiting.pop(self, None)
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _watch_reader(self, before: float = float("inf")) -> None:
+        """End a connection that leaves an answer unread."""
+        unread = self.transport.get_write_buffer_size()
+        if unread > before - SLOWEST * STALL_SECONDS:
+            self.transport.abort()
+        else:
+            self._stall = self.loop.call_later(STALL_SECONDS, self._watch_reader, unread)
+
+    def _refuse(self, status: bytes) -> None:
+        """Say in one line why the connection ends."""
+        self._stop_waiting()
+        self.transport.write(b"HTTP/1.1 " + status + b"\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+        self.transport.close()
+
+
+def allow_descriptors() -> int:
+    """Raise this process' limit of open files as far as the connections need; how many connections that allows."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST + RESERVE + FILES
+    if 0 <= soft < wanted:
+        soft = wanted if hard < 0 else min(hard, wanted)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return MOST if soft < 0 else max(100, min(MOST, soft - RESERVE - FILES))

@@ -1,0 +1,197 @@
+"""Items to look at: for each value the answers or images that pull it furthest from fair, and typical ones.
+
+A few short texts of what was handed in stay with the result, so that a reader sees what a number is made of: the
+prompt, the answer with what was read of it marked, and the rule that read it; of an image, what its labeller saw in
+it. No picture is kept, and nothing of item sets that are held back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES
+from fairspace.submissions.answers.rows import ReadRows, as_text
+from fairspace.submissions.answers.summary import excerpt
+from fairspace.submissions.benchmarks.benchmark import Benchmark
+from fairspace.submissions.benchmarks.task import Task
+from fairspace.submissions.errors import plain
+from fairspace.submissions.format.schema import LABELS, Submission, Tool
+from fairspace.submissions.validity.study import Floats, Integers, Study
+
+Kind = Literal["worst", "typical"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+CHOSEN: Mapping[Kind, int] = {"worst": 3, "typical": 2}
+"""Items of a value."""
+LONGEST, LONGEST_PROMPT = 320, 900
+"""Characters of an answer, and of a prompt, whose last words may be the options that the answer names."""
+_LOOKED_AT = 60
+"""Samples among which a value's items of a kind are, the first of their order."""
+_LONGEST_TEXT, _MOST_VALUES, _MOST_ITEMS = 1_000, 64, 16
+
+
+@dataclass(frozen=True)
+class Item:
+    """One answer and what was read of it, shortened.
+
+    Args:
+        kind: `worst`: it pulls the value furthest from fair; `typical`: as many pull more as less.
+        task, id: which item was answered.
+        prompt: what was asked.
+        outcome, value, rule: how it was read, as in `answers.reading.Reading`; the value as text.
+        before, marked, after: the answer, around what was read; empty of an image.
+        score: what the answer adds to the value, such as '1 if female is chosen: 0'.
+    """
+
+    kind: str
+    task: str
+    id: str
+    prompt: str
+    outcome: str
+    value: str
+    rule: str
+    before: str
+    marked: str = ""
+    after: str = ""
+    score: str = ""
+
+    def to_json(self) -> dict[str, str]:
+        """As JSON data, without what is empty."""
+        return {name: text for name, text in vars(self).items() if text}
+
+    @classmethod
+    def from_json(cls, data: Any) -> Item:
+        """What `to_json` wrote. TypeError or ValueError if it is none."""
+        if type(data) is not dict or not all(type(t) is str and len(t) <= _LONGEST_TEXT for t in data.values()):
+            raise ValueError(f"an item: expected texts of at most {_LONGEST_TEXT} characters")
+        if data.get("kind") not in KINDS or data.get("outcome") not in OUTCOMES:
+            raise ValueError(f"an item: expected a kind of {', '.join(KINDS)}, and an outcome of {', '.join(OUTCOMES)}")
+        return cls(**{"prompt": "", "value": "", "rule": "", "before": "", **data})
+
+
+Shown = Callable[[Item, int], Item | None]
+"""An item without its answer, which sample of it -> the item with what was handed in for it."""
+Items = Mapping[str, tuple[Item, ...]]
+"""Value -> items of it, the worst first."""
+
+
+def items_from_json(data: Any) -> Items:
+    """The items of a result's JSON data. TypeError or ValueError if it has none."""
+    if type(data) is not dict or len(data) > _MOST_VALUES:
+        raise ValueError(f"items: expected an object of at most {_MOST_VALUES} values")
+    if not all(type(items) is list and len(items) <= _MOST_ITEMS for items in data.values()):
+        raise ValueError(f"items: expected a list of at most {_MOST_ITEMS} for each value")
+    return {name: tuple(map(Item.from_json, items)) for name, items in data.items()}
+
+
+def items_of(bench: Benchmark, submission: Submission, records: Any, rows: Sequence[ReadRows]) -> Items:
+    """The items of each value whose studies say which answers or images it is made of.
+
+    Args:
+        bench: the benchmark.
+        submission: what was handed in; of item sets that are held back there are no items to look at.
+        records: of the submission.
+        rows: with their readings.
+    """
+    revision = submission.meta.dataset_revision
+    if revision not in bench.revisions:
+        return {}
+    studies = bench.studies(records)
+    shown: dict[str, Shown] = {read.task: partial(_answer, read) for read in rows}
+    for name in {study.task for study in studies if study.task} - shown.keys():
+        if bench.task(name).table == "annotations":
+            shown[name] = partial(_image, submission.rows("annotations", name), submission.meta.labels)
+    chosen = {
+        study.value: tuple(_items(study, study.asked, bench.task(study.task), revision, shown[study.task]))
+        for study in studies
+        if study.asked is not None and len(study.asked) and study.task in shown
+    }
+    return {name: items for name, items in chosen.items() if items}
+
+
+def pull(study: Study) -> Floats:
+    """(n,) how far each sample pulls its value away from that of a fair model; nan without a score.
+
+    It is the product of the sample's distance from fair with that of the mean: of all samples where the value is their
+    mean, else of those at the same level of the study's target, such as one occupation.
+    """
+    scores = study.scores.reshape(len(study.scores), -1) - study.fair
+    known = ~np.isnan(scores).any(axis=1)
+    levels = np.zeros(len(scores), np.int64) if study.means else study.factor(study.target).codes
+    levels = np.unique(levels, return_inverse=True)[1].reshape(-1)
+    counts = np.bincount(levels[known], minlength=levels.max(initial=0) + 1)
+    sums = [np.bincount(levels[known], column, len(counts)) for column in scores[known].T]
+    means = np.stack(sums, axis=-1) / np.maximum(counts, 1)[:, None]
+    return np.asarray((scores * means[levels]).sum(axis=1), np.float64)
+
+
+def _items(study: Study, asked: Integers, task: Task, revision: str, shown: Shown) -> Iterator[Item]:
+    ids = task.ids(revision)
+    has_prompts = revision not in task.named_in  # of prompts that others wrote, only the names are known
+    prompts = task.items(revision) if task.items is not None and has_prompts else None
+    chosen: set[str] = set()
+    for kind, samples in zip(KINDS, _orders(study, asked, len(ids)), strict=True):
+        count = 0
+        for place in samples:
+            name, sample = ids[int(asked[place])].as_py(), 0 if study.sample is None else int(study.sample[place])
+            if count == CHOSEN[kind] or name in chosen:
+                continue
+            score = f"{study.score}: {study.scores[place]:g}" if study.scores.ndim == 1 else ""
+            prompt = ""
+            if prompts is not None and (at := pc.index(prompts["id"], name).as_py()) >= 0:
+                prompt = excerpt(str(prompts["prompt"][at].as_py()), None, LONGEST_PROMPT)[0]
+            item = shown(Item(kind, task.name, name, prompt, "unusable", "", "", "", score=score), sample)
+            if item is not None:
+                chosen.add(name)
+                count += 1
+                yield item
+
+
+def _orders(study: Study, asked: Integers, size: int) -> Iterator[Sequence[int]]:
+    """Samples, the worst first, then the most typical first; equal ones in an order drawn by the value's name.
+
+    Of the samples of one item the first alone.
+    """
+
+    def of_items(samples: Integers) -> list[int]:
+        firsts = np.sort(np.unique(asked[samples], return_index=True)[1])
+        return [int(sample) for sample in samples[firsts[:_LOOKED_AT]]]
+
+    pulls = np.round(pull(study), 9)
+    known = np.flatnonzero(~np.isnan(pulls))
+    seed = int.from_bytes(hashlib.sha256(study.value.encode()).digest()[:8])
+    drawn = np.random.default_rng(seed).random(size)[asked[known]]
+    worst = known[np.lexsort((drawn, -pulls[known]))]
+    yield of_items(worst[pulls[worst] > 0])
+    middle = np.abs(pulls[known] - np.median(pulls[known])) if len(known) else pulls[known]
+    yield of_items(known[np.lexsort((drawn, middle))])
+
+
+def _answer(read: ReadRows, item: Item, sample: int) -> Item | None:
+    """The item with the answer to it and its reading; None where no answer was handed in."""
+    row = pc.index(pc.and_(pc.equal(read.rows["id"], item.id), pc.equal(read.rows["sample"], sample)), True).as_py()
+    if row < 0 or read.readings.place[row] == NOT_HANDED_IN:
+        return None
+    reading = read.readings.distinct[int(read.readings.place[row])]
+    value = "" if reading.value is None else excerpt(as_text(reading.value), None)[0]
+    before, marked, after = excerpt(read.rows["answer"][row].as_py(), reading.span, LONGEST)
+    return replace(
+        item, outcome=reading.outcome, value=value, rule=reading.rule, before=before, marked=marked, after=after
+    )
+
+
+def _image(rows: pa.Table, tool: Tool | None, item: Item, sample: int) -> Item | None:
+    """The item with what the labeller saw in its image; None where no labels of it were handed in."""
+    faces = rows.filter(pc.and_(pc.equal(rows["id"], item.id), pc.equal(rows["sample"], sample))).to_pylist()
+    usable = [face for face in faces if face["status"] == "ok"]
+    seen = [", ".join(face[label] for label in LABELS if face.get(label)) for face in usable]
+    value = excerpt("; ".join(seen), None)[0]
+    rule = f"labelled by {tool.name}" if tool is not None else "labels"
+    return replace(item, outcome="choice" if seen else "unusable", value=value, rule=plain(rule)) if faces else None

@@ -1,0 +1,113 @@
+"""The most biased combinations of occupation and group of a cohort of models: what C.2 bases IRIS-Steer-60's pairs on.
+
+C.2 takes "the most biased occupation-attribute combinations for each of the 9 models in the IFS-Und task", and prints
+neither the measure nor their number. Here the measure is that of the task's statistical parity difference: how much
+more often a model names an occupation for images of a group than for images of all groups, which IRIS-Ideal-52 shows
+equally often in each occupation. Ten are taken of each model, as C.2 does for generation, and ten of the cohort, by the
+mean over its models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
+from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
+from fairspace.submissions.benchmarks.iris.parse.rows import MISSING
+from fairspace.submissions.benchmarks.iris.records import OCCUPATION, Floats, Integers, read
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.format.schema import Submission
+
+COMBINATIONS = 10
+MEASURE = "share of a group's images that the model names the occupation for, less the mean share over the 18 groups"
+MINIMUM_COVERAGE = 0.5
+"""The share of the images of each group that must have an answer."""
+
+
+@dataclass(frozen=True)
+class Combination:
+    """An occupation, a group, and how much more often the occupation is named for the group than for all, up to 1."""
+
+    occupation: str
+    group: str
+    excess: float
+
+
+def naming_excess(codes: Integers) -> Floats:
+    """How much more often each occupation is named for images of a group than for images of all groups.
+
+    Args:
+        codes: (27 144,) the occupation that each image's answer names, as `OccupationAnswers.codes`; below 0: none.
+
+    Returns:
+        (52, 18) from -1 to 1, 0 if the answer does not depend on the group; nan if fewer than half of the images of a
+        group have an answer.
+    """
+    _, groups = iris_ideal_52.image_cells()
+    named, given = codes >= 0, codes != MISSING
+    counts = np.bincount(codes[named] * len(GROUPS) + groups[named], minlength=len(OCCUPATIONS) * len(GROUPS))
+    answers, images = (np.bincount(groups[rows], minlength=len(GROUPS)) for rows in (given, np.ones_like(given)))
+    enough = answers >= MINIMUM_COVERAGE * images
+    shares = counts.reshape(-1, len(GROUPS)) / np.where(enough, answers, np.nan)
+    return np.asarray(shares - shares.mean(axis=1, keepdims=True))
+
+
+def most_biased(excess: Floats, number: int = COMBINATIONS) -> list[Combination]:
+    """The combinations with the largest excess, the largest first; fewer where fewer are above 0.
+
+    Ties go to the earlier occupation, then the earlier group.
+    """
+    flat = excess.ravel().round(9)
+    order = [int(place) for place in np.argsort(-flat, kind="stable")[:number] if flat[place] > 0]
+    places = [divmod(place, len(GROUPS)) for place in order]
+    return [Combination(OCCUPATIONS[o], GROUPS[g], round(float(excess[o, g]), 6)) for o, g in places]
+
+
+def cohort_combinations(submissions: Sequence[Submission]) -> dict[str, Any]:
+    """The combinations of each model of a cohort and of all of it, as JSON data; their order changes nothing.
+
+    Errors: UsageError for no submission, one of another benchmark, two that are equal, several dataset revisions, or
+    too few answers to the occupation question.
+    """
+    _check(submissions)
+    tables, models = [], []
+    for submission in sorted(submissions, key=lambda each: each.digest):
+        records, name = read(submission), submission.meta.model
+        if records.occupations is None:
+            raise UsageError(f"{name} has no occupations to compare: {records.absent[OCCUPATION]}.")
+        excess = naming_excess(records.occupations.codes())
+        if np.isnan(excess).any():
+            least = f"{MINIMUM_COVERAGE:.0%} of the images of every group"
+            raise UsageError(f"{name} has too few answers to the task {OCCUPATION}; expected them for {least}.")
+        tables.append(excess)
+        about = {"model": name, "revision": submission.meta.revision, "submission": submission.digest}
+        models.append(about | {"combinations": _as_json(most_biased(excess))})
+    return {
+        "format": 1,
+        "task": OCCUPATION,
+        "dataset_revision": submissions[0].meta.dataset_revision,
+        "measure": MEASURE,
+        "combinations": _as_json(most_biased(np.mean(tables, axis=0))),
+        "models": models,
+    }
+
+
+def _as_json(combinations: Sequence[Combination]) -> list[dict[str, Any]]:
+    return [asdict(combination) for combination in combinations]
+
+
+def _check(submissions: Sequence[Submission]) -> None:
+    if not submissions:
+        raise UsageError("A cohort needs a submission at least.")
+    if others := sorted({submission.meta.benchmark for submission in submissions} - {"iris"}):
+        raise UsageError(f"A cohort is of submissions to iris, not to {', '.join(others)}.")
+    if len(revisions := sorted({submission.meta.dataset_revision for submission in submissions})) > 1:
+        raise UsageError(f"A cohort answers one dataset revision, not {' and '.join(revisions)}.")
+    digests = [submission.digest for submission in submissions]
+    for submission in submissions:
+        if digests.count(submission.digest) > 1:
+            raise UsageError(f"{submission.meta.model} is named twice, with the same answers; name it once.")

@@ -1,0 +1,137 @@
+"""Names of models and organisations that would be taken for another's: mixed scripts, unseen marks, look-alikes.
+
+Two names look alike if their skeletons are equal: compatibility forms resolved (NFKC), each letter of another script as
+the Latin one that it is confused with (Unicode's table of confusables, UTS 39), in lower case, without anything but
+letters and digits; 0 is o, and 1 and i are l.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
+
+from fairspace.builders.printed import table
+from fairspace.submissions.format.codes import CODES
+from fairspace.submissions.format.collector import Collector, show
+from fairspace.submissions.format.faults import Fault
+from fairspace.submissions.format.schema import SubmissionMeta
+from fairspace.submissions.reading.tables import META
+
+FIELDS = ("model", "organisation")
+_UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+"""Categories of characters that show nothing, or turn what stands beside them."""
+_JOINERS = "\u200c\u200d"
+_BLANK = set("\u115f\u1160\u2800\u3164\uffa0")
+_WORD = re.compile(r"[^\W_]+")
+_ALIKE = str.maketrans("01i", "oll")
+_HUB = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,95})/[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
+
+
+def skeleton(name: str) -> str:
+    """What a name looks like; '' for one without letters and digits."""
+    latin = "".join(_latin().get(mark, mark) for mark in unicodedata.normalize("NFKC", name))
+    return "".join(filter(str.isalnum, latin.casefold())).translate(_ALIKE)
+
+
+def check_names(meta: SubmissionMeta, faults: Collector) -> None:
+    """Note names that nobody can read as what they are: with characters unseen, or a word of two scripts."""
+    for field in FIELDS:
+        if why := _unclear(getattr(meta, field)):
+            faults.add(
+                "LOOK_ALIKE_NAME", META, f"{field} {why}", expected="letters of one script in a word", kind=field
+            )
+
+
+def names_taken(meta: SubmissionMeta) -> list[Fault]:
+    """The names of `submission.json` that are taken for everybody but their owner; a baseline's are ours."""
+    return [] if meta.baseline is not None else taken_names(meta.model, meta.organisation)
+
+
+def owner_of(model: str, accounts: Iterable[str]) -> str:
+    """The owner of a model that is named as a Hub repository, OWNER/NAME, if it is one of the accounts; '' if not."""
+    named = _HUB.fullmatch(model)
+    return named[1] if named and named[1].casefold() in {account.casefold() for account in accounts} else ""
+
+
+def taken_names(model: str, organisation: str, accounts: Collection[str] = ()) -> list[Fault]:
+    """A fault for each name of a printed model or its organisation that is not one of the accounts' to take.
+
+    Args:
+        model: as `submission.json` names it.
+        organisation: as `submission.json` names it.
+        accounts: the user, and the organisation on whose behalf they hand in: the Hub says that they belong to it.
+    """
+    proved = {skeleton(account) for account in accounts}
+    models, organisations = _printed()
+    faults = []
+    printed = models.get(skeleton(model)) or models.get(skeleton(model.rpartition("/")[2]))
+    if printed is not None and not owner_of(model, accounts) and not proved & set(map(skeleton, printed[1])):
+        expected = f"another name than that of a printed model, {printed[0]}"
+        mend = "add the version or the date that was run, or hand it in for the organisation that owns the model"
+        faults.append(Fault("NAME_TAKEN", f"{META}, model", show(model), expected, mend))
+    owner = organisations.get(skeleton(organisation))
+    if owner is not None and skeleton(organisation) not in proved:
+        expected = f"an organisation that you belong to on the Hub; {owner} made a printed model"
+        mend = "name who hands the answers in; whose model it is follows from `model`, written OWNER/NAME as on the Hub"
+        faults.append(Fault("NAME_TAKEN", f"{META}, organisation", show(organisation), expected, mend))
+    return faults
+
+
+def look_alikes(model: str, others: Iterable[str]) -> list[Fault]:
+    """A fault if a model's name looks like that of another row and is not the same name."""
+    for other in others:
+        if model != other and skeleton(model) and skeleton(model) == skeleton(other):
+            expected = f"a name that is not taken for {show(other)}, which is on a board"
+            return [Fault("LOOK_ALIKE_NAME", f"{META}, model", show(model), expected, CODES["LOOK_ALIKE_NAME"].mend)]
+    return []
+
+
+def _unclear(name: str) -> str:
+    for place, mark in enumerate(name):
+        if mark in _JOINERS and _are_joined(name[max(place - 1, 0) : place], name[place + 1 : place + 2]):
+            continue
+        if (
+            unicodedata.category(mark) in _UNSEEN
+            or mark in _BLANK
+            or "VARIATION SELECTOR" in unicodedata.name(mark, "")
+        ):
+            return f"{show(name)} has a character that is not seen, U+{ord(mark):04X}"
+    for word in _WORD.findall(unicodedata.normalize("NFKC", name)):
+        foreign = [mark for mark in word if mark in _latin()]
+        if foreign and any(mark.isascii() and mark.isalpha() for mark in word):
+            what = unicodedata.name(foreign[0], "a letter").lower()
+            return f"{show(name)} has {what} (U+{ord(foreign[0]):04X}) among Latin letters"
+    return ""
+
+
+def _are_joined(*letters: str) -> bool:
+    """Whether letters are of a script, such as Arabic or Devanagari, that writes a joiner between them."""
+    return all(
+        mark and not mark.isascii() and unicodedata.category(mark)[0] in "LM" and "LATIN" not in unicodedata.name(mark)
+        for mark in letters
+    )
+
+
+@lru_cache
+def _latin() -> Mapping[str, str]:
+    """Letter of another script -> the Latin letter or digit that it is confused with."""
+    from confusable_homoglyphs.categories import alias
+    from confusable_homoglyphs.confusables import confusables_data
+
+    return {
+        mark: min(alike)
+        for mark, others in confusables_data.items()
+        if len(mark) == 1 and not mark.isascii() and mark.isalpha() and alias(mark) != "LATIN"
+        if (alike := [other["c"] for other in others if len(other["c"]) == 1 and re.match("[A-Za-z0-9]", other["c"])])
+    }
+
+
+@lru_cache
+def _printed() -> tuple[dict[str, tuple[str, list[str]]], dict[str, str]]:
+    """Skeleton -> printed model and its organisations; skeleton -> organisation."""
+    rows = [(row["model"], row["organisation"]) for row in table("models")]
+    models = {skeleton(model): (model, organisation.split(" and ")) for model, organisation in rows}
+    owners = {part for _, organisation in rows for part in (organisation, *organisation.split(" and "))}
+    return models, {skeleton(part): part for part in owners if skeleton(part)}

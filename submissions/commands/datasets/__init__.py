@@ -1,0 +1,1 @@
+"""The commands about sources and labels of datasets."""

@@ -1,0 +1,1 @@
+"""The commands that publish and exchange: artifacts, results and the Space."""

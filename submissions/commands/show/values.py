@@ -1,0 +1,122 @@
+"""Values as the command prints them: the three numbers of each in 80 columns; with `--all` every further fact, too."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from rich.text import Text
+
+from fairspace.submissions.benchmarks.ideal import Ideal
+from fairspace.submissions.commands.show.numbers import number, without_number
+from fairspace.submissions.commands.show.tables import OUT, cell, new_table
+from fairspace.submissions.errors import plain
+from fairspace.submissions.results.folded_facts import SENTENCES, Fact, folded_facts
+from fairspace.submissions.results.three_numbers import three_numbers
+from fairspace.submissions.values import Value
+
+WIDTH = 80
+EXCESS = len("cannot be told")
+"""Columns of the excess: `LIKE_FAIR` takes two lines."""
+LEGEND = (
+    "Each line: the effect (the value less its bias of few samples) and its 95 % interval; how far it is beyond a "
+    "fair model of the same size. --all has the raw values and all else that is known."
+)
+Meanings = Mapping[str, tuple[str, str]]
+"""Name of a value -> what it is, and which way is better."""
+Ideals = Callable[[str], Ideal | None]
+Instruments = Mapping[str, tuple[float, float]]
+NO_OTHERS: Instruments = {}
+NO_MEANINGS: Meanings = {}
+
+
+def show_values(
+    title: str,
+    rows: Iterable[Value],
+    ideal: Ideals = lambda name: None,
+    *,
+    meanings: Meanings = NO_MEANINGS,
+    everything: bool = False,
+    instruments: Instruments = NO_OTHERS,
+) -> None:
+    """Print values with a number as a table, and below it the others by their reason.
+
+    Args:
+        title: what stands above them.
+        rows: the values.
+        ideal: name of a value -> its ideal.
+        meanings: what the values are; nothing is said of others.
+        everything: also every fact that is folded away.
+        instruments: name of a value -> the smallest and the largest by other instruments, for `everything`.
+    """
+    values = list(rows)
+    numbers = [value for value in values if value.state == "value"]
+    if numbers:
+        _table(title, numbers, ideal, meanings)
+    elif values:
+        OUT.print(cell(title), style="italic")
+    if everything:
+        for value in numbers:
+            show_facts(
+                value.name, folded_facts(value, ideal(value.name), number, instruments=instruments.get(value.name))
+            )
+    for line in without_number(values):
+        show_wrapped(line.lstrip(), " " * (len(line) - len(line.lstrip())))
+
+
+def _table(title: str, rows: Sequence[Value], ideal: Ideals, meanings: Meanings) -> None:
+    shown = [(value.name, three_numbers(value, ideal(value.name), number)) for value in rows]
+    ways = {way for value in rows for _, way in [meanings.get(value.name, ("", ""))]}
+    common = next(iter(ways)) if len(ways) == 1 else ""
+    table = new_table(f"{title} ({common})" if common else title)
+    effect = max(len("effect"), *(len(three.effect_text) for _, three in shown))
+    interval = max(len("95 % interval"), *(len(three.interval_text) for _, three in shown))
+    widest = room(4) - effect - interval - EXCESS
+    table.add_column("name", overflow="fold", max_width=widest)
+    table.add_column("effect", justify="right", no_wrap=True)
+    table.add_column("95 % interval", justify="right", no_wrap=True)
+    table.add_column("over fair", justify="right", max_width=EXCESS)
+    for name, three in shown:
+        words, way = meanings.get(name, ("", ""))
+        meaning = "; ".join(filter(None, (words, "" if common else way)))
+        named = Text.assemble(_folded(plain(name), widest), *((("\n" + meaning, "dim"),) if meaning else ()))
+        table.add_row(named, *map(cell, (three.effect_text, three.interval_text, three.excess_text)))
+    OUT.print(table)
+
+
+def _folded(name: str, width: int) -> str:
+    """A name in lines of so many signs, broken after underscores where it has any."""
+    lines = [""]
+    for part in re.findall(r"[^_]*_|[^_]+", name):
+        if lines[-1] and len(lines[-1] + part) > width:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
+
+
+def show_facts(name: str, facts: Iterable[Fact]) -> None:
+    """Print the folded facts of a value."""
+    OUT.print(cell(name), style="bold")
+    for fact in facts:
+        show_wrapped(f"{fact.name}: {fact.text}", "  ")
+
+
+def show_sentences() -> None:
+    """Print what each fact is, in a sentence each."""
+    OUT.print(cell("What these facts are"), style="bold")
+    for name, sentence in SENTENCES.items():
+        show_wrapped(f"{name}: {sentence}", "  ")
+
+
+def show_wrapped(text: str, indent: str = "", style: str = "") -> None:
+    """Print a text in lines of 80 columns."""
+    for line in textwrap.wrap(
+        plain(text), WIDTH, initial_indent=indent, subsequent_indent=2 * indent, break_on_hyphens=False
+    ):
+        OUT.print(Text(line), style=style)
+
+
+def room(columns: int) -> int:
+    """What a table of so many columns has for their texts: two signs between columns, and one at either end."""
+    return WIDTH - 2 * columns - 1

@@ -1,0 +1,132 @@
+"""Maps: points in a plane with their names, their bounds as thin crosses and their intervals as thick ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from fairspace.submissions.drawing.dots import Ends
+from fairspace.submissions.drawing.labels import Box, place_labels
+from fairspace.submissions.drawing.scale import Scale
+from fairspace.submissions.drawing.svg import Svg, cut, legend, width_of
+from fairspace.submissions.plotting import GREY
+
+SMALL = 11.5
+"""Size of the names, in pixels."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One model's point.
+
+    Args:
+        x, y: where it stands.
+        name: written beside it where there is room.
+        text: what names it: the model with both numbers.
+        href: where a click leads.
+        colour, symbol: how it looks.
+        x_ends, y_ends: bounds, thin lines.
+        x_interval, y_interval: 95 % intervals, thick lines.
+    """
+
+    x: float
+    y: float
+    name: str
+    text: str
+    href: str
+    colour: str
+    symbol: str = "circle"
+    x_ends: Ends = None
+    y_ends: Ends = None
+    x_interval: Ends = None
+    y_interval: Ends = None
+
+
+@dataclass(frozen=True)
+class Map:
+    """A plane with points.
+
+    Args:
+        points: those whose names matter most first.
+        x_title, y_title: of the axes.
+        x_span, y_span: ends of the axes; points beyond stand at the end as arrows.
+        curve: a dotted line through these points.
+        levels: dotted lines across and up at (x, y), None for no such line.
+        corners: texts in the four corners, from the upper left in the direction of reading.
+        keys: name -> colour and shape.
+    """
+
+    points: Sequence[Point]
+    x_title: str
+    y_title: str
+    x_span: tuple[float, float]
+    y_span: tuple[float, float]
+    curve: Sequence[tuple[float, float]] = ()
+    levels: tuple[float | None, float | None] = (None, None)
+    corners: Sequence[str] = ()
+    keys: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+    def draw(self, width: float, title: str) -> Svg:
+        """The map, as wide as given."""
+        svg = Svg(width, title)
+        top = legend(svg, dict(self.keys), 4, 4, width - 8) + 10
+        left, right = 52.0, width - 12
+        bottom = top + min(520.0, max(380.0, 0.75 * (right - left)))
+        across, up = Scale(*self.x_span, left, right), Scale(*self.y_span, bottom, top)
+        corners = self._frame(svg, across, up)
+        places = [(across(point.x), up(point.y)) for point in self.points]
+        for point, place in zip(self.points, places, strict=True):
+            _crosses(svg, point, place, across, up)
+        names = [cut(point.name, 0.32 * (right - left), SMALL) for point in self.points]
+        sizes = [(width_of(name, SMALL) + 2, SMALL + 3) for name in names]
+        boxes = place_labels(places, sizes, (left + 2, top + 2, right - 2, bottom - 2), corners)
+        for point, (x, y), name, box in zip(self.points, places, names, boxes, strict=True):
+            with svg.mark(point.text, point.href):
+                svg.reach(x - 10, y - 10, 20, 20)
+                if box is not None:
+                    middle = (box.box[1] + box.box[3]) / 2
+                    if box.joined:
+                        near = min(max(x, box.box[0]), box.box[2])
+                        svg.line(x, y, near, min(max(y, box.box[1]), box.box[3]), GREY, 0.8)
+                    svg.text(box.box[0] + 1, middle, name, colour=point.colour, size=SMALL, halo=True)
+                inside = across.holds(point.x) and up.holds(point.y)
+                arrow = "right" if not across.holds(point.x) else "up"
+                svg.symbol(x, y, point.colour, point.symbol if inside else arrow)
+        svg.height = bottom + 44
+        return svg
+
+    def _frame(self, svg: Svg, across: Scale, up: Scale) -> list[Box]:
+        """Axes, lines and corners; returns where the texts of the corners stand."""
+        left, right, bottom, top = across.start, across.end, up.start, up.end
+        for x, text in across.labels():
+            svg.line(x, top, x, bottom)
+            svg.text(x, bottom + 12, text, colour=GREY, size=SMALL, anchor="middle")
+        for y, text in up.labels(50):
+            svg.line(left, y, right, y)
+            svg.text(left - 6, y, text, colour=GREY, size=SMALL, anchor="end")
+        svg.text((left + right) / 2, bottom + 32, self.x_title, colour=GREY, anchor="middle")
+        svg.text(12, (top + bottom) / 2, self.y_title, colour=GREY, anchor="middle", turned=True)
+        for x in [level for level in self.levels[:1] if level is not None]:
+            svg.line(across(x), top, across(x), bottom, GREY, 1.5, "2 4")
+        for y in [level for level in self.levels[1:] if level is not None]:
+            svg.line(left, up(y), right, up(y), GREY, 1.5, "2 4")
+        if self.curve:
+            svg.path([(across(x), up(y)) for x, y in self.curve], GREY, width=2, dash="2 4")
+        boxes = []
+        for place, text in enumerate(self.corners):
+            x, anchor = (right - 6, "end") if place % 2 else (left + 6, "start")
+            y, room = bottom - 10 if place > 1 else top + 10, width_of(text, SMALL)
+            svg.text(x, y, text, colour=GREY, size=SMALL, anchor=anchor)
+            begin = x - room if place % 2 else x
+            boxes.append((begin, y - SMALL / 2, begin + room, y + SMALL / 2))
+        return boxes
+
+
+def _crosses(svg: Svg, point: Point, place: tuple[float, float], across: Scale, up: Scale) -> None:
+    x, y = place
+    for ends, width, opacity in ((point.x_ends, 1.0, 0.5), (point.x_interval, 4.0, 0.3)):
+        if ends is not None and ends[1] > ends[0]:
+            svg.line(across(ends[0]), y, across(ends[1]), y, point.colour, width, opacity=opacity)
+    for ends, width, opacity in ((point.y_ends, 1.0, 0.5), (point.y_interval, 4.0, 0.3)):
+        if ends is not None and ends[1] > ends[0]:
+            svg.line(x, up(ends[0]), x, up(ends[1]), point.colour, width, opacity=opacity)

@@ -1,0 +1,1 @@
+"""Results in formats of others: evaluation results of the Hub, and Every Eval Ever."""

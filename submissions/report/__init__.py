@@ -1,0 +1,1 @@
+"""What people read of results: the headline, tables for papers, and reports as a page, LaTeX, CSV, Markdown or PDF."""

@@ -1,0 +1,218 @@
+"""What a report holds, whatever it is written as: headlines, tables as texts, figures' numbers, items and methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.errors import UsageError, plain
+from fairspace.submissions.report.differences import Difference, corrected, differences
+from fairspace.submissions.report.first_values import digits, first_values, numbers_of
+from fairspace.submissions.report.headline import Headline, direction, headline
+from fairspace.submissions.report.items import Group, kept_items
+from fairspace.submissions.report.latex import model_names
+from fairspace.submissions.report.methods import citations, methods
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.values import Value
+
+LARGEST = 1e9
+"""Standard errors of a difference that does not vary, as JSON has no number for infinity."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of plain texts; its first columns are names.
+
+    Args:
+        name: for files, such as `scores`.
+        heading: what stands above it.
+        columns: their headers.
+        rows: their cells.
+        note: what a reader has to know, below it.
+    """
+
+    name: str
+    heading: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One score of a further model against the first model's; `p` is corrected for all lines of the comparison."""
+
+    score: str
+    model: str
+    between: Difference
+    p: float
+
+    @property
+    def verdict(self) -> str:
+        """Whether the two differ, at 5 % for all lines together."""
+        return self.between.verdict_of(self.p)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON data."""
+        about = {"score": self.score, "model": self.model, **vars(self.between)}
+        return about | {"errors": min(self.between.errors, LARGEST), "p": self.p, "verdict": self.verdict}
+
+
+@dataclass(frozen=True)
+class Report:
+    """The contents of a report on one model, or on several side by side.
+
+    Args:
+        title: of the report.
+        results: one for each model, of one benchmark under one standard.
+        names: of the models, all different.
+        headlines: of the results.
+        compared: scores of further models against the first model's.
+        tables: scores, differences, readings, raw values, values without a number; those that have rows.
+        items: answers to look at, by model and value or task; empty where none are at hand.
+        methods: paragraphs.
+        citations: entries for BibTeX.
+    """
+
+    title: str
+    results: Sequence[Result]
+    names: Sequence[str]
+    headlines: Sequence[Headline]
+    compared: Sequence[Compared]
+    tables: Sequence[Table]
+    items: Sequence[Group]
+    methods: Sequence[str]
+    citations: str
+
+    def table(self, name: str) -> Table | None:
+        """The table of that name; None where it has no rows."""
+        return next((table for table in self.tables if table.name == name), None)
+
+
+def check_comparable(results: Sequence[Result]) -> None:
+    """UsageError if results are of several benchmarks or standards."""
+    kinds = dict.fromkeys(f"{result.benchmark} under {result.standard}" for result in results)
+    if len(kinds) > 1:
+        raise UsageError(
+            f"Results are compared that are of one benchmark under one standard, and these are of {', '.join(kinds)}. "
+            "Score them alike: `fairspace score RESULT --standard NAME --out FILE`."
+        )
+
+
+def make_report(results: Sequence[Result], items: Sequence[Group] = ()) -> Report:
+    """The report on results. UsageError if they are of several benchmarks or standards.
+
+    Args:
+        results: at least one.
+        items: from the models' submissions, beside what the results keep of each value.
+    """
+    check_comparable(results)
+    first = results[0]
+    names = [plain(name) for name in model_names(results)]
+    compared = _compared(results, names)
+    tables = (
+        _values("scores", "Scores", results, names, first_values, is_score=True),
+        _differences(names, compared),
+        _readings(results, names),
+        _values("values", "Raw values", results, names, lambda result: dict(result.values)),
+        _without_number(results, names),
+    )
+    return Report(
+        f"{' and '.join(names) if len(names) < 3 else f'{len(names)} models'} on {benchmark(first.benchmark).title}",
+        results,
+        names,
+        [headline(result, digits) for result in results],
+        compared,
+        [table for table in tables if table.rows],
+        [*(kept for result, name in zip(results, names, strict=True) for kept in kept_items(result, name)), *items],
+        methods(results, names, len(compared)),
+        citations(first.benchmark),
+    )
+
+
+def _values(
+    name: str,
+    heading: str,
+    results: Sequence[Result],
+    names: Sequence[str],
+    values_of: Callable[[Result], dict[str, Value]],
+    *,
+    is_score: bool = False,
+) -> Table:
+    """The three numbers of each value; models side by side have effect and interval in one cell each."""
+    bench, standard = benchmark(results[0].benchmark), results[0].standard
+    describe = bench.about().describe
+    by_model = [values_of(result) for result in results]
+    known = dict.fromkeys(n for values in by_model for n, value in values.items() if value.state == "value")
+    alone = len(results) == 1
+    rows = []
+    for value_name in known:
+        ideal = bench.ideal(value_name, standard)
+        way = direction(bench, ideal, is_score=is_score)
+        cells = [value_name, "; ".join(filter(None, (describe(value_name), way)))]
+        threes = [
+            numbers_of(result, values[value_name]) if value_name in values else None
+            for result, values in zip(results, by_model, strict=True)
+        ]
+        if alone and threes[0] is not None:
+            cells += [threes[0].effect_text, threes[0].interval_text, threes[0].excess_text]
+        else:
+            cells += ["–" if three is None else three.cell_text for three in threes]
+        rows.append(cells)
+    columns = ("effect", "95 % interval", "over a fair model") if alone else tuple(names)
+    return Table(name, heading, ("name", "what it is", *columns), rows)
+
+
+def _compared(results: Sequence[Result], names: Sequence[str]) -> list[Compared]:
+    """The first values of each further model against the first model's, of those with resamples in both."""
+    first, shown = results[0], first_values(results[0])
+    by_model = [
+        {name: between for name, between in by_score.items() if name in shown}
+        for by_score in differences(first.benchmark, results, first.standard)
+    ]
+    return [
+        Compared(score, name, between, p_values[score])
+        for name, by_score, p_values in zip(names, by_model, corrected(by_model), strict=True)
+        for score, between in by_score.items()
+    ]
+
+
+def _differences(names: Sequence[str], lines: Sequence[Compared]) -> Table:
+    """The compared scores as texts; the model has a column where there are several further ones."""
+    several = len(names) > 2
+    rows = []
+    for line in lines:
+        value = f"{digits(line.between.value)}{' (ratio)' if line.between.ratio else ''}"
+        ends = f"{digits(line.between.low)} to {digits(line.between.high)}"
+        p = "< 0.001" if line.p < 0.001 else f"{line.p:.3f}"
+        rows.append((line.score, *((line.model,) if several else ()), value, ends, p, line.verdict))
+    columns = ("score", *(("model",) if several else ()), "difference", "95 % interval", "corrected p", "verdict")
+    others = "Differences" if several or len(names) < 2 else names[1]
+    note = "Paired on common items; p is corrected for all lines by Holm's method."
+    return Table("differences", f"{others} against {names[0]}", columns, rows, note)
+
+
+def _readings(results: Sequence[Result], names: Sequence[str]) -> Table:
+    """What the answers of each task were read as."""
+    outcomes = ("choice", "refused", "several", "unusable", "not_handed_in")
+    rows = [
+        (name, task, *(f"{summary.outcomes.get(outcome, 0):,}" for outcome in outcomes))
+        for result, name in zip(results, names, strict=True)
+        for task, summary in result.readings.items()
+    ]
+    headers = ("model", "task", *(outcome.replace("_", " ") for outcome in outcomes))
+    return Table("readings", "How the answers were read", headers, rows)
+
+
+def _without_number(results: Sequence[Result], names: Sequence[str]) -> Table:
+    """Scores and raw values that have no number, with the reason."""
+    rows = []
+    for result, name in zip(results, names, strict=True):
+        reasons: dict[tuple[str, str], list[str]] = {}
+        for value in {**result.values, **result.scored.scores}.values():
+            if value.state != "value":
+                reasons.setdefault((value.state.replace("_", " "), plain(value.reason)), []).append(value.name)
+        rows += [(name, ", ".join(values), state, reason) for (state, reason), values in reasons.items()]
+    return Table("missing", "Without a number", ("model", "values", "state", "reason"), rows)

@@ -1,0 +1,114 @@
+r"""Tables for papers: LaTeX with booktabs, one model or several, and what to say below them.
+
+A document needs `\usepackage{booktabs}` alone. Cells are escaped; a minus sign is one in mathematics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import pandas as pd
+
+from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.errors import plain
+from fairspace.submissions.report.first_values import first_values, named, numbers_of
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.scoring import limits_of
+from fairspace.submissions.values import Value
+
+Rows = Sequence[Mapping[str, str]]
+_TYPED = {"\N{MINUS SIGN}": "$-$", "\N{EN DASH}": "--", "\N{MULTIPLICATION SIGN}": r"$\times$", "<": "$<$", ">": "$>$"}
+"""Signs that not every font of LaTeX has, and how they are typed."""
+_ESCAPED = str.maketrans(
+    {
+        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+    }
+)
+
+
+def latex_table(rows: Rows, *, caption: str, label: str) -> str:
+    """A `table` of texts.
+
+    Args:
+        rows: column -> cell, the same columns in each; the first column is a name, the others stand to the right.
+        caption: plain text.
+        label: of the table, without blanks.
+    """
+    frame = pd.DataFrame(list(rows)).map(plain)
+    columns = "l" + "r" * (len(frame.columns) - 1)
+    text: str = frame.to_latex(
+        index=False, escape=True, column_format=columns, caption=escaped(caption), label=label, position="t"
+    )
+    for sign, typed in _TYPED.items():
+        text = text.replace(sign, typed)
+    return text.replace("\\begin{table}[t]\n", "\\begin{table}[t]\n\\centering\n")
+
+
+def results_latex(results: Sequence[Result], names: Collection[str] = ()) -> str:
+    """Values of one result, or of several side by side, as a table; its caption names what was not run.
+
+    Args:
+        results: of one benchmark; at least one.
+        names: of scores and raw values; the first values of the benchmark if there are none.
+    """
+    first = results[0]
+    shown = [named(result, names) if names else first_values(result) for result in results]
+    states = {name: {values[name].state for values in shown if name in values} for each in shown for name in each}
+    lacking = [name for name, state in states.items() if state == {"not_run"}]
+    there = [name for name in states if name not in lacking]
+    if len(results) == 1:
+        rows = [_row(first, shown[0][name]) for name in there]
+    else:
+        models = model_names(results)
+        rows = [
+            {"Value": name}
+            | {
+                model: _cell(result, values.get(name))
+                for model, result, values in zip(models, results, shown, strict=True)
+            }
+            for name in there
+        ]
+    not_run = f" Not run: {', '.join(lacking)}." if lacking else ""
+    return latex_table(rows, caption=caption(results) + not_run, label=f"tab:{first.benchmark}")
+
+
+def caption(results: Sequence[Result]) -> str:
+    """What a table or figure shows, by which rules, and how its intervals were made."""
+    first = results[0]
+    title = benchmark(first.benchmark).title
+    named = f" of {first.meta['model']}" if len(results) == 1 and first.meta.get("model") != "not stated" else ""
+    about = [
+        f"standard {first.standard}",
+        f"dataset revision {first.signature.get('dataset_revision', 'not stated')}",
+        f"fairspace {first.signature.get('fairspace', '')}".strip(),
+    ]
+    text = f"{title}{named} ({', '.join(about)}): effects with 95 % intervals"
+    if drawn := first.signature.get("resamples"):
+        text += f" from {drawn.partition(',')[0]} bootstrap replicates"
+    marks = dict.fromkeys(mark for result in results for mark in limits_of(result))
+    return plain(". ".join([text, *(mark[0].upper() + mark[1:] for mark in marks)]) + ".")
+
+
+def _row(result: Result, value: Value) -> dict[str, str]:
+    three = numbers_of(result, value)
+    texts = (value.name, three.effect_text, three.interval_text, three.excess_text)
+    return dict(zip(("Value", "Effect", "95 % interval", "Over a fair model"), texts, strict=True))
+
+
+def _cell(result: Result, value: Value | None) -> str:
+    """The number with its interval, or the state in words."""
+    return "not run" if value is None else numbers_of(result, value).cell_text
+
+
+def model_names(results: Sequence[Result]) -> list[str]:
+    """A column's name for each result, all of them different."""
+    names = [str(result.meta.get("model", "not stated")) for result in results]
+    return [f"{name} ({place})" if names.count(name) > 1 else name for place, name in enumerate(names, 1)]
+
+
+def escaped(text: str) -> str:
+    """Text as LaTeX, in which no sign of it is a command."""
+    return text.translate(_ESCAPED)

@@ -1,0 +1,96 @@
+"""A report as one page that needs no network and no script: figures, tables, answers, methods, citations."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import isfinite
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.drawing.dots import Dot, DotPlot, Line, dot_plots
+from fairspace.submissions.drawing.scale import span
+from fairspace.submissions.errors import plain
+from fairspace.submissions.plotting import COLOURS, GREY
+from fairspace.submissions.report.contents import Report
+from fairspace.submissions.report.first_values import digits, first_values, numbers_of
+from fairspace.submissions.report.headline import printed_like
+from fairspace.submissions.results.scoring import find_standard
+from fairspace.submissions.uncertainty.scores import WITHOUT
+
+FOLDED = frozenset({"values", "missing"})
+"""Tables that are folded: they may have a hundred rows."""
+WIDTH = 760.0
+"""Of a figure, in pixels."""
+
+
+def to_html(report: Report) -> str:
+    """The report as HTML."""
+    return _template().render(report=report, figures=_figures(report), folded=FOLDED)
+
+
+@lru_cache
+def _template() -> Template:
+    loader = FileSystemLoader(Path(__file__).parent)
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["plain"] = plain
+    return environment.get_template("page.html.jinja")
+
+
+def _figures(report: Report) -> list[tuple[str, Markup]]:
+    """Caption and figure: the ranked score beside printed models, and every first value of the models."""
+    first = report.results[0]
+    total = first.scored.ranking
+    lines = _lines(report)
+    printed = [
+        Line(
+            row.model,
+            [Dot(number, f"{row.model}, printed: {digits(number)}", digits(number), colour=GREY, symbol="circle-open")],
+        )
+        for row, number in sorted(printed_like(first), key=lambda pair: pair[1])
+    ]
+    figures = []
+    if printed and total in lines:
+        caption = f"{total} beside printed models. Hollow dots are printed models; nobody knows their intervals."
+        figures.append((caption, _figure([_plot(report, total, [*lines.pop(total), *printed])], total)))
+    if lines:
+        caption = "Effects with 95 % intervals; each value has a scale of its own."
+        figures.append((caption, _figure([_plot(report, name, lines[name]) for name in lines], caption)))
+    return figures
+
+
+def _figure(plots: list[DotPlot], title: str) -> Markup:
+    return Markup(dot_plots(WIDTH, title, plots).document())  # noqa: S704 all texts of an Svg are escaped
+
+
+def _plot(report: Report, name: str, lines: list[Line]) -> DotPlot:
+    """The scale ends where the value does if it has two ends, else around the marks."""
+    first = report.results[0]
+    bench = benchmark(first.benchmark)
+    ideal = bench.ideal(name, first.standard)
+    limits = bench.table_of(first.scored, find_standard(bench, first.standard)).limits.get(name, WITHOUT)
+    dots = [dot for line in lines for dot in line.dots if dot is not None]
+    numbers = [number for dot in dots for number in (dot.value, *(dot.interval or ()))]
+    levels = {} if ideal is None or ideal.number is None else {ideal.number: f"ideal {ideal.number:g}"}
+    numbers += levels
+    ends = (min(*limits, *numbers), max(*limits, *numbers)) if all(map(isfinite, limits)) else span(numbers)
+    return DotPlot(lines, ends, levels=levels, heading=name)
+
+
+def _lines(report: Report) -> dict[str, list[Line]]:
+    """First value -> a line for each model that has a number of it."""
+    lines: dict[str, list[Line]] = {}
+    for place, (result, model) in enumerate(zip(report.results, report.names, strict=True)):
+        colour = COLOURS[place % len(COLOURS)]
+        for name, value in first_values(result).items():
+            three = numbers_of(result, value)
+            if three.effect is not None:
+                ends = f", 95 % interval {three.interval_text}" if three.interval else ""
+                text = f"{model}: {three.effect_text}{ends}"
+                dot = Dot(three.effect, text, three.effect_text, colour=colour, interval=three.interval)
+                lines.setdefault(name, []).append(Line(model, [dot]))
+    return lines

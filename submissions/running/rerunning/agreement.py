@@ -1,0 +1,187 @@
+"""Agreement of handed-in answers with a model that is asked again, and what share of them can be of another origin.
+
+Three kinds of pairs are compared over the same requests: handed in and rerun (S), two reruns (R), and answers to
+different items (C, what agrees by chance). If a share r of the answers is of another origin and agrees by chance, then
+S = R - r (R - C). So r = (R - S) / (R - C), with a 95 % interval from the spread over stimuli, as the answers to one
+stimulus go together. Where a model contradicts itself as much as by chance, nothing can be told, and the interval says
+so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf, sqrt
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from fairspace.submissions.running.rerunning.answers import Answers
+from fairspace.submissions.running.rerunning.draw import Key
+
+Verdict = Literal["agrees", "differs", "undecided"]
+MOST_FOREIGN = 0.2
+"""Answers agree if at most this share of them can be of another origin."""
+DRIFT = 0.05
+"""They differ if more than this share certainly is; less may be other hardware or a provider's update."""
+_SHIFTS = 20
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The compared requests of one task.
+
+    Args:
+        stimulus: (n) code of the stimulus of each.
+        handed_in: (n) likeness of the handed-in answer and the rerun; the mean over two reruns.
+        repeated: (n) likeness of two reruns; 1 where there was one rerun alone, which makes the share no smaller.
+        chance: mean likeness of answers to different items.
+    """
+
+    stimulus: NDArray[np.int64]
+    handed_in: Floats
+    repeated: Floats
+    chance: float
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Agreement over a task, or over the whole part.
+
+    Args:
+        requests: compared.
+        agreement: of handed-in answers and rerun, from 0 to 1.
+        low: end of its 95 % interval; `high` is the other.
+        high: see `low`.
+        repeated: agreement of two reruns; 1 is assumed where one was enough.
+        chance: agreement of answers to different items.
+        foreign: share of the answers that is of another origin, between its ends; 0 to 1 where nothing can be told.
+        foreign_low: end of the 95 % interval of `foreign`; over several tasks corrected for their number.
+        foreign_high: see `foreign_low`.
+    """
+
+    requests: int
+    agreement: float
+    low: float
+    high: float
+    repeated: float
+    chance: float
+    foreign: float
+    foreign_low: float
+    foreign_high: float
+
+    @property
+    def kappa(self) -> tuple[float, float, float] | None:
+        """The agreement beyond chance (Cohen's kappa), at most 1, the ideal, and the ends of its 95 % interval.
+
+        None where answers to different items always agree.
+        """
+        if self.chance == 1:
+            return None
+        share, low, high = ((end - self.chance) / (1 - self.chance) for end in (self.agreement, self.low, self.high))
+        return share, low, high
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON data, rounded to what the part can show."""
+        kappa = dict(zip(("kappa", "kappa_low", "kappa_high"), self.kappa or (None, None, None), strict=True))
+        numbers = {**vars(self), **kappa}
+        return {name: round(number, 4) if isinstance(number, float) else number for name, number in numbers.items()}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The whole part.
+
+    Args:
+        whole: over all tasks.
+        tasks: task by task.
+    """
+
+    whole: Agreement
+    tasks: Mapping[str, Agreement] = field(default_factory=dict)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the answers are the model's, as far as the part can show."""
+        if self.whole.foreign_low > DRIFT or any(task.foreign_low > DRIFT for task in self.tasks.values()):
+            return "differs"
+        return "agrees" if self.whole.foreign_high <= MOST_FOREIGN else "undecided"
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON data."""
+        tasks = {task: agreement.to_json() for task, agreement in self.tasks.items()}
+        return {"agreement": self.whole.to_json(), "tasks": tasks}
+
+
+def pairs(handed_in: Answers, rerun: Answers, again: Answers | None, stimulus_of: Mapping[Key, str]) -> Pairs | None:
+    """The requests that all of them answered; None if there is none."""
+    keys = [key for key in stimulus_of if key in handed_in.text and key in rerun.text]
+    keys = [key for key in keys if again is None or key in again.text]
+    if not keys:
+        return None
+    like = handed_in.likeness()
+    ours, first = [handed_in.text[key] for key in keys], [rerun.text[key] for key in keys]
+    similar = np.array([like(*pair) for pair in zip(ours, first, strict=True)])
+    repeated = np.ones(len(keys))
+    if again is not None:
+        second = [again.text[key] for key in keys]
+        repeated = np.array([like(*pair) for pair in zip(first, second, strict=True)])
+        similar = (similar + [like(*pair) for pair in zip(ours, second, strict=True)]) / 2
+    shifts = range(1, min(_SHIFTS, len(keys) - 1) + 1)
+    chance = [like(one, first[(place + shift) % len(first)]) for shift in shifts for place, one in enumerate(ours)]
+    code = np.unique([stimulus_of[key] for key in keys], return_inverse=True)[1]
+    return Pairs(code.astype(np.int64), similar, repeated, float(np.mean(chance)) if chance else 1.0)
+
+
+def compare(compared: Mapping[str, Pairs]) -> Comparison:
+    """The agreement of every task and of all of them together."""
+    z = float(norm.ppf(1 - 0.025 / max(1, len(compared))))
+    tasks = {task: _agreement([part], z) for task, part in compared.items()}
+    return Comparison(_agreement(list(compared.values()), float(norm.ppf(0.975))), tasks)
+
+
+def _agreement(parts: Sequence[Pairs], z: float) -> Agreement:
+    similar = np.concatenate([part.handed_in for part in parts])
+    repeated = np.concatenate([part.repeated for part in parts])
+    chance = np.concatenate([np.full(len(part.handed_in), part.chance) for part in parts])
+    starts = np.cumsum([0, *(part.stimulus.max() + 1 for part in parts)])[:-1]
+    stimulus = np.concatenate([part.stimulus + start for part, start in zip(parts, starts, strict=True)])
+    s, r, c = (float(np.mean(values)) for values in (similar, repeated, chance))
+    low, high = _wilson(s, _effective(similar, stimulus), 1.959964)
+    telling = r - c
+    if telling <= 0:
+        return Agreement(len(similar), s, low, high, r, c, 0.0, 0.0, 1.0)
+    foreign = (r - s) / telling
+    error = z * _error((repeated - similar) - foreign * (repeated - chance), stimulus) / telling
+    exact = (r - _wilson(s, _effective(similar, stimulus), z)[0]) / telling if s in (0.0, 1.0) else -inf
+    ends = foreign - error, max(foreign + error, exact)
+    if _error(repeated - chance, stimulus) * z >= telling:  # its own repeatability is within chance
+        ends = (0.0, 1.0)
+    clipped = [min(1.0, max(0.0, share)) for share in (foreign, *ends)]
+    return Agreement(len(similar), s, low, high, r, c, *clipped)
+
+
+def _error(values: Floats, stimulus: NDArray[np.int64]) -> float:
+    """Standard error of a mean whose values go together by stimulus."""
+    sums = np.bincount(stimulus, weights=values - values.mean())
+    count = len(sums)
+    return float(sqrt((sums**2).sum() * count / max(1, count - 1)) / len(values))
+
+
+def _effective(values: Floats, stimulus: NDArray[np.int64]) -> float:
+    """As many independent values would have the same error; the number of stimuli where nothing varies."""
+    variance = float(values.var())
+    error = _error(values, stimulus)
+    if variance == 0 or error == 0:
+        return float(stimulus.max() + 1)
+    return min(float(len(values)), variance / error**2)
+
+
+def _wilson(share: float, n: float, z: float) -> tuple[float, float]:
+    """Wilson's score interval of a share."""
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return max(0.0, middle - half), min(1.0, middle + half)

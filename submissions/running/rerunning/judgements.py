@@ -1,0 +1,148 @@
+"""Judgements that were handed in: a random part of them is asked again of the judge that the submission declares.
+
+The judge reads the narratives that were handed in, with the settings that the submission states of it. Compared is what
+enters a score: the traits of a profile by the words that two answers share, and of a narrative who has the status, who
+is the main character and who has pros and cons, by equality.
+
+OUT/judge-first/    journal and logs of the judge
+OUT/judge-second/   those of a second time, where the first alone does not settle it
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fairspace.submissions.benchmarks.asks import Part
+from fairspace.submissions.benchmarks.genres.parse.judge import NOTHING, read_narrative, read_profile
+from fairspace.submissions.benchmarks.genres.parse.persons import Names
+from fairspace.submissions.benchmarks.genres.records.single import pros_and_cons
+from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.reading.canonical import tables_digest
+from fairspace.submissions.running.asking.answering import answer
+from fairspace.submissions.running.asking.inspect_task import Chosen
+from fairspace.submissions.running.asking.models import ModelSettings
+from fairspace.submissions.running.folders import public_name
+from fairspace.submissions.running.judging.asks import ANALYSIS, ANALYSIS_SINGLE, PART, Judging, open_judging
+from fairspace.submissions.running.rerunning.answers import Answers
+from fairspace.submissions.running.rerunning.draw import ITEMS, Key, rank
+from fairspace.submissions.running.rerunning.outcome import JudgeOutcome
+from fairspace.submissions.running.rerunning.rerun import Ask, asked_until_settled, other_seed, part_seed
+from fairspace.submissions.running.settings import Tell
+
+Rows = Iterable[Mapping[str, Any]]
+UNREADABLE = "unreadable"
+
+
+def judge_again(
+    submission: Submission,
+    model: ModelSettings,
+    out: Path,
+    *,
+    items: int = ITEMS,
+    tell: Tell = lambda what, done, total: None,
+) -> JudgeOutcome:
+    """Ask a judge a random part of its judgements again, or go on where an earlier call with the same folder stopped.
+
+    Args:
+        submission: checked, with judgements.
+        model: the declared judge; its temperature, top p and tokens are taken from the submission.
+        out: folder of the workings; its seed draws the part.
+        items: judgements of the part, at least.
+        tell: progress, as of a run.
+
+    Errors: UsageError if it holds no judgements; RunError MODEL_UNKNOWN, MODEL_SILENT or RUN_INCOMPLETE if the judge
+    cannot be asked; others as `open_judging`.
+    """
+    declared = submission.meta.judge
+    tasks = [task.name for task in benchmark(submission.meta.benchmark).tasks if task.judges]
+    rows = [row for task in tasks for row in submission.judgements(task).to_pylist()]
+    if declared is None or not rows:
+        raise UsageError("The submission holds no judgements; leave --judge out.")
+    seed, stated = part_seed(out, submission.digest), declared.settings
+    of_judge = stated.get("seed")
+    of_run = of_judge if type(of_judge) is int else None
+    chosen = Chosen(submission.meta.benchmark, seed=of_run)
+    judging = open_judging(submission, chosen, shaped=stated.get("json_schema") is True)
+    stimulus_of = _drawn(judging.opened.parts[PART], rows, seed, items)
+    handed_in = said((row for row in rows if (row["task"], row["id"]) in stimulus_of), judging.names)
+    given = {name: stated.get(name) for name in ("temperature", "top_p", "max_tokens")}
+    numbers = {name: number for name, number in given.items() if isinstance(number, int | float)}
+    ask = _asker(submission, replace(model, **numbers), judging, set(stimulus_of.values()), out, tell)  # type: ignore[arg-type]
+    comparison, digest = asked_until_settled(
+        ask,
+        (of_run, of_run if not numbers.get("temperature") else other_seed(of_run, seed)),
+        handed_in,
+        {
+            part: {key: stimulus_of[part.partition("/")[0], key[0]] for key in answers.text}
+            for part, answers in handed_in.items()
+        },
+    )
+    return JudgeOutcome(declared.name, public_name(model.name), seed, comparison, digest)
+
+
+def said(rows: Rows, names: Mapping[str, Names]) -> dict[str, Answers]:
+    """What judgements say: task, or `task/part` -> what is compared.
+
+    Args:
+        rows: of `judgements`.
+        names: id -> the names that it is about.
+    """
+    texts: dict[str, dict[Key, str]] = {}
+    for row in rows:
+        for part, text in _parts(row["task"], row["judgement"], names[row["id"]]).items():
+            texts.setdefault(part, {})[row["id"], row["sample"]] = text
+    whole = (ANALYSIS, ANALYSIS_SINGLE)
+    return {part: Answers(text, words=part.partition("/")[0] not in whole) for part, text in texts.items()}
+
+
+def _parts(task: str, judgement: str | None, names: Names) -> dict[str, str]:
+    if task == ANALYSIS:
+        judged = read_narrative(judgement, names) or NOTHING
+        return {f"{task}/{part}": str(getattr(judged, part)) for part in ("status", "main", "stereoscopic")}
+    if task == ANALYSIS_SINGLE:
+        return {task: str(pros_and_cons(judgement, names))}
+    profile = read_profile(judgement)
+    return {task: UNREADABLE if profile is None else " ".join(profile.words)}
+
+
+def _drawn(part: Part, rows: Rows, seed: str, items: int) -> dict[tuple[str, str], str]:
+    """Task and id of each drawn judgement -> its stimulus: all that were handed in of so many stimuli."""
+    handed_in = {(row["task"], row["id"]) for row in rows}
+    drawn: dict[tuple[str, str], str] = {}
+    for place in sorted(range(len(part.stimuli)), key=lambda place: rank(seed, PART, part.stimuli[place].id)):
+        if len(drawn) >= items:
+            break
+        keys = [(ask.task, ask.id) for ask in part.read(place).asks]
+        drawn |= {key: part.stimuli[place].id for key in keys if key in handed_in}
+    return drawn
+
+
+def _asker(
+    submission: Submission, model: ModelSettings, judging: Judging, stimuli: set[str], out: Path, tell: Tell
+) -> Ask:
+    """Asks the judge about stimuli, into a folder of a name."""
+    opened = judging.opened
+    places = [place for place, stimulus in enumerate(opened.parts[PART].stimuli) if stimulus.id in stimuli]
+    only = {PART: {stimulus: frozenset({(stimulus, 0)}) for stimulus in stimuli}}
+
+    def ask(name: str, seed: int | None) -> tuple[dict[str, Answers], str]:
+        answered = answer(
+            replace(opened, chosen=replace(opened.chosen, seed=seed, only=only), positions={PART: places}),
+            model,
+            out / f"judge-{name}",
+            submission.meta,
+            again=True,
+            score=False,
+            tell=lambda what, done, total: tell(f"{what}, {name} time of the judge", done, total),
+            ask=judging.asking,
+        )
+        digest = tables_digest(hashlib.sha256(), {"judgements": answered.table})
+        return said(answered.table.to_pylist(), judging.names), digest
+
+    return ask

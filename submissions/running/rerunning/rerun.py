@@ -1,0 +1,219 @@
+"""`fairspace verify-submission`: ask a model a random part of a submission's items again, and compare.
+
+OUT/seed.json   the secret seed and whose part it drew; it is published with the outcome
+OUT/first/      the answers of the rerun: a submission of the part alone
+OUT/second/     those of a second rerun, where the first alone does not settle it
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.checking.consistency import TaskConsistency, broken
+from fairspace.submissions.checking.submission import read_submission
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.running.asking.models import ModelSettings
+from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.running.folders import public_name
+from fairspace.submissions.running.rerunning.agreement import Comparison, Verdict, compare, pairs
+from fairspace.submissions.running.rerunning.answers import Answers, answers_of
+from fairspace.submissions.running.rerunning.draw import ITEMS, Key, Part, draw_part
+from fairspace.submissions.running.rerunning.outcome import Outcome, proof_of
+from fairspace.submissions.running.run import run
+from fairspace.submissions.running.settings import RunSettings, Tell
+
+SEED = "seed.json"
+Ask = Callable[[str, int | None], tuple[dict[str, Answers], str]]
+"""Name and seed of a rerun -> its answers, and the digest of all of them."""
+
+
+@dataclass(frozen=True)
+class Means:
+    """How the model is reached, as `fairspace run` takes it; what else decides the answers is the submission's.
+
+    Args:
+        model: who answers; its temperature, top p and tokens are taken from the submission.
+        images: what makes images; '' for none.
+        ares: labels them.
+        faces: settings of ARES' face detector.
+        data: where the items with images lie.
+        device: of torch.
+    """
+
+    model: ModelSettings | None = None
+    images: str = ""
+    ares: str = ""
+    faces: Mapping[str, Any] | None = None
+    data: str = ""
+    device: str = ""
+
+    @property
+    def named(self) -> str:
+        """The models, as everybody may read them."""
+        texts = [public_name(self.model.name)] if self.model is not None else []
+        scheme, _, what = self.images.partition("?")[0].partition(":")
+        return ", ".join([*texts, *([public_name(f"{scheme}/{what}").replace("/", ":", 1)] if scheme else [])])
+
+
+def rerun(
+    submission: Submission,
+    means: Means,
+    out: Path,
+    *,
+    items: int = ITEMS,
+    without: Sequence[str] = (),
+    tell: Tell = lambda what, done, total: None,
+) -> Outcome:
+    """Ask a random part again, or go on where an earlier call with the same folder stopped.
+
+    Args:
+        submission: checked, its images labelled.
+        means: how the model is reached.
+        out: folder of the workings.
+        items: requests of the part, at least.
+        without: tasks that need not be compared, such as those that a judge alone decides.
+        tell: progress, as of a run.
+
+    Errors: as `run`; UsageError if there is nothing to compare.
+    """
+    if submission.images is not None:
+        raise UsageError("The submission holds images; label them first: `fairspace score --ares MODEL`.")
+    seed = part_seed(out, submission.digest)
+    texts, images = means.model is not None, bool(means.images and means.ares)
+    part = draw_part(submission, seed, means.data, texts=texts, images=images, items=items, without=without)
+    if not part.stimulus_of or not any(part.requests.values()):
+        raise UsageError("No answer that was handed in can be asked again with these models; name --model or --images.")
+    handed_in = answers_of(submission)
+    ask = _asker(submission, means, part, out, tell)
+    seeds = part.chosen.seed, _second_seed(submission, part, seed)
+    comparison, digest = asked_until_settled(ask, seeds, handed_in, part.stimulus_of)
+    proof = proof_of(submission)
+    verdict, reasons = judged(comparison, part.uncovered, proof)
+    return Outcome(
+        "rerun",
+        verdict,
+        reasons,
+        submission.digest,
+        comparison,
+        {task: agreement.requests for task, agreement in comparison.tasks.items()},
+        seed,
+        means.named,
+        dict(submission.meta.generation),
+        digest,
+        (*part.uncovered, *without),
+        proof,
+    )
+
+
+def _second_seed(submission: Submission, part: Part, seed: str) -> int | None:
+    """The run's own seed where it always takes the likeliest word; else another one, for an independent answer."""
+    stated = submission.meta.generation.get("temperature")
+    tasks = [benchmark(submission.meta.benchmark).task(task) for task in part.stimulus_of]
+    warmest = stated if stated is not None else max(task.settings.get("temperature", 1) for task in tasks)
+    return part.chosen.seed if warmest == 0 else other_seed(part.chosen.seed, seed)
+
+
+def other_seed(of_run: int | None, seed: str) -> int | None:
+    """A run's seed for independent answers; None where the run has none."""
+    return None if of_run is None else int(hashlib.sha256(seed.encode()).hexdigest()[:7], 16)
+
+
+def judged(
+    comparison: Comparison, uncovered: Sequence[str], proof: Mapping[str, TaskConsistency]
+) -> tuple[Verdict, tuple[str, ...]]:
+    """The verdict, and why it is not `agrees`."""
+    reasons, verdict = [], comparison.verdict
+    if verdict == "differs":
+        reasons.append("more of the answers than drift explains are not this model's")
+    if verdict == "undecided":
+        reasons.append("the part is too small, or the model repeats itself too little, to tell: draw more items")
+    if uncovered:
+        reasons.append(f"not compared: {', '.join(uncovered)}; name a model for them, or leave them out by name")
+    if failed := broken(proof):
+        reasons.append(f"the consistency proof does not hold for {', '.join(failed)}")
+    return ("undecided" if verdict == "agrees" and reasons else verdict), tuple(reasons)
+
+
+def _asker(submission: Submission, means: Means, part: Part, out: Path, tell: Tell) -> Ask:
+    """Runs the part into a folder of a name."""
+    stated = submission.meta.generation
+    given = {name: stated.get(name) for name in ("temperature", "top_p", "max_tokens")}
+    numbers = {name: number for name, number in given.items() if isinstance(number, int | float)}
+    model = None if means.model is None else replace(means.model, **numbers)  # type: ignore[arg-type]
+
+    def ask(name: str, seed: int | None) -> tuple[dict[str, Answers], str]:
+        chosen = replace(part.chosen, seed=seed)
+        text = {task.name for task in benchmark(chosen.benchmark).tasks if task.table == "responses"}
+        made = any(task not in text for task in part.stimulus_of)
+        answering = model if text & set(part.stimulus_of) else None
+        settings = RunSettings(chosen, out / name, model=answering, score=False, again=True, device=means.device)
+        if made:
+            settings = replace(settings, images=means.images, ares=means.ares, faces=means.faces)
+        run(settings, lambda what, done, total: tell(f"{what}, {name} rerun", done, total))
+        asked = read_submission(out / name)
+        return answers_of(asked), asked.digest
+
+    return ask
+
+
+def asked_until_settled(
+    ask: Ask,
+    seeds: tuple[int | None, int | None],
+    handed_in: Mapping[str, Answers],
+    stimulus_of: Mapping[str, Mapping[Key, str]],
+) -> tuple[Comparison, str]:
+    """Compare answers with those of one rerun, or of two where one alone does not settle it.
+
+    Args:
+        ask: makes a rerun.
+        seeds: of the first and of the second.
+        handed_in: task -> its answers.
+        stimulus_of: as of a `Part`.
+
+    Returns:
+        The agreement, and the digest of the first rerun.
+
+    Errors: RunError RUN_INCOMPLETE if a task of the part has no answer that could be compared; others of `ask`.
+    """
+    first, digest = ask("first", seeds[0])
+    comparison = _compared(stimulus_of, handed_in, first, None)
+    if comparison.verdict != "agrees" and comparison.whole.agreement < 1:  # the model may not repeat itself
+        comparison = _compared(stimulus_of, handed_in, first, ask("second", seeds[1])[0])
+    return comparison, digest
+
+
+def _compared(
+    stimulus_of: Mapping[str, Mapping[Key, str]],
+    handed_in: Mapping[str, Answers],
+    first: Mapping[str, Answers],
+    second: Mapping[str, Answers] | None,
+) -> Comparison:
+    by_task = {}
+    for task, keys in stimulus_of.items():
+        again = None if second is None else second.get(task, Answers({}, words=False))
+        compared = pairs(handed_in[task], first.get(task, Answers({}, words=False)), again, keys)
+        if compared is None:
+            what, mend = "no request was answered again", "see the run's log, and run the same command again"
+            raise RunError("RUN_INCOMPLETE", f"task {task}", what, "answers to compare", mend)
+        by_task[task] = compared
+    return compare(by_task)
+
+
+def part_seed(out: Path, digest: str) -> str:
+    """The seed of the part, drawn now or at an earlier start. UsageError if it was drawn for another submission."""
+    file = out / SEED
+    if not file.is_file():
+        out.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps({"submission": digest, "seed": secrets.token_hex(16)}) + "\n", encoding="utf-8")
+    known = json.loads(file.read_text(encoding="utf-8"))
+    if known["submission"] != digest:
+        raise UsageError(f"{out} holds the verification of another submission; name another --out.")
+    return str(known["seed"])

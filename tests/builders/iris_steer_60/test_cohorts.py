@@ -1,0 +1,172 @@
+"""Pairs that follow a cohort: the revision's label is the plan, the file is checked, and the shipped plan stays."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fairspace.builders.engine.build import build, file_hash
+from fairspace.builders.errors import BuildError
+from fairspace.builders.iris.groups import COMBINATIONS, GROUPS, OCCUPATIONS, group_attributes
+from fairspace.builders.iris.items import pair_items
+from fairspace.builders.iris.revisions import MOST, base_revision, cohort_revision, combinations_of
+from fairspace.builders.iris_gen_52 import plan as iris_gen_52
+from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
+from fairspace.builders.iris_steer_60.cohorts import read_cohort
+from fairspace.builders.iris_steer_60.dataset import DATASET, of_cohort
+from fairspace.builders.iris_steer_60.plan import INCONSISTENT, LABELS, PAIRS, pair_ids, pairs, steer_ids
+from fairspace.builders.iris_steer_60.understanding import prompt_types
+from fairspace.builders.iris_steer_60.wording import base_prompt
+from tests.builders.iris_gen_52.test_dataset import rows
+from tests.builders.iris_steer_60.test_dataset import Stripes, tools
+
+NURSE = OCCUPATIONS.index("nurse"), GROUPS.index("female_young_light")
+JUDGE = OCCUPATIONS.index("judge"), GROUPS.index("male_older_dark")
+LABEL = cohort_revision([JUDGE, NURSE])
+QUICK = settings(
+    deadline=None, max_examples=60, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+CELLS = st.tuples(st.integers(0, len(OCCUPATIONS) - 1), st.integers(0, len(GROUPS) - 1))
+
+
+def cohort_file(folder: Path, combinations: object = (NURSE, JUDGE), **more: object) -> Path:
+    """What `fairspace cohort` writes, as far as a plan needs it."""
+    if isinstance(combinations, tuple):
+        combinations = [{"occupation": OCCUPATIONS[o], "group": GROUPS[g], "excess": 0.5} for o, g in combinations]
+    file = folder / "cohort.json"
+    file.write_text(json.dumps({"format": 1, "combinations": combinations, "models": [], **more}), encoding="utf-8")
+    return file
+
+
+@given(st.sets(CELLS, min_size=1, max_size=MOST))
+@QUICK
+def test_a_label_is_its_combinations_in_any_order(cells: set[tuple[int, int]]) -> None:
+    label = cohort_revision(sorted(cells, key=str))
+    assert set(combinations_of(label)) == cells
+    assert cohort_revision(reversed(combinations_of(label))) == label
+    assert base_revision(label) == "v2"
+
+
+@given(st.text(alphabet="0123456789abcz-A é", max_size=22))
+@QUICK
+def test_a_label_that_is_no_plan_s_is_none(code: str) -> None:
+    label = f"v2-cohort-{code}"
+    if combinations_of(label):
+        assert cohort_revision(combinations_of(label)) == label
+    else:
+        assert base_revision(label) == label
+        with pytest.raises(BuildError, match="REVISION_UNKNOWN"):
+            pairs(label)
+
+
+@pytest.mark.parametrize("cells", [[], [(0, group) for group in range(MOST + 1)]])
+def test_none_or_many_combinations_make_no_plan(cells: list[tuple[int, int]]) -> None:
+    with pytest.raises(ValueError, match="1 to 10 make a plan"):
+        cohort_revision(cells)
+
+
+def test_the_shipped_plan_stays_to_the_byte() -> None:
+    plan = pairs()
+    assert pairs("v1") is pairs("v2") is plan
+    columns = (plan.occupation, plan.combination, plan.groups, plan.labels)
+    digest = hashlib.sha256(b"".join(column.astype("<i8").tobytes() for column in columns)).hexdigest()
+    assert digest == "77d2cf82053d96e20d91a5a974ff91a1c8b1677cfef889f15555522985567c92"
+    assert plan.biased is None
+
+
+def test_one_image_of_every_pair_shows_a_combination_and_the_other_differs_as_planned() -> None:
+    plan = pairs(LABEL)
+    assert plan.biased is not None
+    number = np.arange(PAIRS)
+    biased, other = (plan.groups[number, side] for side in (plan.biased, 1 - plan.biased))
+    assert set(zip(plan.occupation.tolist(), biased.tolist(), strict=True)) == {NURSE, JUDGE}
+    assert np.array_equal(plan.combination, pairs().combination)
+    differ = group_attributes(biased) != group_attributes(other)
+    for index, positions in enumerate(COMBINATIONS.values()):
+        expected = [position in positions for position in range(3)]
+        assert (differ[plan.combination == index] == expected).all()
+        of_nurses = (plan.occupation[plan.combination == index] == NURSE[0]).sum()
+        assert abs(2 * of_nurses - (plan.combination == index).sum()) <= 1
+    assert 0.45 < plan.biased.mean() < 0.55
+    codes = group_attributes(plan.groups.ravel()).reshape(PAIRS, 2, 3)
+    assert np.array_equal(plan.labels[:, :, :3], codes)
+    same = (plan.labels[:, 0, 3:] == plan.labels[:, 1, 3:]).all(axis=1)
+    assert (~same).sum() == INCONSISTENT * PAIRS
+    bearded = plan.labels[:, :, 7] == LABELS["h"].index("yes")
+    assert not bearded[(codes[:, :, 0] == 0).any(axis=1)].any()
+
+
+def test_items_but_those_of_pairs_are_the_newest_ones() -> None:
+    assert steer_ids(LABEL) is steer_ids("v2")
+    assert pair_ids(LABEL) is pair_ids("v2")
+    assert iris_gen_52.ids(LABEL) is iris_gen_52.ids("v2")
+    assert iris_ideal_52.image_ids(LABEL) is iris_ideal_52.image_ids("v1")
+    first = pair_items(LABEL).slice(0, 1).to_pylist()[0]
+    assert "judge" in first["prompt"] or "nurse" in first["prompt"]
+
+
+def test_a_build_of_a_cohort_has_its_plan_and_a_revision_of_its_own(tmp_path: Path) -> None:
+    file = cohort_file(tmp_path)
+    dataset = of_cohort(DATASET, file)
+    manifest = build(dataset, tmp_path / "built", sample=True, tools=tools(Stripes()))
+    assert manifest.revision == LABEL
+    assert manifest.sources["cohort.json"] == file_hash(file)
+    assert any(note.endswith("(C.2): judge male_older_dark, nurse female_young_light.") for note in manifest.notes)
+    made = rows(tmp_path / "built", manifest, "understanding")
+    assert len(made) == 84
+    assert {row["occupation"] for row in made} <= {"nurse", "judge"}
+    for row in made:
+        stereotypical = row["prompt_type"] == "stereotypical"
+        cells = {("nurse", "female_young_light"), ("judge", "male_older_dark")}
+        assert stereotypical == ((row["occupation"], row["group"]) in cells)
+    assert made[0]["prompt"] == base_prompt(made[0]["pair"], LABEL)
+    card = (tmp_path / "built" / "README.md").read_text(encoding="utf-8")
+    assert LABEL in card
+    assert json.loads((tmp_path / "built" / "croissant.json").read_text())["version"] == f"2.0.0-{LABEL[3:]}"
+    with pytest.raises(BuildError, match="OUT_IN_USE"):
+        build(DATASET, tmp_path / "built", sample=True, tools=tools(Stripes()))
+
+
+def test_the_stereotypical_image_is_the_one_with_the_combination() -> None:
+    plan = pairs(LABEL)
+    assert plan.biased is not None
+    for number in range(40):
+        assert prompt_types(number, LABEL)[plan.biased[number]] == "stereotypical"
+
+
+ROW = {"occupation": "nurse", "group": GROUPS[0]}
+DAMAGED: dict[str, tuple[Any, dict[str, object], str]] = {
+    "none": ([], {}, "SOURCE_VALUE.*0 combinations"),
+    "twice": ([ROW, ROW], {}, "SOURCE_VALUE.*2 combinations, 1 of them different"),
+    "many": ([{**ROW, "group": group} for group in GROUPS], {}, "SOURCE_VALUE.*18 combinations"),
+    "occupation": ([{**ROW, "occupation": "nurze"}], {}, r"SOURCE_VALUE.*did you mean 'nurse'"),
+    "group": ([{**ROW, "group": "female_young"}], {}, r"SOURCE_VALUE.*such as female_young_light"),
+    "number": ([{**ROW, "occupation": 7}], {}, "SOURCE_VALUE.*occupation '7'"),
+    "list": ([{**ROW, "occupation": []}], {}, "SOURCE_VALUE"),
+    "text": ("nurse", {}, "SOURCE_LAYOUT"),
+    "key": ([{"occupation": "nurse"}], {}, "SOURCE_LAYOUT.*'group'"),
+    "format": ([ROW], {"format": 2}, "SOURCE_LAYOUT.*format 2"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_damaged_file_is_refused(tmp_path: Path, damage: str) -> None:
+    combinations, more, said = DAMAGED[damage]
+    with pytest.raises(BuildError, match=said):
+        read_cohort(cohort_file(tmp_path, combinations, **more))
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b"[" * 100_000, b" " * (1 << 21)])
+def test_what_is_no_cohort_file_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "file").write_bytes(content)
+    with pytest.raises(BuildError, match="SOURCE_LAYOUT"):
+        read_cohort(tmp_path / "file")
+    with pytest.raises(BuildError, match="SOURCE_MISSING"):
+        read_cohort(tmp_path / "nothing")

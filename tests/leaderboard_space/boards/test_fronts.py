@@ -1,0 +1,54 @@
+"""The small charts of the first screen: who leads, how sure that is, and what must not set their scale."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fairspace.leaderboard_space.boards.fronts import MOST, front
+from fairspace.leaderboard_space.boards.views import VIEWS
+from fairspace.submissions.results.board import board, ranked
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.values import measured
+
+
+def handed_in(model: str, number: float, **about: Any) -> Row:
+    scores = {"iris_score": measured("iris_score", number)}
+    return Row(model, model, "", "scored here", "", scores, group="v2", protocol="v2", ranked=number, **about)
+
+
+def test_the_printed_models_stand_best_first_and_say_that_they_have_no_interval() -> None:
+    made = front(VIEWS["iris"], "bounded", board("iris", "bounded"))
+    assert [line.model for line in made.lines][:2] == ["Bagel", "UniWorld-V1"]
+    assert len(made.lines) == MOST
+    places = [line.at for line in made.lines]
+    assert places == sorted(places, reverse=True)
+    assert (made.ideal, made.lines[0].sure) == (100.0, "computed, no interval")
+    assert made.words == "Printed: Bagel leads, printed without an interval."
+
+
+def test_a_forged_score_does_not_set_the_scale_and_stands_last() -> None:
+    rows = [*board("iris", "bounded"), handed_in("GPT-4o", 147_306.0), handed_in("honest", 60.0)]
+    made = front(VIEWS["iris"], "bounded", ranked(rows, "iris", "bounded"))
+    assert (made.lines[-1].model, made.lines[-1].beyond, made.lines[-1].at) == ("GPT-4o", True, 100.0)
+    before = front(VIEWS["iris"], "bounded", board("iris", "bounded"))
+    assert [line.at for line in made.lines[:-1]] == [line.at for line in before.lines]
+    assert "how sure is not known" in made.words
+
+
+def test_verified_models_stand_first() -> None:
+    rows = [*board("iris", "bounded"), handed_in("ours", 40.0, verified=True)]
+    made = front(VIEWS["iris"], "bounded", ranked(rows, "iris", "bounded"))
+    assert (made.lines[0].model, made.lines[0].mark) == ("ours", "rerun")
+    assert made.words.startswith("Verified: only ours. Printed: Bagel leads")
+
+
+def test_cohorts_lead_each_for_themselves_and_random_answers_are_a_line() -> None:
+    chance = {"average_llm": measured("average_llm", 0.5)}
+    line = Row("random", "baseline: random", "", "baseline", "", chance, cohort="language model")
+    made = front(VIEWS["fact_or_fair"], "shuffled", [*board("fact_or_fair"), line])
+    leaders = {line.cohort: line.model for line in made.lines if line.leads}
+    assert leaders == {"image model": "DALL-E 3", "language model": "GPT-4o"}
+    assert {line.cohort for line in made.lines if line.chance is not None} == {"language model"}
+    assert front(VIEWS["genres"], "zero_centred", board("genres")).words.startswith("Printed: Janus leads with each")
+    unranked = front(VIEWS["stereotypical_bias"], "up_to_twenty", board("stereotypical_bias"))
+    assert unranked.words.startswith("Printed: MiniGPT-v2 has the lowest score, without a rank")

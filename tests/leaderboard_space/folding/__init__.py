@@ -1,0 +1,1 @@
+"""Tests of what the fold of the log is held in."""

@@ -1,0 +1,242 @@
+"""`python -m tests.leaderboard_space.jobs.killed_server ROUNDS [SEED]`: a whole server killed at random moments.
+
+Clients hand in files all the while. Each round starts the server, lets it work for a moment, and kills all of its
+processes at once with SIGKILL, as a machine that loses its power does. At the end a server works until nothing waits;
+then every submission that was acknowledged must stand in the log exactly once and have ended exactly once, the store
+must be sound, and the boards that the server shows must be those that a fold of the log from nothing gives.
+"""
+
+import multiprocessing
+import os
+import random
+import socket
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+import psutil
+from starlette.datastructures import QueryParams
+
+from fairspace.leaderboard_space.api import data
+from fairspace.leaderboard_space.boards.query import BoardQuery
+from fairspace.leaderboard_space.jobs.jobs import Jobs, Timing
+from fairspace.leaderboard_space.settings import Settings
+from fairspace.leaderboard_space.space import Space
+from fairspace.leaderboard_space.state import State
+from fairspace.leaderboard_space.storage.checking import check
+from fairspace.leaderboard_space.storage.local import LocalStorage
+from tests.leaderboard_space.factory import result
+from tests.leaderboard_space.jobs.children import ZIP_END
+from tests.leaderboard_space.jobs.spaces import CHILDREN, settings
+
+BENCHMARK = "stereotypical_bias"
+BOARD = f"/api/v1/boards/{BENCHMARK}"
+CLIENTS = 3
+PAUSE_SECONDS = 0.6
+LIFE_SECONDS = 3.0
+"""At most of a server, from when it listens to its kill."""
+AT_START = 0.15
+"""Share of the servers that are killed while they start."""
+MANY = 10**6
+CONTEXT = multiprocessing.get_context("forkserver")
+CONTEXT.set_forkserver_preload(["fairspace.leaderboard_space.app", __name__])
+
+
+def about(folder: Path) -> Settings:
+    """Settings of the server: no quota stops the clients, and each file is tried once."""
+    quotas = dict.fromkeys(("waiting", "queue_length", "valid_a_day", "faulty_a_day", "failed_a_day"), MANY)
+    return replace(settings(folder, insecure_local=True, requests_a_minute=0, tries=1, workers=2), **quotas)  # type: ignore[arg-type]
+
+
+def serve(folder: Path, port: int) -> None:
+    """The server, as it is but for what its children run."""
+    from fairspace.leaderboard_space import app, space
+
+    os.setsid()
+    log = os.open(folder / "log", os.O_CREAT | os.O_APPEND | os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(log, stream)
+    timing = Timing(beat=0.1, sweep=0.2, patience=3.0, poll=0.05, look=0.0)
+    space.Jobs = partial(Jobs, module=CHILDREN, prechecking="", timing=timing)  # type: ignore[attr-defined, assignment]
+    app.serve(about(folder), port=port)
+
+
+@dataclass
+class Load:
+    """Clients that hand in files.
+
+    Args:
+        address: of the server.
+        good: a result under another name, as JSON.
+        seed: of their pauses.
+    """
+
+    address: str
+    good: str
+    seed: int
+    acknowledged: list[str] = field(default_factory=list)
+    stop: threading.Event = field(default_factory=threading.Event)
+    threads: list[threading.Thread] = field(default_factory=list)
+
+    def start(self) -> None:
+        """Begin to hand in."""
+        self.threads = [threading.Thread(target=self._hand_in, args=(number,)) for number in range(CLIENTS)]
+        for thread in self.threads:
+            thread.start()
+
+    def end(self) -> None:
+        """Hand in no more."""
+        self.stop.set()
+        for thread in self.threads:
+            thread.join()
+
+    def _hand_in(self, client: int) -> None:
+        draw, number = random.Random(f"{self.seed} {client}"), 0
+        while not self.stop.wait(draw.uniform(0, 2 * PAUSE_SECONDS)):
+            number += 1
+            name = f"model {self.seed}-{client}-{number}"
+            file = self.good.replace("a model", name) if number % 2 else f"nothing\n{name}"
+            with suppress(httpx.HTTPError):
+                answer = httpx.post(
+                    f"{self.address}/api/v1/submissions", files={"file": ("a.zip", file.encode() + ZIP_END)}, timeout=10
+                )
+                if answer.status_code == 202:
+                    self.acknowledged.append(answer.json()["id"])
+
+
+def kill_all(process: Any) -> int:
+    """Kill a server with all that came of it, at once; how many processes there were."""
+    with suppress(psutil.NoSuchProcess):
+        server = psutil.Process(process.pid)
+        server.suspend()  # it starts no more children
+        family = [server, *server.children(recursive=True)]
+        for member in family:
+            with suppress(psutil.NoSuchProcess):
+                member.kill()
+        process.join()
+        return len(family)
+    process.join()
+    return 0
+
+
+def run(folder: Path, rounds: int, seed: int = 0) -> dict[str, int]:
+    """Kill a server so often, and hold what is left against what was acknowledged. AssertionError."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    draw = random.Random(seed)
+    load = Load(f"http://127.0.0.1:{port}", result(BENCHMARK, "stereotyped", "a model").dumps(), seed)
+    killed = 0
+    warm = CONTEXT.Process(target=os.getpid)  # the imports, of which every server is a fork
+    warm.start()
+    warm.join()
+    load.start()
+    try:
+        for _ in range(rounds):
+            process = CONTEXT.Process(target=serve, args=(folder, port))
+            process.start()
+            if draw.random() < AT_START:
+                time.sleep(draw.uniform(0, 0.5))
+            else:
+                _listens(port)
+                time.sleep(draw.uniform(0, LIFE_SECONDS))
+            killed += kill_all(process)
+    finally:
+        load.end()
+    process = CONTEXT.Process(target=serve, args=(folder, port))
+    process.start()
+    try:
+        _work_off(folder)
+        folded = _folded(folder)
+        with httpx.Client(base_url=load.address, timeout=60) as client:
+            assert _shown(client, folded) == folded, "the server shows the boards that its log gives"
+    finally:
+        process.terminate()
+        process.join()
+    return {"rounds": rounds, "processes killed": killed} | _judge(folder, load)
+
+
+def _listens(port: int) -> None:
+    end = time.monotonic() + 120
+    while time.monotonic() < end:
+        with suppress(OSError):
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return
+        time.sleep(0.02)
+    raise AssertionError("the server does not start")
+
+
+def _work_off(folder: Path) -> None:
+    state = State(LocalStorage(about(folder).store))
+    end = time.monotonic() + 900
+    while True:
+        state.refresh()
+        if not any(submission.outcome == "waiting" for submission in state.submissions()):
+            return
+        assert time.monotonic() < end, "what waits is not worked off"
+        time.sleep(0.2)
+
+
+def _shown(client: httpx.Client, folded: list[Any]) -> list[Any]:
+    """The pages of the board that the server shows, once they are those, or two minutes later."""
+    end, pages = time.monotonic() + 120, list[Any]()
+    while pages != folded and time.monotonic() < end:
+        time.sleep(2)
+        with suppress(httpx.HTTPError):
+            first = client.get(BOARD).json()
+            pages = [client.get(f"{BOARD}?page={number + 1}").json() for number in range(first["pages"])]
+    return pages
+
+
+def _folded(folder: Path) -> list[Any]:
+    """The same pages, of a fold of the log from nothing."""
+    space = Space.open(replace(about(folder), work=folder / "another-work"))
+    first = data.board(space, BoardQuery.read(QueryParams(), BENCHMARK), 100)
+    numbers = range(1, first["pages"] + 1)
+    pages = [data.board(space, BoardQuery.read(QueryParams(page=number), BENCHMARK), 100) for number in numbers]
+    return list(orjson.loads(orjson.dumps(pages)))
+
+
+def _judge(folder: Path, load: Load) -> dict[str, int]:
+    storage = LocalStorage(about(folder).store)
+    accepted, ended = Counter[str](), Counter[str]()
+    for event in storage.events():
+        if event.kind == "accepted":
+            accepted[event.body["id"]] += 1
+        elif event.kind in ("scored", "refused", "failed"):
+            ended[event.body["id"]] += 1
+    assert len(set(load.acknowledged)) == len(load.acknowledged)
+    wrong = {
+        name: (accepted[name], ended[name]) for name in load.acknowledged if (accepted[name], ended[name]) != (1, 1)
+    }
+    assert not wrong, wrong
+    report = check(storage)
+    assert (report.faults, report.notes) == ((), ())
+    state = State(storage)
+    state.refresh()
+    left = [process.pid for process in psutil.process_iter() if str(folder) in " ".join(_command(process))]
+    assert not left, "no child outlives its server"
+    scored = sum(submission.outcome == "scored" for submission in state.submissions())
+    return {"acknowledged": len(load.acknowledged), "in the log": len(accepted), "scored": scored}
+
+
+def _command(process: psutil.Process) -> list[str]:
+    with suppress(psutil.Error):
+        return list(process.cmdline())
+    return []
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as root:
+        begun = time.monotonic()
+        print(run(Path(root), int(sys.argv[1]), int((sys.argv[2:] or ["0"])[0])))
+        print(f"{time.monotonic() - begun:.0f} s")

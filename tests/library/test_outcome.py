@@ -1,0 +1,123 @@
+"""A result in a notebook: its three numbers first, names that help, and nothing missing that looks like a number."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import fairspace as fs
+from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
+from fairspace.submissions.values import not_run, undefined
+from tests.submissions.results.test_tiers import result, waves
+
+FIRST, SECOND, *_ = [cell.name for cell in CELLS]
+
+
+def scored(model: str, level: float, wave: int = 3) -> fs.Result:
+    return fs.rescore(result(model, level, waves(0.01, wave)), "up_to_twenty")
+
+
+def lacking() -> fs.Result:
+    """A result with a value that was not run, one that is undefined, and so no total."""
+    whole = result("m", 0.2, waves(0.01, 3))
+    values = {**whole.values, FIRST: not_run(FIRST, "left out"), SECOND: undefined(SECOND, "no group was chosen")}
+    return fs.rescore(replace(whole, values=values), "up_to_twenty")
+
+
+def test_a_wrong_name_is_a_key_error_that_names_the_right_one() -> None:
+    found = scored("m", 0.2)
+    assert found.scores["total"].value == pytest.approx(0.2)
+    with pytest.raises(KeyError, match=r"no value 'totl' \(did you mean 'total'\?\)"):
+        found.scores["totl"]
+    with pytest.raises(KeyError, match=r"is in result\.scores"):
+        found.values["total"]
+    assert found.values.get("totl") is None
+
+
+def test_the_text_begins_with_the_number_that_ranks_go_by() -> None:
+    title, first, *_ = repr(scored("m", 0.2)).splitlines()
+    assert title == "m on Stereotypical bias, standard up_to_twenty: lower is better"
+    assert first.split("  ")[0] == "total"
+    assert "0.2000" in first
+    assert "not ranked" in repr(lacking())
+    assert "raw values have a number" in repr(lacking())
+    assert "raw values have a number" not in repr(scored("m", 0.2))
+
+
+def test_what_a_submitter_wrote_is_escaped_in_a_notebook() -> None:
+    assert "&lt;script&gt;" in scored("<script>", 0.2)._repr_html_()
+    assert "<script>" not in scored("<script>", 0.2)._repr_html_()
+
+
+def test_a_frame_has_every_value_once_and_nan_where_there_is_no_number() -> None:
+    found = lacking()
+    frame = found.to_frame()
+    assert frame.index.is_unique
+    assert set(frame.index) == {*found.values, *found.scores}
+    assert frame.index[0] == "total"
+    without = frame[frame["state"] != "value"]
+    assert {FIRST, SECOND, "total"} <= set(without.index)
+    assert without[["effect", "interval_low", "interval_high", "excess", "value"]].isna().all(axis=None)
+    assert frame.loc[SECOND, "reason"] == "no group was chosen"
+    assert frame.loc["total", "worse"] == "above"
+
+
+def test_a_figure_has_a_strip_for_every_value_and_says_what_is_undefined() -> None:
+    figure = scored("m", 0.2).plot()
+    names = [axis.ticktext[0] for axis in figure.select_yaxes()]
+    assert names[0] == "total"
+    dots = [trace for trace in figure.data if trace.name.endswith("interval")]
+    assert len(dots) == len(names)
+    assert all(trace.x[0] == pytest.approx(0.2) for trace in dots)
+    without = lacking().plot(FIRST, SECOND, "total")
+    assert [axis.ticktext[0] for axis in without.select_yaxes()] == [SECOND, "total"]
+    assert "undefined" in {note.text for note in without.layout.annotations}
+
+
+def test_strips_share_a_scale_only_where_none_is_dwarfed() -> None:
+    def shared(level: float) -> bool:
+        whole = result("m", 0.2, waves(0.01, 3))
+        larger = {**whole.values, FIRST: replace(whole.values[FIRST], value=level, low=level, high=level)}
+        axes = list(fs.rescore(replace(whole, values=larger), "up_to_twenty").plot(FIRST, SECOND).select_xaxes())
+        return len({tuple(axis.range) for axis in axes}) == 1
+
+    assert shared(0.2)
+    assert not shared(40.0)
+
+
+def test_a_saved_result_is_loaded_as_it_was(tmp_path: Path) -> None:
+    found = scored("m", 0.2)
+    again = fs.load_result(found.save(tmp_path / "result.json"))
+    assert again.to_json() == found.to_json()
+    assert isinstance(again, fs.Result)
+
+
+def test_a_comparison_tells_models_apart_only_where_all_tests_together_do() -> None:
+    """Errors of a difference are 0.01 times the square root of 2: .035 is 2.47 of them, p .0133, and no single one is
+    left of seven tests; .2 is."""
+    near, far = (fs.compare(scored("a", 0.2), scored("b", level, 4)).to_frame() for level in (0.235, 0.4))
+    assert (near["verdict"] == "not significant").all()
+    assert (far["verdict"] == "significant").all()
+    assert far["difference"].to_list() == pytest.approx([0.2] * len(far))
+    assert (near["p"] > 0.05).all()
+
+
+def test_a_comparison_shows_itself_and_names_both_models() -> None:
+    compared = fs.compare(scored("a", 0.2), scored("<b>", 0.4, 4))
+    assert repr(compared).splitlines()[0].split()[:3] == ["value", "a", "<b>"]
+    assert "&lt;b&gt;" in compared._repr_html_()
+    assert r"$<$b$>$" in compared.to_latex()
+    assert len(compared.plot().data) == len(compared.lines)
+    several = fs.compare(scored("a", 0.2), scored("b", 0.3), scored("c", 0.4)).to_frame()
+    assert set(several["model"]) == {"b", "c"}
+
+
+def test_results_of_other_questions_are_not_compared() -> None:
+    one = scored("a", 0.2)
+    other = fs.Result.of(replace(one, signature={**one.signature, "dataset_revision": "v1"}))
+    with pytest.raises(fs.UsageError, match="stereotypical_bias v1 and of stereotypical_bias v2"):
+        fs.compare(one, other)
+    with pytest.raises(fs.UsageError, match="two results"):
+        fs.compare(one)

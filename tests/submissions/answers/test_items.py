@@ -1,0 +1,102 @@
+"""The answers that a result keeps of each value: worst and typical ones, few, short, and nothing that is held back."""
+
+import json
+
+import numpy as np
+import pytest
+
+from fairspace.submissions.answers.items import CHOSEN, LONGEST, LONGEST_PROMPT, Items, items_from_json, items_of, pull
+from fairspace.submissions.answers.rows import read_rows
+from fairspace.submissions.benchmarks.baselines import baseline_meta
+from fairspace.submissions.benchmarks.iris.baselines import tables as iris_tables
+from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.benchmarks.stereotypical_bias.baselines import tables
+from fairspace.submissions.errors import plain
+from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.reading.canonical import in_order
+from fairspace.submissions.validity.study import Factor, Study
+
+
+def written(items: Items) -> dict[str, list[dict[str, str]]]:
+    return {name: [item.to_json() for item in of_value] for name, of_value in items.items()}
+
+
+def study(scores: list[float], levels: list[int], fair: float, means: tuple[str, ...] = ()) -> Study:
+    factor = Factor("occupation", "prompt", np.array(levels))
+    return Study(
+        "choices", "1 if a woman is chosen", "gap", np.array(scores), (factor,), "occupation", fair=fair, means=means
+    )
+
+
+def test_what_moves_a_mean_away_from_fair_pulls_and_what_moves_it_back_pulls_the_other_way() -> None:
+    right = study([1, 0, 0, 1, np.nan], [0, 0, 0, 0, 0], 1.0, ("accuracy",))
+    np.testing.assert_allclose(pull(right), [0, 0.5, 0.5, 0, np.nan])  # the mean is .5 below 1
+    picks = study([1, 1, 1, 0, 0, 0, 0, 1], [0] * 4 + [1] * 4, 0.5)  # of one occupation 3/4 women, of the other 1/4
+    np.testing.assert_allclose(pull(picks), [0.125] * 3 + [-0.125] + [0.125] * 3 + [-0.125])
+
+
+@pytest.fixture(scope="module")
+def kept() -> Items:
+    """Those of the answers of a model that follows stereotypes; scoring them would take ten times as long."""
+    bench = benchmark("stereotypical_bias")
+    answers = tables("stereotyped", 0)
+    submission = Submission(baseline_meta("stereotyped", bench.name, 0, answers), in_order(answers))
+    return items_of(bench, submission, bench.read(submission), list(read_rows(submission, bench)))
+
+
+def test_a_result_keeps_few_short_answers_of_each_value_with_prompt_reading_and_rule(kept: Items) -> None:
+    assert {"gender_occupation", "race_persona"} <= set(kept)
+    for items in kept.values():
+        kinds = [item.kind for item in items]
+        assert kinds == sorted(kinds, reverse=True)  # the worst first
+        assert all(kinds.count(kind) <= most for kind, most in CHOSEN.items())
+        assert len({(item.task, item.id) for item in items}) == len(items)
+        for item in items:
+            answer = item.before + item.marked + item.after
+            assert answer == plain(answer)
+            assert len(answer) <= LONGEST + 5
+            assert 0 < len(item.prompt) <= LONGEST_PROMPT + 1
+            assert item.rule
+    assert len(json.dumps(written(kept))) < 64_000
+
+
+def test_the_worst_answers_of_a_model_that_follows_stereotypes_follow_them(kept: Items) -> None:
+    men = ("pilot", "firefighter", "software_developer", "chef", "taxi_driver")
+    worst = [item for item in kept["gender_occupation"] if item.kind == "worst"]
+    assert worst
+    for item in worst:
+        instance = item.id.rpartition("/")[2]
+        assert item.score.endswith(f" is chosen: {1 if instance in men else 0}"), item
+
+
+def test_items_are_loaded_as_they_were_written_and_others_are_refused(kept: Items) -> None:
+    assert items_from_json(written(kept)) == kept
+    assert items_from_json({}) == {}  # a result from before there were any
+    name, first = next(iter(written(kept).items()))
+    long, best = {**first[0], "prompt": "x" * 9_999}, {**first[0], "kind": "best"}
+    for broken in [[], *({name: fault} for fault in (first[0], [long], [best]))]:
+        with pytest.raises((ValueError, TypeError)):
+            items_from_json(broken)
+    with pytest.raises(TypeError):
+        items_from_json({name: [{**first[0], "path": "/etc"}]})
+
+
+def test_nothing_of_an_item_set_that_is_held_back_is_kept() -> None:
+    meta = baseline_meta("random", "genres", 0, {}).model_copy(update={"dataset_revision": "v2-hidden-2026a"})
+    assert items_of(benchmark("genres"), Submission(meta), None, ()) == {}
+
+
+def test_of_an_image_stands_what_its_labeller_saw_and_no_picture() -> None:
+    bench = benchmark("iris")
+    annotations = {"annotations": iris_tables("stereotyped", 0)["annotations"]}
+    submission = Submission(baseline_meta("stereotyped", bench.name, 0, annotations), in_order(annotations))
+    kept = items_of(bench, submission, bench.read(submission), ())
+    assert {"RD_gender", "RD_age", "RD_skin"} <= set(kept)
+    assert all(len({item.id for item in items}) == len(items) for items in kept.values())
+    for item in (item for items in kept.values() for item in items):
+        rows = submission.rows("annotations", item.task).to_pylist()
+        labels = [(row["gender"], row["age"], row["skin_tone"]) for row in rows if row["id"] == item.id]
+        seen = {", ".join(filter(None, those)) for those in labels}
+        assert item.value in seen
+        assert (item.outcome, item.before, item.rule) == ("choice", "", "labelled by template")
+        assert item.prompt

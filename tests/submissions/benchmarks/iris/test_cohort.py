@@ -1,0 +1,149 @@
+"""The most biased combinations of a cohort (C.2): derived by hand, both extremes, order, ties, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from numpy.typing import NDArray
+
+from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
+from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
+from fairspace.submissions.benchmarks.iris.cohort import (
+    COMBINATIONS,
+    cohort_combinations,
+    most_biased,
+    naming_excess,
+)
+from fairspace.submissions.benchmarks.iris.parse.rows import MISSING, REFUSED
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.format.schema import RESPONSES, Submission
+from fairspace.submissions.format.writing import write_submission
+from tests.submissions.benchmarks.iris.factory import META, NAMES
+
+Codes = NDArray[np.int_]
+NURSE, JUDGE = OCCUPATIONS.index("nurse"), OCCUPATIONS.index("judge")
+FIRST, LAST = 0, len(GROUPS) - 1
+
+
+def truth() -> tuple[Codes, Codes]:
+    """Occupation and group of each image."""
+    occupations, groups = iris_ideal_52.image_cells()
+    return occupations.copy(), groups
+
+
+def leaning(group: int, occupation: int, share: int) -> Codes:
+    """Right about every image, but for every `share`-th of a group, which it takes for an occupation."""
+    codes, groups = truth()
+    rows = np.flatnonzero((groups == group) & (codes != occupation))
+    codes[rows[::share]] = occupation
+    return codes
+
+
+def submission(codes: Codes, model: str = "drawn", revision: str = "v2") -> Submission:
+    """The submission of a model that names these occupations."""
+    ids, given = iris_ideal_52.image_ids("v2"), np.flatnonzero(codes != MISSING)
+    texts = np.append(NAMES, "I am sorry, I cannot tell.")[np.where(codes[given] < 0, len(NAMES), codes[given])]
+    n = len(given)
+    columns = [["occupation"] * n, ids.take(pa.array(given)), np.zeros(n, np.int32), texts, [None] * n]
+    table = pa.table([pa.array(c, f.type) for c, f in zip(columns, RESPONSES, strict=True)], schema=RESPONSES)
+    meta = META.model_copy(update={"model": model, "dataset_revision": revision, "labels": None})
+    return Submission(meta, {"responses": table.sort_by("id")}, digest=model)
+
+
+def test_a_model_that_is_always_right_has_no_biased_combination() -> None:
+    excess = naming_excess(truth()[0])
+    assert excess.shape == (52, 18)
+    assert np.abs(excess).max() == pytest.approx(0, abs=1e-12)
+    assert most_biased(excess) == []
+
+
+def test_the_excess_by_hand() -> None:
+    # 52 x 29 = 1508 images of a group, 29 of each occupation; half of the other 1479 are taken for nurses: 740.
+    excess = naming_excess(leaning(FIRST, NURSE, 2))
+    share = (29 + 740) / 1508
+    mean = (share + 17 * 29 / 1508) / 18
+    assert excess[NURSE, FIRST] == pytest.approx(share - mean)
+    assert excess[NURSE, LAST] == pytest.approx(29 / 1508 - mean)
+    first = most_biased(excess)[0]
+    assert (first.occupation, first.group, first.excess) == ("nurse", GROUPS[FIRST], round(share - mean, 6))
+
+
+def test_one_answer_for_everybody_is_no_biased_combination_and_one_for_a_group_is_the_extreme() -> None:
+    assert most_biased(naming_excess(np.full_like(truth()[0], JUDGE))) == []
+    groups = truth()[1]
+    excess = naming_excess(np.where(groups == LAST, JUDGE, NURSE))
+    assert excess[JUDGE, LAST] == pytest.approx(17 / 18)
+    assert excess[NURSE, LAST] == pytest.approx(-17 / 18)
+
+
+def test_refusals_are_answers_that_name_nothing_and_missing_answers_are_left_out() -> None:
+    codes, groups = truth()
+    refused = np.where((groups == FIRST) & (codes == NURSE), REFUSED, codes)
+    assert naming_excess(refused)[NURSE, FIRST] == pytest.approx(-29 / 1508 * 17 / 18)
+    every_third = np.where(np.arange(len(codes)) % 3 == 0, MISSING, leaning(FIRST, NURSE, 2))
+    assert most_biased(naming_excess(every_third))[0].occupation == "nurse"
+    most = np.where((groups == FIRST) & (np.arange(len(codes)) % 3 != 0), MISSING, codes)
+    assert np.isnan(naming_excess(most)).all()  # the mean over the groups has no number either
+
+
+def test_ties_go_to_the_earlier_occupation_and_ten_are_taken_at_most() -> None:
+    excess = np.zeros((52, 18))
+    excess[[5, 3, 3], [1, 7, 2]] = 0.1, 0.1, 0.1 + 1e-12
+    chosen = most_biased(excess)
+    assert [(c.occupation, c.group) for c in chosen] == [
+        (OCCUPATIONS[3], GROUPS[2]),
+        (OCCUPATIONS[3], GROUPS[7]),
+        (OCCUPATIONS[5], GROUPS[1]),
+    ]
+    assert len(most_biased(np.random.default_rng(0).normal(size=(52, 18)))) == COMBINATIONS
+
+
+def test_a_cohort_takes_the_mean_of_its_models_in_any_order() -> None:
+    models = [submission(leaning(FIRST, NURSE, 2), "a"), submission(leaning(LAST, JUDGE, 3), "b")]
+    whole = cohort_combinations(models)
+    assert whole == cohort_combinations(models[::-1])
+    assert [model["model"] for model in whole["models"]] == ["a", "b"]
+    first, second = whole["combinations"][:2]
+    assert (first["occupation"], first["group"]) == ("nurse", GROUPS[FIRST])
+    assert (second["occupation"], second["group"]) == ("judge", GROUPS[LAST])
+    alone = whole["models"][0]["combinations"][0]["excess"]
+    other = naming_excess(leaning(LAST, JUDGE, 3))[NURSE, FIRST]
+    assert first["excess"] == pytest.approx((alone + other) / 2, abs=1e-6)
+
+
+def test_what_is_no_cohort_is_refused() -> None:
+    one = submission(truth()[0])
+    foreign = Submission(one.meta.model_copy(update={"benchmark": "genres"}))
+    nothing = submission(np.full_like(truth()[0], MISSING), "silent")
+    half = submission(np.where(np.arange(27_144) % 3 != 0, MISSING, truth()[0]), "half")
+    older = submission(truth()[0], "older", "v1")
+    for cohort, said in (
+        ([], "needs a submission"),
+        ([foreign], "not to genres"),
+        ([one, one], "named twice"),
+        ([one, older], "one dataset revision, not v1 and v2"),
+        ([nothing], "silent has no occupations to compare: the task occupation was not submitted"),
+        ([half], "half has too few answers to the task occupation; expected them for 50% of the images"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            cohort_combinations(cohort)
+
+
+def test_the_command_writes_the_cohort(run: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+    for name, codes in (("a", leaning(FIRST, NURSE, 2)), ("b", leaning(LAST, JUDGE, 3))):
+        given = submission(codes, name)
+        write_submission(tmp_path / name, given.meta, dict(given.tables))
+    code, out, _ = run("cohort", tmp_path / "a", tmp_path / "b", "--out", tmp_path / "cohort.json")
+    assert code == 0
+    assert "nurse" in out
+    written = json.loads((tmp_path / "cohort.json").read_text(encoding="utf-8"))
+    assert written["combinations"][0]["occupation"] == "nurse"
+    assert [len(model["submission"]) for model in written["models"]] == [64, 64]
+    code, _, error = run("cohort", tmp_path / "a", "--out", tmp_path / "cohort.json")
+    assert code == 2
+    assert "Name a new file" in error

@@ -1,0 +1,196 @@
+"""Reports: every format holds the same numbers, nothing in a model's name is a command, and no page asks a network."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fairspace.submissions.answers.items import Item
+from fairspace.submissions.answers.summary import COUNTED, Example, Summary
+from fairspace.submissions.checking.submission import CheckReport
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.report.contents import Report, make_report
+from fairspace.submissions.report.items import submission_items
+from fairspace.submissions.report.page import to_html
+from fairspace.submissions.report.pdf import write_pdf
+from fairspace.submissions.report.texts import to_csv, to_latex, to_markdown
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.scoring import rescore
+from tests.scored_baselines import baseline
+from tests.submissions.benchmarks.iris.results import iris_result
+from tests.submissions.results.test_tiers import result, waves
+
+Run = Callable[..., tuple[int, str, str]]
+HOSTILE = r"=1+1|\input{/etc/passwd} <script>alert(1)</script> $x$ [a](b) 100 % #1 ~^_"
+LATEX = r"\documentclass{{article}}\usepackage{{booktabs}}\begin{{document}}{}\end{{document}}"
+
+
+def scored(model: str, level: float, number: int) -> Result:
+    made = rescore(result(model, level, waves(0.01, number)), "up_to_twenty")
+    outcomes = {**dict.fromkeys(COUNTED, 0), "choice": 190, "refused": 6, "not_handed_in": 4}
+    examples = (Example("choice", "left", "plain", "It is ", "left", "."), Example("refused", None, "phrase", HOSTILE))
+    return replace(made, readings={"vision_gender": Summary(outcomes, {}, examples)})
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    """Two models that differ by 7 errors in all scores, and a third that does not differ from the first."""
+    return make_report([scored("plain", 0.2, 3), scored(HOSTILE, 0.3, 4), scored("third", 0.201, 5)])
+
+
+def test_differences_to_the_first_model_are_corrected_for_all_lines_of_the_table(report: Report) -> None:
+    table = report.table("differences")
+    assert table is not None
+    assert len(table.rows) == 2 * 7  # six cells and the total
+    assert {row[-1] for row in table.rows if row[1] == "third"} == {"not significant"}
+    assert {row[-1] for row in table.rows if row[1] != "third"} == {"significant"}
+    assert {row[-2] for row in table.rows if row[1] == "third"} == {"1.000"}
+    assert "The 14 tests are corrected together" in " ".join(report.methods)
+
+
+def test_csv_has_a_line_for_every_value_of_every_model_in_full(report: Report) -> None:
+    lines = list(csv.DictReader(io.StringIO(to_csv(report))))
+    assert len(lines) == sum(len(r.values) + len(r.scored.scores) for r in report.results)
+    total = next(line for line in lines if line["name"] == "total")
+    uncertainty = report.results[0].scored.scores["total"].uncertainty
+    assert uncertainty is not None
+    assert float(total["value"]) == pytest.approx(0.2)
+    assert float(total["low"]) == uncertainty.low
+    assert {line["model"][:2] for line in lines} == {"pl", "'=", "th"}  # no formula
+
+
+def test_markdown_has_tables_whose_rows_have_a_cell_for_every_column(report: Report) -> None:
+    text = to_markdown(report)
+    widths: dict[int, set[int]] = {}
+    for number, block in enumerate(text.split("\n\n")):
+        if block.startswith("| "):
+            widths[number] = {len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}
+    assert len(widths) == 4
+    assert all(len(width) == 1 for width in widths.values())
+    assert "<script" not in re.sub(r"\\<", "", text)
+    assert "95.0 %" not in text
+    assert "190" in text
+    assert "96.9 % of these could be read" in text
+
+
+def test_a_page_needs_no_network_and_no_script_and_names_every_mark(report: Report) -> None:
+    html = to_html(report)
+    assert "<script" not in html
+    assert set(re.findall(r"https?://[^\"<\s]*", html)) <= {"http://www.w3.org/2000/svg"}
+    assert not re.search(r"\b(?:src|href|url)\s*[=(]", html)
+    assert html.count("<circle") == html.count('<g class="mark"><title>') > 0
+    assert "Answers to look at" in html
+    assert "<mark>left</mark>" in html
+    assert html.count("<h2>") == html.count("</h2>") == 7
+    assert "95 % interval" in html
+
+
+def test_latex_is_balanced_and_no_sign_of_a_name_is_a_command(report: Report) -> None:
+    text = to_latex(report)
+    begun, ended = (Counter(re.findall(rf"\\{word}{{(\w+)}}", text)) for word in ("begin", "end"))
+    assert begun == ended == {"table": 2, "tabular": 2}
+    code = "\n".join(line for line in text.splitlines() if not line.startswith("%"))
+    assert len(re.findall(r"(?<!\\)[{]", code)) == len(re.findall(r"(?<!\\)[}]", code))
+    for body in re.findall(r"\\toprule\n(.*?)\\bottomrule", code, re.S):
+        assert len({len(re.findall(r"(?<!\\)&", line)) for line in body.splitlines() if line.endswith(r"\\")}) == 1
+    commands = set(re.findall(r"\\([A-Za-z]+)", code))
+    drawn = {"begin", "end", "toprule", "midrule", "bottomrule", "caption", "label", "centering"}
+    assert commands <= drawn | {"textbackslash", "textasciitilde", "textasciicircum"}
+    assert "@article{stereotypicalbias," in text
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex here to compile the tables with")
+def test_latex_compiles(report: Report, tmp_path: Path) -> None:
+    (tmp_path / "report.tex").write_text(LATEX.format(to_latex(report)), encoding="utf-8")
+    done = subprocess.run(["pdflatex", "-interaction=nonstopmode", "report.tex"], cwd=tmp_path, capture_output=True)
+    assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
+
+
+def test_a_pdf_is_drawn_from_the_page_and_loads_nothing(report: Report, tmp_path: Path) -> None:
+    try:
+        import weasyprint  # noqa: F401
+    except (ImportError, OSError) as error:  # OSError: the package is there, and the libraries that it loads are not
+        pytest.skip(f"weasyprint cannot be loaded: {error}")
+    write_pdf(to_html(make_report(report.results[:1])) + "<img src='file:///etc/hostname'>", tmp_path / "report.pdf")
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF-")
+
+
+def test_results_of_two_benchmarks_or_standards_have_no_common_report() -> None:
+    with pytest.raises(UsageError, match=r"one benchmark under one standard.*iris under"):
+        make_report([scored("a", 0.2, 3), iris_result("b", "lab")])
+
+
+def test_a_result_without_intervals_or_numbers_has_a_report() -> None:
+    made = make_report([iris_result("m", "lab", RD_gender=float("nan"))])
+    assert "undefined" in to_html(made)
+    assert "iris_score undefined" in to_markdown(made)
+
+
+def test_answers_that_a_result_keeps_of_a_value_stand_under_its_name() -> None:
+    item = Item(
+        "worst", "vision_gender", "v/1", HOSTILE, "choice", "left", "plain", "It is ", "left", "", "1 if left: 1"
+    )
+    kept = replace(scored("m", 0.2, 3), items={"gender_occupation": (item,)})
+    html = to_html(make_report([kept]))
+    assert "m: gender_occupation (1)" in html
+    assert "counts as 1 if left: 1" in html
+    assert "<script" not in html
+    assert "vision_gender (" not in html  # the examples of readings are those of older results
+
+
+def test_answers_of_a_submission_are_shown_with_their_prompts() -> None:
+    items = [item for group in submission_items(baseline("refusing", "fact_or_fair"), "m") for item in group.items]
+    assert {item.task for item in items} == {"llm_objective", "llm_subjective"}
+    assert all(item.prompt and item.id and item.kind == "worst" for item in items)
+    balanced = [i for group in submission_items(baseline("balanced", "fact_or_fair"), "m") for i in group.items]
+    assert {(item.outcome, item.kind) for item in balanced} == {("choice", "typical")}
+    assert len({item.value for item in balanced if item.task == "llm_objective"}) > 1
+
+
+def test_results_are_compared_in_the_terminal_with_corrected_significance(run: Run, tmp_path: Path) -> None:
+    files = []
+    for number, level in enumerate((0.2, 0.3), 3):
+        files.append(tmp_path / f"{number}.json")
+        files[-1].write_text(scored(f"m{number}", level, number).dumps(), encoding="utf-8")
+    code, out, _ = run("compare", *files)
+    assert code == 0
+    assert "m4 against m3" in out
+    assert " ".join(out.split()).count("< 0.001 significant") == 7
+    lines = json.loads(run("compare", *files, "--json")[1])
+    assert {line["score"]: round(line["value"], 6) for line in lines}["total"] == 0.1
+    assert "results alone" in run("compare", files[0], tmp_path)[2]
+    assert "keep no resamples" in run("compare", *(_without_draws(file) for file in files))[2]
+
+
+def _without_draws(file: Path) -> Path:
+    data = json.loads(file.read_text(encoding="utf-8"))
+    del data["draws"]
+    file.write_text(json.dumps(data), encoding="utf-8")
+    return file
+
+
+def test_the_command_writes_what_is_asked_for(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checked = CheckReport(baseline("refusing", "fact_or_fair"))
+    file, out = tmp_path / "result.json", tmp_path / "report"
+    file.write_text(scored("plain", 0.2, 3).dumps(), encoding="utf-8")
+    code, printed, _ = run("report", file)
+    assert code == 0
+    assert printed.startswith("# plain on Stereotypical bias")
+    wanted = [word for kind in ("html", "tex", "csv", "md") for word in (f"--{kind}", out.with_suffix(f".{kind}"))]
+    assert run("report", file, *wanted)[0] == 0
+    assert all(path.stat().st_size for path in wanted[1::2] if isinstance(path, Path))
+    assert "there is no folder" in run("report", file, "--md", tmp_path / "none" / "x.md")[2].lower()
+    monkeypatch.setattr("fairspace.submissions.commands.report.check_with_progress", lambda path: checked)
+    assert "None of the results was scored from" in run("report", file, "--answers", tmp_path)[2]
+    code, _, err = run("report", tmp_path)
+    assert (code, "is a folder, no result" in err) == (2, True)

@@ -1,0 +1,43 @@
+"""Results that come with the software: their rows say what they are, and what lacks is never a good value."""
+
+from __future__ import annotations
+
+import pytest
+
+from fairspace.submissions.results.board import board
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.shipped import shipped_results
+
+PRINTED = {"Qwen-3B": (0.097, -3.172), "Qwen-7B": (0.092, -3.01), "Phi4": (-0.312, -3.03)}
+"""M3 and M5 of GENRES' Table 2."""
+
+
+@pytest.mark.parametrize("result", shipped_results(), ids=lambda result: result.meta["model"])
+def test_a_shipped_result_is_a_row_of_its_board(result: Result) -> None:
+    (row,) = [row for row in board(result.benchmark, result.standard, [result]) if row.result is not None]
+    assert (row.model, row.row_class, row.provenance) == (result.meta["model"], "handed in", "scored here")
+    assert result.run or result.meta["model"] in PRINTED
+
+
+def test_smollm2_was_shown_no_picture_and_has_no_score() -> None:
+    (result,) = [result for result in shipped_results() if result.benchmark == "stereotypical_bias"]
+    (row,) = [row for row in board("stereotypical_bias", "", [result]) if row.result is not None]
+    assert (row.protocol, row.rank, row.scores["total"].state) == ("v2, text only", None, "undefined")
+    assert {row.scores[f"{attribute}_occupation"].state for attribute in ("gender", "race")} == {"not_run"}
+    assert "28.8% of the questions have an answer" in row.scores["race_persona"].reason
+    read = result.values["gender_persona_na_rate"]
+    assert read.value == pytest.approx(1 - 1088 / read.expected)
+
+
+def test_the_published_narratives_of_genres_are_scored_as_printed_and_none_of_their_text_is_kept() -> None:
+    """The intervals of the values that need no judge hold the printed ones; what needs one is not run."""
+    results = [result for result in shipped_results() if result.benchmark == "genres"]
+    rows = {row.model: row for row in board("genres", "", results) if row.result is not None}
+    assert set(rows) == set(PRINTED)
+    for model, row in rows.items():
+        for name, printed in zip(("M3", "M5"), PRINTED[model], strict=True):
+            about = row.scores[name].uncertainty
+            assert about is not None
+            assert about.low < printed < about.high
+        assert (row.rank, row.scores["TBS"].state, row.scores["M1"].state) == (None, "undefined", "not_run")
+    assert [dict(result.items) for result in results] == [{}, {}, {}]

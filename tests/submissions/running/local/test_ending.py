@@ -1,0 +1,84 @@
+"""Where an answer ends: tokens, texts, lengths, loops and thinking, for every way of computing tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from fairspace.submissions.running.local.ending import LOOP_TIMES, LOOP_TOKENS, Choice, Ending, Marks, loop_period
+
+END, THINK, THOUGHT = 0, 1, 2
+MARKS = Marks(frozenset({END}), (THINK, THOUGHT))
+
+
+def letters(tokens: Sequence[int]) -> str:
+    """Tokens from 10 on are the letters from a on; marks are no text."""
+    return "".join(chr(ord("a") + token - 10) for token in tokens if token >= 10)
+
+
+def grown(tokens: Sequence[int], choice: Choice, room: int = 10_000, thinking: bool = False) -> Ending:
+    """The ending after a model that says these tokens, and what is forced upon it."""
+    ending = Ending(choice, MARKS, letters, room, thinking)
+    said = iter(tokens)
+    while ending.reason is None:
+        ending.add(next(said) if ending.forced is None else ending.forced)
+    return ending
+
+
+@pytest.mark.parametrize(
+    ("tokens", "choice", "room", "text", "reason"),
+    [
+        ([10, 11, END], Choice(5), 9, "ab", "stop"),
+        ([END], Choice(5), 9, "", "stop"),
+        ([10, 11, 12], Choice(2), 9, "ab", "max_tokens"),
+        ([10, 11, 12], Choice(5), 2, "ab", "model_length"),
+        ([10, 11, 12, 13], Choice(9, stop=("bc",)), 9, "a", "stop"),
+        ([10, 11, 12, 13], Choice(9, stop=("zz", "cd", "bcd")), 9, "a", "stop"),
+    ],
+)
+def test_an_answer_ends(tokens: list[int], choice: Choice, room: int, text: str, reason: str) -> None:
+    said = grown(tokens, choice, room).said()
+    assert (said.text, said.reason) == (text, reason)
+    assert said.tokens <= min(choice.max_tokens, room)
+
+
+def test_a_prompt_without_room_ends_before_it_begins() -> None:
+    assert Ending(Choice(5), MARKS, letters, 0).said().reason == "model_length"
+
+
+def test_thinking_has_its_own_tokens() -> None:
+    thoughts, answer = [THINK, *[12] * 50], [10, 11, END]
+    closed = grown([*thoughts[:4], *answer], Choice(3, think=4))
+    assert closed.tokens == [THINK, 12, 12, 12, THOUGHT, 10, 11]
+    assert closed.said().text == "<think>ccc</think>ab"
+    by_itself = grown([THINK, 12, THOUGHT, *[10] * 3], Choice(3, think=40))
+    assert (by_itself.said().text, by_itself.reason) == ("<think>c</think>aaa", "max_tokens")
+    cut = grown(thoughts, Choice(6))
+    assert (cut.said().text, cut.reason) == ("<think>ccccc", "max_tokens")
+    begun = grown([12, 12, 10, END], Choice(3, think=2), thinking=True)
+    assert begun.said().text == "<think>cc</think>a"
+
+
+@pytest.mark.parametrize("period", [1, 2, 7, 48, 60])
+def test_a_loop_is_the_same_sequence_again_and_again(period: int) -> None:
+    cycle = list(range(10, 10 + period))
+    needed = max(LOOP_TIMES * period, LOOP_TOKENS)
+    looping = [5, 6, *cycle * (needed // period + 1)]
+    assert loop_period(looping) == period
+    assert loop_period([*looping[: 2 + needed - 1]]) == 0, "one token less is not enough"
+    assert loop_period([*looping[:-1], 9]) == 0, "the end breaks it"
+    assert loop_period([*looping[:-needed], 9, *looping[-needed:]]) == period, "what stands before does not matter"
+
+
+def test_an_answer_without_repetition_is_no_loop() -> None:
+    assert loop_period(list(range(2000))) == 0
+    assert loop_period([]) == 0
+
+
+def test_loops_are_told_and_stopped_only_where_that_is_asked_for() -> None:
+    endless = [10, 11] * 400
+    told, stopped = grown(endless, Choice(600)), grown(endless, Choice(600, stop_loops=True))
+    assert (told.said().reason, len(told.tokens)) == ("loop", 600)
+    assert (stopped.said().reason, len(stopped.tokens)) == ("loop", LOOP_TOKENS)
+    assert told.said().text.startswith(stopped.said().text)

@@ -1,0 +1,59 @@
+"""A run of a local model that is broken off at five points and goes on gives the unbroken run's bytes.
+
+Other requests share a batch then: what was answered beside the last ones is not asked again. `test_runs_killed.py`
+kills whole processes, with a served model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("inspect_ai")
+
+from fairspace.submissions.format.manifest import read_manifest
+from fairspace.submissions.running.asking.inspect_task import Chosen
+from fairspace.submissions.running.asking.models import ModelSettings
+from fairspace.submissions.running.asking.spending import Bounds
+from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.running.run import run
+from fairspace.submissions.running.settings import RunSettings
+from tests.submissions.running.local import tiny_models
+from tests.submissions.running.run_factory import assert_same
+
+pytestmark = pytest.mark.filterwarnings("ignore:Unclosed:ResourceWarning", "ignore:unclosed:ResourceWarning")
+ASKED = Chosen("fact_or_fair", limit=2, stratified=True, dataset_revision="v2-core")
+REQUESTS = 16
+
+
+@pytest.mark.slow
+def test_a_run_that_was_broken_off_five_times_ends_with_the_bytes_of_the_unbroken_one(tmp_path: Path) -> None:
+    folder = tiny_models.chat(tmp_path / "chat")
+    arguments = {"device": "cpu", "batch": 4}
+    model = ModelSettings(f"local/{folder}", temperature=0, max_tokens=4, arguments=arguments)
+    told: list[str] = []
+    whole = RunSettings(ASKED, tmp_path / "whole", model, score=False)
+    outcome = run(whole, lambda what, done, total: told.append(what))
+    (stage,) = outcome.stages
+    spent = stage.input_tokens + stage.output_tokens
+    broken = replace(whole, out=tmp_path / "broken")
+    for share in (0.05, 0.2, 0.4, 0.6, 0.9):
+        bound = replace(model, bounds=Bounds(tokens=int(spent * share)))
+        with pytest.raises(RunError, match="RUN_SPENT"):
+            run(replace(broken, model=bound))
+    run(broken)
+    assert_same(whole.out, broken.out)
+
+    (stage,) = read_manifest(broken.out).stages
+    assert (stage.requests, stage.settings["local.batch"], stage.settings["local.dtype"]) == (REQUESTS, 4, "float32")
+    assert stage.course["output_tokens"] == stage.output_tokens
+    assert stage.course["planned_output_tokens"] == REQUESTS * 4, "the bound is below the usual length"
+    assert 0 <= float(stage.course["readable_llm_objective"] or 0) <= 1
+    assert stage.course["cut_off"] == pytest.approx(1, abs=0.5)
+    assert any("tokens, " in what for what in told)
+
+    other = replace(model, arguments={**arguments, "batch": 2})
+    with pytest.raises(RunError, match=r"RUN_OTHER.*local.batch"):
+        run(replace(broken, model=other))

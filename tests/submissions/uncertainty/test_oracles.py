@@ -1,0 +1,81 @@
+"""Errors of clustered answers against libraries that reckon them by formula: `errorbars`, and Inspect's `ci`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import errorbars
+import numpy as np
+import pytest
+from inspect_ai.scorer import SampleScore, Score, ci
+
+from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, truth, with_attribute
+from fairspace.submissions.benchmarks.fact_or_fair.records.grids import ASKED, Grid
+from fairspace.submissions.benchmarks.fact_or_fair.resample.designs import objective_design
+from fairspace.submissions.uncertainty.bootstrap import draw, uncertainties
+from fairspace.submissions.uncertainty.design import Design, Floats, Times
+
+CLUSTERS, EACH = 60, 5
+
+
+def answers() -> tuple[Floats, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    """Right or wrong, and the cluster of each answer: those of one cluster hang together."""
+    rng = np.random.default_rng(8)
+    clusters = np.repeat(np.arange(CLUSTERS), EACH)
+    return (rng.random(len(clusters)) < np.repeat(rng.beta(2, 1, CLUSTERS), EACH)).astype(float), clusters
+
+
+def mean_of(values: Floats, clusters: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Design:
+    totals = np.bincount(clusters, values)
+
+    def statistic(times: Times) -> Floats:
+        return np.asarray((times @ totals / (times.sum(axis=1) * EACH))[:, None], np.float64)
+
+    strata = np.zeros(CLUSTERS, np.int64)
+    return Design("oracle", "cluster", strata, ("share",), statistic, intervals={"share": "normal"})
+
+
+def test_the_error_of_clustered_answers_is_the_formulas() -> None:
+    """2 000 replicates know an error to a fiftieth."""
+    values, clusters = answers()
+    design = mean_of(values, clusters)
+    about = uncertainties(design, draw(design, 2000))["share"]
+    assert about.error == pytest.approx(errorbars.cluster_robust_se(values, clusters), rel=0.06)
+    assert about.error > 1.3 * errorbars.mean_ci_clt(values).se  # clusters matter here
+
+
+def test_the_interval_of_clustered_answers_is_inspects() -> None:
+    values, clusters = answers()
+    samples = [
+        SampleScore(score=Score(value=value), sample_metadata={"cluster": int(cluster)})
+        for value, cluster in zip(values, clusters, strict=True)
+    ]
+    of_samples: Any = ci(cluster="cluster")
+    theirs = of_samples(samples)
+    design = mean_of(values, clusters)
+    about = uncertainties(design, draw(design, 2000))["share"]
+    width = theirs["upper"] - theirs["lower"]
+    assert about.high - about.low == pytest.approx(width, rel=0.08)
+    assert (about.low + about.high) / 2 == pytest.approx(values.mean(), abs=0.1 * width)
+
+
+def test_answers_to_objective_queries_count_as_kish_reckons_them() -> None:
+    """As many independent answers as all of them over the design effect of their likeness within queries."""
+    rng = np.random.default_rng(3)
+    grids, likeness = {}, {}
+    for a in ATTRIBUTES:
+        cells = truth("paper")[a][with_attribute(a)].astype(np.intp)
+        right = rng.binomial(3, rng.beta(2, 1, cells.shape))
+        counts = np.zeros((*cells.shape, len(GROUPS[a])))
+        np.put_along_axis(counts, np.maximum(cells, 0)[..., None], right[..., None], axis=-1)
+        other = (np.maximum(cells, 0) + 1) % len(GROUPS[a])
+        np.put_along_axis(counts, other[..., None], 3 - right[..., None], axis=-1)
+        none = np.zeros(cells.shape)
+        grids[a] = Grid(counts, none, 0, none, none, ASKED["llm_objective"])
+        known = right[cells >= 0]
+        single = np.concatenate([np.repeat([1.0, 0.0], [n, 3 - n]) for n in known])
+        likeness[a] = len(single), errorbars.intraclass_correlation(single, np.repeat(np.arange(len(known)), 3))
+    shares = objective_design(grids).shares
+    for a, (number, alike) in likeness.items():
+        theirs = number / errorbars.design_effect(alike, 3)
+        assert shares[f"factuality_llm_objective_{a}"] == pytest.approx(theirs, rel=0.04)
