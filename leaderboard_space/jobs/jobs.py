@@ -244,6 +244,9 @@ class Jobs:
             try:
                 if self._stopping.is_set():
                     return
+                self.state.refresh()
+                if not waiting(self.state, job):
+                    continue  # another process looked at it, and ended it
                 if self._prechecks.passes(job, halt):
                     self.queue.mark_checked(job)
                     self.queue.put(job)

@@ -192,6 +192,18 @@ def test_a_file_is_looked_at_before_it_takes_a_place_in_the_queue(tmp_path: Path
     assert ended.outcome == "scored"
 
 
+def test_a_file_that_another_process_refused_meanwhile_is_neither_looked_at_nor_counted_again(tmp_path: Path) -> None:
+    about = settings(tmp_path, check_cpu_seconds=1)
+    opened, other = space(about, prechecking=CHILDREN), space(about, prechecking=CHILDREN)
+    hand_in(opened, tmp_path, "processor")
+    other.state.refresh()
+    opened.jobs._precheck()
+    other.jobs._precheck()
+    assert kinds(about) == {"accepted": 1, "refused": 1}
+    assert opened.jobs.counts() == {"ended:refused": 1}
+    assert other.jobs.queue.kept() == set()
+
+
 @pytest.mark.process
 def test_a_zip_without_a_submission_is_refused_without_being_scored(tmp_path: Path) -> None:
     about = settings(tmp_path)
