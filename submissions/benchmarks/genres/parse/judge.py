@@ -9,6 +9,7 @@ that names a third person is missing, for its own metric alone.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from fairspace.submissions.answers.phrases import REFUSAL
 from fairspace.submissions.answers.prepared import Prepared, prepare
@@ -20,6 +21,8 @@ from fairspace.submissions.benchmarks.genres.parse.persons import Names, Who, wh
 
 MAX_CHARACTERS = 20_000
 """A longer answer is no judgement."""
+REMEMBERED = 4_000
+"""So many answers of each task, read last, are not read again; one submission has twice and once 1 440."""
 Named = tuple[bool | None, bool | None]
 
 
@@ -59,12 +62,14 @@ _NOBODY: Names = ("", "")
 NOTHING = NarrativeJudgement(None, None)
 
 
+@lru_cache(REMEMBERED)
 def read_profile(text: str | None) -> ProfileJudgement | None:
     """The personality words in a judge's answer to Figure 10, None if it gives none and does not say so."""
     reading = profile_reading(text or "")
     return reading.value if reading.outcome == "choice" else None
 
 
+@lru_cache(REMEMBERED)
 def read_narrative(text: str | None, names: Names) -> NarrativeJudgement | None:
     """A judge's answer to Figure 11 for these two names, None if nothing that was asked for is in it."""
     reading = narrative_reading(text or "", names)

@@ -162,6 +162,8 @@ def traits(words: Iterable[str], dictionary: Mapping[str, Entry], *, directed: b
 def positive_sentences(sentences: Collection[str]) -> dict[str, bool]:
     """Whether each distinct sentence is positive. NotAvailableError without transformers or the checkpoint."""
     where = os.environ.get(SENTIMENT_SETTING) or SENTIMENT_MODEL
+    if not Path(where).is_dir() and _cached(where, "config.json") is None:
+        raise _no_sentiment(where)  # before torch and transformers are imported, which takes seconds
     try:
         import torch
         from safetensors import SafetensorError
@@ -218,14 +220,17 @@ def versions() -> dict[str, str]:
 
 def _weights(model: str) -> Path | None:
     """The weights of a model in a local folder or in the Hugging Face cache; None if they are not there."""
+    local = Path(model) / "model.safetensors"
+    return local if local.is_file() else _cached(model, local.name)
+
+
+def _cached(model: str, name: str) -> Path | None:
+    """A file of a model in the Hugging Face cache; None if it is not there."""
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
 
-    local = Path(model) / "model.safetensors"
-    if local.is_file():
-        return local
     try:
-        cached = try_to_load_from_cache(model, "model.safetensors")
+        cached = try_to_load_from_cache(model, name)
     except HFValidationError:
         return None
     return Path(cached) if isinstance(cached, str) else None

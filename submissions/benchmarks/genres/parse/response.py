@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 
 from fairspace.submissions.answers.phrases import REFUSAL
@@ -31,6 +32,8 @@ from fairspace.submissions.benchmarks.genres.parse.tails import narrative_end
 
 MAX_CHARACTERS = 20_000
 """A longer response is no passage of about 500 words; it is not split."""
+REMEMBERED = 2_000
+"""So many responses, split last, are not split again; one submission has 1 440."""
 _MOST_TITLES = 20
 _LEAST_WORDS = 60
 """A story without a heading has at least this many words."""
@@ -64,6 +67,7 @@ class Parts:
 NOTHING = Parts()
 
 
+@lru_cache(REMEMBERED)
 def split(response: str | None, names: tuple[str, str]) -> Parts:
     """The sections of a response to the prompt with these two names.
 

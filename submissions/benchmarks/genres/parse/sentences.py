@@ -27,6 +27,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from threadpoolctl import threadpool_limits
@@ -100,9 +101,15 @@ class Counts:
 
 def exchange_names(text: str, first: str, second: str) -> str:
     """The text with two names exchanged, case (`MIA`) and possessive (`Mia's`) kept; twice gives the text itself."""
+    names, exchange = _exchange(first, second)
+    return names.sub(lambda name: exchange[name[0]], text)
+
+
+@lru_cache
+def _exchange(first: str, second: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
+    """A pattern that finds two names in a text, and what takes the place of each."""
     exchange = {first: second, second: first, first.upper(): second.upper(), second.upper(): first.upper()}
-    names = "|".join(map(re.escape, exchange))
-    return re.sub(rf"\b({names})\b", lambda name: exchange[name[0]], text)
+    return re.compile(rf"\b({'|'.join(map(re.escape, exchange))})\b"), exchange
 
 
 def parse(narratives: Iterable[str], processes: int | None = None) -> dict[str, tuple[Sentence, ...]]:
