@@ -143,7 +143,7 @@ def answer(
         limit=opened.chosen.limit,
         stratified=opened.chosen.stratified,
         hardware={**hardware(), "connections": connections},
-        software=software("inspect_ai", "openai", "transformers", "torch", "gguf", "llama_cpp_python"),
+        software=software("inspect_ai", "openai", "transformers", "torch", "gguf", "xllamacpp"),
         git=git(),
         started=started,
         ended=now(),

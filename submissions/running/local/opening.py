@@ -17,10 +17,10 @@ from fairspace.builders.models import weights
 from fairspace.submissions.errors import need_packages
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.local.found import CONVERT, Found
+from fairspace.submissions.running.local.memory import rows_that_fit
 
 _ENDLESS = 1 << 20
 """Tokens of context of a model that states none."""
-_BATCH = 8
 _LONG = 4096
 """Tokens of prompt and answer that memory must have room for, in every row of a batch."""
 
@@ -84,10 +84,7 @@ def batch_that_fits(model: Any, context: int) -> int:
     kept = getattr(config, "num_key_value_heads", None) or heads
     row = 2 * config.num_hidden_layers * kept * width * model.dtype.itemsize * min(context, _LONG)
     free = torch.cuda.mem_get_info()[0] if model.device.type == "cuda" else psutil.virtual_memory().available
-    batch = _BATCH
-    while batch > 1 and batch * row > free / 2:
-        batch //= 2
-    return batch
+    return rows_that_fit(row, free)
 
 
 def _processor(where: str, at: Mapping[str, str]) -> Any:

@@ -358,7 +358,6 @@ def test_a_gguf_file_answers_as_the_folder_that_it_was_made_of(chat: str, gguf: 
 
 
 def test_llama_cpp_answers_as_transformers_does(chat: str, gguf: str) -> None:
-    pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed: pip install llama-cpp-python")
     model = opened(f"local/{gguf}", engine="llama.cpp", context=256)
     config = {"temperature": 0, "max_tokens": 12}
     answers = said(model, QUESTIONS, **config)
@@ -366,9 +365,36 @@ def test_llama_cpp_answers_as_transformers_does(chat: str, gguf: str) -> None:
     assert [answer.usage and answer.usage.input_tokens for answer in answers] == [
         answer.usage and answer.usage.input_tokens for answer in said(local(chat), QUESTIONS, **config)
     ]
-    assert str(local_facts(model)["local.engine"]).startswith("llama.cpp (llama-cpp-python 0.")
+    assert str(local_facts(model)["local.engine"]).startswith("llama.cpp (xllamacpp 20")
     drawn = {"temperature": 1.0, "max_tokens": 12, "seed": 3}
     assert texts(said(model, QUESTIONS, **drawn)) == texts(said(model, QUESTIONS, **drawn))
+
+
+def test_llama_cpp_answers_alike_on_one_thread_and_on_several_and_computes_a_text_once(gguf: str) -> None:
+    alone, together = (opened(f"local/{gguf}", context=256, threads=threads) for threads in (1, 3))
+    counted = [0]
+
+    def count(tokens: int) -> None:
+        counted[0] += tokens
+
+    listen(together, count)
+    config = {"temperature": 0, "max_tokens": 40}
+    answers = said(together, [*QUESTIONS] * 2, **config)
+    assert texts(answers) == texts(said(alone, [*QUESTIONS] * 2, **config))
+    tokens = [answer.usage.output_tokens for answer in answers[:3] if answer.usage]
+    ends = sum(answer.stop_reason == "stop" for answer in answers[:3])
+    assert counted[0] == sum(tokens) + ends
+    drawn = {"temperature": 1.0, "max_tokens": 40, "seed": 3}
+    assert texts(said(together, QUESTIONS, **drawn)) == texts(said(alone, QUESTIONS, **drawn))
+
+
+def test_a_damaged_gguf_file_is_refused(gguf: str, tmp_path: Path) -> None:
+    content = Path(gguf).read_bytes()
+    for size in (8, 2000, len(content) - 4000):
+        file = tmp_path / "cut.gguf"
+        file.write_bytes(content[:size])
+        with pytest.raises(RunError, match=r"MODEL_UNKNOWN.*a file that llama.cpp can open"):
+            opened(f"local/{file}")
 
 
 @pytest.mark.parametrize(
