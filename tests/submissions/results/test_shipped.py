@@ -24,9 +24,9 @@ def test_smollm2_was_shown_no_picture_and_has_no_score() -> None:
     (row,) = [row for row in board("stereotypical_bias", "", [result]) if row.result is not None]
     assert (row.protocol, row.rank, row.scores["total"].state) == ("v2, text only", None, "undefined")
     assert {row.scores[f"{attribute}_occupation"].state for attribute in ("gender", "race")} == {"not_run"}
-    assert "28.8% of the questions have an answer" in row.scores["race_persona"].reason
+    assert row.scores["race_persona"].reason == "an instance has no answer that names a group"
     read = result.values["gender_persona_na_rate"]
-    assert read.value == pytest.approx(1 - 1088 / read.expected)
+    assert read.value == pytest.approx(1 - 1501 / read.expected)
 
 
 def test_the_published_narratives_of_genres_are_scored_as_printed_and_none_of_their_text_is_kept() -> None:
