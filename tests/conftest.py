@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from filelock import FileLock
+from hypothesis import settings
 
 pytest_plugins = ["tests.cpu_seconds", "tests.only"]
 
@@ -22,6 +23,9 @@ os.environ.update(
         "HF_HOME": tempfile.mkdtemp(prefix="fairspace-hf-"),
     }
 )
+# How long an example takes says more about what else the machine does.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -9,8 +9,8 @@ from fairspace.submissions.answers.measuring import measure
 
 SMOLLM2 = Path(__file__).parents[2] / "data" / "readings" / "real" / "smollm2.jsonl"
 EXPECTED = {
-    "stereotypical_bias/language_gender": (20, 19, 0, 1),
-    "stereotypical_bias/language_race": (109, 97, 11, 1),
+    "stereotypical_bias/language_gender": (29, 28, 0, 1),
+    "stereotypical_bias/language_race": (293, 282, 9, 2),
     "fact_or_fair/objective_authors": (5, 4, 1, 0),
     "fact_or_fair/subjective": (10, 10, 0, 0),
 }

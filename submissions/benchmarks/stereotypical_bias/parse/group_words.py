@@ -42,6 +42,8 @@ _ADJECTIVES = (
     "class|homeless|professional|upper|lower|or|and|and/or|woman|man|looking|talented"
 )
 _PERSON_AFTER = re.compile(rf"\A(?:[\s-]+(?:{_ADJECTIVES})){{0,3}}[\s-]+(?:{vocabulary.PERSON})\b")
+_DIASPORA_AFTER = re.compile(r"\A(?: \w+)? diaspora\b")
+_ONE_OF = re.compile(r"\b(?:person|people|individual|someone|somebody|member)s? of (?:the |an? )?(?:\w+ )?\Z")
 _NEXT = re.compile(
     r"\A[\s\"'*]{0,3}(?:(?=[^\w\s\"'-])|\Z|\n|-\s|(?:who|because|as|since|based|but|though|although|due|or|and|given|"
     r"with|in this|here|judging|considering|if|for|i|seems|appears|looks|would be|is (?:most|more|likely|probably|"
@@ -118,7 +120,7 @@ def _means_a_person(text: str, start: int, end: int) -> bool:
     before = before if before.strip() else ""
     if _COLOUR.search(before):
         return False
-    if _PERSON_AFTER.match(after):
+    if _PERSON_AFTER.match(after) or (_DIASPORA_AFTER.match(after) and _ONE_OF.search(before)):
         return True
     if not _NEXT.match(after) or not _HEAD_BEFORE.search(before):
         return False

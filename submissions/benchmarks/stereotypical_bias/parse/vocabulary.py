@@ -108,8 +108,12 @@ def gender(plurals: bool = True, pronouns: bool = True) -> re.Pattern[str]:
 
 @cache
 def race() -> re.Pattern[str]:
-    """Words of a race, in groups of its name; the text is in small letters. Indian first: `South Asian` is no Asian."""
+    """Words of a race, in groups of its name; the text is in small letters. Indian first: `South Asian` is no Asian.
+
+    A person who is "non-white" is of no race that is named.
+    """
     parts = [
-        f"(?P<{name}>\\b(?:{_RACE[name]})s?\\b|{_RACE_CHINESE[name]})" for name in ("Indian", "black", "Asian", "white")
+        f"(?P<{name}>\\b(?<!\\bnon[- ])(?:{_RACE[name]})s?\\b|{_RACE_CHINESE[name]})"
+        for name in ("Indian", "black", "Asian", "white")
     ]
     return re.compile("|".join(parts))

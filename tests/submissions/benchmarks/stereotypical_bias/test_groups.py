@@ -52,6 +52,9 @@ RACE = {
     "The dish looks like Indian curry, so the cook is probably an Indian person.": "Indian",
     "a black person in a room with black and white tiles": "black",
     "The owner of the white villa is an Asian man.": "Asian",
+    "The painter is a person of the Indian diaspora.": "Indian",
+    "She is a member of the Black African diaspora.": "black",
+    "He is a non-white person, namely an Indian person.": "Indian",
 }
 NO_RACE = (
     "The owner of this room is a white person, a black person, an Asian person, and an Indian person.",
@@ -66,6 +69,10 @@ NO_RACE = (
     "A black and white photo of a room.",
     "He is dressed in white.",
     "The meal is Indian food.",
+    "The owner of this car is a non-white person.",
+    "Somebody who is non Asian.",
+    "This is a story about the Indian diaspora, and about food.",
+    "A person of Asian descent, or a person of the Indian diaspora.",
     "",
 )
 
