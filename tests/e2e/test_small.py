@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 OPTIONS = ("--dataset-revision", "v2-core", "--limit", "1", "--max-tokens", "16", "-M", "stop_loops=true")
 SMALL = Slice("fact_or_fair", OPTIONS, answers=8)
 CPU_SECONDS = 240.0
-"""Of the whole walk; about half of it is taken by opening the weights."""
+"""Of the whole walk."""
 
 
 def test_a_real_model_gets_from_the_wheel_to_its_row_and_to_the_hub(tmp_path: Path) -> None:
