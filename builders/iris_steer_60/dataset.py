@@ -175,7 +175,7 @@ DATASET = Dataset(
             "Prompts of pairs name nothing that is not to be seen, show the chest where a badge is, and say "
             "middle-aged; a matcher confirms the labels of attire and details (`label_margins`), and a pair without a "
             "confirmed label stands as failed. A steer image without a face is a failure; SCL is the similarity to "
-            "IRIS-Ideal-52.",
+            "IRIS-Ideal-52. Columns of yes and no number no as 0.",
         ),
     ),
     licence="CC-BY-4.0",

@@ -11,7 +11,7 @@ from fairspace.builders.engine.dataset import Job, Row, Split
 from fairspace.builders.iris.groups import GROUPS
 from fairspace.builders.iris.revisions import REVISIONS
 from fairspace.builders.iris_gen_52.images import OF_MODEL, model_columns, stored_image
-from fairspace.builders.iris_steer_60.plan import IMAGES, STEREOTYPES, YES_NO, counter_groups, steer_ids, steer_plan
+from fairspace.builders.iris_steer_60.plan import IMAGES, NO_YES, STEREOTYPES, counter_groups, steer_ids, steer_plan
 from fairspace.builders.iris_steer_60.prompts import ASKED, LABELLED, Steer, steer_features
 from fairspace.builders.sources.model_image_reader import ImageReader
 from fairspace.builders.sources.model_images import STATUSES
@@ -140,7 +140,7 @@ def _image_rows(
 def _image_features() -> Features:
     from datasets import ClassLabel, Image
 
-    closed = {"status": STATUSES, **LABELLED, "success": YES_NO, "origin": ("models", "synthetic")}
+    closed = {"status": STATUSES, **LABELLED, "success": NO_YES, "origin": ("models", "synthetic")}
     more = {name: ClassLabel(names=list(labels)) for name, labels in closed.items()}
     kinds = {"id": "string", "item": "string", "sample": "int32"}
     return steer_features(kinds, {"image": Image(), **more}, {"rank": "int32"}, OF_MODEL)

@@ -79,7 +79,9 @@ OBJECTIVE = {
 QUESTIONS = (*SUBJECTIVE, *OBJECTIVE)
 COLOURS = ("black", "white", "blue", "red", "green", "yellow", "orange", "gray", "brown", "purple")
 YES_NO = ("yes", "no")
-"""Table 29's order. Released pairs were drawn as indices into it, and released columns number their labels by it."""
+"""Table 29's order. Pairs were drawn as indices into it, so it stays."""
+NO_YES = ("no", "yes")
+"""The order of ClassLabel columns: no is 0."""
 LABELS = {
     "a": GENDERS,
     "b": ("young", "middle", "older"),

@@ -29,7 +29,7 @@ from fairspace.builders.iris.groups import (
 from fairspace.builders.iris.labour import REGIONS, shares
 from fairspace.builders.iris.revisions import REVISIONS, combinations_of
 from fairspace.builders.iris_steer_60.pairs import MadeImage, least_similarity, make_pairs
-from fairspace.builders.iris_steer_60.plan import COLOURS, LABELS, PAIRS, YES_NO, pairs
+from fairspace.builders.iris_steer_60.plan import COLOURS, LABELS, NO_YES, PAIRS, YES_NO, pairs
 from fairspace.builders.iris_steer_60.prompts import TYPES
 from fairspace.builders.iris_steer_60.wording import base_prompt, instruction
 
@@ -154,7 +154,8 @@ def prompt_types(number: int, revision: str = REVISIONS[0]) -> tuple[str | None,
 def _features() -> Features:
     from datasets import ClassLabel, Features, Image, Value
 
-    labels = {column: ClassLabel(names=list(LABELS[question])) for question, column in COLUMNS.items()}
+    named = {column: LABELS[question] for question, column in COLUMNS.items()}
+    labels = {column: ClassLabel(names=list(NO_YES if names == YES_NO else names)) for column, names in named.items()}
     labels |= {"gender": ClassLabel(names=list(GENDERS)), "age": ClassLabel(names=list(AGES))}
     labels |= {"skin_tone": ClassLabel(names=list(SKIN_TONES)), "uniform_color": ClassLabel(names=list(COLOURS))}
     return Features(
@@ -168,7 +169,7 @@ def _features() -> Features:
             "occupation": ClassLabel(names=list(OCCUPATIONS)),
             "prompt_type": ClassLabel(names=list(TYPES)),
             "combination": ClassLabel(names=list(COMBINATIONS)),
-            "intentional_inconsistency": ClassLabel(names=list(YES_NO)),
+            "intentional_inconsistency": ClassLabel(names=list(NO_YES)),
             "group": ClassLabel(names=list(GROUPS)),
             **labels,
             "prompt": Value("string"),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from PIL import Image as Images
 from PIL.Image import Image
@@ -227,6 +228,19 @@ def test_answers_of_the_rows_are_those_of_the_scorer(plan: tuple[Path, Manifest]
                 answer = LABELS[question][pairs().labels[number, side, place]]
                 assert row[COLUMNS[question]].removesuffix("-aged") == answer
                 assert answer in asked[question]
+
+
+def test_columns_of_yes_and_no_have_their_natural_order(sample: tuple[Path, Manifest]) -> None:
+    from datasets import ClassLabel, Features
+
+    out, manifest = sample
+    yes_no: dict[str, list[str]] = {}
+    for built in manifest.splits:
+        features = Features.from_arrow_schema(pq.read_schema(out / built.shards[0].file))
+        closed = {name: feature.names for name, feature in features.items() if isinstance(feature, ClassLabel)}
+        yes_no |= {name: names for name, names in closed.items() if set(names) == {"no", "yes"}}
+    assert len(yes_no) >= 5
+    assert set(map(tuple, yes_no.values())) == {("no", "yes")}
 
 
 def test_the_combinations_are_even_and_one_pair_in_twenty_is_inconsistent(plan: tuple[Path, Manifest]) -> None:
