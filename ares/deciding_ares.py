@@ -214,6 +214,7 @@ def decide_task(
     mode, n = config.ablation, len(seen.fast)
     unknown = np.full(n, np.nan)
     conditional = config.decisions >= 2
+    refused = refusals(config.gate, seen.gate)
     if mode in SINGLE:
         alone = seen.probabilities[:, config.kinds.index(mode)]
         route = [f"{FAST}:{mode}"] * n
@@ -223,13 +224,13 @@ def decide_task(
         label = cut(seen.value, task["cuts"])
         decided = Decided(label, chances, [FUSION] * n, [""] * n, seen.value.copy(), unknown, conditional)
     else:
-        decided = _routed(config, task, seen, router, arbiter, images)
+        decided = _routed(config, task, seen, router, arbiter, images, np.array(refused) == "")
     unsure = (decided.label >= 0) & (decided.probability.max(axis=1) < config.minimum_confidence)
     for row in np.flatnonzero(unsure).tolist() if mode not in SINGLE else []:
         decided.withhold(row, f"confidence below {config.minimum_confidence}")
-    for row, refused in enumerate(refusals(config.gate, seen.gate)):
-        if refused:
-            decided.withhold(row, refused)
+    for row, reason in enumerate(refused):
+        if reason:
+            decided.withhold(row, reason)
     return decided
 
 
@@ -240,8 +241,9 @@ def _routed(
     router: EscalationRouter | None,
     arbiter: Arbiter | None,
     images: Sequence[Any] | None,
+    passed: NDArray[np.bool_],
 ) -> Decided:
-    """Fast path, vote and escalation."""
+    """Fast path, vote and escalation; only images that `passed` the gate are escalated."""
     mode, n, probabilities = config.ablation, len(seen.fast), seen.probabilities
     kind, sure = fast_path(config, task, seen)
     pooled = ~sure
@@ -252,7 +254,7 @@ def _routed(
     if router is not None and mode not in ("vote", "l2") and config.escalation < 1:
         escalation[pooled] = router.probability(meta_features(probabilities[pooled]))
         escalated = pooled & (escalation > config.escalation)
-    rows = np.flatnonzero(escalated)
+    rows = np.flatnonzero(escalated & passed)
     asked = arbiter is not None and images is not None
     if task["arbiter"] == FUSION and mode not in ("l2", "no_fusion") and len(rows):
         value[rows] = seen.value[rows]

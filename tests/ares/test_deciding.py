@@ -150,3 +150,31 @@ def test_ordinal_probabilities_by_hand() -> None:
     assert ordinal_probabilities(np.array([1.0]), [0.0, 1.0], float(np.log(2))).tolist() == [
         rounded(np.array([0.2, 0.4, 0.4])).tolist()
     ]
+
+
+class Counting(Arbitrary):
+    """The same, and keeps what it was asked about."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    def answer(self, images: Any, task: Any) -> list[str | None]:
+        self.asked += images
+        return super().answer(images, task)
+
+
+@pytest.mark.parametrize("ablation", ["full", "l2"])
+def test_the_arbiter_is_asked_about_images_that_pass_the_gate_alone(ablation: str) -> None:
+    config = AresConfig(ablation=ablation, fast_confidence=0.9, escalation=0.2)
+    task = next(task for task in config.tasks if task["arbiter"] == "vlm")
+    seen = observed(config, 3)[task["name"]]
+    without = decide_task(config, task, seen, Router(), Arbitrary(), range(40))
+    config.gate = {"cut": 0.5}
+    face = np.arange(40) % 3 > 0
+    seen.gate = np.where(face[:, None], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0])
+    arbiter = Counting()
+    decided = decide_task(config, task, seen, Router(), arbiter, range(40))
+    asked = [row for row in range(40) if without.route[row] == "escalated:vlm" or without.reason[row]]
+    assert arbiter.asked == [row for row in asked if face[row]] != asked
+    assert {decided.reason[row] for row in range(40) if not face[row]} == {"several_faces"}
+    assert [decided.label[row] for row in range(40) if face[row]] == without.label[face].tolist()
