@@ -21,14 +21,17 @@ from starlette.datastructures import QueryParams
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
+from fairspace.leaderboard_space.boards.fronts import fronts
 from fairspace.leaderboard_space.boards.query import BoardQuery
-from fairspace.leaderboard_space.boards.tables.table import BoardTable, board_table
+from fairspace.leaderboard_space.boards.tables.table import board_table
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.gradio_pages.gate import Gate
+from fairspace.leaderboard_space.operation.heaps import share_heaps
 from fairspace.leaderboard_space.operation.logs import configure
 from fairspace.leaderboard_space.operation.metrics import Metrics
 from fairspace.leaderboard_space.operation.pruning import pruning
 from fairspace.leaderboard_space.operation.watching import Watching
+from fairspace.leaderboard_space.pages.figures import GALLERY
 from fairspace.leaderboard_space.pages.rendering import ASSETS
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
@@ -115,18 +118,23 @@ def create_app(space: Space) -> FastAPI:
 
 
 def _make_boards(space: Space) -> None:
-    """Compute the first table of every board before the first visitor, and what pages of rows need; keep the fold."""
-    tables = [_make_board(space, name) for name in NAMES]
-    for table in tables:
-        table.sort_by_errors()
+    """Make what the first visitors ask for, and what pages of rows need; keep the fold."""
     for name in NAMES:
+        board_table(space.state, BoardQuery.read(QueryParams(), name))
+    for name in NAMES:
+        _prepare(space, name)
         for standard in find_benchmark(name).standards:
             space.state.board(name, standard)
     space.state.keep()
 
 
-def _make_board(space: Space, name: str) -> BoardTable:
-    return board_table(space.state, BoardQuery.read(QueryParams(), name))[1]
+def _prepare(space: Space, name: str) -> None:
+    """Make what most visitors of a board ask for: its first table with the orders, the first screen, figures."""
+    query = BoardQuery.read(QueryParams(), name)
+    table, made = board_table(space.state, query)
+    made.sort_by_errors()
+    fronts(space.state)
+    GALLERY.place(space.state, name, query.standard, "board", table=table)
 
 
 def _asset(version: str, name: str) -> Response:
@@ -145,9 +153,10 @@ def serve(settings: Settings, host: str = "127.0.0.1", port: int = 7860) -> None
     if settings.insecure_local and host != "127.0.0.1":
         raise UsageError(f"--insecure-local lets everybody submit who can reach {host}; use it only with 127.0.0.1.")
     configure()
+    share_heaps()
     space = Space.open(settings)
     sys.setswitchinterval(SWITCH_SECONDS)
-    space.state.snapshots.warm = partial(_make_board, space)
+    space.state.snapshots.prepare = partial(_prepare, space)
     boards = Thread(target=_make_boards, args=(space,), name="boards", daemon=True)
     boards.start()
     app = create_app(space)

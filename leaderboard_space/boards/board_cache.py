@@ -1,4 +1,7 @@
-"""A cache per board, dropped when the rows of the board change."""
+"""A cache per board, dropped when the rows of the board have changed twice.
+
+So the next snapshot's values can be made while readers are given those of the one before.
+"""
 
 from __future__ import annotations
 
@@ -32,47 +35,59 @@ class BoardCache(Generic[Made]):
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self._kept: OrderedDict[Key, tuple[Rows, Made]] = OrderedDict()
-        self._making: dict[Key, threading.Lock] = {}
+        self._kept: OrderedDict[tuple[Key, int], tuple[Rows, Made]] = OrderedDict()
+        self._snapshots: dict[Key, tuple[Rows, ...]] = {}
+        """Board -> its last two tuples of rows."""
+        self._making: dict[tuple[Key, int], threading.Lock] = {}
         self._lock = threading.Lock()
 
     def get_or_make(self, key: Key, rows: Callable[[], Rows], make: Callable[[Rows], Made]) -> Made:
-        """The value of a key for the current rows; it is computed once, and other threads wait for it.
+        """The value of a key for some rows; it is computed once, and other threads wait for it.
 
         Args:
             key: benchmark, standard, and a name for the value.
-            rows: gives the current rows of the board.
+            rows: gives the rows of the board.
             make: computes the value. If it raises, the next call tries again.
         """
-        kept = self._find(key, rows())
+        wanted = rows()
+        kept = self._find(key, wanted)
         if kept is not None:
             return kept[1]
+        about = (key, id(wanted))
         with self._lock:
-            making = self._making.setdefault(key, threading.Lock())
+            making = self._making.setdefault(about, threading.Lock())
         try:
             with making:
-                current = rows()  # they may have changed while another thread computed
-                kept = self._find(key, current) or (current, make(current))
+                kept = self._find(key, wanted) or (wanted, make(wanted))
                 self._keep(key, kept)
         finally:
             with self._lock:
-                self._making.pop(key, None)
+                self._making.pop(about, None)
         return kept[1]
 
     def _find(self, key: Key, rows: Rows) -> tuple[Rows, Made] | None:
         with self._lock:
-            kept = self._kept.get(key)
-            return kept if kept is not None and kept[0] is rows else None
+            kept = self._kept.get((key, id(rows)))
+            if kept is None or kept[0] is not rows:
+                return None
+            self._kept.move_to_end((key, id(rows)))
+            return kept
 
     def _keep(self, key: Key, value: tuple[Rows, Made]) -> None:
+        board, rows = key[:2], value[0]
         with self._lock:
-            for other, (rows, _) in list(self._kept.items()):  # values of the board's earlier rows
-                if other[:2] == key[:2] and rows is not value[0]:
-                    del self._kept[other]
-            self._kept[key] = value
-            self._kept.move_to_end(key)
+            last = self._snapshots.get(board, ())
+            if not any(rows is other for other in last):
+                last = self._snapshots[board] = (*last, rows)[-2:]
+                for about, (others, _) in list(self._kept.items()):
+                    if about[0][:2] == board and not any(others is other for other in last):
+                        del self._kept[about]
+            self._kept[key, id(rows)] = value
+            self._kept.move_to_end((key, id(rows)))
             while len(self._kept) > self.most:
                 self._kept.popitem(last=False)
+            boards = {key[:2] for key, _ in self._kept}
+            self._snapshots = {board: last for board, last in self._snapshots.items() if board in boards}
 
 
 _BY_ENTRY: BoardCache[dict[str, Row]] = BoardCache(8)

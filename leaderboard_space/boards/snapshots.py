@@ -1,4 +1,7 @@
-"""The boards as they are shown: one thread makes the next snapshot of a board while readers get the one before."""
+"""The boards as they are shown: one thread makes the next snapshot of a board while readers get the one before.
+
+What most readers will ask for is made with it, before anybody can see it: so nobody waits for it.
+"""
 
 from __future__ import annotations
 
@@ -20,21 +23,23 @@ class Snapshots:
         pace: seconds between two snapshots of a board; 0: the next reader gets, and waits for, what has changed.
         clock: monotonic seconds.
 
-    `warm`, if it is set, is called with the benchmark of a new snapshot: to make what most readers ask for.
+    `prepare`, if it is set, is called with the benchmark of a new snapshot, which only its thread sees meanwhile.
     """
 
     def __init__(
         self, make: Callable[[str, str], Rows], pace: float = 0.0, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._make, self.pace, self._clock = make, pace, clock
-        self.warm: Callable[[str], object] | None = None
+        self.prepare: Callable[[str], object] | None = None
+        self._next = threading.local()
+        """`boards` of a thread: those of the snapshot that it makes."""
         self._boards: dict[Board, Rows] = {}
         self._versions: dict[str, int] = {}
         self._changed: dict[str, int] = {}
         """Benchmark -> the last event that no snapshot shows yet."""
         self._made: dict[str, float] = {}
         self._dropped = 0
-        self._lock, self._making = threading.Lock(), threading.Lock()
+        self._lock, self._making = threading.Lock(), threading.RLock()  # what prepares a board may ask for others
 
     def version(self, benchmark: str = "") -> int:
         """The last event that the boards of a benchmark show, or all boards: it or a later one is in what is made."""
@@ -44,6 +49,8 @@ class Snapshots:
     def rows(self, benchmark: str, standard: str) -> Rows:
         """The rows of a board; the first reader waits for them."""
         board = (benchmark, standard)
+        if (coming := getattr(self._next, "boards", {}).get(board)) is not None:
+            return coming
         if (kept := self._boards.get(board)) is not None:
             return kept
         with self._making:
@@ -81,12 +88,20 @@ class Snapshots:
             boards: dict[Board, Rows] = {}
             try:
                 boards = {board: self._make(*board) for board in self._boards if board[0] == benchmark}
+                self._prepare(benchmark, boards)
             finally:  # what could not be made, the next reader makes, and is told why not
                 with self._lock:
                     self._place(benchmark, number, boards)
-        if self.warm is not None:
-            self.warm(benchmark)
         return True
+
+    def _prepare(self, benchmark: str, boards: dict[Board, Rows]) -> None:
+        if self.prepare is None or not boards:
+            return
+        self._next.boards = boards
+        try:
+            self.prepare(benchmark)
+        finally:
+            del self._next.boards
 
     def _place(self, benchmark: str, number: int, boards: dict[Board, Rows]) -> None:
         others = {board: rows for board, rows in self._boards.items() if board[0] != benchmark}

@@ -55,6 +55,8 @@ class Answers:
         limited = bool(space.settings.requests_a_minute)
         self._turns = {False: Turns(MAKERS, 1 if limited else MAKERS), True: Turns(ADJUSTERS)}
         """Whether a board is adjusted -> its own room and turns: of adjusted ones there is no end."""
+        self._renewals = {False: Turns(1), True: Turns(1)}
+        """Turns of answers that nobody waits for: they take no place of one that somebody waits for."""
         self._seconds = Rate(MAKING_SECONDS if limited else 0, MAKING_WITHIN)
         self._renewing: dict[Hashable, asyncio.Task[None]] = {}
         self._flights: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
@@ -121,7 +123,7 @@ class Answers:
 
         try:
             self._check_seconds(who)
-            async with self._turns[wanted.adjusted].turn(who, partial(self._seconds.spend, who)):
+            async with self._renewals[wanted.adjusted].turn(who, partial(self._seconds.spend, who)):
                 await self._shared(scope, nothing, key, wanted)
         except SpaceError:
             pass

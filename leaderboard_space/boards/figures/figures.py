@@ -5,6 +5,7 @@ A benchmark's module declares its figures in its `View`; `pages.figures` serves 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,7 @@ from fairspace.leaderboard_space.boards.text import shortened
 from fairspace.leaderboard_space.state import State
 from fairspace.submissions.drawing.svg import Svg
 from fairspace.submissions.errors import plain
+from fairspace.submissions.results.by_result import ByResult
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.values import Value
@@ -88,6 +90,8 @@ class _Fit:
 
 
 _FITTING: BoardCache[_Fit] = BoardCache(64)
+_HAVING: defaultdict[tuple[str, ...], ByResult[bool]] = defaultdict(ByResult)
+"""Benchmark, standard and test -> whether a result has the values of a figure: few results change with a board."""
 
 
 @dataclass(frozen=True)
@@ -120,10 +124,21 @@ class Source:
         """At most `most` rows that have the values of a figure, in the board's order, and a note on the others.
 
         Selected rows first, then verified and printed rows and baselines, then the others by rank. `what` names the
-        test `has`, whose result is cached per board.
+        test `has` of a row's values, which is made once for each result.
         """
+        known = _HAVING[self.benchmark, self.standard, what]
+
+        def has_once(row: Row) -> bool:
+            if row.result is None:
+                return has(row)
+            fits = known.get(row.result)
+            if fits is None:
+                fits = has(row)
+                known.put(row.result, fits)
+            return fits
+
         fit = _FITTING.get_or_make(
-            (self.benchmark, (self.standard, self.table), what), lambda: self.rows, lambda rows: _Fit.of(rows, has)
+            (self.benchmark, (self.standard, self.table), what), lambda: self.rows, lambda rows: _Fit.of(rows, has_once)
         )
         kept = {row.entry: row for row in self.chosen if row.entry in fit.places}
         for row in fit.order:

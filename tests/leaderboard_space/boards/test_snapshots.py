@@ -1,6 +1,7 @@
 """Snapshots of boards: who makes them, when, and what readers get meanwhile."""
 
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -54,8 +55,6 @@ def test_without_a_pace_the_next_reader_gets_what_has_come() -> None:
 
 def test_readers_get_the_snapshot_before_until_the_next_is_made() -> None:
     log, boards = snapshots(60)
-    warmed: list[str] = []
-    boards.warm = warmed.append
     boards.change("iris", 3)
     assert (shown_by(boards), boards.version(), log.made) == (("first",), 1, 1)
     log.waits = threading.Event()
@@ -67,8 +66,37 @@ def test_readers_get_the_snapshot_before_until_the_next_is_made() -> None:
     log.waits.set()
     maker.join(20)
     assert (shown_by(boards), boards.version(), log.made) == (("first", "second"), 3, 2)
-    assert warmed == ["iris"]
     assert not boards.renew("iris")
+
+
+def test_what_prepares_a_snapshot_alone_sees_it_before_it_is_shown() -> None:
+    _, boards = snapshots(60)
+    prepared: list[Any] = []
+
+    def prepare(benchmark: str) -> None:
+        others: list[Any] = []
+        reader = threading.Thread(target=lambda: others.append(shown_by(boards)))
+        reader.start()
+        reader.join(20)
+        boards.rows("genres", "inaugural")  # of a board that nobody asked for before
+        prepared.append((benchmark, shown_by(boards), *others))
+
+    boards.prepare = prepare
+    assert boards.renew("iris")
+    assert prepared == [("iris", ("first", "second"), ("first",))]
+    assert shown_by(boards) == ("first", "second")
+
+
+def test_a_snapshot_that_cannot_be_prepared_is_shown() -> None:
+    _, boards = snapshots(60)
+
+    def prepare(benchmark: str) -> None:
+        raise ValueError(f"a page of {benchmark} that cannot be made")
+
+    boards.prepare = prepare
+    with pytest.raises(ValueError, match="cannot be made"):
+        boards.renew("iris")
+    assert shown_by(boards) == ("first", "second")
 
 
 def test_a_board_that_cannot_be_made_is_made_by_who_asks_for_it() -> None:
@@ -86,10 +114,12 @@ def test_a_change_comes_by_itself_once_its_time_has_come() -> None:
     log, boards = snapshots(60)
     boards.pace = 0.01
     shown = threading.Event()
-    boards.warm = lambda benchmark: shown.set()
     boards.renew("iris")
-    shown.clear()
     log.came += ("third",)
+    boards.prepare = lambda benchmark: shown.set()
     boards.change("iris", 3)
     assert shown.wait(20)
+    deadline = time.monotonic() + 20
+    while shown_by(boards)[-1] != "third" and time.monotonic() < deadline:
+        time.sleep(0.01)
     assert shown_by(boards)[-1] == "third"

@@ -16,7 +16,7 @@ from fairspace.leaderboard_space.intake import User
 from fairspace.leaderboard_space.result_events import result_draft
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.web import kept_answers
-from fairspace.leaderboard_space.web.answers import Answers
+from fairspace.leaderboard_space.web.answers import MAKERS, Answers
 from fairspace.leaderboard_space.web.identity import HEADER
 from fairspace.leaderboard_space.web.kept_answers import LATELY
 from fairspace.leaderboard_space.web.wanted import Wanted, wanted_of
@@ -236,6 +236,41 @@ def test_where_boards_have_a_pace_nobody_waits_for_what_somebody_had_lately(
         monkeypatch.setattr(kept_answers, "STAYS", 0.0)
         now += LATELY
         assert await counted() == 2  # too old to be given
+
+    asyncio.run(ask())
+
+
+def test_what_is_made_again_takes_no_turn_of_who_waits(board: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = FastAPI()
+    app.state.space = board.space
+    version = 1
+    made, goes_on = _Made(), asyncio.Event()
+    monkeypatch.setattr(board.space.state.snapshots, "pace", 5.0)
+    monkeypatch.setattr(board.space.state, "version", lambda about: version)
+    monkeypatch.setattr(kept_answers, "STAYS", 0.0)
+
+    async def slow(scope: Scope, receive: Any, send: Any) -> None:
+        if version == 2 and b"q=new" not in scope["query_string"]:
+            await goes_on.wait()
+        await made(scope, receive, send)
+
+    answers = Answers(slow, board.space)
+
+    async def ask() -> None:
+        nonlocal version
+        for number in range(2 * MAKERS):
+            await _ask(answers, app, f"q={number}")
+        version = 2
+        for number in range(2 * MAKERS):
+            await _ask(answers, app, f"q={number}")  # the answer before; the next one is begun
+        await asyncio.sleep(0)
+        made.count = 0
+        await asyncio.wait_for(_ask(answers, app, "q=new"), 20)
+        assert made.count == 1
+        goes_on.set()
+        while answers._renewing:
+            await asyncio.sleep(0.01)
+        assert made.count == 1 + 2 * MAKERS
 
     asyncio.run(ask())
 
