@@ -11,6 +11,8 @@ from collections.abc import Callable
 
 from fairspace.submissions.results.row import Row
 
+PART = 8
+"""Times as long as the last snapshot took to make, the next one waits at least: boards of 50 000 rows take seconds."""
 Rows = tuple[Row, ...]
 Board = tuple[str, str]
 
@@ -20,7 +22,7 @@ class Snapshots:
 
     Args:
         make: benchmark and standard -> the rows as the log has them now.
-        pace: seconds between two snapshots of a board; 0: the next reader gets, and waits for, what has changed.
+        pace: least seconds between two snapshots of a board; 0: the next reader gets, and waits for, what has changed.
         clock: monotonic seconds.
 
     `prepare`, if it is set, is called with the benchmark of a new snapshot, which only its thread sees meanwhile.
@@ -38,6 +40,7 @@ class Snapshots:
         self._changed: dict[str, int] = {}
         """Benchmark -> the last event that no snapshot shows yet."""
         self._made: dict[str, float] = {}
+        self._took: dict[str, float] = {}
         self._dropped = 0
         self._lock, self._making = threading.Lock(), threading.RLock()  # what prepares a board may ask for others
 
@@ -72,7 +75,8 @@ class Snapshots:
                 return
             waits = benchmark in self._changed
             self._changed[benchmark] = number
-            seconds = self._made.get(benchmark, -self.pace) + self.pace - self._clock()
+            pace = max(self.pace, PART * self._took.get(benchmark, 0.0))
+            seconds = self._made.get(benchmark, -pace) + pace - self._clock()
         if not waits:
             timer = threading.Timer(max(0.0, seconds), self.renew, (benchmark,))
             timer.daemon = True
@@ -86,12 +90,14 @@ class Snapshots:
             if number is None:
                 return False
             boards: dict[Board, Rows] = {}
+            began = self._clock()
             try:
                 boards = {board: self._make(*board) for board in self._boards if board[0] == benchmark}
                 self._prepare(benchmark, boards)
             finally:  # what could not be made, the next reader makes, and is told why not
                 with self._lock:
                     self._place(benchmark, number, boards)
+                    self._took[benchmark] = self._clock() - began
         return True
 
     def _prepare(self, benchmark: str, boards: dict[Board, Rows]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fairspace.leaderboard_space.boards.snapshots import Rows, Snapshots
+from fairspace.leaderboard_space.boards.snapshots import PART, Rows, Snapshots
 
 
 class Log:
@@ -123,3 +123,31 @@ def test_a_change_comes_by_itself_once_its_time_has_come() -> None:
     while shown_by(boards)[-1] != "third" and time.monotonic() < deadline:
         time.sleep(0.01)
     assert shown_by(boards)[-1] == "third"
+
+
+def test_a_board_that_takes_long_is_made_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+
+    class Timer:
+        def __init__(self, seconds: float, *_: object) -> None:
+            waits.append(seconds)
+
+        def start(self) -> None:
+            pass
+
+    monkeypatch.setattr(threading, "Timer", Timer)
+    now = 100.0
+    log = Log()
+    boards = Snapshots(log.board, 5.0, lambda: now)
+
+    def prepare(benchmark: str) -> None:
+        nonlocal now
+        now += 3.0
+
+    boards.change("iris", 1)
+    shown_by(boards)
+    boards.prepare = prepare
+    boards.change("iris", 2)
+    boards.renew("iris")
+    boards.change("iris", 3)
+    assert waits == [5.0, 3.0 * PART]
