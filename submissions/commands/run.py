@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -159,8 +160,19 @@ def run(
     chosen = Chosen(benchmark, data, words(tasks), limit, stratified, seed, prefix, text_only, dataset_revision)
     seconds = seconds_per_request, seconds_per_image
     planned = DryRun(images_only, tuple(judges or ()), *seconds, image_tokens, like, as_json)
+    answering = ModelSettings(
+        model,
+        base_url,
+        connections,
+        retries,
+        timeout,
+        temperature,
+        top_p,
+        max_tokens,
+        provider_arguments(argument or []),
+    )
     if dry_run:
-        planned.show(chosen, model, images, provider_prices, connections)
+        planned.show(chosen, answering, images, provider_prices)
         return
     planned.check_unused()
     if out is None:
@@ -170,26 +182,12 @@ def run(
     if not model and (token_limit is not None or cost_limit is not None):
         what = "--token-limit and --cost-limit bound what --model answers; images are counted by --dry-run."
         raise UsageError(f"{what} Leave them out.")
-    answering = None
-    if model:
-        answering = ModelSettings(
-            model,
-            base_url,
-            connections,
-            retries,
-            timeout,
-            temperature,
-            top_p,
-            max_tokens,
-            provider_arguments(argument or []),
-            spending_bounds(model, token_limit, cost_limit, provider_prices),
-        )
     _check_idle(chosen, model, images)
     out = named_folder(out)
     settings = RunSettings(
         chosen,
         out,
-        answering,
+        replace(answering, bounds=spending_bounds(model, token_limit, cost_limit, provider_prices)) if model else None,
         images,
         ares,
         faces_setting(faces),

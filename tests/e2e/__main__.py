@@ -1,12 +1,15 @@
 """`python -m tests.e2e`: a real model from a fresh installation of the wheel to rows and to the Hub, within 15 minutes.
 
 SmolLM2 answers slices of FACT-OR-FAIR's core, of stereotypical bias' language modality and of GENRES, and judges its
-narratives. Every step is printed with its seconds, seconds of the processor, tokens and the share of answers that can
-be read. `--keep FOLDER` keeps what was written: submissions, results, reports.
+narratives. One run is asked again and killed five times on the way (`killed.py`). Every step is printed with its
+seconds, seconds of the processor, tokens and the share of answers that can be read. `--keep FOLDER` keeps what was
+written: submissions, results, reports and a picture of each report's first page.
 """
 
 import argparse
 import os
+import random
+import secrets
 import sys
 import tempfile
 from pathlib import Path
@@ -20,18 +23,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.e2e", description=__doc__)
     parser.add_argument("--keep", type=Path, help="a folder for what is written")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="that the walk may take")
+    parser.add_argument("--moments", type=int, default=secrets.randbits(32), help="seed of the moments of the kills")
     chosen = parser.parse_args()
+    sys.stdout.write(f"seed of the moments of the kills: {chosen.moments}\n")
     os.environ["FAIRSPACE_REQUIRE_SMOLLM2"] = os.environ["FAIRSPACE_REQUIRE_BROWSER"] = "1"
     if chosen.keep is not None:
         chosen.keep.mkdir(parents=True)
-        walk(chosen.keep.resolve(), chosen.seconds)
+        walk(chosen.keep.resolve(), chosen.seconds, chosen.moments)
     else:
         with tempfile.TemporaryDirectory() as folder:
-            walk(Path(folder), chosen.seconds)
+            walk(Path(folder), chosen.seconds, chosen.moments)
 
 
-def walk(folder: Path, seconds: float) -> None:
-    """All steps, in an empty folder."""
+def walk(folder: Path, seconds: float, moments: int) -> None:
+    """All steps, in an empty folder; `moments` draws when the run is killed that is killed."""
     from tests.built_wheel import build_wheel
     from tests.e2e.budget import Budget, heading
     from tests.e2e.environment import fresh
@@ -56,6 +61,7 @@ def walk(folder: Path, seconds: float) -> None:
         environment = fresh(wheel, folder / "environment")
     journey = Journey(environment, folder, budget)
     names = [journey.ask(part) for part in slices]
+    journey.kill(slices[0], random.Random(moments))
     show_on_board(journey, names)
     publish(journey, names[0])
     total = budget.total()

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,10 +42,23 @@ class Environment:
 
     def fairspace(self, where: Path, *words: str, expect: int = 0, variables: Mapping[str, str] | None = None) -> str:
         """What a command prints in a folder. CommandError if its exit code is another one."""
-        code = "from fairspace.submissions.commands.main import main; main()"
-        return run(
-            [self.python, "-P", "-c", code, *words], where, expect, {**self.all_variables(), **(variables or {})}
-        )
+        return run(self._command(words), where, expect, {**self.all_variables(), **(variables or {})})
+
+    def start(self, where: Path, *words: str, log: Path) -> subprocess.Popen[bytes]:
+        """A command in a folder, in a group of processes of its own; `log` gets what it prints."""
+        with log.open("wb") as printed:
+            return subprocess.Popen(
+                self._command(words),
+                cwd=where,
+                env=self.all_variables(),
+                stdin=subprocess.DEVNULL,
+                stdout=printed,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def _command(self, words: Sequence[str]) -> list[str]:
+        return [self.python, "-P", "-c", "from fairspace.submissions.commands.main import main; main()", *words]
 
     def all_variables(self) -> dict[str, str]:
         """The variables of a process."""

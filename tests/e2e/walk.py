@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
+from playwright.sync_api import Browser, ViewportSize
 
 from fairspace.leaderboard_space.intake import User
 from fairspace.leaderboard_space.web.tokens import Tokens
 from tests.e2e.budget import Budget, Step
 from tests.e2e.environment import PACKAGE, CommandError, Environment
+from tests.e2e.killed import KILLS, kill_on_the_way, requests
 from tests.hub.running import OWNER, STRANGER, Hub, online
 from tests.hub.seeding import seed
 from tests.leaderboard_space.attacks.running import SIGNING, Running, running
 from tests.leaderboard_space.chromium import chromium
 from tests.leaderboard_space.walking import DESKTOP, Walk, walking
 from tests.scored_baselines import scored_baseline
+from tests.submissions.running.run_factory import assert_same
 
 MODEL = f"local/{PACKAGE}"
 NAME = "SmolLM2-135M-Instruct"
 REPOSITORY = "owner/ranked"
+PAGE: ViewportSize = {"width": 1240, "height": 1754}
+"""Of A4 at 150 dots an inch."""
 SIGNS_IN_AS = "walker"
 READ_PROPOSAL = f"""
 from huggingface_hub import HfApi
@@ -73,8 +79,7 @@ class Journey:
         """Ask, judge, check, score and report a slice; the submission's name, beside `NAME.json` and `NAME.html`."""
         name = part.benchmark
         with self.budget.step(f"{name}: run") as step:
-            chosen = ("--benchmark", name, *part.options, "--model", MODEL, "--name", NAME)
-            printed = self.command("run", *chosen, "--out", name)
+            printed = self.command("run", *self._options(part), "--out", name)
             assert "That took " in printed, "the run says how it went beside its plan"
             assert self._read_course(name, step) >= part.answers
         if part.judge is not None:
@@ -90,6 +95,22 @@ class Journey:
             self.command("report", f"{name}.json", "--html", f"{name}.html", "--answers", name)
         assert NAME in (self.folder / f"{name}.html").read_text(encoding="utf-8")
         return name
+
+    def kill(self, part: Slice, drawn: random.Random) -> None:
+        """Ask a slice once more, killed on the way: the submission has the bytes of the one that was asked at once."""
+        name, killed = part.benchmark, f"{part.benchmark}-killed"
+        with self.budget.step(f"{name}: killed {KILLS} times") as step:
+            words = ("run", *self._options(part), "--out", killed)
+            total = requests(self.folder / name)
+            journal = f"{killed}.run/journal.sqlite"
+            found = kill_on_the_way(self.at, self.folder, words, journal, total, KILLS, drawn)
+            self.command(*words)
+            self._read_course(killed, step)
+            assert_same(self.folder / name, self.folder / killed)
+            step.name += f" at {found} of {total}"
+
+    def _options(self, part: Slice) -> tuple[str, ...]:
+        return ("--benchmark", part.benchmark, *part.options, "--model", MODEL, "--name", NAME)
 
     def _judge(self, name: str, options: tuple[str, ...], step: Step) -> None:
         """Let the model judge its narratives; so small a one may have written none that can be judged."""
@@ -131,6 +152,15 @@ def show_on_board(journey: Journey, names: list[str]) -> None:
         for name in names:
             state = _submit(journey, space, name)
             _see_row(walk, state, journey.result(name))
+            _picture(browser, journey.folder / f"{name}.html")
+
+
+def _picture(browser: Browser, report: Path) -> None:
+    """The first page of a report, as `NAME.png` beside it."""
+    page = browser.new_page(viewport=PAGE)
+    page.goto(report.as_uri())
+    page.screenshot(path=report.with_suffix(".png"))
+    page.close()
 
 
 def _submit(journey: Journey, space: Running, name: str) -> dict[str, Any]:

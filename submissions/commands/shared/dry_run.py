@@ -12,6 +12,7 @@ from fairspace.submissions.errors import UsageError
 
 if TYPE_CHECKING:
     from fairspace.submissions.running.asking.inspect_task import Chosen
+    from fairspace.submissions.running.asking.models import ModelSettings
     from fairspace.submissions.validity.measured_error import MeasuredError
 
 
@@ -50,25 +51,29 @@ class DryRun:
         if used := [name for name, value in options.items() if value]:
             raise UsageError(f"{', '.join(used)} can only be given with --dry-run; add it, or leave the option out.")
 
-    def show(self, chosen: Chosen, model: str, images: str, prices: Path | None, connections: int) -> None:
+    def show(self, chosen: Chosen, model: ModelSettings, images: str, prices: Path | None) -> None:
         """Print the plan of a run. RunError for a task that the benchmark lacks, or prices that lack a model."""
         from fairspace.submissions.commands.show.plan import show_plan
         from fairspace.submissions.running.asking.inspect_task import Opened, open_benchmark
         from fairspace.submissions.running.asking.prices import read_prices
         from fairspace.submissions.running.planning.images import made_parts
         from fairspace.submissions.running.planning.plan import PlanSettings, plan
+        from fairspace.submissions.running.planning.repeats import computes_repeats_once
         from fairspace.submissions.running.run import check_tasks, text_tasks
 
         check_tasks(chosen)
         texts = () if self.images_only else text_tasks(chosen)
         opened = open_benchmark(replace(chosen, tasks=texts)) if texts else Opened(chosen, {}, {})
         image_parts = made_parts(chosen) if images or self.images_only else []
+        temperature = model.effective(opened.settings).get("temperature")
         settings = PlanSettings(
-            model=model,
+            model=model.name,
             image_model=images,
             judges=self.judges,
             prices=read_prices(prices) if prices else None,
-            concurrency=connections,
+            concurrency=model.connections,
+            max_tokens=model.max_tokens,
+            repeats_once=computes_repeats_once(model.name, model.arguments, temperature),
             seconds_per_request=self.seconds_per_request,
             seconds_per_image=self.seconds_per_image,
             image_tokens=self.image_tokens,

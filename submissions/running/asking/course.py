@@ -85,9 +85,17 @@ def course_of(
         seconds: that asking took.
     """
     from fairspace.submissions.running.planning.lines import PlanSettings, answers_line
+    from fairspace.submissions.running.planning.repeats import computes_repeats_once
     from fairspace.submissions.running.planning.tokens import NOTHING
 
-    settings = PlanSettings(model.name, concurrency=connections, max_tokens=model.max_tokens, sample=_SAMPLE)
+    temperature = model.effective(opened.settings).get("temperature")
+    settings = PlanSettings(
+        model.name,
+        concurrency=connections,
+        max_tokens=model.max_tokens,
+        sample=_SAMPLE,
+        repeats_once=computes_repeats_once(model.name, model.arguments, temperature),
+    )
     lines = [answers_line(part, opened.positions[task], settings) for task, part in opened.parts.items()]
     given, output = sum((line.input for line in lines), NOTHING), sum((line.output for line in lines), NOTHING)
     hours = sum((line.hours for line in lines), NOTHING)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -32,8 +33,7 @@ def open_chat(name: str, engine: str = "", **arguments: Any) -> LocalChat | Llam
         what = f"no engine {engine!r}{did_you_mean(engine, ENGINES)}"
         raise RunError("MODEL_UNKNOWN", f"local/{name}", what, " or ".join(ENGINES), "correct -M engine=...")
     source = found.find(name)
-    plain = not any(setting in arguments for setting in _OF_TRANSFORMERS)
-    if engine == "llama.cpp" or (not engine and source.file and plain and find_spec("xllamacpp")):
+    if runs_by_llama_cpp(bool(source.file), {"engine": engine, **arguments}):
         if not source.file:
             raise RunError("MODEL_UNKNOWN", f"local/{name}", "no GGUF file", "a GGUF file for llama.cpp", found.CONVERT)
         need_packages("run", "xllamacpp", "gguf")
@@ -44,3 +44,12 @@ def open_chat(name: str, engine: str = "", **arguments: Any) -> LocalChat | Llam
     from fairspace.submissions.running.local.chat import LocalChat
 
     return LocalChat(source, name, **arguments)
+
+
+def runs_by_llama_cpp(is_file: bool, arguments: Mapping[str, Any]) -> bool:
+    """Whether llama.cpp runs the weights, with these arguments of the user's; `is_file`: they are a GGUF file."""
+    engine = arguments.get("engine", "")
+    if engine:
+        return bool(engine == "llama.cpp")
+    plain = not any(setting in arguments for setting in _OF_TRANSFORMERS)
+    return is_file and plain and find_spec("xllamacpp") is not None

@@ -10,6 +10,7 @@ from fairspace.submissions.benchmarks.asks import Part
 from fairspace.submissions.running.asking.prices import Prices
 from fairspace.submissions.running.planning.images import MadePart
 from fairspace.submissions.running.planning.judge import OUTPUT, REQUESTS, judge_input
+from fairspace.submissions.running.planning.repeats import computed
 from fairspace.submissions.running.planning.tokens import CHARACTERS, NOTHING, SAMPLE, Span, measure
 
 SECONDS_FIXED, TOKENS_A_SECOND, SECONDS_AN_IMAGE = 1.0, 50.0, 10.0
@@ -18,6 +19,8 @@ Assumptions, not measurements: a short limited run shows the real ones."""
 HERE_A_SECOND, READ_HERE_A_SECOND = 50.0, 300.0
 """Tokens of answers and of prompts in a second of a model on this machine, for all requests together. Assumptions too:
 what two cores do with 0.1 billion parameters in batches of eight."""
+SECONDS_HERE = 0.05
+"""Of a request to a model on this machine, beside what is computed: its way through engine, journal and log."""
 Kind = Literal["answers", "judge", "images"]
 
 
@@ -38,6 +41,7 @@ class PlanSettings:
         image_tokens: of an image that is shown, whatever its size; None for the documented rule.
         characters: of text in a token.
         sample: stimuli of a task whose prompts are measured.
+        repeats_once: whether the model computes one answer for all requests of the same text.
     """
 
     model: str = ""
@@ -52,6 +56,7 @@ class PlanSettings:
     image_tokens: int | None = None
     characters: float = CHARACTERS
     sample: int = SAMPLE
+    repeats_once: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,7 @@ class Line:
         stimuli: chosen; of images, prompts.
         requests: of them; of images, how many are made.
         of_requests: of the full benchmark.
+        computed: requests whose answer is computed; the others share a text with one of these.
         images_shown: different images that are shown.
         images_sent: images that go with requests.
         input: tokens.
@@ -89,6 +95,7 @@ class Line:
     stimuli: int
     requests: int
     of_requests: int
+    computed: int
     images_shown: int
     images_sent: int
     input: Span
@@ -104,7 +111,10 @@ def answers_line(part: Part, positions: Sequence[int], settings: PlanSettings) -
         part, positions, image=settings.image_tokens, sample=settings.sample, characters=settings.characters
     )
     requests = sum(part.stimuli[place].asks for place in positions)
-    output = _answer(part, settings) * requests
+    answer = _answer(part, settings)
+    output = answer * requests
+    once = computed(part, positions, settings.characters) if settings.repeats_once else None
+    texts, read = (requests, tokens.input) if once is None else (once.requests, Span(once.input, once.input))
     return Line(
         kind="answers",
         model=settings.model,
@@ -112,11 +122,12 @@ def answers_line(part: Part, positions: Sequence[int], settings: PlanSettings) -
         stimuli=len(positions),
         requests=requests,
         of_requests=part.expected,
+        computed=texts,
         images_shown=tokens.images_shown,
         images_sent=tokens.images_sent,
         input=tokens.input,
         output=output,
-        hours=_hours(requests, tokens.input, output, settings),
+        hours=_hours(requests, read, answer * texts, settings),
         cost=_cost(settings.model, tokens.input, output, settings),
         sampled=tokens.sampled,
     )
@@ -135,6 +146,7 @@ def judge_line(part: Part, positions: Sequence[int], judge: str, settings: PlanS
         stimuli=len(pairs),
         requests=requests,
         of_requests=REQUESTS[part.task] * part.expected,
+        computed=requests,
         images_shown=0,
         images_sent=0,
         input=given,
@@ -161,6 +173,7 @@ def images_line(part: MadePart, settings: PlanSettings) -> Line:
         stimuli=part.prompts,
         requests=images,
         of_requests=len(part.stimuli),
+        computed=images,
         images_shown=0,
         images_sent=0,
         input=NOTHING,
@@ -178,10 +191,12 @@ def _answer(part: Part, settings: PlanSettings) -> Span:
 
 
 def _hours(requests: int, given: Span, output: Span, settings: PlanSettings, model: str = "") -> Span:
+    """Of all requests; of a model on this machine with the tokens that it computes alone."""
     if settings.seconds_per_request is not None:
         seconds = Span(1.0, 1.0) * (requests * settings.seconds_per_request)
     elif runs_here(model or settings.model):
-        return (given * (1 / READ_HERE_A_SECOND) + output * (1 / HERE_A_SECOND)) * (1 / 3600)
+        passing = Span(SECONDS_HERE, SECONDS_HERE) * requests
+        return (passing + given * (1 / READ_HERE_A_SECOND) + output * (1 / HERE_A_SECOND)) * (1 / 3600)
     else:
         fixed = requests * SECONDS_FIXED
         seconds = Span(fixed, fixed) + output * (1 / TOKENS_A_SECOND)

