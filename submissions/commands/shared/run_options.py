@@ -124,9 +124,9 @@ def pairs(option: str, texts: list[str]) -> dict[str, str]:
     return values
 
 
-def provider_arguments(texts: list[str]) -> dict[str, Any]:
+def provider_arguments(texts: list[str], option: str = "-M") -> dict[str, Any]:
     """Arguments of a provider: numbers, true, false and null as JSON, everything else as text."""
-    return {name: _from_json(value) for name, value in pairs("-M", texts).items()}
+    return {name: _from_json(value) for name, value in pairs(option, texts).items()}
 
 
 def _from_json(text: str) -> Any:

@@ -60,6 +60,10 @@ def verify_submission(
     judge_base_url: Annotated[
         str, typer.Option(help="Address of the judge's server; the provider's if left out.")
     ] = "",
+    judge_argument: Annotated[
+        list[str] | None,
+        typer.Option(help="Argument of the judge's provider, as -M is of the model's; can be given again."),
+    ] = None,
     data: DataOption = "",
     items: Annotated[int, typer.Option(help="Requests that are asked again, at least.", min=30)] = 385,
     hidden: Annotated[
@@ -111,6 +115,8 @@ def verify_submission(
         )
     if hidden and not model:
         raise UsageError("--hidden asks a model that answers with text; name --model, or leave it out.")
+    if judge_argument and not judge:
+        raise UsageError("--judge-argument is of a judge that is asked again; name it with --judge.")
     if bool(images) != bool(ares):
         raise UsageError("Images are compared by their labels: name --images and --ares together.")
     if sign and "://" in sign and not sign.startswith("hf://") and not entry:
@@ -134,7 +140,8 @@ def verify_submission(
                         checked.meta, means.model, hidden, folder, data=data, stimuli=stimuli, tell=tell
                     )
                     outcome = outcome.with_hidden(asked_again)
-            of_judge = ModelSettings(judge, judge_base_url, *limits) if judge else None
+            to_judge = provider_arguments(judge_argument or [], "--judge-argument")
+            of_judge = ModelSettings(judge, judge_base_url, *limits, arguments=to_judge) if judge else None
             judged = judge_again(checked, of_judge, folder, items=items, tell=tell) if of_judge else None
             outcome = outcome.with_judgements(checked, judged)
     if as_json:

@@ -19,7 +19,7 @@ Assumptions, not measurements: a short limited run shows the real ones."""
 HERE_A_SECOND, READ_HERE_A_SECOND = 50.0, 300.0
 """Tokens of answers and of prompts in a second of a model on this machine, for all requests together. Assumptions too:
 what two cores do with 0.1 billion parameters in batches of eight."""
-SECONDS_HERE = 0.05
+SECONDS_HERE = 0.03
 """Of a request to a model on this machine, beside what is computed: its way through engine, journal and log."""
 Kind = Literal["answers", "judge", "images"]
 

@@ -133,3 +133,7 @@ def test_the_command_asks_model_and_judge_and_says_what_it_cannot_ask(
     code, text = verified(*work, "--judge", JUDGE.name)
     assert (code, "The answers agree with the model's." in text) == (0, True)
     assert f"Judgements of {JUDGE.name}, asked again of {JUDGE.name}" in text
+    code, text = verified(*work, "--judge", "local/judge.gguf", "--judge-argument", "engine=exotic")
+    assert (code, "no engine 'exotic'" in text) == (1, True), "a judge on this machine gets arguments of its own"
+    code, text = verified(*work, "--judge-argument", "engine=transformers")
+    assert (code, "name it with --judge" in text) == (2, True)
