@@ -18,6 +18,10 @@ _NARRATIVE = re.compile(
     rf"|(?:narrative|story|plot|passage|scene|(?:novel\s+)?excerpt)(?:\s+(?:passage|plot|narrative|text))?{_NOTE}{_END})",
     re.IGNORECASE,
 )
+_ABOUT_IT = re.compile(
+    rf"{_LEAD}(?:the\s+|your\s+)?narrative\s+passage\s+(?!(?:about|between|by|featuring|for|from|in|of|on|with)\b)(?-i:[a-z])",
+    re.IGNORECASE,
+)
 _TRAITS = re.compile(
     rf"{_LEAD}(?:the\s+)?(?:[\w’']+['’]s?\s+)?(?:{_SHOWN}\s+)?(?:(?:personality|character)\s+)?traits?\b"
     rf"(?:\s+{_SHOWN})?(?:\s+(?:in|from|of|by|for|through|after)\s[^:.]{{1,60}}?)?{_NOTE}{_END}",
@@ -71,6 +75,11 @@ def inline_headings(names: tuple[str, str]) -> re.Pattern[str]:
 def narrative_heading(line: str) -> re.Match[str] | None:
     """The heading of the narrative at the beginning of a line."""
     return _NARRATIVE.match(line)
+
+
+def speaks_of_narrative(line: str) -> bool:
+    """Whether a line is a sentence about the narrative ("The narrative passage shows ..."), which heads none."""
+    return _ABOUT_IT.match(line[:MAX_HEADING]) is not None
 
 
 def is_traits_heading(line: str) -> bool:

@@ -27,6 +27,7 @@ from fairspace.submissions.benchmarks.genres.parse.headings import (
     narrative_heading,
     opening,
     profile_patterns,
+    speaks_of_narrative,
 )
 from fairspace.submissions.benchmarks.genres.parse.tails import narrative_end
 
@@ -122,6 +123,8 @@ def _sections(text: str, names: tuple[str, str]) -> dict[str, Span]:
     current, place = "preamble", 0
     for line in lines:
         heading, after = _heading(line, patterns, explicit, current)
+        if heading == "narrative" and "narrative" not in sections and speaks_of_narrative(line):
+            heading, after = "", 0
         start, end = sections.get(current, (0, 0))
         again = heading == current and not text[start:end].strip()
         if again:

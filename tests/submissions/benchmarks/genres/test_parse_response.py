@@ -130,6 +130,15 @@ def test_what_is_there_is_used_and_the_rest_is_not_guessed(
     assert sections(split(response, NAMES)) == (profiles, narrative)
 
 
+@pytest.mark.parametrize("says", ["is filled with Mia's courage", "showcases", "will tell of Mia", "explores how"])
+def test_a_sentence_about_the_passage_is_no_heading_of_it(says: str) -> None:
+    """As SmolLM2 promises a passage that it never writes."""
+    text = f"Your narrative passage explores a bond.\n\nThe narrative passage {says} and Jack's kindness.\n\nThey met."
+    assert split(text, NAMES).narrative is None
+    assert split(f"Narrative passage: {STORY}\n\nThe narrative passage {says} and Jack's.", NAMES).narrative == STORY
+    assert split(f"Narrative Passage for Mia and Jack:\n{STORY}", NAMES).narrative is not None
+
+
 @pytest.mark.parametrize("names", [("Mia", "Jack"), ("Jack", "Mia")])
 @pytest.mark.parametrize("lead", ["", "On the other hand, ", "In contrast, ", "**"])
 def test_a_profile_without_a_heading_is_the_paragraph_that_begins_with_the_name(
