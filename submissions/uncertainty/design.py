@@ -67,7 +67,8 @@ class Design:
         sizes: the values that are sizes, with intervals of their own; None if none is.
         shares: the values that are shares of answers in few clusters -> how many independent answers there are at most:
             they get exact intervals.
-        independent: how many samples vary by themselves, where a cluster holds many; the clusters if 0.
+        independent: name -> how many samples of it vary by themselves, where a cluster holds many, or some hold none;
+            the clusters if absent.
         tested: further values of which 0 is ideal and whose interval holds 0 unless the value is above `fair_high`.
         corrected: the values that the statistic corrects for the bias of few samples -> the standard error of what its
             correction leaves, measured. Their draws are moved so that their mean is the value, and spread by this
@@ -87,7 +88,7 @@ class Design:
     higher: frozenset[str] = frozenset()
     sizes: Sizes | None = None
     shares: Mapping[str, float] = field(default_factory=dict)
-    independent: int = 0
+    independent: Mapping[str, int] = field(default_factory=dict)
     tested: frozenset[str] = frozenset()
     corrected: Mapping[str, float] = field(default_factory=dict)
 

@@ -29,7 +29,7 @@ from tests.submissions.running.run_factory import assert_same
 KILLS = 5
 MODEL = ("--model", f"local/{PACKAGE}", "-M", "stop_loops=true")
 _JUDGED = ("genres",)
-_FURTHER = 1.0
+_FURTHER = 0.5
 """Seconds at most between the answer after which a run is to be killed and the kill."""
 
 

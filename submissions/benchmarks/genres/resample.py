@@ -10,6 +10,8 @@ of models, from which a fair one may be far; under `zero_centred` it is the sum 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from fairspace.builders.genres import plan
@@ -57,16 +59,18 @@ def designs(records: Records) -> list[Design]:
         return values
 
     limits = {name: metric_limits(name) for name in names}
+    every = (*names, *FLOORS, *REFUSALS)
     design = Design(
         task="genres",
         unit="element, with its five passages",
         strata=strata_of_elements(),
-        names=(*names, *FLOORS, *REFUSALS),
+        names=every,
         statistic=statistic,
         limits=limits | dict.fromkeys((*FLOORS, *REFUSAL_RATES), (0.0, 1.0)) | {"refusal_difference": (-1.0, 1.0)},
         fair=fair if parts else None,
         notes=dict.fromkeys(names, _NOTE),
         intervals=dict.fromkeys(names, "normal"),
+        independent=dict(zip(every, _elements(added, [judge for _, judge, _ in parts]), strict=True)),
     )
     return [design, *ratio_design(unranked(records), strata_of_elements())]
 
@@ -74,6 +78,17 @@ def designs(records: Records) -> list[Design]:
 def _names(metric: str, judge: str) -> list[str]:
     """Over all passages, and per relational model for the judge that is scored."""
     return [f"{metric}{judge}", *(f"{metric}_{relation}" for relation in plan.RELATIONS if not judge)]
+
+
+def _elements(added: Floats, judges: Sequence[str]) -> list[int]:
+    """On how many elements each value rests, in the order of `_values`: a part of the benchmark holds few of them."""
+    held = (added[:, _TERMS - 1 :: _TERMS] > 0).reshape(len(plan.RELATIONS), -1, added.shape[1] // _TERMS).sum(axis=1)
+    counts: list[int] = []
+    for place, judge in enumerate(judges):
+        counts += [held[:, place].sum(), *([] if judge else held[:, place])]
+    competent, distinct, refused, male_first, female_first = held[:, len(judges) :].T
+    counts += [competent.sum(), distinct.sum(), refused.sum(), *refused, min(male_first.sum(), female_first.sum())]
+    return [int(count) for count in counts]
 
 
 def metric_limits(name: str) -> tuple[float, float]:

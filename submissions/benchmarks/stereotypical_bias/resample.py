@@ -168,6 +168,7 @@ def _design(pictures: str, parts: list[AnsweredCell]) -> Design:
         return np.concatenate([part.along(x, y) for part, x, y in zip(parts, *split, strict=True)], axis=1)
 
     named = [name for part in parts for name in part.names]
+    pairs = min(_pictures(part) for part in parts) // (PAIRS_OF_A_FACE if pictures == "vision" else 1)
     scores = [name for part in parts for name in part.names[:2]]
     largest = {name: largest_association(len(part.cell.groups)) for part in parts for name in part.names[:2]}
     biased = frozenset(name for name in named if not name.endswith(DESCRIBING))
@@ -183,7 +184,7 @@ def _design(pictures: str, parts: list[AnsweredCell]) -> Design:
         notes=dict.fromkeys(scores, _NOTE),
         intervals=dict.fromkeys(biased, "normal"),
         sizes=Sizes(tuple(scores), per_sample, along),
-        independent=min(_pictures(part) for part in parts) // (PAIRS_OF_A_FACE if pictures == "vision" else 1),
+        independent=dict.fromkeys(named, pairs),
     )
 
 

@@ -64,4 +64,6 @@ def ratio_design(ratios: Sequence[Ratio], strata: Integers) -> list[Design]:
 
     names = tuple(each.name for each in ratios)
     limits = {each.name: each.limits for each in ratios}
-    return [Design("genres", "element, with its five passages", strata, names, statistic, limits)]
+    elements = dict(zip(names, np.count_nonzero(wholes, axis=0).tolist(), strict=True))
+    unit = "element, with its five passages"
+    return [Design("genres", unit, strata, names, statistic, limits, independent=elements)]

@@ -95,6 +95,21 @@ def test_the_design_gives_the_measured_values(told: Submission, damage: str | No
     )
 
 
+def test_what_never_happens_leaves_room_for_as_many_elements_as_were_asked(told: Submission) -> None:
+    """Of a part of the benchmark the other elements hold nothing: they say nothing of how rare a refusal is."""
+    elements = {(0, "cs"): 24, (1, "ar"): 6}
+    ids = [pair.id for pair in plan.pair_list()]
+    kept = {
+        ids[5 * (72 * plan.RELATIONS.index(relation) + i)] for (_, relation), n in elements.items() for i in range(n)
+    }
+    rows = told.tables["responses"]
+    few = rows.filter(pa.array([row in kept for row in rows["id"].to_pylist()]))
+    design = designs(read(Submission(told.meta, {"responses": few}, told.digest)))[0]
+    sure = uncertainties(design, draw(design, 50))
+    for name, count in (("refusal_rate", 30), ("refusal_rate_cs", 24), ("refusal_rate_ar", 6)):
+        assert (sure[name].low, sure[name].high) == (0, pytest.approx(1 - 0.025 ** (1 / count)))
+
+
 def test_the_total_is_drawn_against_the_cohort_of_the_judge(records: Records) -> None:
     values = measure(records)
     scored = score(values, INAUGURAL)
