@@ -79,10 +79,16 @@ class Observed:
         """The same, rounded."""
         return Observed(*map(rounded, (self.fast, self.probabilities, self.value, self.gate)))
 
-    def replace(self, row: int, other: Observed) -> None:
-        """Put what was seen of one image in the place of a row."""
-        self.fast[row], self.probabilities[row], self.value[row] = other.fast[0], other.probabilities[0], other.value[0]
-        self.gate[row] = other.gate[0]
+    def replace(self, rows: NDArray[np.intp], other: Observed) -> None:
+        """Put what was seen of other images in the place of rows."""
+        self.fast[rows], self.probabilities[rows], self.value[rows] = other.fast, other.probabilities, other.value
+        self.gate[rows] = other.gate
+
+
+def joined(parts: Sequence[Observed]) -> Observed:
+    """What was seen of images in several parts, one after the other."""
+    columns = zip(*((part.fast, part.probabilities, part.value, part.gate) for part in parts), strict=True)
+    return Observed(*map(np.concatenate, columns))
 
 
 @dataclass

@@ -22,11 +22,23 @@ from transformers import PreTrainedModel
 from transformers.utils import cached_file
 
 from .configuration_ares import AresConfig
-from .deciding_ares import SINGLE, Answer, Arbiter, Decided, Observed, decide_task, fast_path, refusal, regresses
+from .deciding_ares import (
+    SINGLE,
+    Answer,
+    Arbiter,
+    Decided,
+    Observed,
+    decide_task,
+    fast_path,
+    joined,
+    refusal,
+    regresses,
+)
 from .experts_ares import Expert, Stem, backbone
 from .gate_ares import OUTCOMES, Gate
 from .rounding_ares import near_the_middle
 from .routing_ares import EscalationRouter, FastRouter, FusionRegressor
+from .threads_ares import side_by_side, split
 
 
 class AresModel(PreTrainedModel):
@@ -146,19 +158,26 @@ class AresModel(PreTrainedModel):
         Returns:
             Task -> what was seen. Does not depend on how images are put into batches; see `rounding_ares`.
         """
-        seen = self._observe(pixel_values, everything, self.config.tile)
+        seen = self._passes(pixel_values, everything, self.config.tile)
         if self.config.tile == 1:  # every image has passed alone already
             return {name: part.rounded() for name, part in seen.items()}
-        unsure = np.any([near_the_middle(part.numbers).any(axis=1) for part in seen.values()], axis=0)
-        for row in np.flatnonzero(unsure).tolist():
-            alone = self._observe(pixel_values[row : row + 1], everything, 1)
+        unsure = np.flatnonzero(np.any([near_the_middle(part.numbers).any(axis=1) for part in seen.values()], axis=0))
+        if len(unsure):
+            alone = self._passes(pixel_values[torch.as_tensor(unsure, device=pixel_values.device)], everything, 1)
             for name, part in seen.items():
-                part.replace(row, alone[name])
+                part.replace(unsure, alone[name])
         return {name: part.rounded() for name, part in seen.items()}
+
+    def _passes(self, pixel_values: torch.Tensor, everything: bool, tile: int) -> dict[str, Observed]:
+        """The same as the kernels give it, in passes of `tile` images; on a processor several run side by side."""
+        if tile > 1 and len(pixel_values) <= tile:
+            return self._observe(pixel_values, everything, tile)
+        seen = side_by_side(lambda part: self._observe(part, everything, tile), split(pixel_values, tile))
+        return {name: joined([part[name] for part in seen]) for name in seen[0]}
 
     @torch.inference_mode()
     def _observe(self, pixel_values: torch.Tensor, everything: bool, tile: int) -> dict[str, Observed]:
-        """The same as the kernels give it, in passes of `tile` images."""
+        """The same, one pass after the other."""
         n, kinds = len(pixel_values), self.config.kinds
         mode = self.config.ablation
         seen = {}

@@ -24,6 +24,7 @@ _DECIDES = (
     "ares/rounding_ares.py",
     "ares/routing_ares.py",
     "ares/gate_ares.py",
+    "ares/threads_ares.py",
     "ares/deciding_ares.py",
     "ares/modeling_ares.py",
     "ares/image_processing_ares.py",

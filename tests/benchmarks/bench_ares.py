@@ -19,6 +19,7 @@ takes V seconds, with one expert S on average, and with routing R (E4, the mean 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 import time
@@ -175,6 +176,7 @@ def on_cpu(count: int, threads: int, settings: dict[str, Any]) -> None:
 
     Ends with an error if the promised ratio is not reached by processor time, or float32 gives other labels.
     """
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # else waiting counts as work, most of all in the plain flow
     import torch
 
     from fairspace.ares.annotating.eight_bits import PRECISIONS, in_precision
