@@ -6,7 +6,7 @@ The output folder:
     manifest.json                             what it is and what it was made from
     (`fairspace.builders.engine.dataset.Manifest`)
     README.md, croissant.json                 rendered from `cards/` and the manifest
-    review/                                   rejected candidates and contact sheets; not published
+    review/                                   candidates, rejected ones, contact sheets; not published
     .build/                                   finished parts of an unfinished build; gone when it is done
 
 A shard is written beside its name, then renamed, then entered in `.build/` with its hash; so a build that was killed
@@ -35,6 +35,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from fairspace.builders.engine.dataset import BuiltSplit, Dataset, Job, Manifest, Row, Shard, Split
+from fairspace.builders.engine.earlier import FILE as CANDIDATES
+from fairspace.builders.engine.earlier import Earlier
 from fairspace.builders.engine.making_store import forget_made
 from fairspace.builders.engine.review import write_sheets
 from fairspace.builders.engine.tools import Tools
@@ -57,6 +59,7 @@ def build(
     tools: Tools | None = None,
     options: Mapping[str, str] | None = None,
     progress: Callable[[str, int, int], None] = lambda what, done, total: None,
+    earlier: Path | None = None,
     describe: Callable[[Path, Dataset, Manifest], None] | None = None,
 ) -> Manifest:
     """Build a dataset into `out`, or go on where an earlier call with the same arguments stopped.
@@ -70,6 +73,8 @@ def build(
         tools: models.
         options: other choices of the user.
         progress: called with what is done, how far, and of how much.
+        earlier: a finished build with the same arguments but for the options `refused` and `reviewed`: what it made
+            and nobody refused is taken from it. It changes no byte of a shard.
         describe: writes the card and the metadata; `fairspace.cards.dataset_card.write_cards` if left out.
 
     Returns:
@@ -91,7 +96,7 @@ def build(
     if done is not None:
         return done
     _claim(out, work / "asked.json", request)
-    job = Job(source, work, seed, sample, tools, dict(options or {}), progress)
+    job = Job(source, work, seed, sample, tools, dict(options or {}), progress, _earlier(earlier, request))
     splits = dataset.splits(job)
     if not splits:
         raise BuildError(
@@ -105,6 +110,7 @@ def build(
     _claim(out, work / "sources.json", {"files": hashes, "units": {s.name: len(s.units) for s in splits}})
     write_atomically(work / "plan.rejected", "".join(f"{line}\n" for line in job.take_rejected()))
     built = tuple(_build_split(split, job, out) for split in splits)
+    _write_candidates(out, splits)
     manifest = Manifest(
         **request,
         versions=_versions(bool(request["tools"])),
@@ -172,6 +178,18 @@ def _write_cards(out: Path, dataset: Dataset, manifest: Manifest) -> None:
     from fairspace.cards.dataset_card import write_cards
 
     write_cards(out, dataset, manifest)
+
+
+def _earlier(folder: Path | None, request: Mapping[str, Any]) -> Earlier | None:
+    """The earlier build. BuildError CONFIG_INVALID if it is one of other arguments."""
+    if folder is None:
+        return None
+    manifest = read_manifest(folder)
+    for name in (name for name in request if name != "options"):
+        if getattr(manifest, name) != request[name]:
+            what, expected = f"{name} {getattr(manifest, name)!r}", f"{request[name]!r}"
+            raise BuildError("CONFIG_INVALID", str(folder), what, expected, "name a build with the same arguments")
+    return Earlier(folder, manifest)
 
 
 def _finished(out: Path, request: Mapping[str, Any]) -> Manifest | None:
@@ -272,12 +290,18 @@ def _shard(split: Split, job: Job, out: Path, stem: str, part: slice) -> Callabl
         " / ".join(labels_of[column][code] for column, code in zip(split.groups, combined, strict=True)): number
         for combined, number in joint.items()
     }
-    together, rejected = dict(sorted(labelled.items())), job.take_rejected()
+    together, rejected, checked = dict(sorted(labelled.items())), job.take_rejected(), job.take_checked()
 
     def finish() -> _Counted:
         shard = Shard(file.relative_to(out).as_posix(), file_hash(unfinished), unfinished.stat().st_size, rows)
         unfinished.replace(file)
-        entered = {"shard": asdict(shard), "counts": counted, "joint": together, "rejected": rejected}
+        entered = {
+            "shard": asdict(shard),
+            "counts": counted,
+            "joint": together,
+            "rejected": rejected,
+            "checked": checked,
+        }
         write_atomically(entry, json.dumps(entered, ensure_ascii=False))
         return shard, counted, together
 
@@ -353,10 +377,7 @@ def _merge_rejected(out: Path, splits: Sequence[Split]) -> dict[str, int]:
     def lines() -> Iterator[str]:
         with (work / "plan.rejected").open(encoding="utf-8") as stream:
             yield from stream
-        for split in splits:
-            for entry in sorted((work / split.config).glob(f"{split.split}-*-of-*.json")):
-                for line in json.loads(entry.read_text(encoding="utf-8"))["rejected"]:
-                    yield f"{line}\n"
+        yield from _entered(out, splits, "rejected")
 
     text_lines = lines()
     first = next(text_lines, None)
@@ -368,6 +389,23 @@ def _merge_rejected(out: Path, splits: Sequence[Split]) -> dict[str, int]:
             stream.write(line)
             reasons[json.loads(line)["reason"]] += 1
     return dict(sorted(reasons.items()))
+
+
+def _write_candidates(out: Path, splits: Sequence[Split]) -> None:
+    """Write the verdicts of all candidate images, for a later build."""
+    lines = _entered(out, splits, "checked")
+    if (first := next(lines, None)) is not None:
+        (out / CANDIDATES).parent.mkdir(parents=True, exist_ok=True)
+        with (out / CANDIDATES).open("w", encoding="utf-8") as stream:
+            stream.writelines(chain([first], lines))
+
+
+def _entered(out: Path, splits: Sequence[Split], what: str) -> Iterator[str]:
+    """The lines of the shards' entries, in order; an entry of an older version has no `checked`."""
+    for split in splits:
+        for entry in sorted((out / ".build" / split.config).glob(f"{split.split}-*-of-*.json")):
+            for line in json.loads(entry.read_text(encoding="utf-8")).get(what, []):
+                yield f"{line}\n"
 
 
 def _versions(models: bool) -> dict[str, str]:

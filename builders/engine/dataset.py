@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from datasets import Features
 
+    from fairspace.builders.engine.earlier import Earlier
+
 Row = Mapping[str, Any]
 
 
@@ -79,6 +81,7 @@ class Job:
         tools: models.
         options: other choices of the user that change the content, by name.
         progress: called with what is done, how far, and of how much.
+        earlier: a build with the same arguments but for what people said of its images, which are taken from it.
     """
 
     source: Path | None
@@ -88,7 +91,9 @@ class Job:
     tools: Tools = field(default_factory=Tools)
     options: Mapping[str, str] = field(default_factory=dict)
     progress: Callable[[str, int, int], None] = lambda what, done, total: None
+    earlier: Earlier | None = None
     _rejected: list[str] = field(default_factory=list)
+    _checked: list[str] = field(default_factory=list)
     _notes: dict[str, None] = field(default_factory=dict)
     _files: dict[str, Path] = field(default_factory=dict)
 
@@ -105,6 +110,10 @@ class Job:
     def reject(self, unit: str, reason: str, **evidence: str | int | float) -> None:
         """Log why a candidate did not become a row: `unit` names it, `reason` is one of few, `evidence` the numbers."""
         self._rejected.append(json.dumps({"unit": unit, "reason": reason, **evidence}, ensure_ascii=False))
+
+    def checked(self, name: str, reason: str, evidence: Mapping[str, str | int | float]) -> None:
+        """Write down the verdict of a candidate image, for a later build."""
+        self._checked.append(json.dumps({"name": name, "reason": reason, "evidence": evidence}, ensure_ascii=False))
 
     def note(self, text: str) -> None:
         """Say what the build left out and why; the manifest and the card print it."""
@@ -123,6 +132,11 @@ class Job:
     def take_rejected(self) -> list[str]:
         """The lines logged since the last call."""
         lines, self._rejected[:] = list(self._rejected), []
+        return lines
+
+    def take_checked(self) -> list[str]:
+        """The verdicts written down since the last call."""
+        lines, self._checked[:] = list(self._checked), []
         return lines
 
 

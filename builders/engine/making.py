@@ -17,10 +17,10 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairspace.builders.engine.dataset import Job
-from fairspace.builders.engine.making_store import MadeStore
+from fairspace.builders.engine.making_store import JPEG, MadeStore
 from fairspace.builders.engine.refusals import REASON, Refusals
 from fairspace.builders.engine.tools import Prompt
 from fairspace.builders.errors import BuildError
@@ -65,7 +65,12 @@ def seed(build: int, key: str, attempt: int) -> int:
 
 
 def jpeg(image: Image) -> bytes:
-    """The image as JPEG of quality 95 without metadata; equal pixels give equal bytes."""
+    """The image as JPEG of quality 95 without metadata; equal pixels give equal bytes.
+
+    An image that was taken from an earlier build gives the bytes that it had there.
+    """
+    if JPEG in image.info:
+        return bytes(image.info[JPEG])
     stream = BytesIO()
     image.convert("RGB").save(stream, "JPEG", quality=95, comment=b"")
     return stream.getvalue()
@@ -123,6 +128,7 @@ class _Item:
         self.refusals = refusals
         self.store = MadeStore(job.work)
         self.rejected: list[Verdict] = []
+        self.checked: list[tuple[str, Verdict]] = []
         self.passed = False
         self.evidence: Mapping[str, str | int | float] = {}
         self._take_up()
@@ -159,11 +165,12 @@ class _Item:
         if verdict.reason:
             self.store.keep_thumbnail(self.name, image, said, self.config)
         self.store.keep(self.name, image, said)
-        self._count(Verdict(verdict.reason, evidence))
         self._take_up()
 
     def close(self) -> Image | None:
         """Log what was rejected; the image that passed, or None."""
+        for name, verdict in self.checked:
+            self.job.checked(name, verdict.reason, verdict.evidence)
         for attempt, verdict in enumerate(self.rejected):
             self.job.reject(self.wanted.key, verdict.reason, attempt=attempt, **verdict.evidence)
         if self.passed:
@@ -179,10 +186,24 @@ class _Item:
         while self.open:
             if self.refusals.name(self.wanted.key, self.seed):
                 self._count(Verdict(REASON))
-            elif (known := self.store.verdict(self.name)) is not None:
-                self._count(Verdict(known["reason"], known["evidence"]))
+            elif (known := self.store.verdict(self.name) or self._of_earlier()) is not None:
+                verdict = Verdict(known["reason"], known["evidence"])
+                self.checked.append((self.name, verdict))
+                self._count(verdict)
             else:
                 return
+
+    def _of_earlier(self) -> dict[str, Any] | None:
+        """What an earlier build has of this candidate, kept here; None without a verdict, or without its image."""
+        earlier = self.job.earlier
+        known = earlier.verdict(self.name) if earlier else None
+        if earlier is None or known is None or known["reason"]:
+            return known
+        data = earlier.image(self.wanted.key, self.seed)
+        if data is None:
+            return None
+        self.store.keep_earlier(self.name, data, known)
+        return known
 
     def _count(self, verdict: Verdict) -> None:
         if verdict.reason:

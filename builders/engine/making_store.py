@@ -1,6 +1,6 @@
 """What became of each candidate image, on disk: its verdict, the image if it passed, some thumbnails of rejected ones.
 
-    made/<2 digits>/<name>.json, .png     verdict; image, only if it passed
+    made/<2 digits>/<name>.json, .png     verdict; image, only if it passed (.jpg out of an earlier build)
     made/rejected/<config>/<name>.json, .png   thumbnails, at most `THUMBNAILS` per config
 
 A name is the sha256 of what decides the image. Every file is there whole or not at all.
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 THUMBNAILS = 48
 """Rejected candidates whose thumbnail is kept for the review sheet, per config."""
 _THUMBNAIL = (192, 192)
+JPEG = "jpeg"
+"""What an image of an earlier build holds its bytes under, in `info`."""
 
 
 class MadeStore:
@@ -34,9 +36,14 @@ class MadeStore:
         return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
 
     def image(self, name: str) -> Image:
-        """The image of a candidate that passed, pixel for pixel."""
+        """The image of a candidate that passed, pixel for pixel; one of an earlier build with its bytes (`jpeg`)."""
         from PIL import Image as Images
 
+        if (earlier := self._file(name, ".jpg")).is_file():
+            with Images.open(earlier) as image:
+                decoded = image.convert("RGB")
+            decoded.info[JPEG] = earlier.read_bytes()
+            return decoded
         with Images.open(self._file(name, ".png")) as image:
             return image.convert("RGB")
 
@@ -44,6 +51,11 @@ class MadeStore:
         """Keep the image, if it passed, then its verdict (`key`, `attempt`, `reason`, `evidence`)."""
         if not verdict["reason"]:
             _write(self._file(name, ".png"), _png(image))
+        _write(self._file(name, ".json"), json.dumps(verdict, ensure_ascii=False).encode())
+
+    def keep_earlier(self, name: str, data: bytes, verdict: dict[str, Any]) -> None:
+        """Keep the image of an earlier build, then its verdict."""
+        _write(self._file(name, ".jpg"), data)
         _write(self._file(name, ".json"), json.dumps(verdict, ensure_ascii=False).encode())
 
     def keep_thumbnail(self, name: str, image: Image, verdict: dict[str, Any], config: str) -> None:

@@ -62,14 +62,20 @@ def build(
     refused: Annotated[
         Path | None,
         typer.Option(
-            help='JSON lines {"id": ..., "seed": ...} of images that a person refused: another is made for each. '
-            "The others are made again, in a new --out, and come out the same."
+            help='JSON lines {"id": ..., "seed": ...} of images that a person refused: another is made for each, '
+            "in a new --out; the others come out the same."
         ),
     ] = None,
     reviewed: Annotated[
         Path | None,
         typer.Option(
             help="What `fairspace review agree` wrote: an image with a label that neither reviewer names is made again."
+        ),
+    ] = None,
+    earlier: Annotated[
+        Path | None,
+        typer.Option(
+            help="The build that --refused and --reviewed speak of: all other images are taken from it, not made again."
         ),
     ] = None,
 ) -> None:
@@ -100,8 +106,8 @@ def build(
         raise UsageError(f"{out} lies in the sources' folder {source}; name an --out outside it.")
     failed = False
     with _sources(source, sample) as folder, ExitStack() as open_processes:
-        if name == "all" and (refused or reviewed):
-            raise UsageError("--refused and --reviewed name images of one dataset; build that one.")
+        if name == "all" and (refused or reviewed or earlier):
+            raise UsageError("--refused, --reviewed and --earlier are about one dataset; build that one.")
         if name != "all":
             _check_asked(dataset(name), named, include, refused)
             if reviewed is not None and not dataset(name).questions:
@@ -132,6 +138,7 @@ def build(
                         tools=tools,
                         options=options | (included if include in datasets[each].sources else {}),
                         progress=report,
+                        earlier=earlier,
                     )
             except KeyboardInterrupt:
                 typer.secho("fairspace: stopped; the same command goes on where it was.", err=True)

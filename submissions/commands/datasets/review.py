@@ -62,7 +62,7 @@ def agree(
     failed = sum(1 for outcome in outcomes if outcome.failed)
     if out is not None:
         typer.echo(f"{out}: {len(outcomes)} images, {failed} with a label that neither names")
-        typer.echo(f"Next: fairspace build ... --reviewed {out} --out a new folder; images that failed are made again")
+        typer.echo(f"Next: fairspace build ... --reviewed {out} --earlier {built} --out a new folder")
 
 
 def _interval(kappa: Kappa) -> str:
