@@ -22,7 +22,7 @@ def split(rows: torch.Tensor, tile: int) -> tuple[torch.Tensor, ...]:
     if rows.device.type != "cpu" or not len(rows):
         return (rows,)
     passes, threads = -(-len(rows) // tile), min(_MOST, torch.get_num_threads())
-    return rows.split(-(-passes // threads) * tile)
+    return torch.split(rows, -(-passes // threads) * tile)
 
 
 def side_by_side(run: Callable[[torch.Tensor], T], parts: Sequence[torch.Tensor]) -> list[T]:

@@ -1,7 +1,7 @@
 """An earlier build of the same dataset, so that the next one makes again only what people refused.
 
-`review/candidates.jsonl` of a build has a line for each candidate image that was checked. What decides a candidate is in
-its name, so its verdict holds in every build; its image lies in the row of its seed, if a row shows it.
+`review/candidates.jsonl` of a build has a line for each candidate image that was checked. What decides a candidate is
+in its name, so its verdict holds in every build; its image lies in the row of its seed, if a row shows it.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from fairspace.builders.engine.dataset import Manifest
 from fairspace.builders.errors import BuildError
 
 FILE = "review/candidates.jsonl"
+_Place = tuple[str, Path, int, int]
+"""Id of a row, its file, row group and number there."""
 
 
 class Earlier:
@@ -53,14 +55,14 @@ class Earlier:
         return None
 
     @cached_property
-    def _rows(self) -> dict[int, list[tuple[str, Path, int, int]]]:
+    def _rows(self) -> dict[int, list[_Place]]:
         """Seed -> id and place of the rows of images that were made with it."""
-        rows: dict[int, list[tuple[str, Path, int, int]]] = {}
-        for seed, *place in self._places():
-            rows.setdefault(seed, []).append((place[0], place[1], place[2], place[3]))
+        rows: dict[int, list[_Place]] = {}
+        for seed, place in self._places():
+            rows.setdefault(seed, []).append(place)
         return rows
 
-    def _places(self) -> Iterator[tuple[int, str, Path, int, int]]:
+    def _places(self) -> Iterator[tuple[int, _Place]]:
         for file in self._files:
             with pq.ParquetFile(file) as opened:
                 if not {"id", "seed", "image"} <= set(opened.schema_arrow.names):
@@ -70,4 +72,4 @@ class Earlier:
                     names, seeds = table["id"].to_pylist(), table["seed"].to_pylist()
                     for row, (name, seed) in enumerate(zip(names, seeds, strict=True)):
                         if seed is not None:
-                            yield seed, name, file, row_group, row
+                            yield seed, (name, file, row_group, row)
