@@ -35,7 +35,6 @@ from fairspace.leaderboard_space.pages.figures import GALLERY
 from fairspace.leaderboard_space.pages.rendering import ASSETS
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
-from fairspace.leaderboard_space.web import sign_in
 from fairspace.leaderboard_space.web.answers import Answers
 from fairspace.leaderboard_space.web.connections import Places, allow_descriptors
 from fairspace.leaderboard_space.web.forwarded import Forwarded, Proxies
@@ -43,6 +42,7 @@ from fairspace.leaderboard_space.web.guard import LIMITS, Guard
 from fairspace.leaderboard_space.web.heads import Heads
 from fairspace.leaderboard_space.web.rates import Rate
 from fairspace.leaderboard_space.web.refusals import add_handlers, refuse_the_rest
+from fairspace.leaderboard_space.web.sign_in import check_local, signs_in
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import UsageError
@@ -100,9 +100,13 @@ def create_app(space: Space) -> FastAPI:
     app.state.told = Rate(1, 60)
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
     app.add_middleware(Answers, space=space)
-    sign_in.attach(app, space)
+    check_local(space.settings)
+    oauth = import_module("fairspace.leaderboard_space.web.oauth") if signs_in() else None
+    if oauth is not None:
+        app.add_middleware(oauth.SignIn)
     app.add_middleware(Guard, space=space)
-    sign_in.attach_sessions(app)
+    if oauth is not None:  # `Guard` looks into its sessions
+        oauth.attach_routes(app)
     if space.settings.insecure_local:  # no other name leads here, whatever another site's DNS says
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=LOCAL_HOSTS, www_redirect=False)
     app.add_middleware(Watching, metrics=app.state.metrics)
