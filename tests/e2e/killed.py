@@ -2,8 +2,8 @@
 
     python -m tests.e2e.killed [--benchmark genres] [--limit 4] [--max-tokens 96] [--kills 5] [--seed NUMBER]
 
-SmolLM2 answers a stratified part of a benchmark, and judges it where the benchmark has a judge; no token is drawn. The
-seed draws the moments alone; without one they are others each time, and the seed that was taken is printed.
+SmolLM2 answers a stratified part of a benchmark, and judges a baseline's stories, since its own cannot be judged; no
+token is drawn. The seed draws the moments alone; without one they are others each time, and the seed is printed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from tests.submissions.running.run_factory import assert_same
 
 KILLS = 5
 MODEL = ("--model", f"local/{PACKAGE}", "-M", "stop_loops=true")
-_JUDGED = ("genres",)
+STORIES = "random"
+"""The baseline whose stories are judged."""
 _FURTHER = 0.5
 """Seconds at most between the answer after which a run is to be killed and the kill."""
 
@@ -86,37 +87,46 @@ def requests(folder: Path) -> int:
 
 
 def main() -> None:
-    """Run, kill, compare; exit code 1 where bytes differ."""
+    """Run and judge, kill, compare; exit code 1 where bytes differ."""
     parser = argparse.ArgumentParser(prog="python -m tests.e2e.killed", description=__doc__)
     parser.add_argument("--benchmark", default="fact_or_fair")
-    parser.add_argument("--limit", default="4", help="stimuli of a task")
+    parser.add_argument("--limit", default="4", help="stimuli of a task, and stories that are judged")
     parser.add_argument("--max-tokens", default="96", help="of an answer")
     parser.add_argument("--kills", type=int, default=KILLS)
     parser.add_argument("--seed", type=int, default=secrets.randbits(32), help="of the moments")
     chosen = parser.parse_args()
     sys.stdout.write(f"seed of the moments: {chosen.seed}\n")
     at, drawn = Environment(sys.executable, (ROOT, weights(WEIGHTS))), random.Random(chosen.seed)
-    bound = ("--max-tokens", chosen.max_tokens)
-    part = ("--limit", chosen.limit, "--stratified", "--temperature", "0", *bound)
+    part = ("--limit", chosen.limit, "--stratified", "--temperature", "0", "--max-tokens", chosen.max_tokens, *MODEL)
     data = ("--dataset-revision", "v2-core") if chosen.benchmark == "fact_or_fair" else ("--text-only",)
-    words = ("run", "--benchmark", chosen.benchmark, *data, *part, *MODEL, "--out")
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        at.fairspace(folder, *words, "unbroken")
-        total = requests(folder / "unbroken")
-        found = kill_on_the_way(at, folder, (*words, "killed"), "killed.run/journal.sqlite", total, chosen.kills, drawn)
-        at.fairspace(folder, *words, "killed")
-        assert_same(folder / "unbroken", folder / "killed")
-        sys.stdout.write(f"run: killed when {found} of {total} answers were kept: the same bytes\n")
-        if chosen.benchmark in _JUDGED:
-            judge = ("judge", "killed", *MODEL, *bound)
-            at.fairspace(folder, "judge", "unbroken", *judge[2:])
-            total = requests(folder / "unbroken")
-            journal = "killed.run/judge-*/journal.sqlite"
-            found = kill_on_the_way(at, folder, judge, journal, total, chosen.kills, drawn)
-            at.fairspace(folder, *judge)
-            assert_same(folder / "unbroken", folder / "killed")
-            sys.stdout.write(f"judge: killed when {found} of {total} answers were kept: the same bytes\n")
+        asked, told = ("run", "--benchmark", chosen.benchmark, *data, *part, "--out"), ("judge", *part)
+        _compare(at, folder, asked, "run", "killed.run/journal.sqlite", chosen.kills, drawn)
+        for name in ("unbroken-stories", "killed-stories"):
+            at.fairspace(folder, "baseline", STORIES, "--benchmark", "genres", "--out", name)
+        journal = "killed-stories.run/judge-*/journal.sqlite"
+        _compare(at, folder, told, "judge", journal, chosen.kills, drawn, "-stories")
+
+
+def _compare(
+    at: Environment,
+    folder: Path,
+    words: Sequence[str],
+    what: str,
+    journals: str,
+    kills: int,
+    drawn: random.Random,
+    suffix: str = "",
+) -> None:
+    """A command for one submission at once, and for another one with kills: both have the same bytes."""
+    unbroken, killed = f"unbroken{suffix}", f"killed{suffix}"
+    at.fairspace(folder, *words, unbroken)
+    total = requests(folder / unbroken)
+    found = kill_on_the_way(at, folder, (*words, killed), journals, total, kills, drawn)
+    at.fairspace(folder, *words, killed)
+    assert_same(folder / unbroken, folder / killed)
+    sys.stdout.write(f"{what}: killed when {found} of {total} answers were kept: the same bytes\n")
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ def test_smollm2_was_shown_no_picture_and_has_no_score() -> None:
 
 def test_the_published_narratives_of_genres_are_scored_as_printed_and_none_of_their_text_is_kept() -> None:
     """The intervals of the values that need no judge hold the printed ones; what needs one is not run."""
-    results = [result for result in shipped_results() if result.benchmark == "genres"]
+    results = [result for result in shipped_results() if result.meta["model"] in PRINTED]
     rows = {row.model: row for row in board("genres", "", results) if row.result is not None}
     assert set(rows) == set(PRINTED)
     for model, row in rows.items():
@@ -41,3 +41,16 @@ def test_the_published_narratives_of_genres_are_scored_as_printed_and_none_of_th
             assert about.low < printed < about.high
         assert (row.rank, row.scores["TBS"].state, row.scores["M1"].state) == (None, "undefined", "not_run")
     assert [dict(result.items) for result in results] == [{}, {}, {}]
+
+
+def test_smollm2_wrote_no_passage_so_that_nothing_is_measured_of_its_stories() -> None:
+    """None of 96 answers has the asked sections: the share has an interval, and no metric a number."""
+    (result,) = [result for result in shipped_results() if result.benchmark == "genres" and result.run]
+    (row,) = [row for row in board("genres", "", [result]) if row.result is not None]
+    assert (row.model, row.rank, row.scores["TBS"].state) == ("SmolLM2-135M-Instruct", None, "undefined")
+    assert {row.scores[name].reason for name in ("M3", "M5")} == {"no passage can be used for it"}
+    share = result.values["competent_narratives"]
+    assert (share.value, share.valid, share.expected) == (0, 96, 1440)
+    assert share.uncertainty is not None
+    assert share.uncertainty.high == pytest.approx(1 - 0.025 ** (1 / 84)), "96 passages of 84 elements"
+    assert any("limited to 96 stimuli a task (stratified)" in reason for reason in row.unranked)
