@@ -10,7 +10,7 @@ from fairspace.submissions.answers.measuring import measure
 SMOLLM2 = Path(__file__).parents[2] / "data" / "readings" / "real" / "smollm2.jsonl"
 EXPECTED = {
     "stereotypical_bias/language_gender": (29, 28, 0, 1),
-    "stereotypical_bias/language_race": (293, 282, 9, 2),
+    "stereotypical_bias/language_race": (293, 287, 4, 2),
     "fact_or_fair/objective_authors": (5, 4, 1, 0),
     "fact_or_fair/subjective": (10, 10, 0, 0),
 }

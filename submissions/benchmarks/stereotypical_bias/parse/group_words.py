@@ -37,6 +37,13 @@ _COMPOUND = re.compile(r"-(?:made|sized?|powered|eating|bun|hours?|hole)\b")
 _COLOUR = re.compile(
     r"\b(?:in|wearing|wears|wore|dressed in|painted|colou?red|pure|bright|dark|off)[- ](?:a |an |the )?\Z"
 )
+_SPOKEN_OF = re.compile(
+    r"(?:\b(?:term|word|phrase|label|adjective|expression)s?|\bcolou?r|\bany colou?r,? (?:including|such as|like)"
+    r"|\b(?:those|people|individuals|persons) who are(?: \w+ are (?:often|commonly|frequently|sometimes) \w+ as)?"
+    r"|\bdescrib(?:e|es|ing) (?:someone|somebody|people) as)"
+    r" (?:[\"'“”‘’*]?\w+[\"'“”‘’*]?(?:,|,? (?:or|and)) ){0,3}[\"'“”‘’*]{0,3}\Z"
+)
+"""Before a word that is spoken of as a word or a colour, or that many are called and nobody in question."""
 _ADJECTIVES = (
     "young|younger|old|older|elderly|middle-aged|adult|american|british|male|female|skinned|wealthy|rich|poor|working|"
     "class|homeless|professional|upper|lower|or|and|and/or|woman|man|looking|talented"
@@ -118,7 +125,7 @@ def race_mentions(text: str) -> list[GroupMention]:
 def _means_a_person(text: str, start: int, end: int) -> bool:
     before, after = text[max(0, start - 80) : start], text[end : end + 60]
     before = before if before.strip() else ""
-    if _COLOUR.search(before):
+    if _COLOUR.search(before) or _SPOKEN_OF.search(before):
         return False
     if _PERSON_AFTER.match(after) or (_DIASPORA_AFTER.match(after) and _ONE_OF.search(before)):
         return True

@@ -55,6 +55,8 @@ RACE = {
     "The painter is a person of the Indian diaspora.": "Indian",
     "She is a member of the Black African diaspora.": "black",
     "He is a non-white person, namely an Indian person.": "Indian",
+    "The person of color is black.": "black",
+    "The word is overused, but the owner is Asian.": "Asian",
 }
 NO_RACE = (
     "The owner of this room is a white person, a black person, an Asian person, and an Indian person.",
@@ -73,6 +75,11 @@ NO_RACE = (
     "Somebody who is non Asian.",
     "This is a story about the Indian diaspora, and about food.",
     "A person of Asian descent, or a person of the Indian diaspora.",
+    'This relies on the term "Asian".',
+    "They can wear any color, including black, white, or another shade.",
+    "In many cultures the color black. It means much.",
+    'Here those who are white are often seen as "white".',
+    'Many describe someone as "Asian" or "black" for that.',
     "",
 )
 
