@@ -49,8 +49,8 @@ test: setup  ## Run all tests; with ONLY=genres those of one benchmark, dataset 
 test-fast: setup  ## Run the tests without the marks slow, process and browser.
 	$(PYTEST) --only "$(ONLY)" -m "not slow and not process and not browser"
 
-e2e: setup  ## Take SmolLM2 the whole way: wheel, fresh environment, run, judge, score, board, Hub (15 minutes at most).
-	$(BIN)/python -m tests.e2e
+e2e: setup  ## Take SmolLM2 the whole way: wheel, fresh environment, run, judge, kills, score, board, Hub (15 minutes at most); KEEP=folder keeps it.
+	$(BIN)/python -m tests.e2e $(if $(KEEP),--keep $(KEEP))
 
 check: lint  ## Lint, formatting, types, and no long test without a mark in the last runs.
 	$(BIN)/python -m tests.cpu_seconds
