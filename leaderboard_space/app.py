@@ -25,6 +25,7 @@ from fairspace.leaderboard_space.boards.fronts import fronts
 from fairspace.leaderboard_space.boards.query import BoardQuery
 from fairspace.leaderboard_space.boards.tables.table import board_table
 from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.folding.collector import pause_collector
 from fairspace.leaderboard_space.gradio_pages.gate import Gate
 from fairspace.leaderboard_space.operation.heaps import share_heaps
 from fairspace.leaderboard_space.operation.logs import configure
@@ -123,12 +124,14 @@ def create_app(space: Space) -> FastAPI:
 
 def _make_boards(space: Space) -> None:
     """Make what the first visitors ask for, and what pages of rows need; keep the fold."""
-    for name in NAMES:
-        board_table(space.state, BoardQuery.read(QueryParams(), name))
-    for name in NAMES:
-        _prepare(space, name)
-        for standard in find_benchmark(name).standards:
-            space.state.board(name, standard)
+    with pause_collector(many=True):
+        for name in NAMES:
+            board_table(space.state, BoardQuery.read(QueryParams(), name))
+        for name in NAMES:
+            _prepare(space, name)
+        for name in NAMES:
+            for standard in find_benchmark(name).standards:
+                space.state.board(name, standard)
     space.state.keep()
 
 
@@ -204,7 +207,8 @@ class _Server(uvicorn.Server):
     async def _load_gradio(self) -> None:
         while self.boards.is_alive():  # nothing waits for its end: a stop need not
             await asyncio.sleep(0.1)
-        await self.app.state.gate.load()
+        with pause_collector(many=True):
+            await self.app.state.gate.load()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Finish running requests within the seconds that the settings allow."""

@@ -1,4 +1,4 @@
-"""Garbage collection while much is loaded that stays."""
+"""Garbage collection while much is loaded that stays: a look at all of it stops every thread for half a second."""
 
 from __future__ import annotations
 
