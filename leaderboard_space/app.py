@@ -7,6 +7,7 @@ import logging
 import os
 import socket
 import sys
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -69,6 +70,8 @@ ROUTERS: tuple[str, ...] = (
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1", "[::1]")
 SWITCH_SECONDS = 0.001
 """For which a thread that makes an answer keeps the interpreter, while those that send answers wait."""
+PAUSE, LONGEST_WAIT = 0.5, 10.0
+"""Seconds without a request in which a server goes on with its start, and for which it waits for them at most."""
 LOGGER = logging.getLogger("fairspace")
 
 
@@ -122,17 +125,25 @@ def create_app(space: Space) -> FastAPI:
     return app
 
 
-def _make_boards(space: Space) -> None:
-    """Make what the first visitors ask for, and what pages of rows need; keep the fold."""
+def _make_boards(space: Space, metrics: Metrics) -> None:
+    """Make what the first visitors ask for, then what can wait for a pause: what pages of rows need, the kept fold."""
     with pause_collector(many=True):
         for name in NAMES:
             board_table(space.state, BoardQuery.read(QueryParams(), name))
         for name in NAMES:
             _prepare(space, name)
+        _await_pause(metrics)
         for name in NAMES:
             for standard in find_benchmark(name).standards:
                 space.state.board(name, standard)
     space.state.keep()
+
+
+def _await_pause(metrics: Metrics) -> None:
+    """Wait until nobody has asked for anything for a moment, but not for ever."""
+    until = time.monotonic() + LONGEST_WAIT
+    while (now := time.monotonic()) < until and now - metrics.last < PAUSE:
+        time.sleep(PAUSE / 10)
 
 
 def _prepare(space: Space, name: str) -> None:
@@ -164,9 +175,9 @@ def serve(settings: Settings, host: str = "127.0.0.1", port: int = 7860) -> None
     space = Space.open(settings)
     sys.setswitchinterval(SWITCH_SECONDS)
     space.state.snapshots.prepare = partial(_prepare, space)
-    boards = Thread(target=_make_boards, args=(space,), name="boards", daemon=True)
-    boards.start()
     app = create_app(space)
+    boards = Thread(target=_make_boards, args=(space, app.state.metrics), name="boards", daemon=True)
+    boards.start()
     if not settings.keeps_the_store():
         LOGGER.error("the store is not kept: handing in is refused until FAIRSPACE_STORE names one that is")
     protocol = _places(settings).protocol()

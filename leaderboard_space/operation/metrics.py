@@ -27,10 +27,13 @@ class Metrics:
 
     Args:
         space: whose store and queue are told.
+
+    `last` is when the last request ended, in monotonic seconds.
     """
 
     def __init__(self, space: Space) -> None:
         self.registry = CollectorRegistry()
+        self.last = -math.inf
         self._lock, self._recent = threading.Lock(), (-math.inf, b"")
         self._requests = Counter(
             "fairspace_requests", "Requests that were answered.", ("method", "route", "status"), registry=self.registry
@@ -53,6 +56,7 @@ class Metrics:
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request."""
+        self.last = time.monotonic()
         self._requests.labels(method if method in METHODS else "other", route, str(status)).inc()
         self._seconds.labels(route).observe(seconds)
 
