@@ -23,10 +23,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from fairspace.ares.drawn_faces import drawn_face
 from fairspace.ares.image_processing_ares import AresImageProcessor
 from fairspace.ares.reading_ares import quiet
 from fairspace.ares.training.augmentation import image_seed
+from fairspace.ares.training.drawn_faces import drawn_face
 from fairspace.builders.errors import BuildError
 
 DRAWN = "drawn:"
@@ -107,7 +107,7 @@ class DrawnData:
             n = max(60, round(self.number * _DRAWN_SHARES[part]))
             self._parts[part] = DrawnFaces(part, n, self.tasks, self.size, self.seed)
         if (self._parts[part].labels[task] < 0).any():
-            expected = "attributes with the values that ares/drawn_faces.py draws"
+            expected = "attributes with the values that ares/training/drawn_faces.py draws"
             raise BuildError("TRAINING_DATA", self.name, f"no labels for {task}", expected, "name a folder with images")
         return self._parts[part]
 

@@ -18,7 +18,7 @@ DATA = "drawn:2000"
 _PACKAGE = Path(__file__).parents[2]
 _DECIDES = (
     "ares/training/*.py",
-    "ares/drawn_faces.py",
+    "ares/training/drawn_faces.py",
     "ares/configuration_ares.py",
     "ares/experts_ares.py",
     "ares/rounding_ares.py",

@@ -189,7 +189,7 @@ def _earlier(folder: Path | None, request: Mapping[str, Any]) -> Earlier | None:
         if getattr(manifest, name) != request[name]:
             what, expected = f"{name} {getattr(manifest, name)!r}", f"{request[name]!r}"
             raise BuildError("CONFIG_INVALID", str(folder), what, expected, "name a build with the same arguments")
-    return Earlier(folder, manifest)
+    return Earlier(folder, (shard.file for split in manifest.splits for shard in split.shards))
 
 
 def _finished(out: Path, request: Mapping[str, Any]) -> Manifest | None:

@@ -7,14 +7,13 @@ in its name, so its verdict holds in every build; its image lies in the row of i
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 
-from fairspace.builders.engine.dataset import Manifest
 from fairspace.builders.errors import BuildError
 
 FILE = "review/candidates.jsonl"
@@ -27,13 +26,13 @@ class Earlier:
 
     Args:
         folder: of the build.
-        manifest: of the build.
+        shards: its Parquet files, below the folder.
 
     Errors: BuildError BUILD_INCOMPLETE if it did not write its candidates down.
     """
 
-    def __init__(self, folder: Path, manifest: Manifest) -> None:
-        self._files = [folder / shard.file for split in manifest.splits for shard in split.shards]
+    def __init__(self, folder: Path, shards: Iterable[str]) -> None:
+        self._files = [folder / shard for shard in shards]
         try:
             lines = (folder / FILE).read_text(encoding="utf-8").splitlines()
         except OSError as error:

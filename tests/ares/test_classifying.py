@@ -12,11 +12,11 @@ from datasets import Image as ImageFeature
 from PIL import Image
 
 from fairspace.ares.classifying_ares import classify
-from fairspace.ares.drawn_faces import drawn_face
 from fairspace.ares.faces_ares import Box
 from fairspace.ares.image_processing_ares import AresImageProcessor
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.rounding_ares import STEP
+from fairspace.ares.training.drawn_faces import drawn_face
 from tests.ares.hostile import UNREADABLE, encoded
 from tests.ares.image_sources import SIZE
 

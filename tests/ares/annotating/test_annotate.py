@@ -141,7 +141,7 @@ def test_progress_says_how_far_and_how_fast(stored: Path, tiny_ares: Path, tmp_p
 def test_every_face_is_a_row_and_images_without_one_say_so(tiny_ares: Path, tmp_path: Path) -> None:
     from PIL import Image
 
-    from fairspace.ares.drawn_faces import drawn_face
+    from fairspace.ares.training.drawn_faces import drawn_face
     from tests.ares.hostile import encoded
     from tests.ares.test_classifying import row_of
 
@@ -259,7 +259,7 @@ def test_what_cannot_be_used_is_said(stored: Path, tiny_ares: Path, tmp_path: Pa
 
 @pytest.mark.slow
 def test_a_trained_model_labels_drawn_faces_as_they_were_drawn(trained_ares: Path, tmp_path: Path) -> None:
-    from fairspace.ares.drawn_faces import drawn_face
+    from fairspace.ares.training.drawn_faces import drawn_face
     from tests.ares.hostile import encoded
     from tests.ares.image_sources import Stored
 

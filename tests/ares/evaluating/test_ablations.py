@@ -11,7 +11,6 @@ import torch
 from numpy.typing import NDArray
 
 from fairspace.ares.deciding_ares import ABLATIONS, Observed
-from fairspace.ares.drawn_faces import INCOMPLETE, NOISY, SMALL, drawn_face
 from fairspace.ares.evaluating.ablations import Outcome, Point, ablations, most_accurate, outcome, pareto
 from fairspace.ares.evaluating.data import HeldOut, held_out
 from fairspace.ares.evaluating.evaluate import open_model
@@ -19,6 +18,7 @@ from fairspace.ares.evaluating.routes import Remembering, configured, observe_al
 from fairspace.ares.evaluating.tables import ROWS
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.training.data import DrawnFaces
+from fairspace.ares.training.drawn_faces import INCOMPLETE, NOISY, SMALL, drawn_face
 from fairspace.builders.drawn.palette import draws
 from fairspace.builders.printed import table as printed
 from tests.ares.thorough import Thorough

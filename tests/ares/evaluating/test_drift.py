@@ -15,9 +15,9 @@ from PIL import Image
 from scipy.stats import chi2_contingency
 
 from fairspace.ares.annotating.annotate import annotate
-from fairspace.ares.drawn_faces import drawn_face
 from fairspace.ares.evaluating.drift import drift
 from fairspace.ares.evaluating.drift_checks import ALPHA, EFFECT, compare
+from fairspace.ares.training.drawn_faces import drawn_face
 from fairspace.builders.errors import BuildError
 
 

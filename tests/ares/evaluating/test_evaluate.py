@@ -16,7 +16,6 @@ import torch
 from fairspace.ares.annotating.annotate import annotate
 from fairspace.ares.configuration_ares import SKIN_TONE
 from fairspace.ares.deciding_ares import ABLATIONS, Decided
-from fairspace.ares.drawn_faces import drawn_face
 from fairspace.ares.evaluating.ablations import FAST_STEPS, ablations, outcome, pareto
 from fairspace.ares.evaluating.data import HeldOut, HeldOutData, Pictures, open_test
 from fairspace.ares.evaluating.evaluate import EVALUATION, REPORT, evaluate, measure, open_model
@@ -24,6 +23,7 @@ from fairspace.ares.evaluating.measure import calibration, confusion, disparity,
 from fairspace.ares.evaluating.routes import configured, observe_all
 from fairspace.ares.evaluating.tables import tables
 from fairspace.ares.modeling_ares import AresModel
+from fairspace.ares.training.drawn_faces import drawn_face
 from fairspace.ares.training.tiny import tiny_model
 from fairspace.builders.errors import BuildError
 from tests.metrics.tables import rows

@@ -13,8 +13,8 @@ import pytest
 import torch
 
 from fairspace.ares.configuration_ares import AGE_GENDER, RACE, SKIN_TONE
-from fairspace.ares.drawn_faces import drawn_face
 from fairspace.ares.training.data import Data, open_data
+from fairspace.ares.training.drawn_faces import drawn_face
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris_classifier_25.images import features
 

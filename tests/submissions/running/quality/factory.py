@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from PIL.Image import Image
 
 from fairspace.ares.annotating.rows import ANNOTATIONS
-from fairspace.ares.drawn_faces import drawn_face
+from fairspace.ares.training.drawn_faces import drawn_face
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.builders.iris_steer_60.plan import counter_groups, steer_id, steer_prompt
 from fairspace.submissions.running.quality.scores import Vector
