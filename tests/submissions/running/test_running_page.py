@@ -77,7 +77,7 @@ def test_every_error_code_is_on_the_page_with_its_meaning() -> None:
 
 def test_every_option_that_the_text_names_exists() -> None:
     text = re.sub(r"```.*?```", "", PAGE, flags=re.DOTALL)
-    known = set().union(*(options(command(words)) for words in [*RUNNING, ["score"]]))
+    known = set().union(*(options(command(words)) for words in [*RUNNING, ["score"], ["verify-submission"]]))
     known |= {"--epochs", "--model-cost-config", "--sample-id", "--no-deps"}  # of Inspect, and of pip
     used = {found for code in re.findall(r"`([^`]*)`", text) for found in re.findall(r"(?<![\w-])--[a-z-]+", code)}
     assert used
