@@ -17,8 +17,8 @@ from torch import nn
 FACE, NO_FACE, SEVERAL_FACES, OUT_OF_DISTRIBUTION = "face", "no_face", "several_faces", "out_of_distribution"
 OUTCOMES = (FACE, NO_FACE, SEVERAL_FACES, OUT_OF_DISTRIBUTION)
 """What the gate tells apart; all but the first are reasons for an answer without labels."""
-_SIDE = 4
-"""Convolutions halve the sides of a map while they are longer."""
+_SIDE, _WIDTH = 4, 64
+"""Convolutions halve the sides of a map while they are longer; values between the last of them and the logits."""
 
 
 class Gate(nn.Module):
@@ -27,17 +27,17 @@ class Gate(nn.Module):
     Args:
         channels: of the stem's output.
         side: height and width of the stem's output.
-        hidden: channels of both convolutions.
+        hidden: channels of its convolutions.
     """
 
     def __init__(self, channels: int, side: int, hidden: int) -> None:
         super().__init__()
-        layers: list[nn.Module] = []
-        for before in (channels, hidden):
-            step = 2 if side > _SIDE else 1
-            layers += [nn.Conv2d(before, hidden, 3, step, 1), nn.ReLU()]
-            side = -(-side // step)
-        self.layers = nn.Sequential(*layers, nn.Flatten(), nn.Linear(hidden * side * side, len(OUTCOMES)))
+        layers: list[nn.Module] = [nn.Conv2d(channels, hidden, 3, 1, 1), nn.ReLU()]
+        while side > _SIDE:
+            layers += [nn.Conv2d(hidden, hidden, 3, 2, 1), nn.ReLU()]
+            side = -(-side // 2)
+        flat = [nn.Flatten(), nn.Linear(hidden * side * side, _WIDTH), nn.ReLU(), nn.Linear(_WIDTH, len(OUTCOMES))]
+        self.layers = nn.Sequential(*layers, *flat)
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
         """What a stem gives, (n, channels, side, side) or (n, 1 + side * side, channels) -> (n, outcomes)."""

@@ -14,6 +14,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -73,6 +74,12 @@ class Worker:
         return {"number": [int(number)], **packed, "tally": [json.dumps(asdict(tally))]}
 
 
+@cache
+def _token() -> str:
+    """Of every cluster that this process starts: Ray reads it once, and would keep the first one for the second."""
+    return secrets.token_hex(32)
+
+
 @contextmanager
 def _cluster(workers: int) -> Iterator[Any]:
     """Ray, connected to the cluster of RAY_ADDRESS, or started on this machine until the block ends."""
@@ -89,7 +96,7 @@ def _cluster(workers: int) -> Iterator[Any]:
         address = os.environ.get("RAY_ADDRESS")
         local = {} if address else {"num_cpus": workers, "include_dashboard": False}
         if not address:
-            os.environ.setdefault(_TOKEN, secrets.token_hex(32))
+            os.environ.setdefault(_TOKEN, _token())
         ray.init(address, log_to_driver=False, configure_logging=False, **local)
     logging.getLogger("ray.data").setLevel(logging.WARNING)
     context = ray.data.DataContext.get_current()

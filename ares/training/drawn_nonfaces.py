@@ -16,10 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairspace.ares.gate_ares import NO_FACE, OUT_OF_DISTRIBUTION, SEVERAL_FACES
+from fairspace.ares.training import spoilt_faces
 from fairspace.builders.drawn.animals import bird, cat, colour, dog, fish
 from fairspace.builders.drawn.drawing import draw_object, draw_scene, sitter
 from fairspace.builders.drawn.figure import Sitter, paint
-from fairspace.builders.drawn.palette import BUCKETS, MONK, Colour, draws, wall
+from fairspace.builders.drawn.lookalikes import cartoon, flower, fruit, hand, house, mask, skin, tree
+from fairspace.builders.drawn.palette import BUCKETS, MONK, draws
 from fairspace.builders.drawn.pen import Pen
 from fairspace.builders.drawn.room import FINE, finish, room
 from fairspace.builders.drawn.things import THINGS
@@ -29,8 +31,6 @@ Pixels = NDArray[np.uint8]
 Random = np.random.RandomState
 Paint = Callable[[Pen, Random], None]
 _PEOPLE = list(product(GENDERS, AGES, BUCKETS))
-_GRIDS = ((1, 2), (2, 1), (2, 2), (2, 3), (3, 2), (3, 3), (2, 5), (5, 2))
-"""Rows and columns of a grid of faces."""
 
 
 @dataclass(frozen=True)
@@ -101,17 +101,13 @@ def _ovals(pen: Pen, random: Random) -> None:
     for _ in range(random.randint(3)):
         below, (wider, higher) = random.uniform(0.6, 1.1), random.uniform(0.1, 0.5, 2)
         pen.oval(x, below, wider, higher, colour(random))
-    pen.oval(x, y, wide, high, _skin(random))
+    pen.oval(x, y, wide, high, skin(random))
     for _ in range(random.randint(9)):
         angle, reach, first = random.uniform((0, 0.2, 0.02), (2 * np.pi, 1.1, 0.15))
         ink = colour(random)
         for side in (-1, 1)[: random.randint(1, 3)]:
             across, down = side * reach * wide * np.cos(angle), reach * high * np.sin(angle)
             pen.oval(x + across, y + down, first, first * random.uniform(0.3, 1.5), ink)
-
-
-def _skin(random: Random) -> Colour:
-    return MONK[random.randint(1, 11)] if random.randint(2) else colour(random)
 
 
 def _text(pen: Pen, random: Random) -> None:
@@ -121,26 +117,6 @@ def _text(pen: Pen, random: Random) -> None:
     for line in range(lines):
         letters = "".join(random.choice(list(string.ascii_letters + "   "), 30))
         pen.canvas.text(pen.at([(0.03, (line + 0.1) / lines)])[0], letters, ink, font_size=pen.unit * 0.7 / lines)
-
-
-def _flower(pen: Pen, random: Random) -> None:
-    petals, reach = random.randint(5, 10), random.uniform(0.18, 0.26)
-    leaf, middle = colour(random), colour(random)
-    pen.stroke([(0.5, 0.5), (0.5, 1.0)], (40, 130, 50), 0.04)
-    for angle in np.arange(petals) * 2 * np.pi / petals:
-        pen.oval(0.5 + reach * np.cos(angle), 0.42 + reach * np.sin(angle), 0.11, 0.11, leaf)
-    pen.oval(0.5, 0.42, 0.13, 0.13, middle)
-
-
-def _cartoon(pen: Pen, random: Random) -> None:
-    """A round face of two dots and a line, in any colour."""
-    high = random.uniform(0.3, 0.42)
-    pen.oval(0.5, 0.5, high, high, colour(random))
-    ink = (15, 15, 15)
-    for side in (-1, 1):
-        pen.oval(0.5 + side * 0.13, 0.42, 0.035, 0.055, ink)
-    bend = random.uniform(-0.1, 0.12)
-    pen.stroke([(0.34, 0.6), (0.42, 0.6 + bend), (0.58, 0.6 + bend), (0.66, 0.6)], ink, 0.025)
 
 
 def _person(random: Random) -> Sitter:
@@ -177,88 +153,52 @@ def _scene(random: Random, size: int, faces: Pixels) -> Pixels:
     return np.array(draw_scene(people, int(random.randint(2**31)), (size, size))[0])
 
 
-def _grid(random: Random, size: int, faces: Pixels) -> Pixels:
-    rows, columns = _GRIDS[random.randint(len(_GRIDS))]
-    chosen = faces[random.randint(len(faces), size=(rows, columns))]
-    y, x = (np.arange(size) * count * size // size for count in (rows, columns))
-    return chosen[(y // size)[:, None], (x // size)[None], (y % size)[:, None], (x % size)[None]]
-
-
-def _collage(random: Random, size: int, faces: Pixels) -> Pixels:
-    """Faces of several sizes upon each other."""
-    whole = np.empty((size, size, 3), np.uint8)
-    whole[:] = wall(random)
-    for number in range(random.randint(3, 7)):
-        step = random.uniform(1.8, 3.5)
-        small = _one(random, faces)[(np.arange(size / step) * step).astype(int)]
-        small = small[:, (np.arange(size / step) * step).astype(int)]
-        edge = size - len(small) + 1
-        x = min(edge - 1, (number % 2) * edge // 2 + random.randint(edge // 2 + 1))
-        y = random.randint(edge)
-        whole[y : y + len(small), x : x + len(small)] = small
-    return whole
-
-
-def _one(random: Random, faces: Pixels) -> Pixels:
-    return faces[random.randint(len(faces))]
-
-
-def _crop(random: Random, size: int, faces: Pixels) -> Pixels:
-    """A part too small to show a face, enlarged."""
-    side = max(2, round(size * random.uniform(0.12, 0.28)))
-    top, left = random.randint(size - side + 1, size=2)
-    places = np.arange(size) * side // size
-    return _one(random, faces)[(top + places)[:, None], (left + places)[None]]
-
-
-def _moved(image: Pixels, rows: int, columns: int, random: Random) -> Pixels:
-    """The parts of an image, none where it was."""
-    high, wide = image.shape[0] // rows, image.shape[1] // columns
-    order = random.permutation(rows * columns)
-    moved = image.copy()
-    for place, other in zip(order.tolist(), np.roll(order, 1).tolist(), strict=True):
-        (top, left), (y, x) = divmod(place, columns), divmod(other, columns)
-        part = image[y * high : (y + 1) * high, x * wide : (x + 1) * wide]
-        moved[top * high : (top + 1) * high, left * wide : (left + 1) * wide] = part
-    return moved
-
-
-def _shuffled(random: Random, size: int, faces: Pixels) -> Pixels:
-    return _moved(_one(random, faces), random.randint(1, 5), random.randint(2, 5), random)
-
-
-def _strips(random: Random, size: int, faces: Pixels) -> Pixels:
-    return _moved(_one(random, faces), random.randint(3, 7), 1, random)
-
-
-def _upside_down(random: Random, size: int, faces: Pixels) -> Pixels:
-    return _one(random, faces)[::-1]
-
-
-def _negative(random: Random, size: int, faces: Pixels) -> Pixels:
-    return 255 - _one(random, faces)
+def _texture(random: Random, size: int, faces: Pixels) -> Pixels:
+    """Waves of several lengths and directions, each of a colour of its own."""
+    y, x = np.mgrid[:size, :size] / size
+    whole = np.empty((size, size, 3))
+    whole[:] = colour(random)
+    for _ in range(random.randint(1, 6)):
+        across, down, start = random.uniform((-40, -40, 0), (40, 40, 2 * np.pi))
+        wave = np.sin(across * x + down * y + start + random.uniform(0, 4) * np.sin(9 * y))
+        whole += wave[..., None] * random.uniform(-70, 70, 3)
+    return np.clip(whole, 0, 255).astype(np.uint8)
 
 
 KINDS: Mapping[str, Kind] = {
     "noise": Kind(NO_FACE, _noise),
     "gradient": Kind(NO_FACE, _gradient),
     "pattern": Kind(NO_FACE, _pattern),
+    "texture": Kind(NO_FACE, _texture),
     "shapes": Kind(NO_FACE, _drawn(_shapes)),
     "ovals": Kind(NO_FACE, _drawn(_ovals)),
     "text": Kind(NO_FACE, _drawn(_text)),
     "empty_room": Kind(NO_FACE, _drawn()),
     "object": Kind(NO_FACE, _object),
+    "hand": Kind(NO_FACE, _drawn(hand)),
+    "fruit": Kind(NO_FACE, _drawn(fruit)),
+    "tree": Kind(NO_FACE, _drawn(tree)),
+    "house": Kind(NO_FACE, _drawn(house)),
     "animal": Kind(NO_FACE, _drawn(fish, bird, dog)),
+    "mask": Kind(OUT_OF_DISTRIBUTION, _drawn(mask)),
     "faceless": Kind(NO_FACE, _drawn(_faceless)),
-    "grid": Kind(SEVERAL_FACES, _grid),
+    "grid": Kind(SEVERAL_FACES, spoilt_faces.grid),
+    "overlaid": Kind(SEVERAL_FACES, spoilt_faces.overlaid),
     "several_persons": Kind(SEVERAL_FACES, _scene),
-    "crop": Kind(OUT_OF_DISTRIBUTION, _crop),
-    "shuffled": Kind(OUT_OF_DISTRIBUTION, _shuffled),
-    "upside_down": Kind(OUT_OF_DISTRIBUTION, _upside_down),
+    "crop": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.crop),
+    "erased": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.erased),
+    "coarse": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.coarse),
+    "chimera": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.chimera),
+    "blend": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.blend),
+    "squeezed": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.squeezed),
+    "shuffled": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.shuffled),
+    "upside_down": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.upside_down),
+    "sideways": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.sideways),
+    "recoloured": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.recoloured),
     "cat": Kind(NO_FACE, _drawn(cat), held_out=True),
-    "flower": Kind(NO_FACE, _drawn(_flower), held_out=True),
-    "cartoon": Kind(OUT_OF_DISTRIBUTION, _drawn(_cartoon), held_out=True),
-    "collage": Kind(SEVERAL_FACES, _collage, held_out=True),
-    "strips": Kind(OUT_OF_DISTRIBUTION, _strips, held_out=True),
-    "negative": Kind(OUT_OF_DISTRIBUTION, _negative, held_out=True),
+    "flower": Kind(NO_FACE, _drawn(flower), held_out=True),
+    "cartoon": Kind(OUT_OF_DISTRIBUTION, _drawn(cartoon), held_out=True),
+    "collage": Kind(SEVERAL_FACES, spoilt_faces.collage, held_out=True),
+    "strips": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.strips, held_out=True),
+    "negative": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.negative, held_out=True),
 }

@@ -1,8 +1,8 @@
-"""Stage 5: the gate, from faces that no expert was trained on and from drawn non-faces.
+"""Stage 5: the gate, from faces and from drawn non-faces.
 
 Faces and non-faces go through a stem that is finished; only the gate's own weights are trained. The cut is where the
-share `KEPT` of the calibration set's faces passes. What then passes of the test set's faces, and of fresh non-faces of
-every kind, also of those that nothing was trained on, stays in the configuration.
+share `KEPT` of the calibration set's faces passes, which no expert was trained on. What then passes of the test set's
+faces, and of fresh non-faces of every kind, also of those that nothing was trained on, stays in the configuration.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from fairspace.ares.training.data import Data
 from fairspace.ares.training.drawn_nonfaces import KINDS, nonface
 from fairspace.ares.training.loop import Stage, fit
 from fairspace.ares.training.processes import Event, Run
+from fairspace.builders.errors import BuildError
 
 KEPT = 0.99
 """Share of the calibration set's faces that pass."""
@@ -45,11 +46,15 @@ def train_gate(model: AresModel, config: TrainingConfig, data: Data, run: Run) -
         return []
     stem = model.stems[settings.kind].to(run.device).eval()
     task = str(model.config.tasks[0]["name"])
-    faces = {part: _faces(data, part, task, settings.faces, run) for part in ("routers", "calibration", "test")}
-    kinds = [kind for kind, about in KINDS.items() if not about.held_out]
-    drawn = {kind: _nonfaces(kind, "train", settings.images, faces["routers"], run) for kind in kinds}
-    pixels = torch.cat([faces["routers"], *drawn.values()])
-    outcomes = [FACE] * len(faces["routers"]) + [KINDS[kind].outcome for kind, part in drawn.items() for _ in part]
+    if unknown := set(settings.without) - set(KINDS):
+        raise BuildError("CONFIG_INVALID", "gate.without", ", ".join(sorted(unknown)), ", ".join(KINDS), "name kinds")
+    parts = ("train", "routers", "calibration", "test")
+    faces = {part: _faces(data, part, task, settings.faces, run) for part in parts}
+    trained = torch.cat([faces["train"], faces["routers"]])
+    kinds = [kind for kind, about in KINDS.items() if not about.held_out and kind not in settings.without]
+    drawn = {kind: _nonfaces(kind, "train", settings.images, trained, run) for kind in kinds}
+    pixels = torch.cat([trained, *drawn.values()])
+    outcomes = [FACE] * len(trained) + [KINDS[kind].outcome for kind, part in drawn.items() for _ in part]
     targets = torch.tensor([OUTCOMES.index(outcome) for outcome in outcomes])
     held = np.array([image_seed(run.seed, "gate", row) % _HELD_OUT == 0 for row in range(len(pixels))])
     train, stop, reach = np.flatnonzero(~held), np.flatnonzero(held), pixels.shape[-1] // _REACH

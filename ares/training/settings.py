@@ -127,6 +127,7 @@ class GateSettings(Schedule):
         faces: at most so many of each part.
         images: non-faces of each kind that it is trained on.
         tested: non-faces of each kind that count what passes.
+        without: kinds of `drawn_nonfaces` that are left out of its training, beside those held out.
     """
 
     kind: Literal["clip", "dinov2", "convnext"]
@@ -134,6 +135,7 @@ class GateSettings(Schedule):
     faces: int = Field(gt=0)
     images: int = Field(gt=0)
     tested: int = Field(gt=0)
+    without: list[str] = []
 
 
 class EscalationSettings(Strict):

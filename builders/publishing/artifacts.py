@@ -134,7 +134,7 @@ def _metric(name: str, namespace: str) -> Artifact:
 
 def _ares(folder: Path, namespace: str, release: str) -> Artifact:
     """The classifier: weights and JSON of its folder, this software's code beside them, and its card."""
-    from fairspace.ares.release import check_measured, check_trained, release_files
+    from fairspace.ares.evaluating.release import check_measured, check_trained, release_files
     from fairspace.cards.model_card import model_card
 
     repo_id = f"{namespace}/ares"

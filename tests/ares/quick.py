@@ -86,6 +86,18 @@ images = 100
 fast_confidence = 0.4
 escalation = 0.5
 """
+GATE = """
+[gate]
+kind = "convnext"
+hidden = 4
+faces = 20
+images = 2
+tested = 1
+learning_rate = 1e-3
+epochs = 2
+patience = 2
+batch = 32
+"""
 TASKS = """
 [[tasks]]
 name = "age_gender"

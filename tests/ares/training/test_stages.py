@@ -11,9 +11,9 @@ import torch
 from safetensors.torch import load_file
 
 from fairspace.ares.configuration_ares import DECISIONS
+from fairspace.ares.evaluating.release import code_files
 from fairspace.ares.image_processing_ares import AresImageProcessor
 from fairspace.ares.modeling_ares import AresModel, escalation_file, expert_name
-from fairspace.ares.release import code_files
 from fairspace.ares.training.folder import CALIBRATION, METRICS, REPORT
 from fairspace.ares.training.stages import add_attribute, train
 from fairspace.builders.errors import BuildError

@@ -21,7 +21,7 @@ from fairspace.ares.evaluating import DRAWN_FACES, SAMPLE
 from fairspace.ares.evaluating.measurement import DECIDING, FILE, read_measurement
 from fairspace.builders.errors import BuildError
 
-CODE = Path(__file__).parent
+CODE = Path(__file__).parents[1]
 NEEDED = ("config.json", "preprocessor_config.json", "calibration.json")
 RECORDS = (FILE, "calibration.json", "training.json", "metrics.jsonl")
 _OURS = re.compile(r"[a-z_]+_ares\.py")

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from fairspace.ares.evaluating.measurement import read_measurement
-from fairspace.ares.release import code_files, release_files
+from fairspace.ares.evaluating.release import code_files, release_files
 from fairspace.builders.errors import BuildError
 from fairspace.builders.publishing.artifacts import choose
 from fairspace.cards.model_card import UPSTREAM, model_card
