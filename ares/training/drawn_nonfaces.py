@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairspace.ares.gate_ares import NO_FACE, OUT_OF_DISTRIBUTION, SEVERAL_FACES
-from fairspace.ares.training import spoilt_faces
+from fairspace.builders.drawn import spoilt_faces
 from fairspace.builders.drawn.animals import bird, cat, colour, dog, fish
 from fairspace.builders.drawn.drawing import draw_object, draw_scene, sitter
 from fairspace.builders.drawn.figure import Sitter, paint
