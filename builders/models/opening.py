@@ -8,6 +8,7 @@
     labeller    ares[:ID[@REVISION]]              ARES, trained for it; needs the detector to see several persons
                 clip[:ID[@REVISION]]              nearest text prototypes; likewise
     matcher     clip[:ID[@REVISION]]              cosine similarities
+                vqa[:ID[@REVISION]]               yes or no to each statement; `images` names the CLIP for two images
     describer   endpoint:URL#MODEL                an OpenAI-compatible endpoint
                 file:PATH                         descriptions as JSON lines
 
@@ -32,6 +33,7 @@ from fairspace.builders.models.diffusion import SDXL, SDXL_REFINER, DiffusersGen
 from fairspace.builders.models.editing import INSTRUCT_PIX2PIX, EditSettings, InstructPix2PixEditor
 from fairspace.builders.models.schemes import Scheme, Types, read, wrong
 from fairspace.builders.models.stored_boxes import StoredBoxes
+from fairspace.builders.models.vqa import BLIP, VqaMatcher
 
 
 @dataclass
@@ -70,6 +72,10 @@ def _editor(what: str, chosen: Mapping[str, Any], request: _Asked) -> InstructPi
 def _persons(request: _Asked) -> Any:
     """What finds persons in made images: not stored boxes, which know the source's images alone."""
     return None if isinstance(request.detector, StoredBoxes) else request.detector
+
+
+def _vqa(what: str, chosen: Mapping[str, Any], request: _Asked) -> VqaMatcher:
+    return VqaMatcher(what, request.clip(chosen.get("images", CLIP)), device=request.device)
 
 
 def _endpoint(what: str, chosen: Mapping[str, Any], request: _Asked) -> EndpointDescriber:
@@ -119,6 +125,7 @@ SCHEMES: dict[str, dict[str, Scheme]] = {
     },
     "matcher": {
         "clip": Scheme("clip[:ID[@REVISION]]", CLIP, {}, lambda what, chosen, request: ClipMatcher(request.clip(what))),
+        "vqa": Scheme("vqa[:ID[@REVISION]]", BLIP, {"images": str}, _vqa),
     },
     "describer": {
         "endpoint": Scheme("endpoint:URL#MODEL", "", _ENDPOINT, _endpoint),

@@ -43,7 +43,7 @@ def build(
     refiner: Annotated[str, typer.Option(help="diffusers:ID of the generator's refiner.")] = "",
     editor: Annotated[str, typer.Option(help="diffusers:ID of an InstructPix2Pix pipeline.")] = "",
     labeller: Annotated[str, typer.Option(help="ares or clip, which label perceived groups.")] = "",
-    matcher: Annotated[str, typer.Option(help="clip:ID, which compares images and texts.")] = "",
+    matcher: Annotated[str, typer.Option(help="clip:ID or vqa:ID, which compares images and texts.")] = "",
     describer: Annotated[str, typer.Option(help="endpoint:URL#MODEL or file:JSONL of descriptions.")] = "",
     device: Annotated[
         str, typer.Option(help="Where models run: cpu, cuda, cuda:1; with commas, one for each process in turn.")

@@ -68,6 +68,34 @@ def clip(folder: Path) -> Path:
     return folder
 
 
+def blip(folder: Path) -> Path:
+    """BLIP for questions, with a 32x32 image tower, and BERT's tokenizer over letters."""
+    quiet()
+    from transformers import (
+        BertTokenizer,
+        BlipConfig,
+        BlipForQuestionAnswering,
+        BlipImageProcessorPil,
+        BlipTextConfig,
+        BlipVisionConfig,
+    )
+
+    letters = "abcdefghijklmnopqrstuvwxyz?"
+    tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[DEC]", "yes", "no"]
+    tokens += [*letters, *(f"##{letter}" for letter in letters)]
+    words = BertTokenizer(vocab={token: n for n, token in enumerate(tokens)})
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
+    text = BlipTextConfig(
+        vocab_size=len(tokens), intermediate_size=37, encoder_hidden_size=32, bos_token_id=5, sep_token_id=3, **sizes
+    )
+    vision = BlipVisionConfig(intermediate_size=37, image_size=32, patch_size=8, initializer_range=0.5, **sizes)
+    config = BlipConfig(text_config=text.to_dict(), vision_config=vision.to_dict())
+    BlipForQuestionAnswering(config).save_pretrained(folder)
+    words.save_pretrained(folder)
+    BlipImageProcessorPil(size={"height": 32, "width": 32}).save_pretrained(folder)
+    return folder
+
+
 def yolos(folder: Path, labels: tuple[str, ...] = ("car", "person", "dog")) -> Path:
     """YOLOS with ten detection tokens that see different things."""
     quiet()
