@@ -45,7 +45,8 @@ def test_build_writes_a_dataset_and_says_what_is_next(run: Run, tmp_path: Path) 
         (("genres", "--editor", "diffusers:x"), "genres uses no editor; it takes --generator, --refiner"),
         (("genres", "--include", "mst_e"), "genres has no source 'mst_e'"),
         (("fact_or_fair", "--refused", "x.jsonl"), "fact_or_fair makes no images"),
-        (("all", "--refused", "x.jsonl"), "--refused and --reviewed name images of one dataset"),
+        (("all", "--refused", "x.jsonl"), "--refused, --reviewed and --earlier are about one dataset"),
+        (("all", "--earlier", "built"), "--refused, --reviewed and --earlier are about one dataset"),
     ],
 )
 def test_wrong_use_is_told_before_anything_is_written(
