@@ -251,6 +251,7 @@ def test_the_drawn_tools_of_a_sample_make_it_whole(tmp_path: Path) -> None:
     assert min(row["clip_similarity"] for row in made) > SIMILARITY
     assert manifest.rejected["unlike its prompt"] > 0
     assert {path.name for path in (tmp_path / "genres/review").iterdir()} == {
+        "candidates.jsonl",
         "pairs-test.png",
         "rejected-pairs.png",
         "rejected.jsonl",
