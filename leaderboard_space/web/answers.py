@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Hashable
 from functools import partial
-from weakref import WeakValueDictionary
 
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -59,7 +58,8 @@ class Answers:
         """Turns of answers that nobody waits for: they take no place of one that somebody waits for."""
         self._seconds = Rate(MAKING_SECONDS if limited else 0, MAKING_WITHIN)
         self._renewing: dict[Hashable, asyncio.Task[None]] = {}
-        self._flights: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
+        self._flights: dict[Hashable, asyncio.Future[Answer | None]] = {}
+        """What is made now -> the answer, None where it was for one client alone or could not be made."""
 
     @property
     def size(self) -> int:
@@ -92,11 +92,18 @@ class Answers:
             if not answer.stays and key not in self._renewing:
                 self._renewing[key] = asyncio.create_task(self._renew({**request.scope}, key, who, wanted))
             return answer
-        self._check_seconds(who)
-        async with self._turns[wanted.adjusted].turn(who, partial(self._seconds.spend, who)):
-            if public:
-                return await self._shared(request.scope, receive, key, wanted)
-            return await self._made(request.scope, receive, wanted)
+        while True:
+            if public and (flight := self._flights.get(key)) is not None:
+                answer = await asyncio.shield(flight)
+                if answer is not None and answer.version >= version:
+                    return answer
+                continue
+            self._check_seconds(who)
+            async with self._turns[wanted.adjusted].turn(who, partial(self._seconds.spend, who)):
+                if not public:
+                    return await self._made(request.scope, receive, wanted)
+                if key not in self._flights:  # else another's turn came first, and this one is free for who needs it
+                    return await self._shared(request.scope, receive, key, wanted)
 
     def _check_seconds(self, who: str) -> None:
         """SpaceError TOO_MANY_REQUESTS if a client has none left."""
@@ -106,14 +113,19 @@ class Answers:
             raise SpaceError("TOO_MANY_REQUESTS", "the client", problem, "fewer", mend)
 
     async def _shared(self, scope: Scope, receive: Receive, key: Hashable, wanted: Wanted) -> Answer:
-        """The answer of now, made once for all who ask for it at a time."""
+        """The answer of now, made once for all who ask for it meanwhile: they wait without a turn."""
         kept = self._kept[wanted.adjusted]
-        async with self._flights.setdefault(key, asyncio.Lock()):
-            answer = kept.find(key, self.state.version(wanted.about))  # another client may have had it made
-            if answer is None:
-                answer = await self._made(scope, receive, wanted)
-                kept.keep(key, answer)
-        return answer
+        answer = kept.find(key, self.state.version(wanted.about))  # another client may have had it made
+        if answer is not None:
+            return answer
+        flight = self._flights[key] = asyncio.get_running_loop().create_future()
+        try:
+            answer = await self._made(scope, receive, wanted)
+            kept.keep(key, answer)
+            return answer
+        finally:
+            del self._flights[key]
+            flight.set_result(answer if answer is not None and answer.is_for_all else None)
 
     async def _renew(self, scope: Scope, key: Hashable, who: str, wanted: Wanted) -> None:
         """Make the next answer while the one before is given; if that fails, who asks later is told why."""
@@ -124,7 +136,8 @@ class Answers:
         try:
             self._check_seconds(who)
             async with self._renewals[wanted.adjusted].turn(who, partial(self._seconds.spend, who)):
-                await self._shared(scope, nothing, key, wanted)
+                if key not in self._flights:
+                    await self._shared(scope, nothing, key, wanted)
         except SpaceError:
             pass
         finally:

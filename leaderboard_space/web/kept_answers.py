@@ -55,6 +55,11 @@ class Answer:
         """Whether it is too old for who asks now, if its board has changed."""
         return not self.stays and clock() >= self.made + LATELY
 
+    @property
+    def is_for_all(self) -> bool:
+        """Whether others may have it."""
+        return self.status == 200 and all(name.lower() != b"set-cookie" for name, _ in self.headers)
+
     async def send(self, scope: Scope, send: Send) -> None:
         """Answer a request, with 304 if its client has this already."""
         if self.route is not None:
@@ -94,8 +99,7 @@ class KeptAnswers:
         before = self._kept.pop(key, None)
         if before is not None:
             self.size -= _size(before)
-        personal = any(name.lower() == b"set-cookie" for name, _ in answer.headers)
-        if answer.status == 200 and not personal and 8 * _size(answer) <= self.most:
+        if answer.is_for_all and 8 * _size(answer) <= self.most:
             self._kept[key] = answer
             self.size += _size(answer)
         while self.size > self.most:

@@ -19,6 +19,7 @@ from fairspace.leaderboard_space.web import kept_answers
 from fairspace.leaderboard_space.web.answers import MAKERS, Answers
 from fairspace.leaderboard_space.web.identity import HEADER
 from fairspace.leaderboard_space.web.kept_answers import LATELY
+from fairspace.leaderboard_space.web.turns import Turns
 from fairspace.leaderboard_space.web.wanted import Wanted, wanted_of
 from fairspace.submissions.errors import UsageError
 from tests.leaderboard_space.api.spaces import Opened, opened
@@ -271,6 +272,57 @@ def test_what_is_made_again_takes_no_turn_of_who_waits(board: Opened, monkeypatc
         while answers._renewing:
             await asyncio.sleep(0.01)
         assert made.count == 1 + 2 * MAKERS
+
+    asyncio.run(ask())
+
+
+def test_who_waits_for_what_another_has_made_takes_no_turn(board: Opened) -> None:
+    app = FastAPI()
+    app.state.space = board.space
+    made, goes_on = _Made(), asyncio.Event()
+
+    async def slow(scope: Scope, receive: Any, send: Any) -> None:
+        if b"q=slow" in scope["query_string"]:
+            await goes_on.wait()
+        await made(scope, receive, send)
+
+    answers = Answers(slow, board.space)
+    answers._turns[False] = Turns(MAKERS, MAKERS)  # as where a client may ask for any number at a time
+
+    async def ask() -> None:
+        asking = [asyncio.create_task(_ask(answers, app, "q=slow")) for _ in range(2 * MAKERS)]
+        await asyncio.sleep(0.01)
+        await asyncio.wait_for(_ask(answers, app, "q=another"), 20)
+        assert made.count == 1
+        goes_on.set()
+        assert len(set(await asyncio.gather(*asking))) == 1
+        assert made.count == 2
+
+    asyncio.run(ask())
+
+
+def test_what_was_for_one_client_or_failed_is_made_for_each(board: Opened) -> None:
+    app = FastAPI()
+    app.state.space = board.space
+    count = 0
+
+    async def personal(scope: Scope, receive: Any, send: Any) -> None:
+        nonlocal count
+        count += 1
+        number = count
+        await asyncio.sleep(0)
+        if number == 1:
+            raise RuntimeError("the first one fails")
+        answer = PlainTextResponse(str(number))
+        answer.set_cookie("session", str(number))
+        await answer(scope, receive, send)
+
+    answers = Answers(personal, board.space)
+
+    async def ask() -> None:
+        got = await asyncio.gather(*(_ask(answers, app, "q=mine") for _ in range(4)), return_exceptions=True)
+        assert [one for one in got if isinstance(one, bytes)] == [b"2", b"3", b"4"]
+        assert [str(one) for one in got if not isinstance(one, bytes)] == ["the first one fails"]
 
     asyncio.run(ask())
 
