@@ -32,7 +32,7 @@ def collage(random: Random, size: int, faces: Pixels) -> Pixels:
     whole = np.empty((size, size, 3), np.uint8)
     whole[:] = wall(random)
     for number in range(random.randint(3, 7)):
-        small = _small(_one(random, faces), random.uniform(1.8, 3.5))
+        small = _small(_drawn(random, faces), random.uniform(1.8, 3.5))
         edge = size - len(small) + 1
         x = min(edge - 1, (number % 2) * edge // 2 + random.randint(edge // 2 + 1))
         _paste(whole, small, random.randint(edge), x)
@@ -41,16 +41,16 @@ def collage(random: Random, size: int, faces: Pixels) -> Pixels:
 
 def overlaid(random: Random, size: int, faces: Pixels) -> Pixels:
     """A face with one or two smaller ones upon it."""
-    whole = _one(random, faces).copy()
+    whole = _drawn(random, faces).copy()
     for _ in range(random.randint(1, 3)):
-        small = _small(_one(random, faces), random.uniform(1.5, 3))
+        small = _small(_drawn(random, faces), random.uniform(1.5, 3))
         _paste(whole, small, *random.randint(size - len(small) + 1, size=2).tolist())
     return whole
 
 
 def chimera(random: Random, size: int, faces: Pixels) -> Pixels:
     """Halves of two faces that do not meet: each is shifted away."""
-    first, second = _one(random, faces), _one(random, faces)
+    first, second = _drawn(random, faces), _drawn(random, faces)
     shift = random.randint(size // 5, size // 2)
     whole = np.concatenate([np.roll(first, shift, 0)[:, : size // 2], np.roll(second, -shift, 0)[:, size // 2 :]], 1)
     return whole if random.randint(2) else np.ascontiguousarray(whole.transpose(1, 0, 2))
@@ -58,7 +58,7 @@ def chimera(random: Random, size: int, faces: Pixels) -> Pixels:
 
 def blend(random: Random, size: int, faces: Pixels) -> Pixels:
     """Two faces through each other, one of them shifted."""
-    first, second = _one(random, faces).astype(float), _one(random, faces).astype(float)
+    first, second = _drawn(random, faces).astype(float), _drawn(random, faces).astype(float)
     shift = tuple(random.choice([-1, 1], 2) * random.randint(size // 6, size // 3, 2))
     mixed: Pixels = (0.5 * first + 0.5 * np.roll(second, shift, (0, 1))).astype(np.uint8)
     return mixed
@@ -69,12 +69,12 @@ def crop(random: Random, size: int, faces: Pixels) -> Pixels:
     side = max(2, round(size * random.uniform(0.12, 0.28)))
     top, left = random.randint(size - side + 1, size=2)
     places = np.arange(size) * side // size
-    return _one(random, faces)[(top + places)[:, None], (left + places)[None]]
+    return _drawn(random, faces)[(top + places)[:, None], (left + places)[None]]
 
 
 def erased(random: Random, size: int, faces: Pixels) -> Pixels:
     """A face whose middle is covered, by one colour or by noise."""
-    whole = _one(random, faces).copy()
+    whole = _drawn(random, faces).copy()
     high, wide = (random.uniform(0.35, 0.6, 2) * size).astype(int)
     top, left = size // 2 - high // 2 - random.randint(size // 10 + 1), size // 2 - wide // 2
     cover = random.normal(colour(random), random.choice([0, 40]), (high, wide, 3))
@@ -86,51 +86,51 @@ def coarse(random: Random, size: int, faces: Pixels) -> Pixels:
     """A face of few large squares."""
     side = random.randint(3, 8)
     places = (np.arange(size) * side // size * 2 + 1) * size // (2 * side)
-    return _one(random, faces)[places[:, None], places[None]]
+    return _drawn(random, faces)[places[:, None], places[None]]
 
 
 def squeezed(random: Random, size: int, faces: Pixels) -> Pixels:
     """A face at half its width or height or less, twice and more."""
     places = (np.arange(size) * random.uniform(2, 4)).astype(int) % size
-    whole = _one(random, faces)
+    whole = _drawn(random, faces)
     return whole[places] if random.randint(2) else whole[:, places]
 
 
 def shuffled(random: Random, size: int, faces: Pixels) -> Pixels:
     """The parts of a face, none where it was."""
-    return _moved(_one(random, faces), random.randint(1, 5), random.randint(2, 5), random)
+    return _moved(_drawn(random, faces), random.randint(1, 5), random.randint(2, 5), random)
 
 
 def strips(random: Random, size: int, faces: Pixels) -> Pixels:
     """Strips of a face, none where it was."""
-    return _moved(_one(random, faces), random.randint(3, 7), 1, random)
+    return _moved(_drawn(random, faces), random.randint(3, 7), 1, random)
 
 
 def upside_down(random: Random, size: int, faces: Pixels) -> Pixels:
     """A face from above."""
-    return _one(random, faces)[::-1]
+    return _drawn(random, faces)[::-1]
 
 
 def sideways(random: Random, size: int, faces: Pixels) -> Pixels:
     """A face that lies on its side."""
-    return np.rot90(_one(random, faces), random.choice([1, 3]))
+    return np.rot90(_drawn(random, faces), random.choice([1, 3]))
 
 
 def negative(random: Random, size: int, faces: Pixels) -> Pixels:
     """Dark where a face is light."""
-    return 255 - _one(random, faces)
+    return 255 - _drawn(random, faces)
 
 
 def recoloured(random: Random, size: int, faces: Pixels) -> Pixels:
     """A face with its colours exchanged, and light values above a threshold turned dark in some."""
-    image = _one(random, faces)[:, :, _ORDERS[random.randint(len(_ORDERS))]]
+    image = _drawn(random, faces)[:, :, _ORDERS[random.randint(len(_ORDERS))]]
     if random.randint(2):
         least = random.randint(90, 180)
         image = np.where(image > least, 255 - image, image)
     return image
 
 
-def _one(random: Random, faces: Pixels) -> Pixels:
+def _drawn(random: Random, faces: Pixels) -> Pixels:
     return faces[random.randint(len(faces))]
 
 

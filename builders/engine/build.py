@@ -181,7 +181,7 @@ def _write_cards(out: Path, dataset: Dataset, manifest: Manifest) -> None:
 
 
 def _earlier(folder: Path | None, request: Mapping[str, Any]) -> Earlier | None:
-    """The earlier build. BuildError CONFIG_INVALID if it is one of other arguments."""
+    """The earlier build. BuildError CONFIG_INVALID if its arguments are others, BUILD_INCOMPLETE if it was changed."""
     if folder is None:
         return None
     manifest = read_manifest(folder)
@@ -189,7 +189,12 @@ def _earlier(folder: Path | None, request: Mapping[str, Any]) -> Earlier | None:
         if getattr(manifest, name) != request[name]:
             what, expected = f"{name} {getattr(manifest, name)!r}", f"{request[name]!r}"
             raise BuildError("CONFIG_INVALID", str(folder), what, expected, "name a build with the same arguments")
-    return Earlier(folder, (shard.file for split in manifest.splits for shard in split.shards))
+    shards = [shard for split in manifest.splits for shard in split.shards]
+    for shard in shards:
+        if file_hash(folder / shard.file) != shard.sha256:
+            what, expected = "other content than its manifest says", f"a file with the sha256 {shard.sha256}"
+            raise BuildError("BUILD_INCOMPLETE", str(folder / shard.file), what, expected, "build it again")
+    return Earlier(folder, (shard.file for shard in shards))
 
 
 def _finished(out: Path, request: Mapping[str, Any]) -> Manifest | None:

@@ -91,25 +91,20 @@ class Clip:
     def _model(self) -> Any:
         from transformers import CLIPModel
 
-        with weights.loading(self._weights):
-            model = CLIPModel.from_pretrained(
-                self._weights.where, revision=self._weights.revision, use_safetensors=True
-            )
+        model = weights.load(CLIPModel, self._weights, use_safetensors=True)
         return model.eval().to(weights.best_device(self.device))
 
     @cached_property
     def _processor(self) -> Any:
         from transformers import CLIPImageProcessorPil
 
-        with weights.loading(self._weights):
-            return CLIPImageProcessorPil.from_pretrained(self._weights.where, revision=self._weights.revision)
+        return weights.load(CLIPImageProcessorPil, self._weights)
 
     @cached_property
     def _tokenizer(self) -> Any:
         from transformers import AutoTokenizer
 
-        with weights.loading(self._weights):
-            return AutoTokenizer.from_pretrained(self._weights.where, revision=self._weights.revision)
+        return weights.load(AutoTokenizer, self._weights)
 
 
 class ClipMatcher:

@@ -77,22 +77,17 @@ class VqaMatcher:
     def _model(self) -> Any:
         from transformers import BlipForQuestionAnswering
 
-        with weights.loading(self._weights):
-            model = BlipForQuestionAnswering.from_pretrained(
-                self._weights.where, revision=self._weights.revision, use_safetensors=True
-            )
+        model = weights.load(BlipForQuestionAnswering, self._weights, use_safetensors=True)
         return model.eval().to(weights.best_device(self.device))
 
     @cached_property
     def _processor(self) -> Any:
         from transformers import BlipImageProcessorPil
 
-        with weights.loading(self._weights):
-            return BlipImageProcessorPil.from_pretrained(self._weights.where, revision=self._weights.revision)
+        return weights.load(BlipImageProcessorPil, self._weights)
 
     @cached_property
     def _tokenizer(self) -> Any:
         from transformers import AutoTokenizer
 
-        with weights.loading(self._weights):
-            return AutoTokenizer.from_pretrained(self._weights.where, revision=self._weights.revision)
+        return weights.load(AutoTokenizer, self._weights)

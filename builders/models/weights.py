@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from fairspace.builders.errors import BuildError
 from fairspace.builders.extras import install_command
@@ -90,6 +91,12 @@ def loading(weights: Weights) -> Iterator[None]:
         expected = "all files of the model, weights as safetensors"
         mend = "download the folder again; convert other weights with `save_pretrained(safe_serialization=True)`"
         raise BuildError("TOOL_MISSING", weights.where, _first_line(error), expected, mend) from error
+
+
+def load(kind: Any, weights: Weights, **more: Any) -> Any:
+    """What `kind.from_pretrained` gives of found weights, with `more` of its arguments. Errors: as `loading`."""
+    with loading(weights):
+        return kind.from_pretrained(weights.where, revision=weights.revision, **more)
 
 
 def need(package: str, extra: str, model: str) -> None:

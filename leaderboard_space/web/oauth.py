@@ -57,7 +57,7 @@ class SignIn:
             if message["type"] == "http.response.start" and (
                 scope["path"] == LOGOUT or "oauth_info" in request.session
             ):
-                session_user = _told(request)
+                session_user = _session_of(request)
                 request.session.clear()
                 request.session.update(session_user)
             await send(message)
@@ -71,7 +71,7 @@ class SignIn:
             await refuse(request, _failed(type(error).__name__))(scope, receive, send)
 
 
-def _told(request: Request) -> dict[str, object]:
+def _session_of(request: Request) -> dict[str, object]:
     """Content of the session cookie after a sign-in; empty after signing out."""
     answer = parse_huggingface_oauth(request)
     if request.url.path == LOGOUT or answer is None or not answer.user_info.preferred_username:

@@ -51,7 +51,7 @@ def kill_on_the_way(
         kills: how many.
         drawn: draws the moments.
     """
-    found = []
+    kept = []
     for number in range(kills):
         done = _answers(folder, journals)
         wanted = done + drawn.randrange(max(1, (total - done) // 2))
@@ -66,8 +66,8 @@ def kill_on_the_way(
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        found.append(_answers(folder, journals))
-    return found
+        kept.append(_answers(folder, journals))
+    return kept
 
 
 def _answers(folder: Path, journals: str) -> int:
@@ -101,12 +101,12 @@ def main() -> None:
     data = ("--dataset-revision", "v2-core") if chosen.benchmark == "fact_or_fair" else ("--text-only",)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        asked, told = ("run", "--benchmark", chosen.benchmark, *data, *part, "--out"), ("judge", *part)
-        _compare(at, folder, asked, "run", "killed.run/journal.sqlite", chosen.kills, drawn)
+        asking, judging = ("run", "--benchmark", chosen.benchmark, *data, *part, "--out"), ("judge", *part)
+        _compare(at, folder, asking, "run", "killed.run/journal.sqlite", chosen.kills, drawn)
         for name in ("unbroken-stories", "killed-stories"):
             at.fairspace(folder, "baseline", STORIES, "--benchmark", "genres", "--out", name)
         journal = "killed-stories.run/judge-*/journal.sqlite"
-        _compare(at, folder, told, "judge", journal, chosen.kills, drawn, "-stories")
+        _compare(at, folder, judging, "judge", journal, chosen.kills, drawn, "-stories")
 
 
 def _compare(
@@ -123,10 +123,10 @@ def _compare(
     unbroken, killed = f"unbroken{suffix}", f"killed{suffix}"
     at.fairspace(folder, *words, unbroken)
     total = requests(folder / unbroken)
-    found = kill_on_the_way(at, folder, (*words, killed), journals, total, kills, drawn)
+    kept = kill_on_the_way(at, folder, (*words, killed), journals, total, kills, drawn)
     at.fairspace(folder, *words, killed)
     assert_same(folder / unbroken, folder / killed)
-    sys.stdout.write(f"{what}: killed when {found} of {total} answers were kept: the same bytes\n")
+    sys.stdout.write(f"{what}: killed when {kept} of {total} answers were kept: the same bytes\n")
 
 
 if __name__ == "__main__":

@@ -103,11 +103,11 @@ class Journey:
             words = ("run", *self._options(part), "--out", killed)
             total = requests(self.folder / name)
             journal = f"{killed}.run/journal.sqlite"
-            found = kill_on_the_way(self.at, self.folder, words, journal, total, KILLS, drawn)
+            kept = kill_on_the_way(self.at, self.folder, words, journal, total, KILLS, drawn)
             self.command(*words)
             self._read_course(killed, step)
             assert_same(self.folder / name, self.folder / killed)
-            step.name += f" at {found} of {total}"
+            step.name += f" at {kept} of {total}"
 
     def _options(self, part: Slice) -> tuple[str, ...]:
         return ("--benchmark", part.benchmark, *part.options, "--model", MODEL, "--name", NAME)

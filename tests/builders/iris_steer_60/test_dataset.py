@@ -260,6 +260,12 @@ def test_only_refused_images_are_made_again_where_the_earlier_build_is_named(tmp
     assert (third.asked, shards(tmp_path / "third")) == ([], shards(tmp_path / "anew"))
     with pytest.raises(BuildError, match=r"CONFIG_INVALID .*seed 0"):
         again("seed", Stripes(), seed=1, earlier=tmp_path / "first")
+    shard = tmp_path / "some" / first.splits[0].shards[0].file
+    content = bytearray(shard.read_bytes())
+    content[len(content) // 2] ^= 1
+    shard.write_bytes(content)
+    with pytest.raises(BuildError, match=r"BUILD_INCOMPLETE .*other content"):
+        again("changed", Stripes(), options=options, earlier=tmp_path / "some")
     (tmp_path / "first/review/candidates.jsonl").unlink()
     with pytest.raises(BuildError, match=r"BUILD_INCOMPLETE .*candidates"):
         again("without", Stripes(), earlier=tmp_path / "first")

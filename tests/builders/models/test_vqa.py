@@ -50,10 +50,12 @@ def test_agreement_is_how_much_likelier_yes_is_than_no_as_the_first_word(models:
         )
         yes, no = output.logits[0][0, words.convert_tokens_to_ids(["yes", "no"])].softmax(-1).tolist()
         expected.append(yes - no)
-    found = matcher.text_similarity(photos(3), TEXTS)
-    assert found == pytest.approx(expected, abs=1e-5)
-    assert len(set(found)) == 3
-    assert [matcher.text_similarity([image], [text])[0] for image, text in zip(photos(3), TEXTS, strict=True)] == found
+    agreements = matcher.text_similarity(photos(3), TEXTS)
+    assert agreements == pytest.approx(expected, abs=1e-5)
+    assert len(set(agreements)) == 3
+    assert [
+        matcher.text_similarity([image], [text])[0] for image, text in zip(photos(3), TEXTS, strict=True)
+    ] == agreements
 
 
 def test_statements_of_pairs_have_margins_and_images_are_compared_by_clip(models: Path, matcher: VqaMatcher) -> None:

@@ -321,8 +321,8 @@ def test_what_was_for_one_client_or_failed_is_made_for_each(board: Opened) -> No
 
     async def ask() -> None:
         got = await asyncio.gather(*(_ask(answers, app, "q=mine") for _ in range(4)), return_exceptions=True)
-        assert [one for one in got if isinstance(one, bytes)] == [b"2", b"3", b"4"]
-        assert [str(one) for one in got if not isinstance(one, bytes)] == ["the first one fails"]
+        assert [answer for answer in got if isinstance(answer, bytes)] == [b"2", b"3", b"4"]
+        assert [str(error) for error in got if not isinstance(error, bytes)] == ["the first one fails"]
 
     asyncio.run(ask())
 

