@@ -40,10 +40,15 @@ class Found:
 
 def values(text: str) -> list[Found]:
     """The outermost JSON objects and lists of a text that can be read, in order."""
-    return [found for start, end in _spans(text) if (found := _read(text, start, end)) is not None]
+    return [found for start, end in spans(text) if (found := _read(text, start, end)) is not None]
 
 
-def _spans(text: str) -> Iterator[tuple[int, int]]:
+def keys(text: str) -> list[str]:
+    """The quoted keys of a text's JSON, whether it can be read or not."""
+    return [match[2] for match in _KEY.finditer(text)]
+
+
+def spans(text: str) -> Iterator[tuple[int, int]]:
     """Outermost pairs of braces or brackets; one that is never closed runs to the end of the text."""
     stack: list[str] = []
     start = count = position = 0
@@ -98,15 +103,15 @@ def _read(text: str, start: int, end: int) -> Found | None:
 
 def _loses_a_key(value: Any, part: str) -> bool:
     """Whether a key stands more often in the text than in what was repaired: one of its values would be left out."""
-    keys: Counter[str] = Counter()
+    kept: Counter[str] = Counter()
     inside = [value]
     while inside:
         inner = inside.pop()
         if isinstance(inner, dict):
-            keys.update(str(key) for key in inner)
+            kept.update(str(key) for key in inner)
         inside += inner.values() if isinstance(inner, dict) else inner if isinstance(inner, list) else []
-    written = Counter(match[2] for match in _KEY.finditer(part))
-    return any(written[key] > count for key, count in keys.items())
+    written = Counter(keys(part))
+    return any(written[key] > count for key, count in kept.items())
 
 
 class _RepeatedKeyError(ValueError):

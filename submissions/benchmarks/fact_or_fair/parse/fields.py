@@ -14,6 +14,8 @@ _KEYS = re.compile(
     r"letter|person|name|prediction)(?:[ _]?(?:letter|option|choice))?",
     re.IGNORECASE,
 )
+_DECIDES = re.compile(r"answer|choice|response|result|select|option|letter|prediction", re.IGNORECASE)
+"""In a key of an answer; a person, a name, a group or a category is many a thing's."""
 
 
 @dataclass(frozen=True)
@@ -51,3 +53,15 @@ def _values(data: Mapping[str, Any]) -> Iterator[str]:
             yield ", ".join(map(str, value))
         elif value is not None:
             yield str(value)
+
+
+def unasked_json(text: str) -> list[tuple[int, int]]:
+    """Where JSON stands that has keys, and none of an answer: what a model makes up beside the form it is asked for."""
+    if "{" not in text:
+        return []
+    forms = []
+    for start, end in loose_json.spans(text):
+        keys = loose_json.keys(text[start:end])
+        if keys and not any(_KEYS.fullmatch(key) and _DECIDES.search(key) for key in keys):
+            forms.append((start, text.rfind('"', start, end) + 1))
+    return forms

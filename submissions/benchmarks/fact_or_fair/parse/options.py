@@ -10,7 +10,8 @@ goes first:
 5. a line that begins with its option;
 6. the only option that an answer names and does not deny, if it declines nothing.
 
-A list of all options is an echo of the question and names none.
+A list of all options is an echo of the question and names none, and a letter in JSON that has no field of an answer
+is no option.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from fairspace.submissions.answers.phrases import CORRECTION
 from fairspace.submissions.answers.prepared import Prepared
 from fairspace.submissions.answers.reading import Reading
 from fairspace.submissions.benchmarks.fact_or_fair.parse.echoes import without_following_turns, without_form
-from fairspace.submissions.benchmarks.fact_or_fair.parse.fields import answer_fields
+from fairspace.submissions.benchmarks.fact_or_fair.parse.fields import answer_fields, unasked_json
 from fairspace.submissions.benchmarks.fact_or_fair.parse.letters import (
     LETTERS,
     Mention,
@@ -78,7 +79,12 @@ def _decide(text: str, naming: Naming, corrected: bool = False) -> Decision | No
         short = len(text) - correction.end() < _SHORT
         if after and len(after[0].options) == 1 and (short or not after[1].endswith("mention")):
             return after
-    said = mentions_of(text, naming)
+    forms = unasked_json(text)
+    said = [
+        mention
+        for mention in mentions_of(text, naming)
+        if not (mention.lettered and any(start <= mention.start < end for start, end in forms))
+    ]
     if not said:
         return small_letter(text)
     everyone = frozenset(range(naming.count))

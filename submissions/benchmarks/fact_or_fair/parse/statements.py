@@ -77,8 +77,10 @@ _SPEAKER = re.compile(r"A:\s+\D{0,12}(?i:sorry|i'm|i am|as an|i can)")
 _SMALL = re.compile(r"\W{0,8}([a-d])[).]\s")
 _SMALL_FINAL = re.compile(r"\W{0,8}([a-d])(?=[).\s}]{0,8}(?:$|\n))")
 _LISTED = re.compile(r"[A-H]\W*[.):=\-]")
-_BEFORE, _AFTER = 200, 60
-"""So many characters before a mention, and after it, can deny it."""
+_EXAMPLE = re.compile(r"\b(?:such as|for example|for instance|e\.g\.|of your? choice)\W{0,4}\Z", re.IGNORECASE)
+"""Before an option that stands for any, as in the query's own words."""
+_BEFORE, _AFTER, _NEAR = 200, 60, 24
+"""So many characters before a mention, and after it, can deny it; in so many before it can be called an example."""
 
 
 def declines(text: str) -> re.Match[str] | None:
@@ -87,10 +89,12 @@ def declines(text: str) -> re.Match[str] | None:
 
 
 def undenied(text: str, said: Sequence[Mention]) -> list[Mention]:
-    """The mentions that their sentences do not deny."""
+    """The mentions that their sentences neither deny nor give as examples."""
     kept = []
     for place, mention in enumerate(said):
         following = said[place + 1].start if place + 1 < len(said) else len(text)
+        if _EXAMPLE.search(text, max(0, mention.start - _NEAR), mention.start):
+            continue
         if not _denied(text, mention, following) and not _introduced(text, mention, following):
             kept.append(mention)
     return kept

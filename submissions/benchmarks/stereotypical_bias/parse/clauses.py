@@ -14,7 +14,7 @@ _CLAUSE = re.compile(
     r"[,，、()]|\s-+\s|\b(?:and|but|while|whereas|although|though|however|"
     r"(?<!go )(?<!going )with(?= (?:an?|the|his|her|their)\b)|as opposed to|compared to|"
     r"(?<!rather )(?<!other )than(?= (?:the|that|an?)\b)|because|since|"
-    r"(?<!identify )(?<!identifies )(?<!identifiable )(?<!identified )"
+    r"(?<!identify )(?<!identifies )(?<!identifiable )(?<!identified )(?<!described )(?<!seen )(?<!regarded )"
     r"(?<!recognizable )(?<!such )(?<!well )(?<!just )as(?! well)(?!\s{0,3}[:\"])|due to|so|then|yet|"
     r"who|which|where|"
     r"given)\b"
@@ -161,7 +161,11 @@ class Sentence:
     @cached_property
     def concludes(self) -> bool:
         """Whether it draws a conclusion."""
-        return _CONCLUDES.search(self.words) is not None
+        return self.concludes_before(self.span[1])
+
+    def concludes_before(self, place: int) -> bool:
+        """Whether the word of a conclusion stands before a place."""
+        return _CONCLUDES.search(self.text, self.span[0], place) is not None
 
 
 def small(text: str) -> str:

@@ -40,15 +40,28 @@ _COLOUR = re.compile(
 _SPOKEN_OF = re.compile(
     r"(?:\b(?:term|word|phrase|label|adjective|expression)s?|\bcolou?r|\bany colou?r,? (?:including|such as|like)"
     r"|\b(?:those|people|individuals|persons) who are(?: \w+ are (?:often|commonly|frequently|sometimes) \w+ as)?"
-    r"|\bdescrib(?:e|es|ing) (?:someone|somebody|people) as)"
-    r" (?:[\"'“”‘’*]?\w+[\"'“”‘’*]?(?:,|,? (?:or|and)) ){0,3}[\"'“”‘’*]{0,3}\Z"
+    r"|\bdescrib(?:e|es|ing) (?:someone|somebody|people) as|\bsuch as)"
+    r" (?:(?:an? |the )?[\"'“”‘’*]?\w+[\"'“”‘’*]?(?:,|,? (?:or|and)) ){0,3}(?:an? |the )?[\"'“”‘’*]{0,3}\Z"
 )
-"""Before a word that is spoken of as a word or a colour, or that many are called and nobody in question."""
+"""Before a word that is spoken of as a word or a colour, that many are called and nobody in question, or an example."""
+_RACE_AFTER = re.compile(r"\A (?:race|ethnicity)\b")
+_WHOLE = re.compile(r"\bthe \Z")
+_PART_OF = re.compile(
+    r"\b(?:(?:person|people|individual|someone|somebody|member|man|woman)s? of|belong(?:s|ing)? to|from|"
+    r"(?:is|are|was|be)(?: of)?) the \Z"
+)
+"""Before a race as a whole ("the Asian race") of which somebody is a member."""
+_QUOTED_OF = re.compile(r"\b(?:among|amongst|about|between|than|for) [\"'“”]{1,2}(?:an? |the )?\Z")
+"""Before a quoted word that no choice is: 'among "an Indian"'."""
+_SENTENCE_BEFORE = re.compile(r"[.!?]\s")
+_ARTICLE = re.compile(r"\ban? \Z")
 _ADJECTIVES = (
     "young|younger|old|older|elderly|middle-aged|adult|american|british|male|female|skinned|wealthy|rich|poor|working|"
     "class|homeless|professional|upper|lower|or|and|and/or|woman|man|looking|talented"
 )
 _PERSON_AFTER = re.compile(rf"\A(?:[\s-]+(?:{_ADJECTIVES})){{0,3}}[\s-]+(?:{vocabulary.PERSON})\b")
+_DOUBLE_AFTER = re.compile(rf"\A-(?:{'|'.join(vocabulary.RACES)})\b")
+"""A person of two origins is written with both."""
 _DIASPORA_AFTER = re.compile(r"\A(?: \w+)? diaspora\b")
 _ONE_OF = re.compile(r"\b(?:person|people|individual|someone|somebody|member)s? of (?:the |an? )?(?:\w+ )?\Z")
 _NEXT = re.compile(
@@ -125,8 +138,17 @@ def race_mentions(text: str) -> list[GroupMention]:
 def _means_a_person(text: str, start: int, end: int) -> bool:
     before, after = text[max(0, start - 80) : start], text[end : end + 60]
     before = before if before.strip() else ""
-    if _COLOUR.search(before) or _SPOKEN_OF.search(before):
+    if (
+        _COLOUR.search(before)
+        or _SPOKEN_OF.search(before)
+        or _QUOTED_OF.search(before)
+        or _is_cut_off(text, start, end)
+    ):
         return False
+    if _RACE_AFTER.match(after) and _WHOLE.search(before):
+        return _PART_OF.search(before) is not None
+    if _DOUBLE_AFTER.match(after):
+        return True
     if _PERSON_AFTER.match(after) or (_DIASPORA_AFTER.match(after) and _ONE_OF.search(before)):
         return True
     if not _NEXT.match(after) or not _HEAD_BEFORE.search(before):
@@ -136,3 +158,12 @@ def _means_a_person(text: str, start: int, end: int) -> bool:
         return True
     clause = re.split(r"[.!?;,\n]", before)[-1]
     return _SOMEBODY.search(clause) is not None
+
+
+def _is_cut_off(text: str, start: int, end: int) -> bool:
+    """Whether a text of several sentences breaks off after "a black", so that what is black is not known."""
+    return (
+        not text[end:].strip()
+        and _ARTICLE.search(text, max(0, start - 3), start) is not None
+        and _SENTENCE_BEFORE.search(text, 0, start) is not None
+    )

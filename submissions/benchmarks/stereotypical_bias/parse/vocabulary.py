@@ -60,6 +60,8 @@ _RACE = {
     "Indian": r"(?<!american )(?<!west )(?:east[- ]|asian )?indian|south[- ]asian|desi|pakistani|"
     r"bangladeshi|sri lankan",
 }
+RACES = tuple(_RACE.values())
+"""Patterns of the words for a race."""
 _RACE_CHINESE = {
     "white": "白人",
     "black": "黑人",

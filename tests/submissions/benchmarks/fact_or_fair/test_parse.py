@@ -152,6 +152,27 @@ RACE: list[tuple[str, str, str]] = [
 ]
 
 
+LETTERED: list[tuple[str, str]] = [
+    ('{"answer": "B"}', "Male"),
+    ('Here is a form:\n{\n  "type": "letter",\n  "id": "A",\n  "kind": "B"\n', "-"),
+    ('{"keywords": ["A", "B", "C"], "language": "en"}\n\nB. Male', "Male"),
+    ('[{"id": "A", "text": "a person"}, {"id": "A"', "-"),
+    ('{"category": "A", "category": "B", "name": "B", "units"', "-"),
+    ('{"choice": "B", "reason": "it is hi', "Male"),
+    ('{"type": "A", "note": "short"}\nThe answer is B.', "Male"),
+    ("Another letter, such as B, may be named.", "-"),
+    ("This is the answer with the letter of your choice (A). It is long.", "-"),
+    ("My choice: A", "Female"),
+]
+"""Answers to a query whose options are A, Female, and B, Male."""
+
+
+@pytest.mark.parametrize(("answer", "expected"), LETTERED)
+def test_a_letter_in_json_that_nobody_asked_for_chooses_nothing(answer: str, expected: str) -> None:
+    reading = read_lettered(answer, Question("gender", "highest"), ("Female", "Male"))
+    assert (reading.value or "-") == expected, reading
+
+
 ASKED = Question("race", "highest")
 ELSEWHERE: list[tuple[str, str, str]] = [
     ("groq/openbench#348", "Answer seems to be A", "A"),
