@@ -113,7 +113,7 @@ def run(
     batch: Annotated[int, typer.Option(help="Faces at a time for ARES; changes speed, no result.", min=1)] = 64,
     device: Annotated[str, typer.Option(help="torch's device; a GPU if there is one.")] = "",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Ask nothing; say what the run will take, and what it can show.")
+        bool, typer.Option("--dry-run", help="Do not run; say what the run will take, and what it can show.")
     ] = False,
     images_only: Annotated[
         bool, typer.Option("--images-only", help="Leave out what is answered with text.", rich_help_panel=DRY_RUN)
@@ -139,6 +139,15 @@ def run(
             rich_help_panel=DRY_RUN,
         ),
     ] = None,
+    probe: Annotated[
+        float | None,
+        typer.Option(
+            help="Ask the model a few requests of each task, for about so many seconds, and plan by its answers.",
+            metavar="SECONDS",
+            min=0,
+            rich_help_panel=DRY_RUN,
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON for a program to read.", rich_help_panel=DRY_RUN)
     ] = False,
@@ -159,7 +168,7 @@ def run(
         raise UsageError("--dry-run counts the paper's form; each further form takes as much again. Leave out --forms.")
     chosen = Chosen(benchmark, data, words(tasks), limit, stratified, seed, prefix, text_only, dataset_revision)
     seconds = seconds_per_request, seconds_per_image
-    planned = DryRun(images_only, tuple(judges or ()), *seconds, image_tokens, like, as_json)
+    planned = DryRun(images_only, tuple(judges or ()), *seconds, image_tokens, like, as_json, probe)
     answering = ModelSettings(
         model,
         base_url,

@@ -1,4 +1,7 @@
-"""`fairspace run --dry-run`: what a run will take, and the smallest difference that it can show; nothing is asked."""
+"""`fairspace run --dry-run`: what a run will take, and the smallest difference that it can show.
+
+Nothing is asked, but for the few requests of `--probe`.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,7 @@ class DryRun:
         image_tokens: tokens of an image that is shown; None takes OpenAI's rule.
         like: a submission of a similar model, whose samples say what this run's errors will be; None assumes them.
         as_json: print JSON.
+        probe: seconds for which the model is asked; None asks nothing.
     """
 
     images_only: bool
@@ -36,6 +40,7 @@ class DryRun:
     image_tokens: int | None
     like: Path | None
     as_json: bool
+    probe: float | None = None
 
     def check_unused(self) -> None:
         """UsageError if one of these options is set, for a run that asks."""
@@ -47,6 +52,7 @@ class DryRun:
             "--image-tokens": self.image_tokens is not None,
             "--like": self.like is not None,
             "--json": self.as_json,
+            "--probe": self.probe is not None,
         }
         if used := [name for name, value in options.items() if value]:
             raise UsageError(f"{', '.join(used)} can only be given with --dry-run; add it, or leave the option out.")
@@ -58,6 +64,7 @@ class DryRun:
         from fairspace.submissions.running.asking.prices import read_prices
         from fairspace.submissions.running.planning.images import made_parts
         from fairspace.submissions.running.planning.plan import PlanSettings, plan
+        from fairspace.submissions.running.planning.probe import probe
         from fairspace.submissions.running.planning.repeats import computes_repeats_once
         from fairspace.submissions.running.run import check_tasks, text_tasks
 
@@ -65,7 +72,10 @@ class DryRun:
         texts = () if self.images_only else text_tasks(chosen)
         opened = open_benchmark(replace(chosen, tasks=texts)) if texts else Opened(chosen, {}, {})
         image_parts = made_parts(chosen) if images or self.images_only else []
+        if self.probe is not None and not (model.name and texts):
+            raise UsageError("--probe asks the model that answers: name it with --model, and leave out --images-only.")
         temperature = model.effective(opened.settings).get("temperature")
+        once = computes_repeats_once(model.name, model.arguments, temperature)
         settings = PlanSettings(
             model=model.name,
             image_model=images,
@@ -73,7 +83,8 @@ class DryRun:
             prices=read_prices(prices) if prices else None,
             concurrency=model.connections,
             max_tokens=model.max_tokens,
-            repeats_once=computes_repeats_once(model.name, model.arguments, temperature),
+            repeats_once=once,
+            tried={} if self.probe is None else probe(opened, model, self.probe, once=once),
             seconds_per_request=self.seconds_per_request,
             seconds_per_image=self.seconds_per_image,
             image_tokens=self.image_tokens,

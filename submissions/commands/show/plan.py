@@ -167,7 +167,7 @@ def _time(hours: float) -> str:
 
 
 def _ends(span: Span, write: Callable[[float], str]) -> str:
-    low, high = write(span.usual), write(span.most)
+    low, high = write(span.low), write(span.most)
     return low if low == high else f"{low} to {high}"
 
 

@@ -213,7 +213,9 @@ def course_line(done: Stage) -> str:
     def beside_plan(name: str, unit: str, scale: float = 1, digits: int = 0) -> str:
         usual, most = number(f"planned_{name}") / scale, number(f"planned_{name}_at_most") / scale
         more = ", so more than planned" if number(name) / scale > most else ""
-        return f"{number(name) / scale:,.{digits}f} {unit} (planned {usual:,.{digits}f} to {most:,.{digits}f}{more})"
+        return (
+            f"{number(name) / scale:,.{digits}f} {unit} (planned {usual:,.{digits}f}, {most:,.{digits}f} at most{more})"
+        )
 
     seconds, tokens = number("seconds"), number("output_tokens")
     parts = [
@@ -226,7 +228,7 @@ def course_line(done: Stage) -> str:
     readable = [
         f"{name.removeprefix('readable_')} {number(name):.1%}" for name in course if name.startswith("readable_")
     ]
-    parts += [f"readable (planned 100%): {', '.join(readable)}"] if readable else []
+    parts += [f"readable: {', '.join(readable)}"] if readable else []
     return plain(f"That took {'; '.join(parts)}.")
 
 

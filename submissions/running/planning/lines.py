@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from fairspace.submissions.benchmarks.asks import Part
@@ -12,6 +12,7 @@ from fairspace.submissions.running.planning.images import MadePart
 from fairspace.submissions.running.planning.judge import OUTPUT, REQUESTS, judge_input
 from fairspace.submissions.running.planning.repeats import computed
 from fairspace.submissions.running.planning.tokens import CHARACTERS, NOTHING, SAMPLE, Span, measure
+from fairspace.submissions.running.planning.tried import Tried
 
 SECONDS_FIXED, TOKENS_A_SECOND, SECONDS_AN_IMAGE = 1.0, 50.0, 10.0
 """Of a request, where the user names no time: one second and one for every 50 tokens of the answer; of an image, ten.
@@ -42,6 +43,7 @@ class PlanSettings:
         characters: of text in a token.
         sample: stimuli of a task whose prompts are measured.
         repeats_once: whether the model computes one answer for all requests of the same text.
+        tried: task -> what some of its requests took (`probe.probe`); {} for assumptions.
     """
 
     model: str = ""
@@ -57,6 +59,7 @@ class PlanSettings:
     characters: float = CHARACTERS
     sample: int = SAMPLE
     repeats_once: bool = False
+    tried: Mapping[str, Tried] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,11 @@ def answers_line(part: Part, positions: Sequence[int], settings: PlanSettings) -
     output = answer * requests
     once = computed(part, positions, settings.characters) if settings.repeats_once else None
     texts, read = (requests, tokens.input) if once is None else (once.requests, Span(once.input, once.input))
+    tried = settings.tried.get(part.task)
+    given = tokens.input if tried is None else tried.input * requests
+    hours = _hours(requests, read, answer * texts, settings)
+    if tried is not None:
+        hours = (tried.seconds * texts + _passing(requests, settings.model)) * (1 / 3600)
     return Line(
         kind="answers",
         model=settings.model,
@@ -125,10 +133,10 @@ def answers_line(part: Part, positions: Sequence[int], settings: PlanSettings) -
         computed=texts,
         images_shown=tokens.images_shown,
         images_sent=tokens.images_sent,
-        input=tokens.input,
+        input=given,
         output=output,
-        hours=_hours(requests, read, answer * texts, settings),
-        cost=_cost(settings.model, tokens.input, output, settings),
+        hours=hours,
+        cost=_cost(settings.model, given, output, settings),
         sampled=tokens.sampled,
     )
 
@@ -185,7 +193,9 @@ def images_line(part: MadePart, settings: PlanSettings) -> Line:
 
 
 def _answer(part: Part, settings: PlanSettings) -> Span:
-    """Tokens of one answer; a bound that the user names may cut the usual ones too."""
+    """Tokens of one answer: as they were tried, else a bound that the user names may cut the usual ones too."""
+    if part.task in settings.tried:
+        return settings.tried[part.task].output
     most = part.max_tokens if settings.max_tokens is None else settings.max_tokens
     return Span(min(part.typical_tokens, most), most)
 
@@ -195,12 +205,18 @@ def _hours(requests: int, given: Span, output: Span, settings: PlanSettings, mod
     if settings.seconds_per_request is not None:
         seconds = Span(1.0, 1.0) * (requests * settings.seconds_per_request)
     elif runs_here(model or settings.model):
-        passing = Span(SECONDS_HERE, SECONDS_HERE) * requests
+        passing = _passing(requests, model or settings.model)
         return (passing + given * (1 / READ_HERE_A_SECOND) + output * (1 / HERE_A_SECOND)) * (1 / 3600)
     else:
         fixed = requests * SECONDS_FIXED
         seconds = Span(fixed, fixed) + output * (1 / TOKENS_A_SECOND)
     return seconds * (1 / settings.concurrency / 3600)
+
+
+def _passing(requests: int, model: str) -> Span:
+    """Seconds of the way of all requests through engine, journal and log, where they share the model's processor."""
+    seconds = requests * SECONDS_HERE if runs_here(model) else 0.0
+    return Span(seconds, seconds)
 
 
 def runs_here(model: str) -> bool:

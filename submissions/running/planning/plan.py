@@ -6,8 +6,8 @@ can show is in `plan_values`. Not foreseen: repeated requests, cached prompts, t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from fairspace.submissions.benchmarks.detectable import Detectable, detectable
@@ -29,6 +29,7 @@ from fairspace.submissions.running.planning.lines import (
     runs_here,
 )
 from fairspace.submissions.running.planning.tokens import NOTHING, Span
+from fairspace.submissions.running.planning.tried import Readable
 from fairspace.submissions.validity.measured_error import MeasuredError
 
 __all__ = ["Cost", "Line", "Plan", "PlanSettings", "plan"]
@@ -44,6 +45,7 @@ class Plan:
         limit: what the run leaves out.
         values: what it can show.
         assumptions: in sentences.
+        readable: task -> how many of its answers to a probe were readable; {} without a probe.
     """
 
     benchmark: str
@@ -51,6 +53,7 @@ class Plan:
     limit: LimitNote
     values: tuple[Detectable, ...]
     assumptions: tuple[str, ...]
+    readable: Mapping[str, Readable] = field(default_factory=dict)
 
     @property
     def requests(self) -> int:
@@ -108,6 +111,7 @@ class Plan:
             "limit": self.limit.to_json(),
             "values": [value.to_json() for value in self.values],
             "assumptions": list(self.assumptions),
+            "readable": {task: asdict(share) for task, share in self.readable.items()},
         }
 
 
@@ -143,7 +147,8 @@ def plan(
     whole |= {image_part.task: image_part.stimuli for image_part in image_parts}
     values = detectable(opened.chosen.benchmark, chosen, whole, measured)
     note = limited(opened, image_parts, values)
-    return Plan(opened.chosen.benchmark, tuple(lines), note, values, _assumptions(lines, settings))
+    readable = {task: tried.readable for task, tried in settings.tried.items() if tried.readable is not None}
+    return Plan(opened.chosen.benchmark, tuple(lines), note, values, _assumptions(lines, settings), readable)
 
 
 def _times(lines: Sequence[Line], settings: PlanSettings) -> list[str]:
@@ -172,15 +177,36 @@ def _repeats(lines: Sequence[Line]) -> list[str]:
     return [f"Without chance a text that several requests share is answered once; different texts: {', '.join(fewer)}."]
 
 
+def _tried(lines: Sequence[Line], settings: PlanSettings) -> list[str]:
+    """What was asked before the run, and what its answers say of all."""
+    if not settings.tried:
+        return []
+    counts = ", ".join(f"{task} {tried.answers}" for task, tried in settings.tried.items())
+    notes = [
+        f"Measured by a probe of this model; answers: {counts}. Time and tokens: the 95 % intervals of their means, "
+        "with what else goes on here now. A kind of answer that is rare may not be among so few."
+    ]
+    if any(runs_here(line.model) for line in lines):
+        notes.append(f"Added to the time of a request: {SECONDS_HERE:g} s for engine, journal and log.")
+    shares = [
+        f"{task} {share.count} of {share.of} ({share.low:.0%} to {share.high:.0%})"
+        for task, tried in settings.tried.items()
+        if (share := tried.readable) is not None
+    ]
+    return [*notes, f"Readable, with the 95 % interval of all: {', '.join(shares)}."] if shares else notes
+
+
 def _assumptions(lines: Sequence[Line], settings: PlanSettings) -> tuple[str, ...]:
-    notes = []
-    if any(line.kind != "images" for line in lines):
+    notes = _tried(lines, settings)
+    if assumed := [line for line in lines if line.kind != "images" and line.task not in settings.tried]:
         notes.append(
             f"Tokens of text: {settings.characters:g} characters each (OpenAI's rule of thumb for English), measured "
-            f"on at most {settings.sample} stimuli of a task. From answers of the usual length to the longest allowed."
+            f"on at most {settings.sample} stimuli of a task. From answers of the usual length to the longest allowed, "
+            "which hardly all of them have."
         )
-        notes += [*_times(lines, settings), *_repeats(lines)]
-        notes.append("Every answer is taken to be readable; the manifest of a run says which share was.")
+        notes += _times(assumed, settings)
+        notes.append("How many answers can be read is not known before; --probe SECONDS asks a few for all of this.")
+    notes += _repeats(lines)
     if any(line.images_sent for line in lines):
         rule = "85 and 170 for each 512-pixel square (OpenAI, high detail); most: enlarged to a short side of 768"
         notes.append(f"Tokens of an image: {rule if settings.image_tokens is None else settings.image_tokens}.")

@@ -33,21 +33,30 @@ class Span:
 
     Args:
         usual: what to expect.
-        most: what it can reach: at the longest answers that are allowed, and the upper end of what was measured.
+        most: what it can reach: at the longest answers that are allowed, or the upper end of what was measured.
+        least: the lower end of what was measured; None where nothing was.
     """
 
     usual: float
     most: float
+    least: float | None = None
+
+    @property
+    def low(self) -> float:
+        """The lower end: the usual where no lower one is known."""
+        return self.usual if self.least is None else self.least
 
     def __add__(self, other: Span) -> Span:
-        return Span(self.usual + other.usual, self.most + other.most)
+        known = self.least is not None or other.least is not None
+        return Span(self.usual + other.usual, self.most + other.most, self.low + other.low if known else None)
 
     def __mul__(self, factor: float) -> Span:
-        return Span(self.usual * factor, self.most * factor)
+        least = None if self.least is None else self.least * factor
+        return Span(self.usual * factor, self.most * factor, least)
 
-    def to_json(self) -> dict[str, float]:
+    def to_json(self) -> dict[str, float | None]:
         """As JSON data."""
-        return {"usual": self.usual, "most": self.most}
+        return {"usual": self.usual, "most": self.most, "least": self.least}
 
 
 NOTHING = Span(0.0, 0.0)

@@ -301,6 +301,8 @@ def test_a_run_into_the_folder_it_stands_in_has_its_workings_beside_it(
     ("arguments", "said"),
     [
         (("--json", "--judge", "openai/m", "--out", "mine"), "--judge, --json can only be given with --dry-run"),
+        (("--probe", 5, "--out", "mine"), "--probe can only be given with --dry-run"),
+        (("--probe", 5, "--dry-run", "--images-only"), "--probe asks the model that answers"),
         ((), "Name the folder of the submission with --out"),
     ],
 )
