@@ -45,7 +45,7 @@ class Plan:
         limit: what the run leaves out.
         values: what it can show.
         assumptions: in sentences.
-        readable: task -> how many of its answers to a probe were readable; {} without a probe.
+        readable: task -> the share of its answers to a probe that were readable; {} without a probe.
     """
 
     benchmark: str
@@ -189,7 +189,7 @@ def _tried(lines: Sequence[Line], settings: PlanSettings) -> list[str]:
     if any(runs_here(line.model) for line in lines):
         notes.append(f"Added to the time of a request: {SECONDS_HERE:g} s for engine, journal and log.")
     shares = [
-        f"{task} {share.count} of {share.of} ({share.low:.0%} to {share.high:.0%})"
+        f"{task} {share.share:.0%} of {share.of} ({share.low:.0%} to {share.high:.0%})"
         for task, tried in settings.tried.items()
         if (share := tried.readable) is not None
     ]

@@ -8,23 +8,23 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from fairspace.submissions.benchmarks.asks import Ask, Part, choose
+from fairspace.submissions.running.planning.repeats import computed
 from fairspace.submissions.running.planning.tokens import CHARACTERS, FRAME
-from fairspace.submissions.running.planning.tried import LEAST, Readable, Tried, tried
+from fairspace.submissions.running.planning.tried import LEAST, Readable, Reply, Tried, tried
 
 if TYPE_CHECKING:
     from inspect_ai.model import Model
 
     from fairspace.submissions.running.asking.inspect_task import Opened
-    from fairspace.submissions.running.asking.journal import Answer
     from fairspace.submissions.running.asking.models import ModelSettings
 
 MOST = 200
-"""Requests of a task at most, however fast they are answered."""
+"""Texts of a task at most, however fast they are answered."""
 
 
 def probe(opened: Opened, model: ModelSettings, seconds: float, *, once: bool = False) -> dict[str, Tried]:
@@ -55,72 +55,81 @@ def probe(opened: Opened, model: ModelSettings, seconds: float, *, once: bool = 
     at_once = _at_once(who, model)
     share = seconds / len(opened.parts)
 
-    async def ask_all() -> dict[str, list[Answer]]:
+    texts = {task: _texts(part, opened.positions[task], once) for task, part in opened.parts.items()}
+
+    async def ask_all() -> dict[str, list[Reply]]:
         try:
-            return {task: await _ask_for(opened, task, who, share, at_once, once) for task in opened.parts}
+            return {task: await _ask_for(opened, task, who, share, at_once, texts[task].asked) for task in texts}
         finally:
             await who.api.aclose()
 
     answered = anyio.run(ask_all)
-    readable = _readable(opened, model.name, answered)
-    return {
-        task: tried(answers, _population(opened, task, once), at_once, readable.get(task))
-        for task, answers in answered.items()
-    }
+    readable = _readable(opened, model.name, answered, texts)
+    return {task: tried(replies, texts[task].of, at_once, readable.get(task)) for task, replies in answered.items()}
 
 
-async def _ask_for(opened: Opened, task: str, who: Model, seconds: float, at_once: int, once: bool) -> list[Answer]:
-    """The answers to requests of a task in random order, until its time is over; at least `LEAST` requests."""
+@dataclass(frozen=True)
+class _Text:
+    """A text, the requests that share it, and the images that go with it."""
+
+    asks: list[Ask]
+    images: Sequence[bytes]
+
+
+@dataclass(frozen=True)
+class _Texts:
+    """Texts in random order, and of how many they are a sample."""
+
+    asked: Sequence[_Text]
+    of: int
+
+
+def _texts(part: Part, positions: Sequence[int], once: bool) -> _Texts:
+    """At most `MOST` texts of a task; of equal ones a single one if `once`, where no images are shown."""
+    shared = computed(part, positions) if once else None
+    chosen = [part.stimuli[place] for place in positions]
+    places = positions if shared is not None else [positions[place] for place in choose(chosen, MOST)]
+    texts: dict[Hashable, _Text] = {}
+    for place in places:
+        shown = part.read(place)
+        for ask in shown.asks:
+            key = ask.key if shared is None else ask.prompt
+            texts.setdefault(key, _Text([], shown.images)).asks.append(ask)
+    mixed = sorted(texts.values(), key=lambda text: hashlib.sha256(repr(text.asks[0].key).encode()).digest())
+    return _Texts(mixed[:MOST], sum(each.asks for each in chosen) if shared is None else shared.requests)
+
+
+async def _ask_for(
+    opened: Opened, task: str, who: Model, seconds: float, at_once: int, texts: Sequence[_Text]
+) -> list[Reply]:
+    """The replies to texts of a task, in their order, until its time is over; to `LEAST` of them at least."""
     import anyio
 
     from fairspace.submissions.running.asking.asking import Asking
 
     part = opened.parts[task]
-    waiting = _sample(part, opened.positions[task], once)
     asking = Asking(opened.parts, None, opened.chosen.seed)
-    answers: list[Answer] = []
+    replies: list[Reply] = []
     began, begun = time.monotonic(), 0
 
     async def work() -> None:
         nonlocal begun
-        while begun < len(waiting) and (begun < LEAST or time.monotonic() < began + seconds):
-            ask, images = waiting[begun]
+        while begun < len(texts) and (begun < LEAST or time.monotonic() < began + seconds):
+            text = texts[begun]
             begun += 1
-            answer = await asking.ask(who, ask, images, part)
-            answers.append(
-                replace(
-                    answer,
-                    input_tokens=answer.input_tokens or math.ceil(len(ask.prompt) / CHARACTERS + FRAME),
-                    output_tokens=answer.output_tokens or math.ceil(len(answer.response or "") / CHARACTERS),
-                )
+            ask = text.asks[0]
+            answer = await asking.ask(who, ask, text.images, part)
+            counted = replace(
+                answer,
+                input_tokens=answer.input_tokens or math.ceil(len(ask.prompt) / CHARACTERS + FRAME),
+                output_tokens=answer.output_tokens or math.ceil(len(answer.response or "") / CHARACTERS),
             )
+            replies.append(Reply(counted, text.asks))
 
     async with anyio.create_task_group() as group:
         for _ in range(at_once):
             group.start_soon(work)
-    return answers
-
-
-def _sample(part: Part, positions: Sequence[int], once: bool) -> list[tuple[Ask, Sequence[bytes]]]:
-    """At most `MOST` requests of as many stimuli in random order, with their images; of equal texts one if `once`."""
-    chosen = [part.stimuli[place] for place in positions]
-    asks: list[tuple[Ask, Sequence[bytes]]] = []
-    for place in choose(chosen, MOST):
-        shown = part.read(positions[place])
-        asks += [(ask, shown.images) for ask in shown.asks]
-    asks.sort(key=lambda each: hashlib.sha256(repr(each[0].key).encode()).digest())
-    if once:
-        asks = list({ask.prompt: (ask, images) for ask, images in reversed(asks)}.values())[::-1]
-    return asks[:MOST]
-
-
-def _population(opened: Opened, task: str, once: bool) -> int:
-    """Requests of a task that the run computes."""
-    from fairspace.submissions.running.planning.repeats import computed
-
-    part, positions = opened.parts[task], opened.positions[task]
-    texts = computed(part, positions) if once else None
-    return texts.requests if texts is not None else sum(part.stimuli[place].asks for place in positions)
+    return replies
 
 
 def _at_once(who: Model, model: ModelSettings) -> int:
@@ -131,18 +140,30 @@ def _at_once(who: Model, model: ModelSettings) -> int:
     return 1 if model.name.startswith("python/") else model.connections
 
 
-def _readable(opened: Opened, model: str, answered: Mapping[str, Sequence[Answer]]) -> dict[str, Readable]:
-    """Task -> how many of its answers are readable; without the tasks that no reader reads."""
+def _readable(
+    opened: Opened, model: str, answered: Mapping[str, Sequence[Reply]], texts: Mapping[str, _Texts]
+) -> dict[str, Readable]:
+    """Task -> the share of its requests whose answers are readable; without the tasks that no reader reads."""
     from fairspace.submissions.running.asking.inspect_task import unstated_meta
     from fairspace.submissions.running.asking.keeping import table_of
     from fairspace.submissions.running.run import readable_shares
     from fairspace.submissions.uncertainty.proportions import clopper_pearson
 
-    answers = [answer for some in answered.values() for answer in some]
+    answers = [
+        replace(reply.answer, task=ask.task, id=ask.id, sample=ask.sample)
+        for replies in answered.values()
+        for reply in replies
+        for ask in reply.asks
+    ]
     shares = readable_shares(unstated_meta(opened, model), table_of(answers, "responses"))
     found = {}
-    for task, some in answered.items():
-        of = sum(answer.fate != "failed" for answer in some)
-        if of and (share := shares.get(f"readable_{task}")) is not None:
-            found[task] = Readable(round(share * of), of, *clopper_pearson(round(share * of), of))
+    for task, replies in answered.items():
+        requests = [len(reply.asks) for reply in replies if reply.answer.fate != "failed"]
+        share = shares.get(f"readable_{task}")
+        if not requests or share is None:
+            continue
+        effective = sum(requests) ** 2 / sum(number**2 for number in requests)
+        everything = len(requests) >= texts[task].of
+        ends = (share, share) if everything else clopper_pearson(share * effective, effective)
+        found[task] = Readable(share, len(requests), *ends)
     return found

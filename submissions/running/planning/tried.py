@@ -15,6 +15,7 @@ from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.planning.tokens import Span
 
 if TYPE_CHECKING:
+    from fairspace.submissions.benchmarks.asks import Ask
     from fairspace.submissions.running.asking.journal import Answer
 
 LEAST = 2
@@ -24,12 +25,27 @@ _LEVEL = 0.975
 
 @dataclass(frozen=True)
 class Readable:
-    """In how many of the answers a choice is read, and the 95 % interval of their share (Clopper and Pearson)."""
+    """The share of answers in which a choice is read, and its 95 % interval (Clopper and Pearson).
 
-    count: int
+    Args:
+        share: of the requests whose texts were asked.
+        of: different texts that were asked.
+        low: end of the interval; the share itself where all texts were asked.
+        high: likewise.
+    """
+
+    share: float
     of: int
     low: float
     high: float
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer to a text, and the requests of the run that it answers: several where they share the text."""
+
+    answer: Answer
+    asks: Sequence[Ask]
 
 
 @dataclass(frozen=True)
@@ -51,41 +67,46 @@ class Tried:
     readable: Readable | None
 
 
-def tried(answers: Sequence[Answer], of: int, at_once: int, readable: Readable | None = None) -> Tried:
-    """What these answers, a random sample of `of` requests, show of all of them. RunError MODEL_SILENT.
+def tried(replies: Sequence[Reply], of: int, at_once: int, readable: Readable | None = None) -> Tried:
+    """What replies to a random sample of `of` texts show of all of them. RunError MODEL_SILENT.
 
     Args:
-        answers: with any fate; the failed ones are left out.
-        of: requests that are computed in the run.
+        replies: with any fate; the failed ones are left out.
+        of: texts that are computed in the run.
         at_once: requests side by side.
         readable: of these answers.
     """
-    heard = [answer for answer in answers if answer.fate != "failed"]
-    if len(heard) < min(LEAST, of):
-        last = next((answer.reason for answer in reversed(answers) if answer.reason), "no request was answered")
+    answers = [reply.answer for reply in replies if reply.answer.fate != "failed"]
+    requests = [len(reply.asks) for reply in replies if reply.answer.fate != "failed"]
+    if len(answers) < min(LEAST, of):
+        last = next((reply.answer.reason for reply in reversed(replies) if reply.answer.reason), "no answer")
+        where = replies[0].answer.task if replies else "the probe"
         mend = "see that the model can be reached, or plan without --probe"
-        raise RunError("MODEL_SILENT", answers[0].task if answers else "the probe", last, "two answers", mend)
+        raise RunError("MODEL_SILENT", where, last, "two answers", mend)
     return Tried(
-        len(heard),
-        mean_span([answer.input_tokens for answer in heard], of),
-        mean_span([answer.output_tokens for answer in heard], of),
-        mean_span([answer.seconds / at_once for answer in heard], of),
+        len(answers),
+        mean_span([answer.input_tokens for answer in answers], of, requests),
+        mean_span([answer.output_tokens for answer in answers], of, requests),
+        mean_span([answer.seconds / at_once for answer in answers], of),
         readable,
     )
 
 
-def mean_span(sample: Sequence[float], of: int) -> Span:
+def mean_span(sample: Sequence[float], of: int, weights: Sequence[int] | None = None) -> Span:
     """The mean of `of` numbers by a simple random sample of them, and its 95 % interval; none is below the least seen.
 
     Args:
         sample: two numbers at least, or all.
         of: how many numbers there are.
+        weights: how often each number counts; once if left out. The mean is a ratio then, and its error linearised.
     """
     from scipy.special import stdtrit
 
-    n, mean = len(sample), sum(sample) / len(sample)
+    n, times = len(sample), weights or [1] * len(sample)
+    mean = sum(x * w for x, w in zip(sample, times, strict=True)) / sum(times)
     if n >= of:
         return Span(mean, mean, mean)
-    variance = sum((x - mean) ** 2 for x in sample) / (n - 1)
+    residuals = [(x - mean) * w * n / sum(times) for x, w in zip(sample, times, strict=True)]
+    variance = sum(residual**2 for residual in residuals) / (n - 1)
     error = float(stdtrit(n - 1, _LEVEL)) * math.sqrt(variance / n * (1 - n / of))
     return Span(mean, mean + error, max(mean - error, min(sample)))
