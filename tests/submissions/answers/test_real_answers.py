@@ -9,10 +9,10 @@ from fairspace.submissions.answers.measuring import measure
 
 SMOLLM2 = Path(__file__).parents[2] / "data" / "readings" / "real" / "smollm2.jsonl"
 EXPECTED = {
-    "stereotypical_bias/language_gender": (64, 63, 1, 0),
-    "stereotypical_bias/language_race": (328, 323, 4, 1),
-    "fact_or_fair/objective_authors": (28, 23, 5, 0),
-    "fact_or_fair/subjective": (29, 27, 2, 0),
+    "stereotypical_bias/language_gender": (78, 77, 1, 0),
+    "stereotypical_bias/language_race": (342, 336, 4, 2),
+    "fact_or_fair/objective_authors": (40, 34, 6, 0),
+    "fact_or_fair/subjective": (38, 36, 2, 0),
 }
 """Task -> answers, and how many of them are read right, falsely, and not at all though they make a choice."""
 
