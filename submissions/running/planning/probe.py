@@ -57,15 +57,17 @@ def probe(opened: Opened, model: ModelSettings, seconds: float, *, once: bool = 
 
     texts = {task: _texts(part, opened.positions[task], once) for task, part in opened.parts.items()}
 
-    async def ask_all() -> dict[str, list[Reply]]:
+    async def ask_all() -> dict[str, tuple[list[Reply], float]]:
         try:
             return {task: await _ask_for(opened, task, who, share, at_once, texts[task].asked) for task in texts}
         finally:
             await who.api.aclose()
 
     answered = anyio.run(ask_all)
-    readable = _readable(opened, model.name, answered, texts)
-    return {task: tried(replies, texts[task].of, at_once, readable.get(task)) for task, replies in answered.items()}
+    readable = _readable(opened, model.name, {task: replies for task, (replies, _) in answered.items()}, texts)
+    return {
+        task: tried(replies, texts[task].of, took, readable.get(task)) for task, (replies, took) in answered.items()
+    }
 
 
 @dataclass(frozen=True)
@@ -101,8 +103,11 @@ def _texts(part: Part, positions: Sequence[int], once: bool) -> _Texts:
 
 async def _ask_for(
     opened: Opened, task: str, who: Model, seconds: float, at_once: int, texts: Sequence[_Text]
-) -> list[Reply]:
-    """The replies to texts of a task, in their order, until its time is over; to `LEAST` of them at least."""
+) -> tuple[list[Reply], float]:
+    """The replies to texts of a task, until its time is over, and the seconds from the first to the last.
+
+    To `LEAST` texts at least.
+    """
     import anyio
 
     from fairspace.submissions.running.asking.asking import Asking
@@ -129,14 +134,14 @@ async def _ask_for(
     async with anyio.create_task_group() as group:
         for _ in range(at_once):
             group.start_soon(work)
-    return replies
+    return replies, time.monotonic() - began
 
 
 def _at_once(who: Model, model: ModelSettings) -> int:
-    """Requests that a model works at side by side."""
+    """Requests on their way at a time; of a model on this machine twice those that are computed, so that none waits."""
     chat = getattr(who.api, "chat", None)
     if chat is not None:
-        return int(chat.batch * chat.turns)
+        return int(2 * chat.batch * chat.turns)
     return 1 if model.name.startswith("python/") else model.connections
 
 

@@ -56,7 +56,8 @@ class Tried:
         answers: how many.
         input: tokens of the prompt.
         output: tokens of the answer.
-        seconds: by the clock, where as many requests as the model takes at a time go side by side.
+        seconds: by the clock, where requests go side by side as in a run: those of all, shared evenly by their number;
+            how they vary is told by what each one took.
         readable: None where no reader can be asked.
     """
 
@@ -67,13 +68,13 @@ class Tried:
     readable: Readable | None
 
 
-def tried(replies: Sequence[Reply], of: int, at_once: int, readable: Readable | None = None) -> Tried:
+def tried(replies: Sequence[Reply], of: int, seconds: float, readable: Readable | None = None) -> Tried:
     """What replies to a random sample of `of` texts show of all of them. RunError MODEL_SILENT.
 
     Args:
         replies: with any fate; the failed ones are left out.
         of: texts that are computed in the run.
-        at_once: requests side by side.
+        seconds: by the clock, from the first question to the last answer.
         readable: of these answers.
     """
     answers = [reply.answer for reply in replies if reply.answer.fate != "failed"]
@@ -83,11 +84,13 @@ def tried(replies: Sequence[Reply], of: int, at_once: int, readable: Readable | 
         where = replies[0].answer.task if replies else "the probe"
         mend = "see that the model can be reached, or plan without --probe"
         raise RunError("MODEL_SILENT", where, last, "two answers", mend)
+    latency = sum(answer.seconds for answer in answers)
+    share = seconds / latency if latency else 0.0
     return Tried(
         len(answers),
         mean_span([answer.input_tokens for answer in answers], of, requests),
         mean_span([answer.output_tokens for answer in answers], of, requests),
-        mean_span([answer.seconds / at_once for answer in answers], of),
+        mean_span([answer.seconds * share for answer in answers], of),
         readable,
     )
 

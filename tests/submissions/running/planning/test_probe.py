@@ -91,7 +91,7 @@ def test_a_model_that_is_silent_has_no_plan(core: Opened, tmp_path: Path) -> Non
 def test_time_and_tokens_follow_from_the_answers_that_were_tried(core: Opened) -> None:
     ask = core.parts["llm_objective"].read(0).asks[0]
     answers = [Answer("llm_objective", "a", 0, "answered", "A", "", "stop", 1, 100, n, n / 2) for n in (10, 30)]
-    seen = tried([Reply(answer, [ask]) for answer in answers], 198, 2, Readable(0.5, 2, 0.01, 0.99))
+    seen = tried([Reply(answer, [ask]) for answer in answers], 198, 10.0, Readable(0.5, 2, 0.01, 0.99))
     assert (seen.input, seen.output.usual, seen.seconds.usual) == (Span(100, 100, 100), 20, 5)
     planned = plan(core, PlanSettings("local/m", tried={"llm_objective": seen}))
     objective, subjective = planned.lines
