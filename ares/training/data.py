@@ -5,7 +5,7 @@
 | `train` | `train`, but for `stop` | N faces | experts, fusion |
 | `stop` | every 20th image of `train`, by the hash of its id | N / 10 | early stopping of both |
 | `routers` | `validation`, but for `calibration` | N / 2 | routers |
-| `calibration` | every 5th image of `validation` | N / 4 | cuts, route shares, confidence |
+| `calibration` | every 5th image of `validation` | N | cuts, route shares, confidence |
 | `test` | `test` | N / 4 | the report in `training.json` |
 
 So routers and cuts see only answers to images that no expert was trained on.
@@ -30,7 +30,7 @@ from fairspace.ares.training.drawn_faces import drawn_face
 from fairspace.builders.errors import BuildError
 
 DRAWN = "drawn:"
-_DRAWN_SHARES = {"train": 1.0, "stop": 0.1, "routers": 0.5, "calibration": 0.25, "test": 0.25}
+_DRAWN_SHARES = {"train": 1.0, "stop": 0.1, "routers": 0.5, "calibration": 1.0, "test": 0.25}
 _SPLIT = {"train": "train", "stop": "train", "routers": "validation", "calibration": "validation", "test": "test"}
 _STOP, _CALIBRATION = 20, 5
 """One image in this many of `train` stops training early; of `validation` calibrates."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairspace.ares.gate_ares import NO_FACE, OUT_OF_DISTRIBUTION, SEVERAL_FACES
-from fairspace.builders.drawn import spoilt_faces
+from fairspace.builders.drawn import spoilt_faces, spoilt_parts
 from fairspace.builders.drawn.animals import bird, cat, colour, dog, fish
 from fairspace.builders.drawn.drawing import draw_object, draw_scene, sitter
 from fairspace.builders.drawn.figure import Sitter, paint
@@ -41,11 +41,13 @@ class Kind:
         outcome: what ARES should say of them, one of `gate_ares.OUTCOMES`.
         make: random numbers, size, and (n, size, size, 3) faces -> (size, size, 3).
         held_out: whether nothing is trained on them.
+        hard: whether more of its images are trained on: they differ much, or have much of a face.
     """
 
     outcome: str
     make: Callable[[Random, int, Pixels], Pixels]
     held_out: bool = False
+    hard: bool = False
 
 
 def nonface(kind: str, part: str, number: int, faces: Pixels, *, seed: int = 0) -> Pixels:
@@ -165,6 +167,10 @@ def _texture(random: Random, size: int, faces: Pixels) -> Pixels:
     return np.clip(whole, 0, 255).astype(np.uint8)
 
 
+def _cover(random: Random, size: int, faces: Pixels, face: Pixels) -> Pixels:
+    return (_noise, _gradient, _pattern, _texture)[random.randint(4)](random, size, faces)
+
+
 KINDS: Mapping[str, Kind] = {
     "noise": Kind(NO_FACE, _noise),
     "gradient": Kind(NO_FACE, _gradient),
@@ -183,18 +189,24 @@ KINDS: Mapping[str, Kind] = {
     "mask": Kind(OUT_OF_DISTRIBUTION, _drawn(mask)),
     "faceless": Kind(NO_FACE, _drawn(_faceless)),
     "grid": Kind(SEVERAL_FACES, spoilt_faces.grid),
-    "overlaid": Kind(SEVERAL_FACES, spoilt_faces.overlaid),
+    "overlaid": Kind(SEVERAL_FACES, spoilt_faces.overlaid, hard=True),
     "several_persons": Kind(SEVERAL_FACES, _scene),
     "crop": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.crop),
     "erased": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.erased),
-    "coarse": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.coarse),
+    "coarse": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.coarse, hard=True),
     "chimera": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.chimera),
-    "blend": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.blend),
+    "blend": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.blend, hard=True),
     "squeezed": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.squeezed),
-    "shuffled": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.shuffled),
-    "upside_down": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.upside_down),
+    "shuffled": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.shuffled, hard=True),
+    "upside_down": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.upside_down, hard=True),
     "sideways": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.sideways),
-    "recoloured": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.recoloured),
+    "recoloured": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.recoloured, hard=True),
+    "smoothed": Kind(OUT_OF_DISTRIBUTION, spoilt_parts.smoothed, hard=True),
+    "covered": Kind(OUT_OF_DISTRIBUTION, spoilt_parts.replaced(_cover), hard=True),
+    "pasted": Kind(OUT_OF_DISTRIBUTION, spoilt_parts.pasted, hard=True),
+    "displaced": Kind(OUT_OF_DISTRIBUTION, spoilt_parts.displaced, hard=True),
+    "tinted": Kind(OUT_OF_DISTRIBUTION, spoilt_parts.tinted, hard=True),
+    "swirled": Kind(OUT_OF_DISTRIBUTION, spoilt_parts.swirled, hard=True),
     "cat": Kind(NO_FACE, _drawn(cat), held_out=True),
     "flower": Kind(NO_FACE, _drawn(flower), held_out=True),
     "cartoon": Kind(OUT_OF_DISTRIBUTION, _drawn(cartoon), held_out=True),

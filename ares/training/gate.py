@@ -1,8 +1,9 @@
 """Stage 5: the gate, from faces and from drawn non-faces.
 
-Faces and non-faces go through a stem that is finished; only the gate's own weights are trained. The cut is where the
-share `KEPT` of the calibration set's faces passes, which no expert was trained on. What then passes of the test set's
-faces, and of fresh non-faces of every kind, also of those that nothing was trained on, stays in the configuration.
+Faces and non-faces go through a stem that is finished; only the gate's own weights are trained. The cut is where, by
+the calibration set's faces, which neither an expert nor the gate was trained on, the share `KEPT` of all faces passes.
+What then passes of the test set's faces, and of fresh non-faces of every kind, also of those that nothing was trained
+on, stays in the configuration.
 """
 
 from __future__ import annotations
@@ -26,12 +27,14 @@ from fairspace.ares.training.loop import Stage, fit
 from fairspace.ares.training.processes import Event, Run
 from fairspace.builders.errors import BuildError
 
-KEPT = 0.99
-"""Share of the calibration set's faces that pass."""
+KEPT, CERTAINTY = 0.99, 0.95
+"""The least share of faces that pass, of all that are like the calibration set's, and how certain that is."""
 _HELD_OUT = 10
 """One image in this many stops the training."""
 _REACH = 16
 """Training images are moved by up to this part of their size, and in every other epoch mirrored."""
+_SHRUNK, _INNER = 0.15, (0.7, 0.95)
+"""Share of the training images that are shrunk in an epoch, and to what part of their size: small faces are rare."""
 _BATCH = 64
 
 
@@ -52,7 +55,8 @@ def train_gate(model: AresModel, config: TrainingConfig, data: Data, run: Run) -
     faces = {part: _faces(data, part, task, settings.faces, run) for part in parts}
     trained = torch.cat([faces["train"], faces["routers"]])
     kinds = [kind for kind, about in KINDS.items() if not about.held_out and kind not in settings.without]
-    drawn = {kind: _nonfaces(kind, "train", settings.images, trained, run) for kind in kinds}
+    counts = {kind: settings.hard if KINDS[kind].hard else settings.images for kind in kinds}
+    drawn = {kind: _nonfaces(kind, "train", count, trained, run) for kind, count in counts.items()}
     pixels = torch.cat([trained, *drawn.values()])
     outcomes = [FACE] * len(trained) + [KINDS[kind].outcome for kind, part in drawn.items() for _ in part]
     targets = torch.tensor([OUTCOMES.index(outcome) for outcome in outcomes])
@@ -70,10 +74,17 @@ def train_gate(model: AresModel, config: TrainingConfig, data: Data, run: Run) -
         return functional.cross_entropy(module(hidden).float(), wanted, reduction="sum")
 
     def losses(module: nn.Module, batches: Sequence[NDArray[np.intp]], epoch: int) -> Iterator[torch.Tensor]:
+        random = np.random.RandomState(image_seed(run.seed, "gate", epoch))
+        small = random.random_sample(len(pixels)) < _SHRUNK
+        grounds = torch.from_numpy(random.randint(0, 256, (len(pixels), 3)).astype(np.uint8))
         for batch, rows in enumerate(batches):
-            shift = np.random.RandomState(image_seed(run.seed, "gate", epoch, batch)).randint(-reach, reach + 1, 2)
+            random = np.random.RandomState(image_seed(run.seed, "gate", epoch, batch))
+            shift = random.randint(-reach, reach + 1, 2)
             images = pixels[torch.as_tensor(train[rows])].roll(shift.tolist(), (2, 3))
-            yield loss(module, train[rows], images.flip(-1) if epoch % 2 else images)
+            images = images.flip(-1) if epoch % 2 else images
+            chosen = torch.as_tensor(small[train[rows]])
+            images[chosen] = _shrunk(images[chosen], grounds[torch.as_tensor(train[rows])][chosen], random)
+            yield loss(module, train[rows], images)
 
     def score() -> dict[str, object]:
         parts = [stop[start : start + _BATCH] for start in range(0, len(stop), _BATCH)]
@@ -95,8 +106,30 @@ def train_gate(model: AresModel, config: TrainingConfig, data: Data, run: Run) -
 
 
 def kept_cut(chances: NDArray[np.float64]) -> float:
-    """The highest of (n,) probabilities of a face that at least the share `KEPT` of them reaches."""
-    return float(np.sort(chances)[int((1 - KEPT) * len(chances) + 1e-9)])
+    """The highest cut that keeps the share `KEPT` of all faces with the certainty `CERTAINTY`.
+
+    That is the k-th smallest of the n probabilities, k the largest number that Binomial(n, 1 - KEPT) reaches with that
+    certainty: a tolerance bound that holds for every distribution. The smallest of all with fewer than 299 faces, which
+    say too little.
+
+    Args:
+        chances: (n,) probabilities of a face, of faces that the gate was not trained on.
+    """
+    from scipy.stats import binom
+
+    order = int(binom.isf(CERTAINTY, len(chances), 1 - KEPT))
+    return float(np.sort(chances)[max(0, order - 1)])
+
+
+def _shrunk(images: torch.Tensor, grounds: torch.Tensor, random: np.random.RandomState) -> torch.Tensor:
+    """Images (n, 3, s, s) made smaller, upon grounds of one colour each, (n, 3)."""
+    side = images.shape[-1]
+    inner = round(side * random.uniform(*_INNER))
+    down, across = random.randint(side - inner + 1, size=2).tolist()
+    places = torch.arange(inner) * side // inner
+    whole = grounds[:, :, None, None].expand_as(images).clone()
+    whole[:, :, down : down + inner, across : across + inner] = images[:, :, places][..., places]
+    return whole
 
 
 def _chances(gate: Gate, stem: nn.Module, images: torch.Tensor, run: Run) -> NDArray[np.float64]:

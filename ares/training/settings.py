@@ -126,6 +126,7 @@ class GateSettings(Schedule):
         hidden: channels of its convolutions.
         faces: at most so many of each part.
         images: non-faces of each kind that it is trained on.
+        hard: the same of each kind that is `hard`.
         tested: non-faces of each kind that count what passes.
         without: kinds of `drawn_nonfaces` that are left out of its training, beside those held out.
     """
@@ -134,6 +135,7 @@ class GateSettings(Schedule):
     hidden: int = Field(gt=0)
     faces: int = Field(gt=0)
     images: int = Field(gt=0)
+    hard: int = Field(gt=0)
     tested: int = Field(gt=0)
     without: list[str] = []
 

@@ -92,6 +92,7 @@ kind = "convnext"
 hidden = 4
 faces = 20
 images = 2
+hard = 2
 tested = 1
 learning_rate = 1e-3
 epochs = 2

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from importlib.metadata import PackageNotFoundError, distribution
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +19,7 @@ from fairspace.ares.gate_ares import NO_FACE, OUT_OF_DISTRIBUTION, OUTCOMES, SEV
 from fairspace.ares.image_processing_ares import AresImageProcessor
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.training.data import DrawnFaces
+from tests.ares.training.public_images import DRAWING, NOTHING, outcomes, public_images
 
 IMAGES = 24
 GATE = {"kind": "convnext", "channels": 24, "side": 16, "hidden": 4}
@@ -145,25 +144,11 @@ def test_one_of_several_detected_faces_that_is_none_leaves_the_others(model: Are
     assert routes["reason"].to_pylist() == [NO_FACE] * 4
 
 
-PHOTOS = r"(gradio/(media_assets/images|test_data)|sklearn/datasets/images)/[a-z0-9]+\.jpe?g"
-"""Photos without a person that packages ship: animals, a tower, a temple, a flower."""
-
-
-def photos() -> Iterator[Path]:
-    for package in ("gradio", "scikit-learn"):
-        try:
-            files = distribution(package).files or []
-        except PackageNotFoundError:
-            continue
-        yield from (Path(str(file.locate())) for file in files if re.fullmatch(PHOTOS, str(file)))
-
-
 @pytest.mark.slow
-def test_no_photo_that_packages_ship_is_labelled_by_a_model_of_drawings(trained_ares: Path) -> None:
-    files = [file for file in photos() if file.is_file()]
-    if not files:
-        pytest.skip("neither gradio nor scikit-learn is installed with its photos")
-    model = AresModel.from_pretrained(trained_ares).eval()
-    statuses = {file.name: each[0].status for file, each in zip(files, model.classify(files), strict=True)}
-    labelled = [name for name, status in statuses.items() if status == "ok"]
-    assert labelled == []
+def test_no_image_without_a_face_that_packages_ship_is_labelled_by_a_model_of_drawings(trained_ares: Path) -> None:
+    """Photos and drawings of gradio, scikit-learn, matplotlib and scikit-image; those of faces may be refused, too."""
+    images = [each for each in public_images() if each.shows in (NOTHING, DRAWING)]
+    if not images:
+        pytest.skip("none of the packages is installed with its images")
+    answered = outcomes(images)
+    assert [name for name, outcome in answered.items() if outcome == "ok"] == []

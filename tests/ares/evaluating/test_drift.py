@@ -133,7 +133,7 @@ def test_a_generator_with_other_images_is_warned_about_and_the_other_is_not(worl
     assert list(found.warnings) == ["noise"]
     for check in found.checks:
         assert check.images == 120
-        assert check.calibration == 150
+        assert check.calibration == 600
         assert check.adjusted is not None
         assert check.p is not None
         assert check.effect is not None
