@@ -84,7 +84,7 @@ def test_every_epoch_is_logged_with_its_confusion_matrix(trained: Path) -> None:
 def test_calibration_keeps_routes_confidence_and_cuts(trained: Path) -> None:
     calibration = json.loads((trained / CALIBRATION).read_text())
     skin = calibration["tasks"]["skin_tone"]
-    assert sum(skin["routes"].values()) == skin["images"] == 60
+    assert sum(skin["routes"].values()) == skin["images"] == 120
     assert skin["cuts"] == AresModel.from_pretrained(trained).config.task("skin_tone")["cuts"]
     assert sorted(skin["confidence"]["values"]) == skin["confidence"]["values"]
 
