@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from fairspace.leaderboard_space.attempts import Attempts
 from fairspace.leaderboard_space.log_state import Entry, LogState
@@ -11,28 +11,50 @@ from fairspace.leaderboard_space.same_answers import SameAnswers
 from fairspace.submissions.results.attempts import allow_for_attempts
 from fairspace.submissions.results.board import keep_out
 from fairspace.submissions.results.quarantine import IN_QUARANTINE, quarantined
-from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row import Row, row_with
 
 
-def without_ranks(
-    rows: Sequence[Row], folded: LogState, shown: Sequence[Entry], benchmark: str, standard: str
-) -> list[Row]:
+@dataclass(frozen=True)
+class Shown:
+    """The rows of a benchmark that were scored here, and what the log says of their ranks, under every standard.
+
+    Args:
+        entries: in the order of the log.
+        copied: entry -> why it has no rank: a copy, or an earlier attempt.
+        alike: entry -> why it waits for a maintainer.
+        released: those that a maintainer let out of quarantine.
+    """
+
+    entries: Sequence[Entry]
+    copied: Mapping[str, str]
+    alike: Mapping[str, str]
+    released: frozenset[str]
+
+    @classmethod
+    def of(cls, folded: LogState, entries: Sequence[Entry]) -> Shown:
+        """What the log says of entries."""
+        copied = earlier_attempts(folded.attempts, entries) | copies(folded.same, entries)
+        released = frozenset(logged.entry for logged in entries if logged.released)
+        return cls(entries, copied, too_alike(folded.same, entries), released)
+
+
+def without_ranks(rows: Sequence[Row], attempts: Attempts, shown: Shown, benchmark: str, standard: str) -> list[Row]:
     """The rows of a board; copies, earlier attempts and rows in quarantine have no rank and say why.
 
     Args:
         rows: of the board, with the numbers that ranks go by.
-        folded: what the log says.
-        shown: of the rows that were scored here, in the order of the log.
+        attempts: which each of them is.
+        shown: of the rows that were scored here.
         benchmark: of the board.
         standard: of the board.
     """
-    reasons = earlier_attempts(folded.attempts, shown) | copies(folded.same, shown)
-    kept = [keep_out(row, reasons[row.entry]) if row.entry in reasons else row for row in rows]
-    kept = allow_for_attempts([_counted(row, folded.attempts) for row in kept], benchmark, standard)
-    released = {logged.entry for logged in shown if logged.released}
-    waiting = too_alike(folded.same, shown) | dict.fromkeys(
-        quarantined(kept, benchmark, standard, released), IN_QUARANTINE
-    )
+    copied = shown.copied
+    kept = [keep_out(row, copied[row.entry]) if row.entry in copied else row for row in rows]
+    kept = allow_for_attempts([_counted(row, attempts) for row in kept], benchmark, standard)
+    waiting = {
+        **shown.alike,
+        **dict.fromkeys(quarantined(kept, benchmark, standard, shown.released), IN_QUARANTINE),
+    }
     return [keep_out(row, waiting[row.entry]) if row.entry in waiting else row for row in kept]
 
 
@@ -54,8 +76,8 @@ def _counted(row: Row, attempts: Attempts) -> Row:
     if not number:
         return row
     remark = (f"attempt {number} at this model: its rank allows for the best of {number}",) if number > 1 else ()
-    counted = replace(row, attempt=number, account_attempt=attempts.of_account[row.entry])
-    return replace(counted, remarks=(*row.remarks, *remark))
+    about = {"attempt": number, "account_attempt": attempts.of_account[row.entry]}
+    return row_with(row, **about, remarks=(*row.remarks, *remark))
 
 
 def copies(same: SameAnswers, shown: Iterable[Entry]) -> dict[str, str]:

@@ -23,7 +23,7 @@ from fairspace.leaderboard_space.events import Event
 from fairspace.leaderboard_space.folding.collector import pause_collector
 from fairspace.leaderboard_space.folding.kept_fold import KeptFold
 from fairspace.leaderboard_space.folding.logged_rows import LoggedRows
-from fairspace.leaderboard_space.keeping_out import without_ranks
+from fairspace.leaderboard_space.keeping_out import Shown, without_ranks
 from fairspace.leaderboard_space.log_state import Entry, LogState, Submission, baseline_of
 from fairspace.leaderboard_space.storage import Storage, StorageError, result_path, submission_path
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
@@ -54,6 +54,8 @@ class State:
         self._lock = threading.RLock()
         self._folded = LogState(key=key)
         self._rows = LoggedRows()
+        self._shown: dict[str, tuple[int, Shown]] = {}
+        """Benchmark -> last event, and the rows as of then: every standard has the same."""
         self.kept = kept
         self.snapshots = Snapshots(self._board, pace)
         self.adjusted = AdjustedBoards(self.board)
@@ -182,13 +184,11 @@ class State:
 
     def _board(self, benchmark: str, standard: str) -> tuple[Row, ...]:
         """The rows of a released board as the log has them now."""
-        with self._lock:
-            shown = list(self._shown(benchmark))
+        shown = self._shown_now(benchmark)
         rows: list[Row] = list(published_rows(benchmark, standard))
-        with pause_collector(not any(self._rows.has(logged, standard) for logged in shown)):
-            rows += [self._rows.of(logged, standard) for logged in shown]
-        with self._lock:
-            rows = without_ranks(rows, self._folded, shown, benchmark, standard)
+        with pause_collector(not any(self._rows.has(logged, standard) for logged in shown.entries)):
+            rows += [self._rows.of(logged, standard) for logged in shown.entries]
+        rows = without_ranks(rows, self._folded.attempts, shown, benchmark, standard)
         return tuple(tiered(ranked(rows, benchmark, standard), benchmark, standard))
 
     def full(self, entry: str) -> Result | None:
@@ -215,7 +215,15 @@ class State:
         }
         return orjson.dumps(boards, option=orjson.OPT_SORT_KEYS)
 
-    def _shown(self, benchmark: str) -> Iterable[Entry]:
+    def _shown_now(self, benchmark: str) -> Shown:
+        with self._lock:
+            number, shown = self._shown.get(benchmark, (-1, None))
+            if shown is None or number != self._folded.number:
+                shown = Shown.of(self._folded, list(self._on_board(benchmark)))
+                self._shown[benchmark] = (self._folded.number, shown)
+            return shown
+
+    def _on_board(self, benchmark: str) -> Iterable[Entry]:
         """What the board shows; of a baseline that several versions of this software scored, the newest."""
         newest = self._folded.baselines
         for logged in self._folded.entries.values():

@@ -9,7 +9,15 @@ import numpy as np
 
 from fairspace.leaderboard_space.boards.board_cache import BoardCache, by_entry
 from fairspace.leaderboard_space.boards.figures import plots
-from fairspace.leaderboard_space.boards.figures.figures import Drawing, Figure, Source, Table, cell, value_of
+from fairspace.leaderboard_space.boards.figures.figures import (
+    Drawing,
+    Figure,
+    Source,
+    Table,
+    cell,
+    has_number,
+    value_of,
+)
 from fairspace.leaderboard_space.boards.figures.plots import SIGNS, SYMBOLS, bounds_of, interval_of, told
 from fairspace.leaderboard_space.boards.figures.radar import radar
 from fairspace.leaderboard_space.boards.figures.ranking import ranking
@@ -89,7 +97,8 @@ def _tradeoff(attribute: str) -> Callable[[Source], Drawing]:
     def draw(source: Source) -> Drawing:
         truth = STANDARDS[source.standard].truth
         what = f"tradeoff {attribute}"
-        rows, note = source.some(MOST, what, lambda row: bool(coordinates(row, attribute, truth)))
+        pairs = [names for _, names in _axes(attribute, truth)]
+        rows, note = source.some(MOST, what, lambda row: any(_has_both(row, names) for names in pairs))
         marks = _MARKS.get_or_make(
             (source.benchmark, (source.standard, source.table), what),
             lambda: source.rows,
@@ -141,15 +150,26 @@ def _plane(points: Sequence[Point], groups: int) -> Map:
 
 def coordinates(row: Row, attribute: str, truth: str = "paper") -> dict[str, tuple[Value, Value]]:
     """Kind of question -> (S_fact under a truth, S_E), for those that the row has."""
-    version = "" if truth == "paper" else f"{truth}_"
     by_question = {}
-    for question, contexts in CONTEXTS.items():
-        for context in contexts:
-            x = value_of(row, f"factuality_{version}{context}_{attribute}")
-            y = value_of(row, f"entropy_{context}_{attribute}")
-            if x is not None and y is not None and x.value is not None and y.value is not None:
-                by_question[question] = (x, y)
+    for question, names in _axes(attribute, truth):
+        x, y = (value_of(row, name) for name in names)
+        if x is not None and y is not None and _has_both(row, names):
+            by_question[question] = (x, y)
     return by_question
+
+
+def _axes(attribute: str, truth: str) -> list[tuple[str, tuple[str, str]]]:
+    """Kind of question, and the names of S_fact and S_E, for every context."""
+    version = "" if truth == "paper" else f"{truth}_"
+    return [
+        (question, (f"factuality_{version}{context}_{attribute}", f"entropy_{context}_{attribute}"))
+        for question, contexts in CONTEXTS.items()
+        for context in contexts
+    ]
+
+
+def _has_both(row: Row, names: tuple[str, str]) -> bool:
+    return all(has_number(row, name) for name in names)
 
 
 def _basic(source: Source) -> tuple[list[Line], Table]:

@@ -13,6 +13,7 @@ import pickle
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -67,14 +68,16 @@ class KeptFold:
             file.seek(_SIGNATURE)
             unpickler = pickle.Unpickler(file)  # noqa: S301
             index, count = unpickler.load()
-            if not self.storage.resume(index):
+            with ThreadPoolExecutor(1) as beside:  # the digest of a log of gigabytes takes another core
+                resumed = beside.submit(self.storage.resume, index)
+                state: LogState = pickle.loads(unpickler.load())  # noqa: S301
+                rows: dict[str, Mapping[str, Row]] = {}
+                while len(state.entries) < count:
+                    for entry, rows_of in unpickler.load():
+                        state.entries[entry.entry] = entry
+                        rows[entry.entry] = rows_of
+            if not resumed.result():
                 return None
-            state: LogState = pickle.loads(unpickler.load())  # noqa: S301
-            rows: dict[str, Mapping[str, Row]] = {}
-            while len(state.entries) < count:
-                for entry, rows_of in unpickler.load():
-                    state.entries[entry.entry] = entry
-                    rows[entry.entry] = rows_of
         self.number = state.number
         return Fold(state, rows)
 

@@ -92,6 +92,12 @@ class PackedValues(Mapping[str, Value]):
         )
         return created
 
+    def number(self, name: str) -> float | None:
+        """As `number_of`."""
+        place = self._places.get(name)
+        value = nan if place is None else self._numbers[3 * place]
+        return None if isnan(value) else value
+
     def get(self, name: str, default: Any = None) -> Any:
         """As of every mapping, without an exception for a name that is not here."""
         return self[name] if name in self._places else default

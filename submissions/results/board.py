@@ -27,7 +27,7 @@ from fairspace.submissions.results.row import Row, row_with
 from fairspace.submissions.results.row_classes import ORDER, RowClass
 from fairspace.submissions.results.scoring import find_standard, limits_of, rescore
 from fairspace.submissions.results.tiers import tiered
-from fairspace.submissions.values import not_run
+from fairspace.submissions.values import not_run, number_of
 
 UNSCORABLE = "this version of fairspace cannot score it"
 """Why a row is not ranked that an earlier or a later version wrote."""
@@ -121,7 +121,7 @@ def keep_out(row: Row, *reasons: str) -> Row:
     if not reasons:
         return row
     unranked = tuple(dict.fromkeys((*reasons, *row.unranked)))
-    return replace(row, ranked=None, rank=None, unranked=unranked, kept_out=(*row.kept_out, *reasons))
+    return row_with(row, ranked=None, rank=None, unranked=unranked, kept_out=(*row.kept_out, *reasons))
 
 
 def entry(result: Result) -> str:
@@ -230,8 +230,7 @@ def ranked(rows: Iterable[Row], benchmark: str, standard: str = "") -> list[Row]
     def value_of(row: Row) -> float | None:
         if row.ranked is not None:
             return row.ranked
-        value = row.scores.get(ranking_of(row, bench, standard))
-        return None if value is None else value.value
+        return number_of(row.scores, ranking_of(row, bench, standard))
 
     rows = list(rows)
     groups = sorted({row.group for row in rows}, reverse=True)  # the newest revision first, printed rows last

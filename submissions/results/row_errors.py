@@ -20,7 +20,7 @@ from fairspace.submissions.results.scoring import find_standard
 from fairspace.submissions.uncertainty.score_draws import Drawn, many_score_draws
 from fairspace.submissions.uncertainty.scores import chances_of, uncertainties_of
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
-from fairspace.submissions.values import Value
+from fairspace.submissions.values import Value, number_of
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,10 @@ class _Sure(Mapping[str, Value]):
         sure = object.__new__(Value)  # both were checked already
         vars(sure).update(vars(value), uncertainty=error)
         return sure
+
+    def number(self, name: str) -> float | None:
+        """As `number_of`."""
+        return number_of(self._scores, name)
 
     def __contains__(self, name: object) -> bool:
         return name in self._scores

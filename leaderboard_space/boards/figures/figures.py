@@ -22,7 +22,7 @@ from fairspace.submissions.errors import plain
 from fairspace.submissions.results.by_result import ByResult
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row
-from fairspace.submissions.values import Value
+from fairspace.submissions.values import Value, number_of
 
 Place = Literal["board", "model", "compare", "space"]
 
@@ -178,6 +178,11 @@ class Figure:
 def value_of(row: Row, name: str) -> Value | None:
     """A row's score or raw value; None if it has no value of that name."""
     return row.scores.get(name) or row.values.get(name)
+
+
+def has_number(row: Row, name: str) -> bool:
+    """Whether a row's value of that name has a number."""
+    return number_of(row.scores if name in row.scores else row.values, name) is not None
 
 
 def values_table(rows: Sequence[Row], names: dict[str, str], digits: int = 2, scale: float = 1.0) -> Table:

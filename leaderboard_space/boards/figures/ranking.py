@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from fairspace.leaderboard_space.boards.figures.figures import Drawing, Source, Table, cell, value_of
+from fairspace.leaderboard_space.boards.figures.figures import Drawing, Source, Table, cell, has_number
 from fairspace.leaderboard_space.boards.figures.plots import dot, ends_of
 from fairspace.leaderboard_space.boards.telling import behind
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
@@ -40,11 +40,7 @@ def ranking(
     """
 
     def draw(source: Source) -> Drawing:
-        def has(row: Row) -> bool:
-            value = value_of(row, score(row))
-            return value is not None and value.value is not None
-
-        some, note = source.some(most, f"ranking {title}", has)
+        some, note = source.some(most, f"ranking {title}", lambda row: has_number(row, score(row)))
         rows = with_errors(some, source.standard)
         numbers = {row.entry: row.scores[score(row)] for row in rows}
         lines = []

@@ -77,10 +77,10 @@ def folded_columns(total: Column, up: bool) -> tuple[BoardColumn, ...]:
         "debiased": intervals.error_of(total, lambda about: about.debiased),
         "bounds": lambda row: worst_case(total, row, up) if bounds(total, row) else None,
         "worst": lambda row: worst_case(total, row, up),
-        "tier": lambda row: row.tier,
-        "ranks": intervals.best_rank,
     }
-    return tuple(BoardColumn(key, key, of, lambda row: Cell(""), True, up, errors=True) for key, of in keys.items())
+    ranks: dict[str, Callable[[Row], Key]] = {"tier": lambda row: row.tier, "ranks": intervals.best_rank}
+    folded = [BoardColumn(key, key, of, lambda row: Cell(""), True, up, errors=True) for key, of in keys.items()]
+    return (*folded, *(BoardColumn(key, key, of, lambda row: Cell(""), True, up) for key, of in ranks.items()))
 
 
 def _further(view: View, rows: Sequence[Row]) -> tuple[Column, ...]:
@@ -108,7 +108,7 @@ def _behind(part: Slice) -> Callable[[Row], Cell]:
 
 def _total(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> BoardColumn:
     """The effect with its interval; all else that is known of it is folded away below."""
-    numbers = {row.entry: value.value for row in rows if (value := column.of(row)) and value.value is not None}
+    numbers = {row.entry: number for row in rows if (number := column.number(row)) is not None}
     ideal = next((ideal.number for row in rows if (ideal := ideal_of(row, column.score))), None)
     scale = Scale.of(numbers, rows, 0.0, ideal)
 

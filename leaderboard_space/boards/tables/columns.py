@@ -59,7 +59,7 @@ class BoardColumn:
         falling: its largest number stands first when it is sorted by for the first time.
         total: it is what ranks go by.
         hint: what its numbers are, where the header does not say.
-        errors: it is sorted by what `fairspace.submissions.results.row_errors` makes.
+        errors: it is sorted by what `fairspace.submissions.results.row_errors` makes, so by the row's result alone.
         words: what its numbers are, in a few words.
     """
 

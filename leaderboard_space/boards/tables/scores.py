@@ -9,7 +9,7 @@ from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.three_numbers import lacking
-from fairspace.submissions.values import Value
+from fairspace.submissions.values import Value, number_of
 
 LONGEST_REASON = 90
 """Characters that a board's cell shows; a model's page shows all."""
@@ -37,8 +37,7 @@ class Column:
 
     def number(self, row: Row) -> float | None:
         """The number to sort by and to show."""
-        value = self.of(row)
-        return None if value is None else value.value
+        return number_of(row.scores if self.score in row.scores else row.values, self.score)
 
     def text(self, row: Row) -> str:
         """What stands in the cell: the number, or the state in words."""

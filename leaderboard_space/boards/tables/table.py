@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from fairspace.leaderboard_space.adjusted_boards import ADJUSTED
@@ -21,6 +20,7 @@ from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.state import State
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import plain
+from fairspace.submissions.results.by_result import ByResult
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_classes import ORDER
 from fairspace.submissions.results.row_errors import with_errors
@@ -39,12 +39,15 @@ class Note:
 class _Searched:
     """Search fields of a row, prepared for comparison; `size` in billions of parameters, nan where none is stated."""
 
-    row: Row
     words: str
     licence: str
     architecture: str
-    provenance: str
     size: float
+
+
+_SEARCHED: ByResult[_Searched] = ByResult()
+_KEYS: ByResult[dict[tuple[str, str], Key]] = ByResult()
+"""Score that ranks go by and column -> what a row with a result is sorted by. A new snapshot shows few new results."""
 
 
 class BoardTable:
@@ -65,10 +68,12 @@ class BoardTable:
         folded = folded_columns(part.total, find_benchmark(view.benchmark).higher_is_better)
         self.columns = {column.key: column for column in (*folded, *self.front, *self.choice.all())}
         self.numbers = numbers
+        self._total = part.total.score
         self._searched = {row.entry: _searched(row) for row in self.rows}
         self._keys: dict[str, list[Key]] = {}
         self._orders: dict[str, list[Row]] = {"": self.rows, "rank": self.rows}
         searched = self._searched.values()
+        self._classes = [ORDER[row.row_class] for row in self.rows]
         self.classes = Counter(row.row_class for row in self.rows)
         self.protocols = list(dict.fromkeys(row.protocol for row in self.rows))
         self.licences = sorted({row.licence for row in searched} - {""})
@@ -83,7 +88,7 @@ class BoardTable:
             wanted = set(query.models)
             rows = [row for row in rows if row.entry in wanted]
         for fits in _filters(query):
-            rows = [row for row in rows if fits(self._searched[row.entry])]
+            rows = [row for row in rows if fits(row, self._searched[row.entry])]
         return rows
 
     def column(self, sort: str) -> tuple[BoardColumn, bool]:
@@ -100,47 +105,73 @@ class BoardTable:
         column, falling = self.column(sort)
         if sort not in self._orders:
             if column.key not in self._keys:
-                self._keys[column.key] = [column.sort_by(row) for row in (self._sure if column.errors else self.rows)]
+                self._keys[column.key] = (
+                    self._keys_of(column) if column.errors else list(map(column.sort_by, self.rows))
+                )
             self._orders[sort] = self._order(self._keys[column.key], falling)
         return self._orders[sort]
 
-    @cached_property
-    def _sure(self) -> list[Row]:
-        """The rows with their errors."""
-        standards = [row.result.standard for row in self.rows if row.result is not None]
-        return with_errors(self.rows, standards[0]) if standards else self.rows
+    def _keys_of(self, column: BoardColumn) -> list[Key]:
+        """What the rows are sorted by in a column of errors, which few of them have not been sorted by before."""
+        about = (self._total, column.key)
+        kept = [{} if row.result is None else _KEYS.get(row.result) or {} for row in self.rows]
+        new = [row for row, keys in zip(self.rows, kept, strict=True) if about not in keys]
+        standards = [row.result.standard for row in new if row.result is not None]
+        made = {row.entry: column.sort_by(row) for row in (with_errors(new, standards[0]) if standards else new)}
+        for row in new:
+            if row.result is not None:
+                _KEYS.put(row.result, {**(_KEYS.get(row.result) or {}), about: made[row.entry]})
+        pairs = zip(self.rows, kept, strict=True)
+        return [keys[about] if about in keys else made[row.entry] for row, keys in pairs]
 
     def _order(self, keys: Sequence[Key], falling: bool) -> list[Row]:
-        with_key = [(key, row) for key, row in zip(keys, self.rows, strict=True) if key is not None]
-        with_key.sort(key=lambda pair: pair[0], reverse=falling)
-        without = [row for key, row in zip(keys, self.rows, strict=True) if key is None]
-        ordered = [row for _, row in with_key] + without
-        return sorted(ordered, key=lambda row: ORDER[row.row_class])  # no class stands above an earlier one
+        """The rows by their keys; no class stands above an earlier one, and rows without a key stand last in theirs."""
+        by_class: dict[int, list[int]] = {}
+        for place, number in enumerate(self._classes):
+            by_class.setdefault(number, []).append(place)
+        ordered: list[Row] = []
+        for number in sorted(by_class):
+            with_key = [place for place in by_class[number] if keys[place] is not None]
+            with_key.sort(key=keys.__getitem__, reverse=falling)  # type: ignore[arg-type]
+            without = [place for place in by_class[number] if keys[place] is None]
+            ordered += [self.rows[place] for place in (*with_key, *without)]
+        return ordered
 
 
-def _filters(query: BoardQuery) -> list[Callable[[_Searched], bool]]:
+def _filters(query: BoardQuery) -> list[Callable[[Row, _Searched], bool]]:
     """What a row must fit, one function for each filter that is set."""
     words = plain(query.q).casefold().split()
     licence, architecture = query.licence.casefold(), query.architecture.casefold()
-    filters: list[tuple[Any, Callable[[_Searched], bool]]] = [
-        (words, lambda about: all(word in about.words for word in words)),
-        (query.ranked, lambda about: about.row.rank is not None),
-        (query.provenance, lambda about: about.provenance == query.provenance),
-        (licence, lambda about: about.licence.casefold() == licence),
-        (architecture, lambda about: about.architecture.casefold() == architecture),
-        (query.open_weights, lambda about: about.row.facts.open_weights is (query.open_weights == "yes")),
-        (query.task, lambda about: query.task in about.row.facts.tasks),
-        (query.size_from is not None, lambda about: about.size >= (query.size_from or 0.0)),
-        (query.size_to is not None, lambda about: about.size <= (query.size_to or 0.0)),
+    filters: list[tuple[Any, Callable[[Row, _Searched], bool]]] = [
+        (words, lambda row, about: all(word in about.words for word in words)),
+        (query.ranked, lambda row, about: row.rank is not None),
+        (query.provenance, lambda row, about: provenance_of(row) == query.provenance),
+        (licence, lambda row, about: about.licence.casefold() == licence),
+        (architecture, lambda row, about: about.architecture.casefold() == architecture),
+        (query.open_weights, lambda row, about: row.facts.open_weights is (query.open_weights == "yes")),
+        (query.task, lambda row, about: query.task in row.facts.tasks),
+        (query.size_from is not None, lambda row, about: about.size >= (query.size_from or 0.0)),
+        (query.size_to is not None, lambda row, about: about.size <= (query.size_to or 0.0)),
     ]
     return [fits for is_set, fits in filters if is_set]
 
 
 def _searched(row: Row) -> _Searched:
+    """Made once for each result: the fields are stated with it."""
+    if row.result is None:
+        return _search_fields(row)
+    kept = _SEARCHED.get(row.result)
+    if kept is None:
+        kept = _search_fields(row)
+        _SEARCHED.put(row.result, kept)
+    return kept
+
+
+def _search_fields(row: Row) -> _Searched:
     words = f"{plain(row.model)}\n{plain(row.organisation)}".casefold()
     licence, architecture = plain(row.facts.licence).strip(), plain(row.facts.architecture).strip()
     size = math.nan if row.facts.parameters is None else row.facts.parameters
-    return _Searched(row, words, licence, architecture, provenance_of(row), size)
+    return _Searched(words, licence, architecture, size)
 
 
 def _footnotes(view: View, part: Slice, rows: Sequence[Row]) -> tuple[list[Note], dict[tuple[str, str], int]]:
