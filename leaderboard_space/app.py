@@ -26,7 +26,7 @@ from fairspace.leaderboard_space.boards.fronts import fronts
 from fairspace.leaderboard_space.boards.query import BoardQuery
 from fairspace.leaderboard_space.boards.tables.table import board_table
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.folding.collector import pause_collector
+from fairspace.leaderboard_space.folding.collector import collect_rarely, pause_collector
 from fairspace.leaderboard_space.gradio_pages.gate import Gate
 from fairspace.leaderboard_space.operation.heaps import share_heaps
 from fairspace.leaderboard_space.operation.logs import configure
@@ -172,6 +172,7 @@ def serve(settings: Settings, host: str = "127.0.0.1", port: int = 7860) -> None
         raise UsageError(f"--insecure-local lets everybody submit who can reach {host}; use it only with 127.0.0.1.")
     configure()
     share_heaps()
+    collect_rarely()
     space = Space.open(settings)
     sys.setswitchinterval(SWITCH_SECONDS)
     space.state.snapshots.prepare = partial(_prepare, space)

@@ -29,6 +29,8 @@ BYTES = 64 << 20
 """Of all answers that are kept; those of adjusted boards have an eighth of it."""
 MAKERS = 4
 """Answers that are made at a time, each for another client."""
+DOWNLOADS = 1
+"""Whole tables that are made at a time, beside those answers: pages do not wait for them."""
 ADJUSTERS = 2 * ADJUSTED
 """Answers of adjusted boards beside those, each for another client: released ones do not wait for them, and more than
 may wait for such a board are refused at once."""
@@ -52,9 +54,10 @@ class Answers:
         self.app, self.state = app, space.state
         self._kept = {False: KeptAnswers(most - most // 8), True: KeptAnswers(most // 8)}
         limited = bool(space.settings.requests_a_minute)
-        self._turns = {False: Turns(MAKERS, 1 if limited else MAKERS), True: Turns(ADJUSTERS)}
-        """Whether a board is adjusted -> its own room and turns: of adjusted ones there is no end."""
-        self._renewals = {False: Turns(1), True: Turns(1)}
+        pages = Turns(MAKERS, 1 if limited else MAKERS)
+        self._turns = {"page": pages, "download": Turns(DOWNLOADS), "adjusted": Turns(ADJUSTERS)}
+        """Kind of answer -> its own turns; adjusted boards have their own room, too, for there is no end of them."""
+        self._renewals = {kind: Turns(1) for kind in self._turns}
         """Turns of answers that nobody waits for: they take no place of one that somebody waits for."""
         self._seconds = Rate(MAKING_SECONDS if limited else 0, MAKING_WITHIN)
         self._renewing: dict[Hashable, asyncio.Task[None]] = {}
@@ -99,7 +102,7 @@ class Answers:
                     return answer
                 continue
             self._check_seconds(who)
-            async with self._turns[wanted.adjusted].turn(who, partial(self._seconds.spend, who)):
+            async with self._turns[_kind(wanted)].turn(who, partial(self._seconds.spend, who)):
                 if not public:
                     return await self._made(request.scope, receive, wanted)
                 if key not in self._flights:  # else another's turn came first, and this one is free for who needs it
@@ -135,7 +138,7 @@ class Answers:
 
         try:
             self._check_seconds(who)
-            async with self._renewals[wanted.adjusted].turn(who, partial(self._seconds.spend, who)):
+            async with self._renewals[_kind(wanted)].turn(who, partial(self._seconds.spend, who)):
                 if key not in self._flights:
                     await self._shared(scope, nothing, key, wanted)
         except SpaceError:
@@ -162,3 +165,10 @@ class Answers:
         ended = clock()
         headers, body = list(start["headers"]), b"".join(content)
         return Answer(start["status"], headers, body, request.get("route"), version, ended, ended - began)
+
+
+def _kind(wanted: Wanted) -> str:
+    """Whose turn an answer waits for."""
+    if wanted.adjusted:
+        return "adjusted"
+    return "download" if wanted.path.startswith("/download/") else "page"

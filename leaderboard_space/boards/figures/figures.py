@@ -73,10 +73,17 @@ class _Fit:
 
     @classmethod
     def of(cls, rows: Sequence[Row], has: Callable[[Row], bool]) -> _Fit:
-        fit = {row.entry: place for place, row in enumerate(rows) if has(row)}
-        order = [rows[place] for place in fit.values()]
+        fit: dict[str, int] = {}
+        order: list[Row] = []
+        without: list[Row] = []
+        for place, row in enumerate(rows):
+            if has(row):
+                fit[row.entry] = place
+                order.append(row)
+            else:
+                without.append(row)
         order.sort(key=lambda row: (row.row_class == "handed in", float("inf") if row.rank is None else row.rank))
-        return cls(fit, order, [row for row in rows if row.entry not in fit])
+        return cls(fit, order, without)
 
     def note(self, drawn: int) -> str:
         """A note on the rows that are left out."""

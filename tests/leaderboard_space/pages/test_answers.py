@@ -287,7 +287,7 @@ def test_who_waits_for_what_another_has_made_takes_no_turn(board: Opened) -> Non
         await made(scope, receive, send)
 
     answers = Answers(slow, board.space)
-    answers._turns[False] = Turns(MAKERS, MAKERS)  # as where a client may ask for any number at a time
+    answers._turns["page"] = Turns(MAKERS, MAKERS)  # as where a client may ask for any number at a time
 
     async def ask() -> None:
         asking = [asyncio.create_task(_ask(answers, app, "q=slow")) for _ in range(2 * MAKERS)]
