@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +22,7 @@ from fairspace.submissions.benchmarks.registry import benchmark as find_benchmar
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.by_result import ByResult
 from fairspace.submissions.results.row import Row, row_with
-from fairspace.submissions.results.row_classes import ORDER
+from fairspace.submissions.results.row_classes import ORDER, RowClass
 from fairspace.submissions.results.row_errors import with_errors
 
 
@@ -88,7 +88,10 @@ class BoardTable:
         self._keys: dict[str, list[Key]] = {"provenance": [*self._provenances]}
         by_rank = _Ordered(range(len(self.rows)), self.rows)
         self._orders = {"": by_rank, "rank": by_rank}
-        self.classes = Counter(row.row_class for row in self.rows)
+        self._by_class: defaultdict[RowClass, list[int]] = defaultdict(list)
+        for place, row in enumerate(self.rows):
+            self._by_class[row.row_class].append(place)
+        self.classes = Counter({row_class: len(places) for row_class, places in self._by_class.items()})
         self.protocols = list(dict.fromkeys(row.protocol for row in self.rows))
         self.licences = sorted({fields.licence for fields in searched} - {""})
         self.architectures = sorted({fields.architecture for fields in searched} - {""})
@@ -151,15 +154,13 @@ class BoardTable:
 
     def _order(self, keys: Sequence[Key], falling: bool) -> list[int]:
         """Places by their keys; no class stands above an earlier one, and rows without a key stand last in theirs."""
-        by_class: dict[int, list[int]] = {}
-        for place, row in enumerate(self.rows):
-            by_class.setdefault(ORDER[row.row_class], []).append(place)
         ordered: list[int] = []
-        for number in sorted(by_class):
-            with_key = [place for place in by_class[number] if keys[place] is not None]
+        for row_class in sorted(self._by_class, key=ORDER.__getitem__):
+            places = self._by_class[row_class]
+            with_key = [place for place in places if keys[place] is not None]
             with_key.sort(key=keys.__getitem__, reverse=falling)  # type: ignore[arg-type]
             ordered += with_key
-            ordered += (place for place in by_class[number] if keys[place] is None)
+            ordered += [place for place in places if keys[place] is None]
         return ordered
 
 

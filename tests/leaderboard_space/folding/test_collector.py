@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from fairspace.leaderboard_space.folding import collector
-from fairspace.leaderboard_space.folding.collector import pause_collector
+from fairspace.leaderboard_space.folding.collector import collect_rarely, pause_collector
 
 
 @pytest.fixture
@@ -40,3 +40,21 @@ def test_little_is_collected_as_ever(frozen: list[int]) -> None:
     with pytest.raises(ZeroDivisionError), pause_collector(many=True):
         1 // 0  # noqa: B018
     assert gc.isenabled()
+
+
+def test_the_objects_of_a_snapshot_cause_no_collection_of_everything() -> None:
+    before = gc.get_threshold()
+    phases: list[int] = []
+
+    def note(phase: str, about: dict[str, int]) -> None:
+        phases.append(about["generation"])
+
+    try:
+        collect_rarely()
+        gc.callbacks.append(note)
+        snapshot = [[number] for number in range(100_000)]
+        gc.callbacks.remove(note)
+    finally:
+        gc.set_threshold(*before)
+    assert len(snapshot) == 100_000
+    assert set(phases) == {0}

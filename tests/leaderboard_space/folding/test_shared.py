@@ -13,6 +13,7 @@ from fairspace.leaderboard_space.folding.shared import Shared, Table
 from fairspace.leaderboard_space.result_events import result_draft
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.uncertainty.variant import Variant
+from fairspace.submissions.values import number_of
 from tests.submissions.benchmarks.iris.results import iris_result
 
 
@@ -34,6 +35,14 @@ def test_a_result_from_the_log_says_what_the_log_says() -> None:
     assert {name: found[name] for name in ("draws", "variants", "counts")} == {
         name: given.to_json()[name] for name in ("draws", "variants", "counts")
     }
+
+
+def test_the_number_of_a_packed_value_is_that_of_the_value() -> None:
+    values = Shared().result(json.loads(event(full("one", 1)))).values
+    numbers = {name: number_of(values, name) for name in values}
+    assert numbers == {name: value.value for name, value in values.items()}
+    assert number_of(values, "no such value") is None
+    assert {name: number_of(dict(values), name) for name in values} == numbers
 
 
 def test_two_results_share_names_and_notes() -> None:

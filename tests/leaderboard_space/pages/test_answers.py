@@ -167,8 +167,8 @@ class _Made:
         await answer(scope, receive, send)
 
 
-async def _ask(answers: Answers, app: FastAPI, query: str) -> bytes:
-    scope = {"type": "http", "method": "GET", "path": "/", "query_string": query.encode(), "scheme": "http"}
+async def _ask(answers: Answers, app: FastAPI, query: str, path: str = "/") -> bytes:
+    scope = {"type": "http", "method": "GET", "path": path, "query_string": query.encode(), "scheme": "http"}
     got: list[bytes] = []
 
     async def send(message: Message) -> None:
@@ -297,6 +297,32 @@ def test_who_waits_for_what_another_has_made_takes_no_turn(board: Opened) -> Non
         goes_on.set()
         assert len(set(await asyncio.gather(*asking))) == 1
         assert made.count == 2
+
+    asyncio.run(ask())
+
+
+def test_pages_do_not_wait_for_downloads(board: Opened) -> None:
+    app = FastAPI()
+    app.state.space = board.space
+    made, goes_on = _Made(), asyncio.Event()
+
+    async def slow(scope: Scope, receive: Any, send: Any) -> None:
+        if scope["path"].startswith("/download/"):
+            await goes_on.wait()
+        await made(scope, receive, send)
+
+    answers = Answers(slow, board.space)
+    files = [f"/download/{BENCHMARK}/up_to_twenty.{suffix}" for suffix in ("csv", "json", "parquet")]
+
+    async def ask() -> None:
+        queries = (f"q={number}" for number in range(MAKERS))
+        asking = [asyncio.create_task(_ask(answers, app, query, path)) for query in queries for path in files]
+        await asyncio.sleep(0.01)
+        await asyncio.wait_for(_ask(answers, app, "q=another"), 20)
+        assert made.count == 1
+        goes_on.set()
+        await asyncio.gather(*asking)
+        assert made.count == 1 + len(asking)
 
     asyncio.run(ask())
 

@@ -1,0 +1,100 @@
+"""A table of a board in every order, and what of it a new snapshot makes again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.datastructures import QueryParams
+
+from fairspace.leaderboard_space.boards.query import BoardQuery
+from fairspace.leaderboard_space.boards.tables import table as table_module
+from fairspace.leaderboard_space.boards.tables.columns import BoardColumn
+from fairspace.leaderboard_space.boards.tables.table import BoardTable, board_table
+from fairspace.leaderboard_space.events import Draft
+from fairspace.leaderboard_space.result_events import result_draft
+from fairspace.leaderboard_space.state import State
+from fairspace.leaderboard_space.storage.local import LocalStorage
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row_classes import ORDER
+from fairspace.submissions.results.row_errors import with_errors
+from tests.leaderboard_space.factory import result
+
+BENCHMARK = "fact_or_fair"
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> State:
+    """A store with five results."""
+    state = State(LocalStorage(tmp_path))
+    for number, answers in enumerate(("random", "constant", "stereotyped", "balanced", "random")):
+        add(state, f"model {number}", answers)
+    return state
+
+
+def add(state: State, model: str, answers: Any) -> None:
+    draft, files = result_draft(result(BENCHMARK, answers, model))
+    state.storage.append([draft], files)
+    state.refresh()
+
+
+def query(text: str = "") -> BoardQuery:
+    return BoardQuery.read(QueryParams(text), BENCHMARK)
+
+
+def table(state: State) -> BoardTable:
+    return board_table(state, query())[1]
+
+
+def in_order(rows: Sequence[Row], column: BoardColumn, falling: bool, standard: str) -> list[str]:
+    """Entries by class, then by the key of each row, without one last; equal ones as they stood."""
+    keys = [column.sort_by(row) for row in with_errors(rows, standard)]
+    pairs = [(key, row) for key, row in zip(keys, rows, strict=True) if key is not None]
+    ordered = [row for _, row in sorted(pairs, key=lambda pair: pair[0], reverse=falling)]
+    ordered += [row for key, row in zip(keys, rows, strict=True) if key is None]
+    return [row.entry for row in sorted(ordered, key=lambda row: ORDER[row.row_class])]
+
+
+def test_every_order_of_every_snapshot_is_that_of_the_keys(state: State) -> None:
+    for again in range(2):
+        made = table(state)
+        for column in made.columns.values():
+            for falling in (False, True):
+                sort = f"-{column.key}" if falling else column.key
+                expected = in_order(made.rows, column, falling, query().standard)
+                assert [row.entry for row in made.select(query(f"sort={sort}"))] == expected, (again, sort)
+        add(state, "a later model", "balanced")
+
+
+def test_a_new_snapshot_makes_keys_of_new_results_alone(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+
+    def counted(rows: Sequence[Row], *more: Any) -> list[Row]:
+        made.append(sum(row.result is not None for row in rows))
+        return with_errors(rows, *more)
+
+    monkeypatch.setattr(table_module, "with_errors", counted)
+    table(state).sort_by_errors()
+    add(state, "a later model", "balanced")
+    table(state).sort_by_errors()
+    assert made == [5, 5, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [("q=MODEL+3", {3}), ("q=3+model", {3}), ("q=model+9", set()), ("provenance=recomputed", {0, 1, 2, 3, 4})],
+)
+def test_filters_select_what_fits_them(state: State, text: str, numbers: set[int]) -> None:
+    selected = table(state).select(query(text))
+    assert {row.model for row in selected} == {f"model {number}" for number in numbers}
+
+
+def test_a_row_that_was_verified_is_found_as_rerun(state: State) -> None:
+    entry = next(row.entry for row in table(state).rows if row.model == "model 2")
+    assert not table(state).select(query("provenance=rerun"))
+    state.storage.append([Draft("verified", "verified:1", {"entry": entry, "by": "m", "reason": "rerun"})])
+    state.refresh()
+    assert [row.entry for row in table(state).select(query("provenance=rerun"))] == [entry]
+    assert entry not in {row.entry for row in table(state).select(query("provenance=recomputed"))}
