@@ -33,7 +33,7 @@ from fairspace.submissions.benchmarks.registry import benchmark as find_benchmar
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_fields import ROW_FIELDS
-from fairspace.submissions.results.three_numbers import ideal_of
+from fairspace.submissions.results.three_numbers import ideal_of, three_numbers
 
 LONGEST_TEXT = 60
 
@@ -140,7 +140,7 @@ def _excess(column: Column, up: bool) -> BoardColumn:
     """How far the total is beyond a fair model of the same size."""
 
     def key(row: Row) -> float | None:
-        three = numbers_of(column, row)
+        three = three_numbers(column.of(row), ideal_of(row, column.score), lambda number: "")
         return 0.0 if three.like_fair else three.excess
 
     def cell(row: Row) -> Cell:

@@ -124,6 +124,7 @@ class BoardTable:
 
     def sort_by_errors(self) -> None:
         """Make the orders by the columns that are always shown, for the errors of all rows, before somebody asks."""
+        self._make_keys(self.choice.fixed)
         for column in self.choice.fixed:
             self._sorted(column.key)
             self._sorted(f"-{column.key}")
@@ -131,26 +132,27 @@ class BoardTable:
     def _sorted(self, sort: str) -> _Ordered:
         column, falling = self.column(sort)
         if sort not in self._orders:
-            if column.key not in self._keys:
-                self._keys[column.key] = (
-                    self._keys_of(column) if column.errors else list(map(column.sort_by, self.rows))
-                )
+            if column.key not in self._keys and column.errors:
+                self._make_keys([column])
+            elif column.key not in self._keys:
+                self._keys[column.key] = list(map(column.sort_by, self.rows))
             places = self._order(self._keys[column.key], falling)
             self._orders[sort] = _Ordered(places, [self.rows[place] for place in places])
         return self._orders[sort]
 
-    def _keys_of(self, column: BoardColumn) -> list[Key]:
-        """What the rows are sorted by in a column of errors, which few of them have not been sorted by before."""
-        about = (self._total, column.key)
+    def _make_keys(self, columns: Sequence[BoardColumn]) -> None:
+        """What the rows are sorted by in columns of errors, which few of them have not been sorted by before."""
         kept = [{} if row.result is None else _KEYS.get(row.result) or {} for row in self.rows]
-        new = [row for row, keys in zip(self.rows, kept, strict=True) if about not in keys]
+        about = {column.key: (self._total, column.key) for column in columns}
+        lacking = [place for place, keys in enumerate(kept) if any(name not in keys for name in about.values())]
+        new = [self.rows[place] for place in lacking]
         standards = [row.result.standard for row in new if row.result is not None]
-        made = {row.entry: column.sort_by(row) for row in (with_errors(new, standards[0]) if standards else new)}
-        for row in new:
+        for place, row in zip(lacking, with_errors(new, standards[0]) if standards else new, strict=True):
+            kept[place] = {**kept[place], **{about[column.key]: column.sort_by(row) for column in columns}}
             if row.result is not None:
-                _KEYS.put(row.result, {**(_KEYS.get(row.result) or {}), about: made[row.entry]})
-        pairs = zip(self.rows, kept, strict=True)
-        return [keys[about] if about in keys else made[row.entry] for row, keys in pairs]
+                _KEYS.put(row.result, kept[place])
+        for key, name in about.items():
+            self._keys[key] = [keys[name] for keys in kept]
 
     def _order(self, keys: Sequence[Key], falling: bool) -> list[int]:
         """Places by their keys; no class stands above an earlier one, and rows without a key stand last in theirs."""
