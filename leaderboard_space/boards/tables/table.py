@@ -40,10 +40,12 @@ class Note:
 class _Searched:
     """What follows from a result and rows are searched by; `provenance` of a row that is not verified."""
 
+    model: str
     words: str
     licence: str
     architecture: str
     provenance: str
+    tasks: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,11 @@ class BoardTable:
             provenance_of(row) if row.verified else fields.provenance
             for row, fields in zip(self.rows, searched, strict=True)
         ]
-        self._keys: dict[str, list[Key]] = {"provenance": [*self._provenances]}
+        self._tasks = [fields.tasks for fields in searched]
+        self._keys: dict[str, list[Key]] = {
+            "provenance": [*self._provenances],
+            "model": [fields.model for fields in searched],
+        }
         by_rank = _Ordered(range(len(self.rows)), self.rows)
         self._orders = {"": by_rank, "rank": by_rank}
         self._by_class: defaultdict[RowClass, list[int]] = defaultdict(list)
@@ -115,6 +121,8 @@ class BoardTable:
         ):
             if wanted:
                 places = [place for place in places if column[place] == wanted]
+        if query.task:
+            places = [place for place in places if query.task in self._tasks[place]]
         for fits in _filters(query):
             places = [place for place in places if fits(self.rows[place])]
         return places
@@ -174,7 +182,6 @@ def _filters(query: BoardQuery) -> list[Callable[[Row], bool]]:
         (named, lambda row: row.entry in named),
         (query.ranked, lambda row: row.rank is not None),
         (query.open_weights, lambda row: row.facts.open_weights is (query.open_weights == "yes")),
-        (query.task, lambda row: query.task in row.facts.tasks),
         (query.size_from is not None, lambda row: _size(row) >= (query.size_from or 0.0)),
         (query.size_to is not None, lambda row: _size(row) <= (query.size_to or 0.0)),
     ]
@@ -198,9 +205,11 @@ def _searched(row: Row) -> _Searched:
 
 
 def _search_fields(row: Row) -> _Searched:
-    words = f"{plain(row.model)}\n{plain(row.organisation)}".casefold()
+    model = plain(row.model).casefold()
+    words = f"{model}\n{plain(row.organisation).casefold()}"
     licence, architecture = plain(row.facts.licence).strip(), plain(row.facts.architecture).strip()
-    return _Searched(words, licence, architecture, provenance_of(row_with(row, verified=False)))
+    provenance = provenance_of(row_with(row, verified=False))
+    return _Searched(model, words, licence, architecture, provenance, row.facts.tasks)
 
 
 def _footnotes(view: View, part: Slice, rows: Sequence[Row]) -> tuple[list[Note], dict[tuple[str, str], int]]:
