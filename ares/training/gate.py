@@ -8,6 +8,7 @@ on, stays in the configuration.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -27,8 +28,8 @@ from fairspace.ares.training.loop import Stage, fit
 from fairspace.ares.training.processes import Event, Run
 from fairspace.builders.errors import BuildError
 
-KEPT, CERTAINTY = 0.99, 0.95
-"""The least share of faces that pass, of all that are like the calibration set's, and how certain that is."""
+KEPT = 0.99
+"""The least share of faces that is expected to pass, of all that are like the calibration set's."""
 _HELD_OUT = 10
 """One image in this many stops the training."""
 _REACH = 16
@@ -106,18 +107,17 @@ def train_gate(model: AresModel, config: TrainingConfig, data: Data, run: Run) -
 
 
 def kept_cut(chances: NDArray[np.float64]) -> float:
-    """The highest cut that keeps the share `KEPT` of all faces with the certainty `CERTAINTY`.
+    """The highest cut at which a new face passes with the probability `KEPT` at least.
 
-    That is the k-th smallest of the n probabilities, k the largest number that Binomial(n, 1 - KEPT) reaches with that
-    certainty: a tolerance bound that holds for every distribution. The smallest of all with fewer than 299 faces, which
-    say too little.
+    That is the k-th smallest of the n probabilities, k = (n + 1)(1 - KEPT) rounded down: a new face is as likely to
+    fall between any two of them as between any others, whatever their distribution (split conformal prediction: Vovk
+    et al., Algorithmic Learning in a Random World, 2005). The smallest of all with fewer than 99 faces, which say too
+    little.
 
     Args:
         chances: (n,) probabilities of a face, of faces that the gate was not trained on.
     """
-    from scipy.stats import binom
-
-    order = int(binom.isf(CERTAINTY, len(chances), 1 - KEPT))
+    order = math.floor((len(chances) + 1) * (1 - KEPT))
     return float(np.sort(chances)[max(0, order - 1)])
 
 
