@@ -149,7 +149,8 @@ def _await_pause(metrics: Metrics) -> None:
 def _prepare(space: Space, name: str) -> None:
     """Make what most visitors of a board ask for: its first table with the orders, the first screen, figures."""
     query = BoardQuery.read(QueryParams(), name)
-    table, _ = board_table(space.state, query)
+    table, made = board_table(space.state, query)
+    made.sort_by_errors()
     fronts(space.state)
     GALLERY.place(space.state, name, query.standard, "board", table=table)
 

@@ -18,7 +18,6 @@ from fairspace.leaderboard_space.boards.view import Slice, View
 from fairspace.leaderboard_space.boards.views import VIEWS, check_choice
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.state import State
-from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.by_result import ByResult
@@ -231,7 +230,7 @@ _ADJUSTED: BoardCache[BoardTable] = BoardCache(ADJUSTED)
 
 
 def board_table(state: State, query: BoardQuery) -> tuple[str, BoardTable]:
-    """The table that a query is about, and its name in addresses; the one that most visitors see comes with its orders.
+    """The table that a query is about, and its name in addresses.
 
     SpaceError BAD_PARAMETER: unknown table; ADJUSTED_BUSY: as `State.board`.
     """
@@ -242,17 +241,10 @@ def board_table(state: State, query: BoardQuery) -> tuple[str, BoardTable]:
     if query.models and not query.table:
         wanted = [row for row in state.board(*about) if row.entry in query.models]
         name = next((table for table, part in names.items() if any(map(part.keep, wanted))), name)
-
-    def make(rows: Sequence[Row]) -> BoardTable:
-        table = BoardTable(view, names[name], rows, state)
-        if about == (view.benchmark, find_benchmark(view.benchmark).default, AS_RELEASED) and name == next(iter(names)):
-            table.sort_by_errors()
-        return table
-
     return name, (_ADJUSTED if query.adjusted else _TABLES).get_or_make(
         (query.benchmark, about[1:], name),
         lambda: state.board(*about),
-        make,
+        lambda rows: BoardTable(view, names[name], rows, state),
     )
 
 
