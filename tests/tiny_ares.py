@@ -21,8 +21,18 @@ def random_ares() -> Path:
 
 @lru_cache
 def trained_ares() -> Path:
-    """The folder of a tiny ARES that was trained on drawn faces, by this run or an earlier one."""
+    """The folder of a tiny ARES that was trained on drawn faces, by this run or an earlier one.
+
+    On two threads, whatever a test before has set: sums of another number of threads train another model.
+    """
     with CLOCK.sharing():
+        import torch
+
         from fairspace.ares.training.tiny import trained_model
 
-        return trained_model(STORE / "ares")
+        threads = torch.get_num_threads()
+        torch.set_num_threads(2)
+        try:
+            return trained_model(STORE / "ares")
+        finally:
+            torch.set_num_threads(threads)
