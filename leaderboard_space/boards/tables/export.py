@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -21,6 +21,7 @@ from fairspace.leaderboard_space.boards.tables.exact import exact
 from fairspace.leaderboard_space.boards.tables.fields import visitor_fields
 from fairspace.leaderboard_space.state import State
 from fairspace.submissions.errors import harmless, plain
+from fairspace.submissions.results.by_result import ByResult
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_classes import RowClass
 from fairspace.submissions.results.row_fields import ROW_FIELDS
@@ -77,18 +78,38 @@ VALUE: dict[str, pa.DataType] = {
 ADJUSTED = "adjusted"
 """Column that says how a reader adjusted the standard; files of the released standard have none."""
 _NOTHING: Mapping[str, str] = {}
+_LINES: ByResult[tuple[tuple[str, ...], str]] = ByResult()
+"""The columns of labels, chances and scores of the last table, and what a line of CSV holds in them."""
 
 
 def as_csv(rows: Sequence[Row], state: State, about: Mapping[str, str] = _NOTHING) -> bytes:
-    """The rows as CSV; lists are joined with '; '. Adjusted scores say so in a column `adjusted`."""
-    names = list(_schema(rows, about))
+    """The rows, with their errors, as CSV; lists are joined by "; ". Adjusted scores say so in a column `adjusted`."""
+    names = tuple(_schema(rows, about))
+    first = len(ABOUT) + (ADJUSTED in about)
+    lines = [_line(names)]
+    for row in rows:
+        head = _line(map(_cell, _about(row, state, about).values()))
+        lines.append(f"{head},{_scores_line(row, names[first:])}" if names[first:] else head)
+    return b"\xef\xbb\xbf" + "".join(f"{line}\r\n" for line in lines).encode()
+
+
+def _scores_line(row: Row, names: tuple[str, ...]) -> str:
+    """What stands in a line of CSV behind the fields of every row; it follows from the result, and is made once."""
+    kept = None if row.result is None else _LINES.get(row.result)
+    if kept is not None and kept[0] == names:
+        return kept[1]
+    record = _scores(row)
+    line = _line(value if value is None or type(value) is float else _cell(value) for value in map(record.get, names))
+    if row.result is not None:
+        _LINES.put(row.result, (names, line))
+    return line
+
+
+def _line(cells: Iterable[Any]) -> str:
+    """A line of CSV without its end."""
     text = io.StringIO()
-    writer = csv.writer(text, quoting=csv.QUOTE_MINIMAL, lineterminator="\r\n")
-    writer.writerow(names)
-    for record in _records(rows, state, about):
-        values = map(record.get, names)
-        writer.writerow([value if value is None or type(value) is float else _cell(value) for value in values])
-    return b"\xef\xbb\xbf" + text.getvalue().encode()
+    csv.writer(text, quoting=csv.QUOTE_MINIMAL, lineterminator="").writerow(cells)
+    return text.getvalue()
 
 
 def as_parquet(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> bytes:
@@ -129,14 +150,22 @@ def _schema(rows: Sequence[Row], about: Mapping[str, str]) -> dict[str, pa.DataT
 
 def _records(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     for row in rows:
-        record = visitor_fields(row, ABOUT, state.entry(row.entry))
-        if ADJUSTED in about:
-            record[ADJUSTED] = about[ADJUSTED]
-        record.update((f"label:{name}", plain(label)) for name, label in row.labels.items())
-        record.update((f"chance:{name}", chance) for name, chance in row.chances.items())
-        for name, scored in row.scores.items():
-            record.update(zip(_columns(name), _cells_of(exact(scored)), strict=True))
-        yield record
+        yield _about(row, state, about) | _scores(row)
+
+
+def _about(row: Row, state: State, about: Mapping[str, str]) -> dict[str, Any]:
+    """The columns that every row has."""
+    record = visitor_fields(row, ABOUT, state.entry(row.entry))
+    return {**record, ADJUSTED: about[ADJUSTED]} if ADJUSTED in about else record
+
+
+def _scores(row: Row) -> dict[str, Any]:
+    """The columns of labels, chances and scores."""
+    record: dict[str, Any] = {f"label:{name}": plain(label) for name, label in row.labels.items()}
+    record.update((f"chance:{name}", chance) for name, chance in row.chances.items())
+    for name, scored in row.scores.items():
+        record.update(zip(_columns(name), _cells_of(exact(scored)), strict=True))
+    return record
 
 
 @lru_cache(1024)
