@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from fairspace.submissions.results.result import Result
@@ -20,6 +21,16 @@ class ByResult(Generic[Cached]):
         """The value of this very result (not of an equal one); None if there is none."""
         entry = self._kept.get(id(result))
         return entry[1] if entry is not None and entry[0]() is result else None
+
+    def get_or_make(self, result: Result | None, make: Callable[[], Cached]) -> Cached:
+        """The value of a result, made the first time; without a result, of a printed row, it is made each time."""
+        if result is None:
+            return make()
+        kept = self.get(result)
+        if kept is None:
+            kept = make()
+            self.put(result, kept)
+        return kept
 
     def put(self, result: Result, value: Cached) -> None:
         """Keep a value until nobody holds its result any more."""

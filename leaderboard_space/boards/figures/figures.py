@@ -136,13 +136,7 @@ class Source:
         known = _HAVING[self.benchmark, self.standard, what]
 
         def has_once(row: Row) -> bool:
-            if row.result is None:
-                return has(row)
-            fits = known.get(row.result)
-            if fits is None:
-                fits = has(row)
-                known.put(row.result, fits)
-            return fits
+            return known.get_or_make(row.result, lambda: has(row))
 
         fit = _FITTING.get_or_make(
             (self.benchmark, (self.standard, self.table), what), lambda: self.rows, lambda rows: _Fit.of(rows, has_once)

@@ -194,13 +194,7 @@ def _size(row: Row) -> float:
 
 def _searched(row: Row) -> _Searched:
     """Made once for each result: the fields are stated with it."""
-    if row.result is None:
-        return _search_fields(row)
-    kept = _SEARCHED.get(row.result)
-    if kept is None:
-        kept = _search_fields(row)
-        _SEARCHED.put(row.result, kept)
-    return kept
+    return _SEARCHED.get_or_make(row.result, lambda: _search_fields(row))
 
 
 def _search_fields(row: Row) -> _Searched:
