@@ -10,14 +10,15 @@ from itertools import groupby
 from fairspace.leaderboard_space.boards.board_cache import BoardCache
 from fairspace.leaderboard_space.boards.tables.columns import numbers_of
 from fairspace.leaderboard_space.boards.tables.intervals import FAR, Scale
-from fairspace.leaderboard_space.boards.telling import provenance_of
+from fairspace.leaderboard_space.boards.telling import behind, is_computed, provenance_of
 from fairspace.leaderboard_space.boards.view import View, total_of
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.state import State
+from fairspace.submissions.benchmarks.published import COMPUTED
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.row_classes import RowClass
+from fairspace.submissions.results.row_classes import CLASSES, RowClass
 from fairspace.submissions.results.row_errors import with_errors
 
 MOST = 5
@@ -35,6 +36,7 @@ class Line:
         model: its name, untrusted text.
         cohort: that it is ranked in, where a benchmark has several.
         mark: the evidence, a key of `PROVENANCES`.
+        means: the same in words.
         text: the score.
         sure: the 95 % interval in words, or why there is none.
         at: where the score is.
@@ -47,6 +49,7 @@ class Line:
     model: str
     cohort: str
     mark: str
+    means: str
     text: str
     sure: str
     at: float
@@ -124,6 +127,7 @@ def front(view: View, standard: str, board: Iterable[Row]) -> Front:
                 plain(row.model),
                 row.cohort,
                 provenance_of(row),
+                behind(row, [total_of(view, row).of(row)]),
                 three.effect_text,
                 f"95 % interval {three.interval_text}" if ends else f"{three.interval_text}, no interval",
                 scale.place(effects[row.entry]),
@@ -177,7 +181,7 @@ def _words(view: View, leaders: Sequence[Row], ranked: Mapping[RankedWith, int],
         rows = list(members)
         names = list(dict.fromkeys(plain(row.model) for row in rows))
         if all(ranked[row.ranked_with] == 1 for row in rows):
-            parts.append(f"{row_class.capitalize()}: only {' and '.join(names)}.")
+            parts.append(f"{CLASSES[row_class].title}: only {' and '.join(names)}.")
             continue
         if rows[0].rank is None:
             who = f"{names[0]} has the {'highest' if higher else 'lowest'} score, without a rank"
@@ -186,15 +190,16 @@ def _words(view: View, leaders: Sequence[Row], ranked: Mapping[RankedWith, int],
         else:
             who = " and ".join(f"{plain(row.model)} ({row.cohort})" if row.cohort else plain(row.model) for row in rows)
             who = f"{who} lead"
-        parts.append(f"{row_class.capitalize()}: {who}, {_how_sure(rows)}.")
+        parts.append(f"{CLASSES[row_class].title}: {who}, {_how_sure(view, rows)}.")
     return " ".join(parts)
 
 
-def _how_sure(rows: Sequence[Row]) -> str:
+def _how_sure(view: View, rows: Sequence[Row]) -> str:
     """How sure it is that these lead."""
     worst = max((row.rank_range[1] for row in rows if row.rank_range is not None), default=0)
     if rows[0].row_class == "printed":
-        return "printed without an interval"
+        value = total_of(view, rows[0]).of(rows[0])
+        return f"{COMPUTED if is_computed(value, published=True) else 'printed'}, without an interval"
     if not worst:
         return "how sure is not known"
     return "told apart from all others" if worst == 1 else f"but could be rank {worst}"

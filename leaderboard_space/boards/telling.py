@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fairspace.leaderboard_space.boards.text import printed_digits
+from fairspace.submissions.benchmarks.published import COMPUTED
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.three_numbers import lacking
@@ -18,10 +19,9 @@ PROVENANCES = {
     "baseline": "baseline",
 }
 """Word in the address -> `Row.visibility`, or that it is a baseline; files and the API have these words."""
-EVIDENCE = PROVENANCES | {"recomputed": "scored here"}
+EVIDENCE = PROVENANCES | {"recomputed": "scored here", "published": "from a paper"}
 """Word in the address -> the evidence for a row's figures, as pages name it."""
 _NAMES = {words: name for name, words in PROVENANCES.items()}
-COMPUTED = "computed from printed values"
 
 
 def is_computed(value: Value | None, published: bool) -> bool:
@@ -61,10 +61,10 @@ def visibility(row: Row) -> str:
 
 
 def behind(row: Row, values: Iterable[Value | None]) -> str:
-    """The evidence for some values of a row: as `visibility`, but a printed row may have computed values."""
+    """The evidence for some values of a row: as `visibility`, but a paper's row says which numbers are printed."""
     published = row.provenance == "published"
     with_number = [value for value in values if value is not None and value.value is not None]
     computed = [value.name for value in with_number if is_computed(value, published)]
     if not computed:
-        return visibility(row)
-    return COMPUTED if len(computed) == len(with_number) else f"published; {COMPUTED}: {', '.join(computed)}"
+        return "printed in a paper" if published and with_number else visibility(row)
+    return COMPUTED if len(computed) == len(with_number) else f"printed in a paper; {COMPUTED}: {', '.join(computed)}"

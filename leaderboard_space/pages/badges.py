@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fastapi import APIRouter, Request, Response
 
 from fairspace.leaderboard_space.boards.tables.columns import numbers_of
-from fairspace.leaderboard_space.boards.telling import provenance_of, visibility
+from fairspace.leaderboard_space.boards.telling import behind, is_computed, provenance_of
 from fairspace.leaderboard_space.boards.text import shortened
 from fairspace.leaderboard_space.boards.view import View, total_of
 from fairspace.leaderboard_space.boards.views import draft_of, named_standard
@@ -100,7 +100,7 @@ def embed(request: Request, benchmark: str, entry: str, standard: str = "") -> R
         three=numbers_of(total, row, ranked=True),
         higher=find_benchmark(benchmark).higher_is_better,
         provenance=provenance_of(row),
-        means=visibility(row),
+        means=behind(row, [total.of(row)]),
     )
 
 
@@ -119,6 +119,7 @@ def _shown(state: State, view: View, standard: str, entry: str) -> Shown:
         other.rank is not None and other.ranked_with == row.ranked_with
         for other in state.board(view.benchmark, standard)
     )
-    score = total.show(row.ranked)
+    here = " computed here" if is_computed(total.of(row), row.provenance == "published") else ""
+    score = total.show(row.ranked) + here
     of = f"{among} {CLASSES[row.row_class].among}"
     return Shown(row, "ranked", f"rank {row.rank} of {of}{cohort} · {score}", among=of)

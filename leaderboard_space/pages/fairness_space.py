@@ -21,7 +21,7 @@ from fairspace.metrics.iris_score.standards import ARCHETYPES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.three_numbers import lacking
+from fairspace.submissions.results.three_numbers import lacking, near_threshold, why_no_interval
 
 router = APIRouter(include_in_schema=False)
 SHOWN = 60
@@ -63,8 +63,9 @@ def heat(row: Row, score: str, level: float) -> Heat:
     task = [name for name in SECTORS if name.endswith(score.split("_")[1])]
     why = "; ".join(reason for reason in row.unranked if reason.split(":")[0] in task)
     step = None if why else sum(value.value >= step for step in STEPS)
-    computed = "computed" if is_computed(value, published) else ""
-    return Heat(number(value.value, 1), step, bounds, counts >= level and not why, why, computed)
+    computed = why_no_interval(value, published) if is_computed(value, published) else ""
+    text = number(value.value, 1) + near_threshold(value, level)
+    return Heat(text, step, bounds, counts >= level and not why, why, computed)
 
 
 @router.get("/fairness-space")

@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 
 from fairspace.leaderboard_space.boards.tables.columns import Cell
 from fairspace.leaderboard_space.boards.tables.intervals import Strip
+from fairspace.leaderboard_space.boards.telling import EVIDENCE
 from fairspace.submissions.results.folded_facts import SENTENCES, Fact
 from fairspace.submissions.results.three_numbers import ThreeNumbers
 
@@ -44,7 +45,8 @@ def excess(three: ThreeNumbers) -> Markup:
 def cell_content(cell: Cell, what: str) -> Markup:
     """What a cell of a board shows; `what`: of which row."""
     if cell.chip:
-        parts = [_span(f"chip chip-{cell.text}", "scored here" if cell.text == "recomputed" else cell.text)]
+        word = EVIDENCE[cell.text] if cell.text in ("recomputed", "published") else cell.text
+        parts = [_span(f"chip chip-{cell.text}", word)]
     else:
         parts = [_span("state", cell.text) if cell.missing else escape(cell.text)]
     if cell.note:

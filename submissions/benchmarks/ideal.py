@@ -16,12 +16,16 @@ class Ideal:
         number: that value; None where it is what chance gives, the mean of the fair models (a share, an error rate).
         worse: where a value is less fair: above the ideal, below it (a score that is better when higher), or on either
             side. Of a value with two sides the fair models' figures are magnitudes.
+        threshold: a number on which a letter or a word hangs; None if there is none.
     """
 
     number: float | None
     worse: Worse = "above"
+    threshold: float | None = None
 
 
+NEAR = "near"
+"""Key of the evidence of a printed row's score: the threshold that it cannot be told from."""
 GAP = Ideal(0.0)
 """Of a size: a largest gap, a distance, a norm."""
 SIGNED = Ideal(0.0, "either")

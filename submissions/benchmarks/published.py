@@ -1,6 +1,7 @@
 """Printed figures of the papers as rows of a board. `fairspace.builders.published` reads the tables.
 
-A published row carries printed numbers only: no intervals, no coverage, no records behind them. Where a printed number
+A published row carries printed numbers, and those computed here from them: no intervals, no coverage, no records. Where a
+printed number
 contradicts its own formula, the row keeps the number and a footnote names the erratum in `cards/errata.md`.
 """
 
@@ -19,6 +20,9 @@ from fairspace.submissions.values import Value, measured, not_run
 __all__ = ["PRINTED", "Footnote", "Published", "published"]
 PRINTED = "paper"
 """The protocol of printed rows, unless a benchmark says more."""
+COMPUTED = "computed here from the paper's tables"
+PAPER_PRINTS = "paper_prints"
+"""Key of the evidence of a computed number: the number that the paper prints in its place."""
 
 
 @lru_cache
@@ -96,6 +100,20 @@ def printed(figure: Figure) -> Value:
     if figure.value is None:
         return missing(figure.score, source(figure))
     return measured(figure.score, figure.value, evidence={"printed": figure.printed, "source": source(figure)})
+
+
+def computed(name: str, number: float, place: str, beside: Value | None = None, **evidence: Any) -> Value:
+    """A number computed here from printed figures.
+
+    Args:
+        name: of the score.
+        number: its value.
+        place: the printed figures that it is made of.
+        beside: the number that the paper prints under this name, by its own standard; None if it prints none.
+        evidence: further evidence.
+    """
+    print_of = {} if beside is None or "printed" not in beside.evidence else {PAPER_PRINTS: beside.evidence["printed"]}
+    return measured(name, number, evidence={"source": f"{COMPUTED}: {place}", **print_of, **evidence})
 
 
 def missing(name: str, place: str) -> Value:

@@ -31,10 +31,10 @@ class Standing:
 
     @property
     def text(self) -> str:
-        """'2 to 3 of 4 beside the printed models'."""
+        """'2 to 3 of 4 beside the paper's models'."""
         place = str(self.best) if self.best == self.worst else f"{self.best} to {self.worst}"
         note = ", measured by another protocol" if self.other_protocol else ""
-        return f"{place} of {self.models} beside the printed models{note}"
+        return f"{place} of {self.models} beside the paper's models{note}"
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from fairspace.submissions.report.contents import Report
 from fairspace.submissions.report.first_values import digits, first_values, numbers_of
 from fairspace.submissions.report.headline import printed_like
 from fairspace.submissions.results.scoring import find_standard
+from fairspace.submissions.results.three_numbers import why_no_interval
 from fairspace.submissions.uncertainty.scores import WITHOUT
 
 FOLDED = frozenset({"values", "missing"})
@@ -42,20 +43,28 @@ def _template() -> Template:
 
 
 def _figures(report: Report) -> list[tuple[str, Markup]]:
-    """Caption and figure: the ranked score beside printed models, and every first value of the models."""
+    """Caption and figure: the ranked score beside the paper's models, and every first value of the models."""
     first = report.results[0]
     total = first.scored.ranking
     lines = _lines(report)
     printed = [
         Line(
             row.model,
-            [Dot(number, f"{row.model}, printed: {digits(number)}", digits(number), colour=GREY, symbol="circle-open")],
+            [
+                Dot(
+                    number,
+                    f"{row.model}, {why_no_interval(row.scores[total], published=True)}: {digits(number)}",
+                    digits(number),
+                    colour=GREY,
+                    symbol="circle-open",
+                )
+            ],
         )
         for row, number in sorted(printed_like(first), key=lambda pair: pair[1])
     ]
     figures = []
     if printed and total in lines:
-        caption = f"{total} beside printed models. Hollow dots are printed models; nobody knows their intervals."
+        caption = f"{total} beside the paper's models, hollow dots; nobody knows their intervals."
         figures.append((caption, _figure([_plot(report, total, [*lines.pop(total), *printed])], total)))
     if lines:
         caption = "Effects with 95 % intervals; each value has a scale of its own."

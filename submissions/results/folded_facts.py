@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fairspace.submissions.benchmarks.ideal import Ideal
+from fairspace.submissions.benchmarks.published import COMPUTED, PAPER_PRINTS
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.three_numbers import NOTHING, Show, lacking, why_no_excess
@@ -136,5 +137,7 @@ def _state(value: Value | None, published: bool) -> str:
         words = lacking(value, published)
         return f"{words}: {reason}" if reason and not reason.startswith(words) else reason or words
     if published:
-        return "printed" if "printed" in value.evidence else "computed from printed values"
+        beside = value.evidence.get(PAPER_PRINTS)
+        computed = COMPUTED + (f"; the paper prints {beside}, by its own standard" if beside else "")
+        return "printed" if "printed" in value.evidence else computed
     return "incomplete" if value.coverage is not None and value.coverage < 1 else "value"

@@ -34,7 +34,9 @@ CLASSES: Mapping[RowClass, ClassAbout] = {
         "handed in",
     ),
     "printed": ClassAbout(
-        "Printed", "Numbers from the tables of a paper; there are no answers that could be scored again.", "printed"
+        "From the papers",
+        "Printed in a paper, or computed here from its tables (marked so); there are no answers to score again.",
+        "from the paper",
     ),
     "baseline": ClassAbout("Baselines", "Trivial models to compare with; they take no rank.", "baselines"),
 }

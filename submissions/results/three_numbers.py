@@ -15,7 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from fairspace.submissions.benchmarks.adjustment import LEFT_OUT, is_left_out
-from fairspace.submissions.benchmarks.ideal import Ideal
+from fairspace.submissions.benchmarks.ideal import NEAR, Ideal
+from fairspace.submissions.benchmarks.published import PAPER_PRINTS
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
@@ -90,11 +91,19 @@ def three_numbers(
         excess,
         like_fair,
         ranks,
-        show(effect),
+        show(effect) + near_threshold(value, None if ideal is None else ideal.threshold),
         why_no_interval(value, published) if interval is None else _between(*map(show, interval)),
         LIKE_FAIR if like_fair else NOTHING if excess is None else _signed(excess, show),
         ranks_text,
     )
+
+
+def near_threshold(value: Value, threshold: float | None) -> str:
+    """The sign ' ≈ 60' of a score that cannot be told from the threshold 60 by its error; else ''."""
+    about = value.uncertainty
+    inside = about is not None and threshold is not None and about.low <= threshold <= about.high
+    sign = f"{threshold:g}" if inside else value.evidence.get(NEAR, "")
+    return f" ≈ {sign}" if sign else ""
 
 
 def _between(low: str, high: str) -> str:
@@ -152,7 +161,10 @@ def why_no_interval(value: Value, published: bool) -> str:
     """In a word or two why a value has no interval."""
     if not published:
         return "not resampled"
-    return "printed" if "printed" in value.evidence else "computed"
+    if "printed" in value.evidence:
+        return "printed"
+    beside = value.evidence.get(PAPER_PRINTS)
+    return f"computed here; {beside} printed" if beside else "computed here"
 
 
 def text_of_ranks(row: Row) -> str:

@@ -19,14 +19,14 @@ from fairspace.submissions.values import Value
 MARKERS = ("circle", "diamond", "square", "right")
 """Shapes of chosen models, in the order of `COLOURS`."""
 SYMBOLS = {
-    "published": "circle",
+    "from a paper": "circle",
     "self-reported labels or judge": "diamond-open",
     "scored here": "diamond",
     "rerun by maintainers": "square",
     "baseline": "cross",
 }
 """By `telling.visibility`."""
-SIGNS = "● published, ◇ self-reported labels or judge, ◆ scored here, ■ rerun by maintainers, ✕ baseline."
+SIGNS = "● from a paper, ◇ self-reported labels or judge, ◆ scored here, ■ rerun by maintainers, ✕ baseline."
 _POINT = 1e-9
 """Ends that are no further apart are one number."""
 

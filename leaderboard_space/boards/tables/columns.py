@@ -156,7 +156,7 @@ def score_column(column: Column, rows: Sequence[Row], notes: Notes, up: bool, wo
         if column.signed and three.effect is not None and largest:
             strength = round(100 * max(-1.0, min(1.0, three.effect / largest)))
         incomplete = value is not None and value.value is not None and (value.coverage or 1) < 1
-        word = three.interval_text if row.provenance == "published" and three.interval_text == "computed" else ""
+        word = three.interval_text if row.provenance == "published" and three.interval_text != "printed" else ""
         return Cell(
             three.effect_text,
             LIKE_FAIR if three.like_fair else "incomplete" if incomplete else word,

@@ -9,8 +9,7 @@ import numpy as np
 from fairspace.metrics.genres_bias.formula import METRICS
 from fairspace.metrics.total_bias_score.formula import total_bias_score
 from fairspace.submissions.benchmarks.genres.standards import EVALUATORS, INAUGURAL, STANDARDS
-from fairspace.submissions.benchmarks.published import Published, models, printed, published_row, source
-from fairspace.submissions.values import measured
+from fairspace.submissions.benchmarks.published import Published, computed, models, printed, published_row, source
 
 TOTAL = "TBS"
 
@@ -23,7 +22,7 @@ def rows(standard: str) -> Iterator[Published]:
             cohort = STANDARDS[standard].cohorts[evaluator]
             biases = np.array([scores[metric].value for metric in METRICS], dtype=float)
             total, _, _ = total_bias_score(biases, cohort.mean, cohort.std)
-            made_of = f"{standard} over the printed M1 to M8 of {source(cells[0])}; not printed"
-            scores[TOTAL] = measured(TOTAL, total, evidence={"source": made_of})
+            made_of = f"{standard} over the printed M1 to M8 of {source(cells[0])}"
+            scores[TOTAL] = computed(TOTAL, total, made_of, scores[TOTAL])
             cells = [cell for cell in cells if cell.score != TOTAL]
         yield published_row(cells, scores, TOTAL, labels={"cohort": evaluator}, cohort=EVALUATORS[evaluator])

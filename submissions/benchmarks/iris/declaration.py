@@ -10,7 +10,7 @@ from fairspace.builders.iris.revisions import base_revision
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
-from fairspace.metrics.iris_score.standards import BOUNDED, STANDARDS
+from fairspace.metrics.iris_score.standards import STANDARDS
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.ideal import GAP, Ideal
 from fairspace.submissions.benchmarks.iris.adjust import adjustable, with_own_reference
@@ -118,7 +118,7 @@ def ideal(name: str, standard: str) -> Ideal | None:
     """S of a sector and of the total; 0 of a raw value, all of which are gaps, distances, drifts or penalties."""
     scale = {"iris_score" if part == "total" else part: top for part, top in STANDARDS[standard].scale.items()}
     if name in scale:
-        return Ideal(scale[name], "below")
+        return Ideal(scale[name], "below", None if name == "iris_score" else STANDARDS[standard].tau)
     return None if name.startswith(_COMPETENCE) else GAP
 
 
@@ -136,7 +136,6 @@ BENCHMARK = Benchmark(
     "cohort of models was most biased (C.2); of a hidden set, the tournament alone is asked, in rounds of its draw.",
     forms=FORMS,
     standards=STANDARDS,
-    default_standard=BOUNDED.name,
     score=score,
     higher_is_better=True,
     baseline=Lazy("fairspace.submissions.benchmarks.iris.baselines:tables"),

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from fairspace.builders.published import Figure
 from fairspace.metrics.iris_score.formula import sector_score
 from fairspace.metrics.iris_score.standards import INAUGURAL, SKIN_DRIFT, STANDARDS, Granular, IrisStandard
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
+from fairspace.submissions.benchmarks.ideal import NEAR
 from fairspace.submissions.benchmarks.iris.score import TOTAL, profiles_of, scoring
-from fairspace.submissions.benchmarks.published import Footnote, Published, models, printed, published_row, source
+from fairspace.submissions.benchmarks.published import (
+    Footnote,
+    Published,
+    computed,
+    models,
+    printed,
+    published_row,
+    source,
+)
 from fairspace.submissions.benchmarks.scoring_table import ScoringTable
-from fairspace.submissions.values import Value, measured, not_run
+from fairspace.submissions.values import Value, not_run
 
 SECTORS = ("IFS_Und", "RFS_Und", "BIS_Und", "IFS_Gen", "RFS_Gen", "BIS_Gen")
 _ALL_TABLES = "IRIS (arXiv:2603.00590), Tables 23 to 28"
@@ -28,7 +39,7 @@ def rows(standard: str) -> Iterator[Published]:
         figures = {cell.score: printed(cell) for cell in further}
         places = {cell.score.split(".")[0]: source(cell) for cell in further}
         as_printed = {name: printed(main[name]) for name in (*SECTORS, TOTAL)}
-        scores = as_printed if released else _rescored(figures, places, standard)
+        scores = as_printed if released else _rescored(figures, places, standard, as_printed)
         missing = ", ".join(name for name, value in scores.items() if value.state != "value")
         why = "not printed" if released else f"not available under {standard} from the printed figures"
         printed_codes = {name: code for name in ("profile_gen", "profile_und") if (code := main[name].printed)}
@@ -50,9 +61,12 @@ def _footnotes(cells: Sequence[Figure], codes: Mapping[str, str]) -> tuple[Footn
     return tuple(Footnote(c.score, c.erratum, said.get(c.score, "") + c.note) for c in cells if c.erratum)
 
 
-def _rescored(figures: Mapping[str, Value], places: Mapping[str, str], name: str) -> dict[str, Value]:
+def _rescored(
+    figures: Mapping[str, Value], places: Mapping[str, str], name: str, as_printed: Mapping[str, Value]
+) -> dict[str, Value]:
     """Sector scores and the total under another standard, where the printed figures are the ones that it asks for."""
     standard = STANDARDS[name]
+    errors = _rounding(figures, standard)
     magnitudes = printed_magnitudes(figures, standard)
     names = dict.fromkeys((*SECTORS, *standard.sectors, TOTAL))
     scores = {sector: not_run(sector, _NOT_AVAILABLE.format(name)) for sector in names}
@@ -61,8 +75,29 @@ def _rescored(figures: Mapping[str, Value], places: Mapping[str, str], name: str
             score_name = TOTAL if part == "total" else part
             source_of = _ALL_TABLES if part == "total" else places[part]
             score = sector_score(magnitudes[part], part, standard)
-            scores[score_name] = measured(score_name, score, evidence={"source": source_of})
+            near = part != "total" and abs(score - standard.tau) <= errors[part]
+            sign = {NEAR: f"{standard.tau:g}"} if near else {}
+            scores[score_name] = computed(score_name, score, source_of, as_printed.get(score_name), **sign)
     return scores
+
+
+def _rounding(figures: Mapping[str, Value], standard: IrisStandard) -> dict[str, float]:
+    """Sector -> how far its score could be off because the printed figures, and four digits of K, are rounded."""
+
+    def scores_of(changed: Mapping[str, Value]) -> dict[str, float]:
+        return {part: sector_score(m, part, standard) for part, m in printed_magnitudes(changed, standard).items()}
+
+    magnitudes, scores = printed_magnitudes(figures, standard), scores_of(figures)
+    errors = {
+        part: scores[part] * m * 10 ** (math.floor(math.log10(standard.decay[part])) - 3)
+        for part, m in magnitudes.items()
+    }
+    for name, figure in figures.items():
+        if figure.value is not None:
+            half = 0.5 * 10.0 ** -len(str(figure.evidence["printed"]).partition(".")[2])
+            moved = scores_of({**figures, name: replace(figure, value=figure.value + half)})
+            errors = {part: error + abs(moved[part] - scores[part]) for part, error in errors.items()}
+    return errors
 
 
 def printed_magnitudes(figures: Mapping[str, Value], standard: IrisStandard) -> dict[str, float]:

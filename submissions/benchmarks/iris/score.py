@@ -21,6 +21,7 @@ from fairspace.submissions.benchmarks.adjustment import (
 )
 from fairspace.submissions.benchmarks.benchmark import Draws, Scored
 from fairspace.submissions.benchmarks.iris.adjust import effective_weights
+from fairspace.submissions.benchmarks.published import COMPUTED
 from fairspace.submissions.benchmarks.scoring_table import (
     Columns,
     Ended,
@@ -40,11 +41,11 @@ PROFILES = {
     for task in ("Gen", "Und")
 }
 """Profile code -> the sectors of its three letters."""
-_FROM_PRINT = {"source": "made of printed values as a reader adjusts the standard; not printed"}
+_FROM_PRINT = {"source": f"{COMPUTED}, as a reader adjusts the standard"}
 _FITTED = {
     **_FROM_PRINT,
     "erratum": "E-IRIS-06",
-    "note": "made of printed values; S and K of the total are fitted to the printed totals, not published",
+    "note": "S and K of the total are fitted to the printed totals, not published",
 }
 
 

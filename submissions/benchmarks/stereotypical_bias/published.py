@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fairspace.builders.published import figures
-from fairspace.submissions.benchmarks.published import Published, missing, models, printed, published_row, source
-from fairspace.submissions.values import measured
+from fairspace.submissions.benchmarks.published import (
+    Published,
+    computed,
+    missing,
+    models,
+    printed,
+    published_row,
+    source,
+)
 
 
 def rows(standard: str) -> Iterator[Published]:
@@ -18,7 +25,7 @@ def rows(standard: str) -> Iterator[Published]:
         scores = {name: values.get(name) or missing(name, place) for name in names}
         plain = [v.value for name, v in scores.items() if not name.endswith("_na_filtered") and v.value is not None]
         scores["total"] = (
-            measured("total", sum(plain) / 6, evidence={"source": f"mean of the six scores of {place}, not printed"})
+            computed("total", sum(plain) / 6, f"mean of the six scores of {place}")
             if len(plain) == 6
             else missing("total", place)
         )

@@ -81,7 +81,10 @@ def _three_numbers(title: str, rows: Sequence[Row], bench: Benchmark, standard: 
         "over fair": [three.excess_text for three in shown],
     }
     table = new_table(title)
-    widest = {name: max(map(len, texts), default=0) for name, texts in columns.items()}
+    widest = {
+        name: max((len(part) for text in texts for part in text.replace("; ", ";\n").splitlines()), default=0)
+        for name, texts in columns.items()
+    }
     widths = {name: max(widest[name], len(name)) for name in ("rank", "could be", "95 % interval")}
     widths |= {header: max(widest[header], *map(len, header.split(" "))), "over fair": EXCESS}
     widths["model"] = room(len(columns)) - sum(widths.values())
@@ -90,7 +93,7 @@ def _three_numbers(title: str, rows: Sequence[Row], bench: Benchmark, standard: 
         table.add_column(
             name,
             justify="left" if is_text else "right",
-            overflow="fold" if is_text else "ellipsis",
+            overflow="fold" if is_text or name == "95 % interval" else "ellipsis",
             max_width=widths[name],
         )
     for line in zip(*columns.values(), strict=True):
