@@ -195,6 +195,7 @@ def score(
     labels: str = "",
     ares: str = "",
     resamples: int | None = None,
+    reading: str = "",
 ) -> Result:
     """Check answers and score them, here and in private: nothing is sent, and nothing need be said of the model.
 
@@ -214,6 +215,7 @@ def score(
         labels: what labelled the images, where there are annotations.
         ares: folder of ARES, or repository@revision: labels the images of a submission's folder.
         resamples: bootstrap replicates for the intervals, 0 for none; FAIRSPACE_RESAMPLES or 1 000 for None.
+        reading: `authors` reads the answers as the paper does, not by our rules; such a result has no rank.
 
     Returns:
         The result. Its scores and values are numbers in the units that GLOSSARY.md states, *undefined* (the definition
@@ -238,7 +240,7 @@ def score(
         from fairspace.submissions.running.labelling import label_images
 
         submission = label_images(Path(answers), submission, ares)
-    return Result.of(scoring.score_submission(submission, standard, resamples))
+    return Result.of(scoring.score_submission(submission, standard, resamples, reading))
 
 
 def load_result(path: str | Path) -> Result:

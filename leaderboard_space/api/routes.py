@@ -46,7 +46,7 @@ MOST_ROWS = 500
 MOST_EVENTS = 1000
 Name = Annotated[str, Path(description="name of a board, such as `iris`", max_length=40)]
 EntryName = Annotated[str, Path(description="entry of a row, as on the board", max_length=40)]
-StandardName = Annotated[str, Query(description="a standard of the benchmark; its first if left out", max_length=80)]
+StandardName = Annotated[str, Query(description="a standard of the benchmark; its default if left out", max_length=80)]
 Make = Callable[[Space], Any]
 _ZIP = {"schema": {"type": "string", "format": "binary"}}
 _FORM = {

@@ -54,7 +54,7 @@ def add_endpoints(space: Space) -> None:
         return _told(request, read)
 
     def row(benchmark: str, entry: str, request: gr.Request, standard: str = "") -> dict[str, Any]:
-        """One row with all its raw values, under a standard (its first if left out)."""
+        """One row with all its raw values, under a standard (its default if left out)."""
 
         def read() -> dict[str, Any]:
             name = chosen_view(benchmark).benchmark

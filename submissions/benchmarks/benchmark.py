@@ -105,6 +105,9 @@ class Benchmark:
         score: raw values, standard -> scores; needs no submission.
         higher_is_better: direction of the ranked number.
         signature: a checked submission -> what else decided the values (parser, judge, embedding).
+        authors: records -> the records with the answers read as the paper or its authors' code reads them; None where
+            no other reading than ours is known.
+        authors_signature: of such records, what of `signature` is another.
         headline: the scores that fit a terminal's width; all if empty.
         designs: records -> how the samples behind its values were drawn.
         variants: records, raw values -> what other instruments would have measured.
@@ -174,6 +177,8 @@ class Benchmark:
         "dataset_revision", ""
     )
     signature: Callable[[Submission], dict[str, str]] = lambda submission: {}
+    authors: Callable[[Any], Any] | None = None
+    authors_signature: Mapping[str, str] = field(default_factory=lambda: {"parser": "authors"})
     headline: tuple[str, ...] = ()
     read: Callable[[Submission], Any] = lambda submission: submission
     designs: Callable[[Any], Sequence[Design]] = lambda records: ()

@@ -1,8 +1,7 @@
 """Printed figures of the papers as rows of a board. `fairspace.builders.published` reads the tables.
 
-A published row carries printed numbers, and those computed here from them: no intervals, no coverage, no records. Where a
-printed number
-contradicts its own formula, the row keeps the number and a footnote names the erratum in `cards/errata.md`.
+A published row carries printed numbers, and those computed here from them: no intervals, no coverage, no records. Where
+a printed number contradicts its own formula, the row keeps it and a footnote names the erratum in `cards/errata.md`.
 """
 
 from __future__ import annotations

@@ -71,6 +71,10 @@ def score(
         str | None,
         typer.Option(help="Also add the result to this store, a folder or hf://datasets/OWNER/NAME."),
     ] = None,
+    reading: Annotated[
+        str,
+        typer.Option(help="`authors`: read the answers as the paper does; gives no rank.", metavar="WHO"),
+    ] = "",
     ares: Annotated[
         str | None, typer.Option(help="Labels a submission's images: folder of ARES, or repository@revision.")
     ] = None,
@@ -97,10 +101,12 @@ def score(
     if is_result(submission):
         if ares is not None or labeller != ARES:
             raise UsageError(f"{submission} is a result, which holds no images; leave out --ares and --labeller.")
+        if reading:
+            raise UsageError(f"{submission} is a result, which holds no answers; name the submission with --reading.")
         result = _rescored(submission, standard)
     else:
         by = _Labelling(ares, labeller, measurement, faces, batch, device)
-        result = _scored(submission, standard, resamples, by)
+        result = _scored(submission, standard, resamples, by, reading)
     if not items:
         result = replace(result, items={})
     if out is not None:
@@ -148,7 +154,7 @@ class _Labelling:
         return self.ares is not None or self.labeller != ARES
 
 
-def _scored(path: Path, standard: str, resamples: int | None, by: _Labelling) -> Result:
+def _scored(path: Path, standard: str, resamples: int | None, by: _Labelling, reading: str) -> Result:
     if resamples is not None:
         from fairspace.submissions.uncertainty.resampling import check_resamples
 
@@ -158,7 +164,7 @@ def _scored(path: Path, standard: str, resamples: int | None, by: _Labelling) ->
         raise SubmissionError(list(report.faults))
     from fairspace.submissions.results.scoring import score_submission
 
-    return score_submission(_labelled(path, report.submission, by), standard, resamples)
+    return score_submission(_labelled(path, report.submission, by), standard, resamples, reading)
 
 
 def _labelled(path: Path, checked: Submission, by: _Labelling) -> Submission:

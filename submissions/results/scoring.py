@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fairspace.submissions.answers.items import items_of
+from fairspace.submissions.answers.items import Items, items_of
 from fairspace.submissions.answers.misreading import reading_variants
-from fairspace.submissions.answers.rows import read_rows, summarise
+from fairspace.submissions.answers.rows import Summary, read_rows, summarise
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, OWN, Adjustment
 from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored
 from fairspace.submissions.benchmarks.forms import FORM
@@ -28,11 +28,14 @@ from fairspace.submissions.uncertainty.bootstrap import SEED
 from fairspace.submissions.uncertainty.draws import Draws
 from fairspace.submissions.uncertainty.resampling import resample, resamples_setting
 from fairspace.submissions.uncertainty.scores import with_uncertainty
+from fairspace.submissions.uncertainty.variant import Variant
 from fairspace.submissions.values import Value
 
 MAX_BYTES = 64 << 20
 """A larger file is no result; ours are below a megabyte."""
 DEPTH = 16
+AUTHORS = "authors"
+"""Reading of answers: as the paper, or its authors' code, reads them."""
 _HASH = re.compile("[0-9a-f]{64}")
 
 
@@ -66,11 +69,12 @@ def _scored(
     revision: str,
     draws: Draws | None,
     adjustment: Adjustment = AS_RELEASED,
+    reading: str = "",
 ) -> Scored:
     """What a standard makes of values.
 
     A run of a part of the benchmark has its scores, but never a rank; nor have answers to items of a dataset revision
-    that the standard was not released for.
+    that the standard was not released for, nor answers that were read otherwise than those of a board.
     """
     scored = bench.score(values, standard, adjustment)
     if draws is not None:
@@ -78,6 +82,8 @@ def _scored(
     marks = _limits(meta, run)
     if not scores_revision(standard, bench.base_revision(revision)):
         marks += (f"answers to the items of dataset revision {revision}, which {standard.name} does not rank",)
+    if reading:
+        marks += (f"read as the {reading} read answers; boards rank rows that are read by their rules",)
     return replace(scored, ranked=None, unranked=(*scored.unranked, *marks)) if marks else scored
 
 
@@ -90,13 +96,19 @@ def find_standard(bench: Benchmark, name: str) -> Any:
     return bench.standards[name]
 
 
-def score_submission(submission: Submission, standard: str = "", resamples: int | None = None) -> Result:
-    """Measure a checked submission and score it under a standard. UsageError if its images are not labelled.
+def score_submission(
+    submission: Submission, standard: str = "", resamples: int | None = None, reading: str = ""
+) -> Result:
+    """Measure a checked submission and score it under a standard.
 
     Args:
         submission: as it was checked.
         standard: name of the standard; the default of the submission's dataset revision for ''.
         resamples: of the samples, for intervals; 0 for none; `FAIRSPACE_RESAMPLES`, or 1 000, if left out.
+        reading: who reads the answers: '' for the rules of this project, `AUTHORS` for those of the paper. A result of
+            the latter has every score and no rank, and keeps neither variants nor answers.
+
+    Errors: UsageError if its images are not labelled, or if there is no such reading.
     """
     from fairspace.submissions.version import VERSION
 
@@ -107,13 +119,17 @@ def score_submission(submission: Submission, standard: str = "", resamples: int 
     bench = benchmark(submission.meta.benchmark)
     chosen = find_standard(bench, standard or bench.default_for(submission.meta.dataset_revision))
     records = bench.read(submission)
+    if reading:
+        records = _read_by(reading, bench)(records)
     values: Mapping[str, Value] = bench.measure(records)
     times = resamples_setting() if resamples is None else resamples
     draws = None
     if times:
         values, draws = resample(bench.designs(records), values, times, bench.drawn)
     rows = list(read_rows(submission, bench))
-    variants = (*bench.variants(records, values), *reading_variants(submission, bench, rows, values)) if times else ()
+    variants: tuple[Variant, ...] = ()
+    if times and not reading:
+        variants = (*bench.variants(records, values), *reading_variants(submission, bench, rows, values))
     meta = submission.dump_meta()
     meta.pop("contact")
     signature = {
@@ -131,17 +147,33 @@ def score_submission(submission: Submission, standard: str = "", resamples: int 
     if submission.tables:
         signature["answers"] = answers_digest(submission.tables)
     signature |= bench.signature(submission)
+    if reading:
+        signature |= {**bench.authors_signature, "reading": reading}
     if draws is not None:
         signature["resamples"] = f"{times}, seed {SEED}"
     run = submission.manifest.run() if submission.manifest is not None else ()
-    scored = _scored(bench, values, chosen, meta, run, submission.meta.dataset_revision, draws)
+    scored = _scored(bench, values, chosen, meta, run, submission.meta.dataset_revision, draws, reading=reading)
     counts = bench.counts(records) if times else {}
-    readings = summarise(rows, bench, submission.meta.dataset_revision, bench.lacking(submission).samples)
     proof = prove(submission, bench, rows)
-    items = items_of(bench, submission, records, rows)
+    readings: Mapping[str, Summary] = {}
+    items: Items = {}
+    if not reading:  # both show how our rules read the answers
+        readings = summarise(rows, bench, submission.meta.dataset_revision, bench.lacking(submission).samples)
+        items = items_of(bench, submission, records, rows)
     return Result(
         bench.name, chosen.name, meta, values, scored, signature, run, draws, variants, counts, readings, proof, items
     )
+
+
+def _read_by(reading: str, bench: Benchmark) -> Callable[[Any], Any]:
+    if reading != AUTHORS:
+        raise UsageError(f"There is no reading {reading!r}{did_you_mean(reading, [AUTHORS])}. Known: {AUTHORS}.")
+    if bench.authors is None:
+        raise UsageError(
+            f"{bench.name} has no reading {AUTHORS}: how its authors read free answers is not known. Leave it out; "
+            "`fairspace score --all` lists what their way of counting gives (authors_reading)."
+        )
+    return bench.authors
 
 
 def rescore(result: Result, standard: str, adjustment: Adjustment = AS_RELEASED, *, errors: bool = True) -> Result:
@@ -158,7 +190,8 @@ def rescore(result: Result, standard: str, adjustment: Adjustment = AS_RELEASED,
             values = bench.with_own_reference(values, result.counts, adjustment)
     draws = result.draws if errors else None
     revision = result.signature.get("dataset_revision", "")
-    scored = _scored(bench, values, chosen, result.meta, result.run, revision, draws, adjustment)
+    reading = result.signature.get("reading", "")
+    scored = _scored(bench, values, chosen, result.meta, result.run, revision, draws, adjustment, reading)
     signature = {**result.signature, "standard": chosen.name}
     return replace(result, standard=chosen.name, scored=scored, signature=signature)
 

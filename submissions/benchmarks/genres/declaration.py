@@ -49,7 +49,7 @@ from fairspace.submissions.benchmarks.genres.standards import (
 )
 from fairspace.submissions.benchmarks.genres.unranked.single import single_designs, with_single
 from fairspace.submissions.benchmarks.genres.unranked.splits import split_designs
-from fairspace.submissions.benchmarks.genres.variants import variants
+from fairspace.submissions.benchmarks.genres.variants import as_the_authors_read, variants
 from fairspace.submissions.benchmarks.ideal import GAP, SIGNED, Ideal
 from fairspace.submissions.benchmarks.lazy import Lazy
 from fairspace.submissions.benchmarks.task import TEXTS_ALIKE, Task
@@ -141,6 +141,7 @@ BENCHMARK = Benchmark(
     options={"text_only": (False, True)},
     cohort_of=lambda scored: EVALUATORS.get(scored.labels.get("cohort", ""), ""),
     signature=signature,
+    authors=as_the_authors_read,
     headline=(*formula.METRICS, "TBS"),
     scoring=scoring,
     adjustable=adjustable,

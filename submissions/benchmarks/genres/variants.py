@@ -7,6 +7,8 @@ values are means, whose interval is drawn from both parses together; each parse 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from fairspace.builders.genres import plan
@@ -65,6 +67,11 @@ def authors_reading(records: Records, values: Values) -> Variant | None:
         '"NA" counts as pros or cons, and JSON that is broken in any way is not read.'
     )
     return Variant("authors_reading", "the authors' code", numbers, note=note) if numbers else None
+
+
+def as_the_authors_read(records: Records) -> Records:
+    """The records with responses and judgements as the authors' code reads them; M1 is taken of paired passages."""
+    return replace(records, features=records.authors, parses={}, others={})
 
 
 def unpaired_warmth(records: Records) -> dict[str, float]:

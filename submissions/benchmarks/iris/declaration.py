@@ -20,10 +20,11 @@ from fairspace.submissions.benchmarks.iris.measure.generation import STEERED
 from fairspace.submissions.benchmarks.iris.measure.values import measure
 from fairspace.submissions.benchmarks.iris.parse import VERSION
 from fairspace.submissions.benchmarks.iris.parse.nearest import EMBEDDING, THRESHOLD
+from fairspace.submissions.benchmarks.iris.parse.paper import THRESHOLD as PAPER_THRESHOLD
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, OCCUPATION, PAIR, STEER, TOURNAMENT, read
 from fairspace.submissions.benchmarks.iris.resample.designs import designs
 from fairspace.submissions.benchmarks.iris.score import DRAWN, chances, score, scoring
-from fairspace.submissions.benchmarks.iris.variants import LIMITS, variants
+from fairspace.submissions.benchmarks.iris.variants import LIMITS, as_the_paper_maps, variants
 from fairspace.submissions.benchmarks.labellers import protocol_of_labels
 from fairspace.submissions.benchmarks.lazy import Lazy
 from fairspace.submissions.benchmarks.task import CHOICES_ALIKE, IMAGES_ALIKE, Task
@@ -154,6 +155,8 @@ BENCHMARK = Benchmark(
         "occupation_mapping": f"aliases+{EMBEDDING}>={THRESHOLD}",
         "parser": f"iris_parsing@{VERSION}",
     },
+    authors=as_the_paper_maps,
+    authors_signature={"occupation_mapping": f"whole answers, {EMBEDDING}>={PAPER_THRESHOLD} (D.2.4)"},
     designs=designs,
     variants=variants,
     scoring=scoring,

@@ -33,7 +33,7 @@ from fairspace.submissions.benchmarks.iris.measure.tournament import tournament_
 from fairspace.submissions.benchmarks.iris.parse.nearest import THRESHOLD, EmbeddingMissingError, Matches
 from fairspace.submissions.benchmarks.iris.parse.paper import THRESHOLD as PAPER_THRESHOLD
 from fairspace.submissions.benchmarks.iris.parse.paper import paper_codes
-from fairspace.submissions.benchmarks.iris.records import LABELS, NEUTRAL, Records
+from fairspace.submissions.benchmarks.iris.records import LABELS, NEUTRAL, OCCUPATION, Records
 from fairspace.submissions.uncertainty.design import Floats, Integers
 from fairspace.submissions.uncertainty.label_errors import Shares, label_variants, paired_counts
 from fairspace.submissions.uncertainty.variant import Kind, Variant
@@ -63,7 +63,7 @@ def variants(records: Records, values: Values) -> list[Variant]:
     """The values at other thresholds, as the paper maps answers and counts wins, then without the labeller's errors."""
     return [
         *_by_threshold(records),
-        *_as_the_paper_maps(records),
+        *_as_mapped(records),
         *_by_bayes(records),
         *_corrected(records, values),
     ]
@@ -87,26 +87,36 @@ def _by_threshold(records: Records) -> list[Variant]:
     return by_threshold
 
 
-def _as_the_paper_maps(records: Records) -> list[Variant]:
+def as_the_paper_maps(records: Records) -> Records:
+    """The records with the occupation answers mapped whole, as the paper does it (D.2.4).
+
+    Without the embedding, where an answer needs it, the task is absent.
+    """
+    occupations = records.occupations
+    if occupations is None:
+        return records
+    try:
+        codes = paper_codes(occupations.texts)
+    except EmbeddingMissingError as error:
+        return replace(records, occupations=None, absent={**records.absent, OCCUPATION: str(error)})
+    nowhere, nothing = np.full(len(codes), -1), np.full(len(codes), np.nan)
+    mapped = replace(occupations, matches=Matches(codes, nowhere, nothing), refused=np.zeros(len(codes), np.bool_))
+    return replace(records, occupations=mapped)
+
+
+def _as_mapped(records: Records) -> list[Variant]:
     """AD, SPD, SDS and the accuracy by the paper's mapping of whole answers; none if it maps all as they are read here.
 
     None either where an answer needs the embedding and it is not installed.
     """
-    occupations = records.occupations
-    if occupations is None:
-        return []
-    try:
-        codes = paper_codes(occupations.texts)
-    except EmbeddingMissingError:
+    occupations, mapped = records.occupations, as_the_paper_maps(records)
+    if occupations is None or mapped.occupations is None:
         return []
     read, _ = occupations.matches.at(THRESHOLD)
-    differs = codes != np.maximum(read, -1)
+    differs = mapped.occupations.matches.direct != np.maximum(read, -1)
     if not differs.any():
         return []
-    nowhere, nothing = np.full(len(codes), -1), np.full(len(codes), np.nan)
-    mapped = replace(occupations, matches=Matches(codes, nowhere, nothing), refused=np.zeros(len(codes), np.bool_))
-    measured = measure_occupations(replace(records, occupations=mapped), REGIONS)
-    numbers = {value.name: value.value for value in measured if value.value is not None}
+    numbers = {value.name: value.value for value in measure_occupations(mapped, REGIONS) if value.value is not None}
     share = float(differs[occupations.text[occupations.text >= 0]].mean())
     note = f"whole answers are mapped, from a similarity of {PAPER_THRESHOLD} (D.2.4): {share:.1%} are read otherwise"
     return [Variant("authors_reading", "paper", numbers, note=note)]

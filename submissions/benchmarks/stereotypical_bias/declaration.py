@@ -37,7 +37,7 @@ from fairspace.submissions.benchmarks.stereotypical_bias.standards import (
     UP_TO_TWENTY,
     StereotypicalBiasStandard,
 )
-from fairspace.submissions.benchmarks.stereotypical_bias.variants import variants
+from fairspace.submissions.benchmarks.stereotypical_bias.variants import as_the_authors_read, variants
 from fairspace.submissions.benchmarks.task import CHOICES_ALIKE, Task
 from fairspace.submissions.benchmarks.text_only import NO_IMAGE, shown, text_only
 from fairspace.submissions.format.schema import Submission
@@ -142,6 +142,7 @@ BENCHMARK = Benchmark(
     published=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.published:rows"),
     options={"prefix": tuple(plan.PREFIXES), "text_only": (False, True)},
     signature=signature,
+    authors=as_the_authors_read,
     ideal=ideal,
     lacking=lacking,
     headline=(*(cell.name for cell in CELLS), "total"),

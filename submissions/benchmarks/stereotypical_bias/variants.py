@@ -14,9 +14,14 @@ _NOTE = (
 )
 
 
+def as_the_authors_read(records: Records) -> Records:
+    """The records with the answers as the authors of the paper read them."""
+    return Records(records.authors, revision=records.revision)
+
+
 def variants(records: Records, values: Values) -> list[Variant]:
     """The values by the authors' reading; empty where it moves none."""
-    read = measure(Records(records.authors, revision=records.revision)) if records.authors else {}
+    read = measure(as_the_authors_read(records)) if records.authors else {}
     moved = {
         name: value.value
         for name, value in read.items()

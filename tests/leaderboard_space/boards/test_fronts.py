@@ -22,8 +22,11 @@ def test_the_printed_models_stand_best_first_and_say_that_they_have_no_interval(
     assert len(made.lines) == MOST
     places = [line.at for line in made.lines]
     assert places == sorted(places, reverse=True)
-    assert (made.ideal, made.lines[0].sure) == (100.0, "computed, no interval")
-    assert made.words == "Printed: Bagel leads, printed without an interval."
+    assert (made.ideal, made.lines[0].sure) == (100.0, "computed here; 95.94 printed, no interval")
+    assert made.words == "From the papers: Bagel leads, computed here from the paper's tables, without an interval."
+    paper = front(VIEWS["iris"], "inaugural", board("iris"))
+    assert (paper.ideal, paper.lines[0].text, paper.lines[0].sure) == (None, "95.94", "printed, no interval")
+    assert paper.words == "From the papers: Bagel leads, printed, without an interval."
 
 
 def test_a_forged_score_does_not_set_the_scale_and_stands_last() -> None:
@@ -39,7 +42,7 @@ def test_verified_models_stand_first() -> None:
     rows = [*board("iris", "bounded"), handed_in("ours", 40.0, verified=True)]
     made = front(VIEWS["iris"], "bounded", ranked(rows, "iris", "bounded"))
     assert (made.lines[0].model, made.lines[0].mark) == ("ours", "rerun")
-    assert made.words.startswith("Verified: only ours. Printed: Bagel leads")
+    assert made.words.startswith("Verified: only ours. From the papers: Bagel leads")
 
 
 def test_cohorts_lead_each_for_themselves_and_random_answers_are_a_line() -> None:
@@ -49,6 +52,8 @@ def test_cohorts_lead_each_for_themselves_and_random_answers_are_a_line() -> Non
     leaders = {line.cohort: line.model for line in made.lines if line.leads}
     assert leaders == {"image model": "DALL-E 3", "language model": "GPT-4o"}
     assert {line.cohort for line in made.lines if line.chance is not None} == {"language model"}
-    assert front(VIEWS["genres"], "zero_centred", board("genres")).words.startswith("Printed: Janus leads with each")
+    assert front(VIEWS["genres"], "zero_centred", board("genres")).words.startswith(
+        "From the papers: Janus leads with each"
+    )
     unranked = front(VIEWS["stereotypical_bias"], "up_to_twenty", board("stereotypical_bias"))
-    assert unranked.words.startswith("Printed: MiniGPT-v2 has the lowest score, without a rank")
+    assert unranked.words.startswith("From the papers: MiniGPT-v2 has the lowest score, without a rank")

@@ -8,6 +8,7 @@ import pytest
 
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
 from fairspace.submissions.benchmarks.ideal import CHANCE, GAP, SIGNED, Ideal
+from fairspace.submissions.benchmarks.published import PAPER_PRINTS
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.results.folded_facts import SENTENCES, folded_facts, probability
 from fairspace.submissions.results.row import Row
@@ -94,7 +95,9 @@ def test_a_number_without_an_interval_says_why_in_a_word() -> None:
     printed = measured("gap", 0.3, evidence={"printed": "30.0%"})
     computed = measured("gap", 0.3)
     assert three_numbers(printed, GAP, show, published=True).interval_text == "printed"
-    assert three_numbers(computed, GAP, show, published=True).interval_text == "computed"
+    assert three_numbers(computed, GAP, show, published=True).interval_text == "computed here"
+    beside = measured("gap", 0.3, evidence={PAPER_PRINTS: "0.42"})
+    assert three_numbers(beside, GAP, show, published=True).interval_text == "computed here; 0.42 printed"
     assert three_numbers(computed, GAP, show).interval_text == "not resampled"
     assert {three_numbers(printed, GAP, show, published=True).excess_text} == {"–"}
 
@@ -162,7 +165,8 @@ def test_the_score_that_ranks_go_by_has_an_ideal_on_its_better_side(name: str) -
     ("bench", "name", "ideal"),
     [
         ("iris", "RD_gender", GAP),
-        ("iris", "iris_score", Ideal(100.0, "below")),
+        ("iris", "iris_score", Ideal(283645.0, "below")),
+        ("iris", "IFS_Und", Ideal(180.0, "below", 60.0)),
         ("iris", "competence_accuracy", None),
         ("fact_or_fair", "kld_llm_base_gender", SCORE),
         ("fact_or_fair", "factuality_llm_objective_gender", None),

@@ -37,7 +37,7 @@ from fairspace.submissions.standards.triggers import succession
 from tests.submissions.benchmarks.iris.results import board_store, iris_result, release_all, state_of
 
 FROZEN = {
-    "iris/inaugural": "bb540e63b5b9b6222bc164d7dae1ad60f3b7ad2fecb538550db7425d6e1b8121",
+    "iris/inaugural": "45516fe539786c7bac82ef5a183ca91985e89621ec029d16e00883a29263ceb6",
     "iris/bounded": "be17b1930ef60b7c186f2abd29816b103d8438e354059680674f079121bdabd1",
     "fact_or_fair/inaugural": "852498fd3c3f1cfed681f8af48eab572a4966325c4120bd662a3aca1503c51c4",
     "fact_or_fair/revised_truth": "e182cd98cdd11c9caa934590593f1f7e058dd8f7a187d0651e0ac7363f3e615f",
