@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -114,8 +113,6 @@ def front(view: View, standard: str, board: Iterable[Row]) -> Front:
     bench = find_benchmark(view.benchmark)
     ideals = (bench.ideal(total_of(view, row).score, standard) for row in chosen)
     ideal = next((known.number for known in ideals if known is not None), None)
-    if ideal is not None and abs(ideal) > FAR * max(map(abs, effects.values()), default=math.inf):
-        ideal = None  # S of the paper's total is 283 645: on that axis all models are one dot
     chances = {row.cohort: number for row in board if (number := _chance(view, row)) is not None}
     scale = Scale.of(effects, chosen, ideal)
     far = FAR * max(abs(scale.least), abs(scale.most))
@@ -144,7 +141,8 @@ def front(view: View, standard: str, board: Iterable[Row]) -> Front:
     leaders = [row for row, line in zip(chosen, lines, strict=True) if line.leads]
     ranked = Counter(row.ranked_with for row in board if row.rank is not None)
     words = _words(view, leaders, ranked, bench.higher_is_better)
-    return Front(view, bench.higher_is_better, lines, None if ideal is None else scale.place(ideal), words)
+    at = None if ideal is None or not scale.holds(ideal) else scale.place(ideal)
+    return Front(view, bench.higher_is_better, lines, at, words)
 
 
 def _best(view: View, board: Iterable[Row]) -> list[Row]:

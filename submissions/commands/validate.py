@@ -165,9 +165,9 @@ def _show(report: dict[str, Any]) -> None:
     ):
         show.table(title, ("changed", "by", "rho", "p", "printed"), _stabilities(report[key]))
     show.table(
-        "Correlation of sectors (Pearson)",
-        ("first", "second", "r", "p"),
-        [(c["first"], c["second"], _n(c["r"]), _n(c["p"])) for c in report["correlations"]],
+        "Correlation of sectors' distances from the ideal (Pearson)",
+        ("first", "second", "r", "p", "printed"),
+        [(c["first"], c["second"], _n(c["r"]), _n(c["p"]), _n(c["printed"])) for c in report["correlations"]],
     )
     show.table(
         "Welch's t test of the total between architectures",

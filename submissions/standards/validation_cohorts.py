@@ -30,7 +30,6 @@ class Cohort:
         sectors: (m,) the sector of each.
         squares: (n, m) squared normalised values.
         sector_squares: (n, s) their sums over all metrics of a sector, also of those that are not printed one by one.
-        scores: (n, s) sector scores.
         total: (n,) the overall score.
         architecture: (n,) how each generates, '' if not told.
         complete: whether `metrics` are all that the total is made of.
@@ -43,7 +42,6 @@ class Cohort:
     sectors: tuple[str, ...]
     squares: Floats
     sector_squares: Floats
-    scores: Floats
     total: Floats
     architecture: tuple[str, ...]
     complete: bool
@@ -59,7 +57,7 @@ def scored_cohort(rows: Sequence[Row], standard: IrisStandard, name: str = "the 
     drifts = _drifts(standard)
     metrics = [(m.name, m.sector) for m in standard.metrics] + [(drift, "RFS_Und") for drift in drifts]
     by_name = {m.name: m for m in standard.metrics}
-    models, squares, scores, totals, kinds = [], [], [], [], []
+    models, squares, totals, kinds = [], [], [], []
     for row in rows:
         total = row.scores.get("iris_score")
         if row.provenance != "scored here" or row.rank is None or total is None or total.value is None:
@@ -73,7 +71,6 @@ def scored_cohort(rows: Sequence[Row], standard: IrisStandard, name: str = "the 
         ]
         models.append(row.model)
         squares.append(np.square(known))
-        scores.append([row.scores[sector].value for sector in standard.sectors])
         totals.append(total.value)
         kinds.append(row.facts.architecture)
     whole = np.array(squares, dtype=float).reshape(len(models), len(metrics))
@@ -86,7 +83,6 @@ def scored_cohort(rows: Sequence[Row], standard: IrisStandard, name: str = "the 
         sectors,
         whole,
         np.stack(sums, axis=1),
-        np.array(scores, dtype=float).reshape(len(models), len(standard.sectors)),
         np.array(totals, dtype=float),
         tuple(kinds),
         True,
@@ -131,7 +127,6 @@ def published_cohort() -> Cohort:
         "RFS_Und": np.square(norms).sum(axis=0),
         "BIS_Und": np.square(levels).sum(axis=0),
     }
-    scores = [column("iris_table3_overall", sector.lower()) for sector in SECTORS]
     return Cohort(
         "the seven models of the paper",
         FOUNDATIONAL_COHORT,
@@ -139,7 +134,6 @@ def published_cohort() -> Cohort:
         tuple(sector for sector, _ in known.values()),
         np.stack([numbers**2 for _, numbers in known.values()], axis=1),
         np.stack([sums[sector] for sector in SECTORS], axis=1),
-        np.stack(scores, axis=1),
         column("iris_table3_overall", "iris_score"),
         tuple(HYBRID if model in PRINTED_HYBRIDS else PURE for model in FOUNDATIONAL_COHORT),
         False,

@@ -13,6 +13,8 @@ from fairspace.submissions.values import Value
 
 FAR = 3.0
 """A number that is that many times as large as the largest verified or printed one does not stretch a scale."""
+OUTSIDE = 7.0
+"""A line that is that many times as far is not on the scale: IRIS' total has 283 645 as its ideal in the paper."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Scale:
         sure = [row for row in rows if row.row_class != "handed in"] or rows
         far = FAR * max((abs(numbers[row.entry]) for row in sure), default=0.0)
         near = [numbers[row.entry] for row in rows if abs(numbers[row.entry]) <= far]
-        ends = [*near, *(line for line in lines if line is not None)]
+        ends = [*near, *(line for line in lines if line is not None and (not near or abs(line) <= OUTSIDE * far))]
         return cls(min(ends, default=0.0), max(ends, default=0.0))
 
     def holds(self, number: float) -> bool:

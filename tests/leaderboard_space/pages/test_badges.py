@@ -18,12 +18,12 @@ def _texts(site: Opened, address: str) -> list[str]:
 
 
 def test_a_badge_says_benchmark_standard_rank_and_score(site: Opened) -> None:
-    printed = "/badge/iris/p-01.svg?standard=inaugural"
-    assert _texts(site, printed) == ["IRIS inaugural", "rank 1 of 7 printed · 95.94"]
-    assert _texts(site, "/badge/iris/p-01.svg") == ["IRIS bounded", "rank 1 of 7 printed · 61.74"]
+    computed = "/badge/iris/p-01.svg?standard=bounded"
+    assert _texts(site, computed) == ["IRIS bounded", "rank 1 of 7 from the paper · 61.74 computed here"]
+    assert _texts(site, "/badge/iris/p-01.svg") == ["IRIS inaugural", "rank 1 of 7 from the paper · 95.94"]
     assert "draft" not in page(site, "/badge/iris/p-01.svg")
     assert _texts(site, "/badge/genres/p-02.svg")[1].startswith("rank ")
-    assert " printed among " in _texts(site, "/badge/genres/p-02.svg")[1]
+    assert " from the paper among " in _texts(site, "/badge/genres/p-02.svg")[1]
     assert " handed in · " in _texts(site, f"/badge/{BENCHMARK}/{entry_of(site, 'Aurora')}.svg")[1]
 
 
@@ -67,7 +67,7 @@ def test_a_row_may_be_framed_by_any_site_and_other_pages_may_not(site: Opened) -
     embedded = site.client.get("/embed/iris/p-01")
     assert "frame-ancestors *" in embedded.headers["Content-Security-Policy"]
     assert "X-Frame-Options" not in embedded.headers
-    assert "standard bounded" in embedded.text
+    assert "standard inaugural" in embedded.text
     assert "frame-ancestors *" not in site.client.get("/model/iris/p-01").headers["Content-Security-Policy"]
     assert "withdrawn" in page(site, f"/embed/{BENCHMARK}/{entry_of(site, 'Gone')}")
 

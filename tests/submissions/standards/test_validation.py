@@ -17,7 +17,15 @@ from fairspace.submissions.commands.app import app
 from fairspace.submissions.results.board import board
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row
-from fairspace.submissions.standards.validation import alpha, leave_one_out, reweighted, validate, validations, welch
+from fairspace.submissions.standards.validation import (
+    alpha,
+    correlations,
+    leave_one_out,
+    reweighted,
+    validate,
+    validations,
+    welch,
+)
 from fairspace.submissions.standards.validation_cohorts import HYBRID, PURE, Cohort, published_cohort, scored_cohort
 from tests.submissions.benchmarks.iris.results import iris_result
 
@@ -32,7 +40,6 @@ def cohort(squares: np.ndarray, sectors: tuple[str, ...], kinds: tuple[str, ...]
         sectors,
         squares,
         sums,
-        np.exp(-np.sqrt(sums)),
         100 * np.exp(-np.sqrt(squares.sum(axis=1))),
         kinds or ("",) * n,
         True,
@@ -83,6 +90,16 @@ def test_welch_between_the_papers_architectures_is_near_the_printed_p() -> None:
     assert (found.first, found.second, found.sizes) == (HYBRID, PURE, (5, 2))
     assert found.p == pytest.approx(0.7532, abs=5e-5)  # Figure 4(d) prints 0.76
     assert found.printed == 0.76
+
+
+def test_correlations_of_the_papers_distances_are_the_printed_ones_to_their_digits() -> None:
+    """Section 4.2: -0.80 and 0.57, of magnitudes; scores would give -0.795 and 0.618."""
+    found = {(one.first, one.second): one for one in correlations(published_cohort())}
+    assert found["RFS_Gen", "BIS_Gen"].r == pytest.approx(-0.8019, abs=5e-5)
+    assert found["RFS_Gen", "IFS_Und"].r == pytest.approx(0.5687, abs=5e-5)
+    printed = [one for one in found.values() if one.printed is not None]
+    assert [one.printed for one in printed] == [-0.80, 0.57]
+    assert [round(one.r or 0, 2) for one in printed] == [-0.80, 0.57]
 
 
 def test_alphas_of_the_sectors_printed_in_full_are_above_07_and_the_others_are_undefined() -> None:
