@@ -141,6 +141,10 @@ def front(view: View, standard: str, board: Iterable[Row]) -> Front:
     leaders = [row for row, line in zip(chosen, lines, strict=True) if line.leads]
     ranked = Counter(row.ranked_with for row in board if row.rank is not None)
     words = _words(view, leaders, ranked, bench.higher_is_better)
+    groups = {row.group for row in chosen}
+    others = dict.fromkeys(row.group for row in board if _chance(view, row) is not None and row.group not in groups)
+    if others:
+        words += f" Random answers were measured by another protocol ({', '.join(others)})."
     at = None if ideal is None or not scale.holds(ideal) else scale.place(ideal)
     return Front(view, bench.higher_is_better, lines, at, words)
 
