@@ -30,7 +30,7 @@ BOARD = f"/?benchmark={BENCHMARK}"
 def test_the_first_page_is_the_first_benchmark_by_rank(site: Opened) -> None:
     text = page(site, "/")
     assert 'aria-sort="ascending" class="rank"' in text
-    assert entries(text) == [row.entry for row in site.space.state.board("iris", "bounded")]
+    assert entries(text) == [row.entry for row in site.space.state.board("iris", "inaugural")]
 
 
 @pytest.mark.parametrize(
@@ -206,13 +206,13 @@ def test_rows_without_a_rank_stand_by_their_value(site: Opened) -> None:
     there = [value for value in values if value is not None]
     assert len(there) > 2
     assert values == sorted(there) + [None] * (len(values) - len(there))
-    assert "Printed · not ranked" in page(site, f"{BOARD}&provenance=published")
+    assert "From the papers · not ranked" in page(site, f"{BOARD}&provenance=published")
 
 
 def test_ranks_that_are_counted_within_cohorts_stand_under_headings_of_their_own(site: Opened) -> None:
     parts = re.findall(r'rowheader" colspan="\d+"><span>([^<]+)</span>', page(site, "/?benchmark=genres"))
-    assert parts == [f"Printed · evaluator {name}" for name in ("GLM", "Llama", "Mistral")]
-    assert "Printed · evaluator" not in page(site, "/?benchmark=genres&sort=model")
+    assert parts == [f"From the papers · evaluator {name}" for name in ("GLM", "Llama", "Mistral")]
+    assert "From the papers · evaluator" not in page(site, "/?benchmark=genres&sort=model")
 
 
 def test_an_address_of_a_set_that_is_folded_away_now_shows_the_scores(site: Opened) -> None:

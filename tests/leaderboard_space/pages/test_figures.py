@@ -205,11 +205,11 @@ def test_a_ranking_says_whom_a_rank_is_among_and_who_has_no_number(drawn: Opened
 def test_what_is_computed_from_printed_values_is_not_called_published(drawn: Opened) -> None:
     state = drawn.space.state
     line = GALLERY.drawing(state, "iris", "algorithm_1", "sectors", ("p-01",)).table.rows[0]
-    assert line[:4] == ["Bagel", "computed from printed values", "68.98", "not available"]
+    assert line[:4] == ["Bagel", "computed here from the paper's tables", "68.98", "not available"]
     line = GALLERY.drawing(state, "iris", "inaugural", "sectors", ("p-01",)).table.rows[0]
-    assert line[:4] == ["Bagel", "published", "71.46", "69.81"]
+    assert line[:4] == ["Bagel", "printed in a paper", "71.46", "69.81"]
     board = drawn.client.get("/?benchmark=iris&standard=algorithm_1&columns=parts").text
-    assert '68.98<span class="below">computed</span>' in board
+    assert '68.98<span class="below">computed here; 71.46 printed</span>' in board
     assert "not available" in board
 
 

@@ -48,14 +48,14 @@ def test_how_to_submit_states_the_limits_of_this_space(site: Opened) -> None:
         assert f"{quota} a user" in text
     for command in ("run --dry-run", "run", "check", "score", "submit", "status"):
         assert f"fairspace {command} " in text
-    for visibility in ("published", "self-reported labels or judge", "scored here", "rerun by maintainers"):
+    for visibility in ("from a paper", "self-reported labels or judge", "scored here", "rerun by maintainers"):
         assert visibility in text
     assert "perceived presentation" in text
 
 
 def test_about_says_what_the_words_mean(site: Opened) -> None:
     text = page(site, "/about")
-    for word in ("published", "self-reported labels or judge", "scored here", "rerun by maintainers", "baseline"):
+    for word in ("from a paper", "self-reported labels or judge", "scored here", "rerun by maintainers", "baseline"):
         assert f"<em>{word}</em>" in text
     for word in ("undefined", "not run", "incomplete", "partial"):
         assert f"<em>{word}</em>" in text

@@ -73,7 +73,7 @@ def test_the_board_shows_three_numbers_and_folds_the_tier(sure: Opened) -> None:
     assert {model: found[model][1] for model in tiers} == {m: f"{ranks[m]} tier {tier}" for m, tier in tiers.items()}
     printed = next(row.model for row in sure.space.state.board(BENCH, "up_to_twenty") if row.result is None)
     assert (found[printed][1], found[printed][3]) == ("–", "–")
-    assert " computed More" in found[printed][2]
+    assert " computed here More" in found[printed][2]
 
 
 def test_rows_are_sorted_by_what_is_folded_away(sure: Opened) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 from scipy.spatial.distance import jensenshannon
@@ -19,9 +20,10 @@ from fairspace.submissions.benchmarks.iris.parse import nearest
 from fairspace.submissions.benchmarks.iris.parse.nearest import EmbeddingMissingError
 from fairspace.submissions.benchmarks.iris.records import read
 from fairspace.submissions.benchmarks.iris.variants import THRESHOLDS, variants
+from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.scoring import score_submission
+from fairspace.submissions.results.scoring import rescore, score_submission
 from fairspace.submissions.results.variant_scores import variant_scores
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.uncertainty.variant import Kind, Variant
@@ -102,6 +104,53 @@ def test_without_the_embedding_there_are_no_variants(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(nearest, "nearest_occupations", missing)
     assert variants(read(answers()), {}) == []
+
+
+def test_the_authors_reading_gives_every_sector_and_the_total_and_no_rank(embedded: list[list[str]]) -> None:
+    """Whole answers (D.2.4): an answer at 0.62 counts, by our threshold of 0.7 it does not."""
+    handed = submission()
+    rows = handed.tables["responses"]
+    said = rows["response"].to_pylist()
+    for place, task in enumerate(rows["task"].to_pylist()):
+        if task == "occupation" and said[place] == "doctor":
+            said[place] = "healer"
+    place = rows.schema.get_field_index("response")
+    handed = replace(handed, tables={**handed.tables, "responses": rows.set_column(place, "response", pa.array(said))})
+    ours, theirs = (score_submission(handed, resamples=0, reading=reading) for reading in ("", "authors"))
+    for name in (*INAUGURAL.sectors, "iris_score"):
+        assert theirs.scored.scores[name].state == "value"
+    moved = {name for name in INAUGURAL.sectors if theirs.scored.scores[name] != ours.scored.scores[name]}
+    assert moved == {"IFS_Und", "RFS_Und"}
+    accuracy = theirs.values["competence_accuracy"].value, ours.values["competence_accuracy"].value
+    assert accuracy[0] is not None
+    assert accuracy[1] is not None
+    assert accuracy[0] > accuracy[1]
+    assert ours.scored.ranked is not None
+    assert theirs.scored.ranked is None
+    assert "read as the authors" in theirs.scored.unranked[-1]
+    assert (theirs.signature["reading"], "reading" in ours.signature) == ("authors", False)
+    assert theirs.signature["occupation_mapping"] != ours.signature["occupation_mapping"]
+    again = rescore(Result.from_json(theirs.to_json()), "bounded")
+    assert (again.scored.ranked, again.scored.scores["iris_score"].state) == (None, "value")
+
+
+def test_the_authors_reading_without_the_embedding_is_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(texts: list[str]) -> tuple[NDArray[np.int_], NDArray[np.float64]]:
+        raise EmbeddingMissingError("not installed")
+
+    monkeypatch.setattr(nearest, "nearest_occupations", missing)
+    theirs = score_submission(answers(), resamples=0, reading="authors")
+    assert (theirs.values["AD_single_gender"].state, theirs.values["AD_single_gender"].reason) == (
+        "not_run",
+        "not installed",
+    )
+
+
+def test_a_reading_that_is_not_there_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"no reading 'author' .did you mean 'authors'"):
+        score_submission(answers(), reading="author")
+    with pytest.raises(UsageError, match="fact_or_fair has no reading authors"):
+        score_submission(Submission(META.model_copy(update={"benchmark": "fact_or_fair"}), {}), reading="authors")
 
 
 @pytest.fixture(scope="module")
