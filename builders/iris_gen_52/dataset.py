@@ -158,9 +158,9 @@ DATASET = Dataset(
     revision=iris_gen_52.REVISIONS[0],
     changes=(
         (
-            "bounded",
+            "inaugural, bounded",
             "v2",
-            "As v1. The standard's scores are bounded by 100.",
+            "As v1.",
         ),
     ),
     revision_of=base_revision,

@@ -198,7 +198,7 @@ DATASET = Dataset(
     revision=ideal.REVISIONS[0],
     changes=(
         (
-            "bounded",
+            "inaugural, bounded",
             "v2",
             "As v1. A matcher checks the occupation of synthetic images (`occupation_rank`). Its images are the "
             "references that steer images are compared with (SCL).",

@@ -170,7 +170,7 @@ DATASET = Dataset(
     ),
     changes=(
         (
-            "bounded",
+            "inaugural, bounded",
             "v2",
             "Prompts of pairs name nothing that is not to be seen, show the chest where a badge is, and say "
             "middle-aged; a matcher confirms the labels of attire and details (`label_margins`), and a pair without a "

@@ -31,8 +31,8 @@ from fairspace.submissions.results.row_errors import with_errors
 COLUMNS = tuple(Column(score, header) for score, header in SECTORS.items())
 
 HOW_TO_READ = """
-**How to read this.** Six sector scores and one total; higher is better. Under `bounded` 100 is the ideal and no score
-exceeds it; under `inaugural`, the paper's, a score may. *IFS* measures whether groups are treated alike, *RFS* whether
+**How to read this.** Six sector scores and one total; higher is better. Under `inaugural`, the paper's standard, a
+score may exceed 100; under `bounded` 100 is the ideal. *IFS* measures whether groups are treated alike, *RFS* whether
 a model follows labour statistics, and *BIS* whether it departs from a stereotype when asked to. *Und* is understanding
 images, *Gen* is generating them. Under `inaugural`, *RFS Und* rises with a larger drift from these statistics, as in
 the paper ([E-IRIS-04](/errata#e-iris-04)). Ranks use the worst case over the missing answers.
@@ -43,7 +43,8 @@ presentation* of generated or staged pictures, measured with error by a classifi
 
 _TRAITS = "**U**topian or **H**euristic (IFS), **A**ccurate or **D**istorted (RFS), **F**lexible or **R**igid (BIS)"
 LEGEND = (
-    f"**Profile codes.** One letter per sector, the first if the score reaches 60: {_TRAITS}. "
+    f"**Profile codes.** One letter per sector, the first if the score reaches 60: {_TRAITS}. A score with *≈ 60* is "
+    "within its error of 60: its letter could be the other one. "
     + " · ".join(f"`{code}` {name}" for code, name in ARCHETYPES.items())
     + "\n\nModels that only understand or only generate images are *partial*: they have no total and no rank. Under "
     "`inaugural`, the total's scale is fitted to the printed totals ([E-IRIS-06](/errata#e-iris-06))."

@@ -71,7 +71,7 @@ def authors_reading(records: Records, values: Values) -> Variant | None:
 
 def as_the_authors_read(records: Records) -> Records:
     """The records with responses and judgements as the authors' code reads them; M1 is taken of paired passages."""
-    return replace(records, features=records.authors, parses={}, others={})
+    return replace(records, features=records.authors)
 
 
 def unpaired_warmth(records: Records) -> dict[str, float]:
