@@ -60,8 +60,17 @@ _FIELDS = (
     RowField("attempt", int, "its number among the attempts at its model, from 1; 0 if nobody handed it in"),
     RowField("account_attempt", int, "its number among the attempts of its account on this benchmark"),
     RowField("claim", str, "whose model it is: its proved owner, or who claims that these are its answers"),
-    RowField("row_class", RowClass, "what stands behind its numbers; ranks are counted within a class"),
-    RowField("visibility", str, "the evidence for the figures"),
+    RowField(
+        "row_class",
+        RowClass,
+        "what stands behind its numbers; ranks are counted within a class. `printed` is a paper's row",
+    ),
+    RowField(
+        "visibility",
+        str,
+        "the evidence for the figures. `published`: from a paper; the evidence of a score has `printed`, or says that "
+        "it is computed here and has in `paper_prints` what the paper prints, if anything",
+    ),
     RowField("source", str, header="Source"),
     RowField("cohort", str, "rows are ranked within their cohort"),
     RowField("protocol", str, "how its values were measured", header="Protocol"),
