@@ -10,7 +10,7 @@ from itertools import groupby
 from fairspace.leaderboard_space.boards.board_cache import BoardCache
 from fairspace.leaderboard_space.boards.tables.columns import numbers_of
 from fairspace.leaderboard_space.boards.tables.intervals import FAR, Scale
-from fairspace.leaderboard_space.boards.telling import behind, is_computed, provenance_of
+from fairspace.leaderboard_space.boards.telling import is_computed, provenance_of
 from fairspace.leaderboard_space.boards.view import View, total_of
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.state import State
@@ -36,7 +36,6 @@ class Line:
         model: its name, untrusted text.
         cohort: that it is ranked in, where a benchmark has several.
         mark: the evidence, a key of `PROVENANCES`.
-        means: the same in words.
         text: the score.
         sure: the 95 % interval in words, or why there is none.
         at: where the score is.
@@ -49,7 +48,6 @@ class Line:
     model: str
     cohort: str
     mark: str
-    means: str
     text: str
     sure: str
     at: float
@@ -127,7 +125,6 @@ def front(view: View, standard: str, board: Iterable[Row]) -> Front:
                 plain(row.model),
                 row.cohort,
                 provenance_of(row),
-                behind(row, [total_of(view, row).of(row)]),
                 three.effect_text,
                 f"95 % interval {three.interval_text}" if ends else f"{three.interval_text}, no interval",
                 scale.place(effects[row.entry]),

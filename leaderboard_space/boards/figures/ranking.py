@@ -49,7 +49,14 @@ def ranking(
             of = [row.cohort or "not known"] if cohort else []
             figures = behind(row, [value])
             lines.append(
-                [plain(row.model), *of, row.row_class, str(row.rank or "–"), figures, cell(row, value, 3, scale)]
+                [
+                    plain(row.model),
+                    *of,
+                    CLASSES[row.row_class].title.lower(),
+                    str(row.rank or "–"),
+                    figures,
+                    cell(row, value, 3, scale),
+                ]
             )
         table = Table(["Model", *filter(None, [cohort]), "Class", "Rank", "Evidence", title], lines)
         if not rows:
