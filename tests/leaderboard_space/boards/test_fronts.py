@@ -55,5 +55,9 @@ def test_cohorts_lead_each_for_themselves_and_random_answers_are_a_line() -> Non
     assert front(VIEWS["genres"], "zero_centred", board("genres")).words.startswith(
         "From the papers: Janus leads with each"
     )
+    random = {"iris_score": measured("iris_score", 73.47)}
+    other = Row("r", "baseline: random", "", "baseline", "", random, group="v2")
+    words = front(VIEWS["iris"], "bounded", [*board("iris", "bounded"), other]).words
+    assert words.endswith("Random answers were measured by another protocol (v2).")
     unranked = front(VIEWS["stereotypical_bias"], "up_to_twenty", board("stereotypical_bias"))
     assert unranked.words.startswith("From the papers: MiniGPT-v2 has the lowest score, without a rank")
