@@ -155,6 +155,7 @@ class Dataset:
             `Job.note`; nothing to build at all is a BuildError.
         check: called with the finished build's manifest; BuildError BUILD_CHECK if a promise is broken.
         gated: whether users must accept terms first: every dataset with faces of persons.
+        includes: content that is off by default, which `--include` names.
         tools: the roles of `Tools` that it uses.
         task_categories: as the Hub names them, for the card.
         changes: standard, dataset revision, what changed against the one before; the newest last, for the card.
@@ -173,6 +174,7 @@ class Dataset:
     splits: Callable[[Job], Sequence[Split]]
     check: Callable[[Manifest], None] = lambda manifest: None
     gated: bool = False
+    includes: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     task_categories: tuple[str, ...] = ()
     changes: tuple[tuple[str, str, str], ...] = ()

@@ -37,6 +37,7 @@ DATASET = Dataset(
     revision="v1",
     licence="CC-BY-NC-4.0",
     sources=("fairface", "utkface", "mst_e"),
+    includes=("mst_e",),
     splits=_splits,
     check=_check,
     gated=True,

@@ -23,9 +23,11 @@ def _splits(job: Job) -> Sequence[Split]:
 
 def _check(manifest: Manifest) -> None:
     """Every planned picture is there or logged as missing; in a sample every trait has images."""
+    from fairspace.builders.stereotypical_bias.persona import TOO_FEW
+
     persona = manifest.find("persona", "test")
     traits = persona.counts["trait"] if persona else {}
-    lost = manifest.rejected.get("too few images without a person", 0)
+    lost = manifest.rejected.get(TOO_FEW, 0)
     if manifest.sample:
         expect(all(traits.values()), manifest.dataset, f"images per trait {dict(traits)}", "at least one of each")
         return
@@ -59,6 +61,7 @@ DATASET = Dataset(
     ),
     licence="CC-BY-NC-4.0",
     sources=("utkface",),
+    includes=("persons",),
     splits=_splits,
     check=_check,
     gated=True,

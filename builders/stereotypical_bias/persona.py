@@ -1,9 +1,10 @@
-"""The pictures of the language modality: 14 traits, 200 images each, with nobody in them (sections 3.2 and 4).
+"""The pictures of the language modality: 14 traits, 200 images each (sections 3.2 and 4).
 
 400 images of a trait are generated from its prompt of Table A5, a person detector looks at each, and 200 are drawn from
 those that pass. Section 4 says that it serves "to identify and retain images containing person(s)"; but the question is
 which person a room or a car makes a model think of (section 3.2), which an image with a person in it answers by itself.
-So here an image with a person is rejected, and logged with the detector's confidence.
+So by default an image with a person is rejected, and logged with the detector's confidence; `--include persons` keeps
+these and rejects the others, as the paper says (erratum E-STEREO-06).
 
 The paper used Stable Diffusion 2.1 and YOLOv8x; which tools a build used is in its manifest. Images of a trait are
 numbered by the draw: the 200 smallest of sha256(seed, candidate), in that order.
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from fairspace.builders.engine.making import Verdict
 
 GENERATED_PER_TRAIT = 400
+TOO_FEW = "too few images that the detector lets pass"
+PERSONS = "persons"
+"""The option by which pictures with a person are kept, not those without."""
 SAMPLE_GENERATED, SAMPLE_KEPT = 6, 2
 """The same two numbers for a sample."""
 
@@ -43,10 +47,12 @@ def splits(job: Job) -> Iterator[Split]:
     if isinstance(detector, StoredBoxes):
         job.note("persona: stored boxes know nothing of new images, so there are no images of traits; name a detector.")
         return
+    if job.options.get("include") == PERSONS:
+        job.note("persona: images with a person were kept, as the paper says (E-STEREO-06).")
     yield Split(
         config="persona",
         split="test",
-        about="An image that stands for a persona trait, without a person, and the questions about it.",
+        about="An image that stands for a persona trait, and the questions about it.",
         features=_features,
         units=plan.TRAITS,
         rows=lambda part: (row for trait in part for row in _rows(trait, job, generator, detector)),
@@ -54,7 +60,7 @@ def splits(job: Job) -> Iterator[Split]:
         groups=("trait",),
         fields={
             "id": "of the image",
-            "image": "as it was generated, without a person",
+            "image": "as it was generated; without a person, unless the build's options say otherwise",
             "trait": "what the image stands for",
             "origin": "how the image came to be",
             "image_prompt": "what it was generated from (Table A5)",
@@ -86,19 +92,23 @@ def _features() -> Features:
 
 
 def _rows(trait: str, job: Job, generator: ImageGenerator, detector: PersonDetector) -> Iterator[Row]:
-    """The images of one trait. Where too few are without a person, those that are missing are logged."""
+    """The images of one trait. Where too few pass the detector, those that are missing are logged."""
     from fairspace.builders.engine.making import Wanted, jpeg, make
 
     generated, kept = (SAMPLE_GENERATED, SAMPLE_KEPT) if job.sample else (GENERATED_PER_TRAIT, plan.IMAGES_PER_TRAIT)
-    slug = plan.slug(trait)
+    persons, slug = job.options.get("include") == PERSONS, plan.slug(trait)
+    if job.sample and persons:
+        generated *= 4  # persons are in a few of the drawn pictures alone
     wanted = [Wanted(f"persona/{slug}/candidate-{n:03d}", plan.IMAGE_PROMPTS[trait]) for n in range(generated)]
     passed: list[tuple[bytes, int, bytes]] = []
-    for item, image in make(job, wanted, lambda images, _: _empty(images, detector), attempts=1, config="persona"):
+    for item, image in make(
+        job, wanted, lambda images, _: _verdicts(images, detector, persons), attempts=1, config="persona"
+    ):
         if image is not None:
             rank = hashlib.sha256(f"{job.seed}/{item.key}".encode()).digest()
             passed = sorted([*passed, (rank, image.info["seed"], jpeg(image))])[:kept]
     for number in range(len(passed), kept):
-        job.reject(f"persona/{slug}/{number:03d}", "too few images without a person", generated=generated)
+        job.reject(f"persona/{slug}/{number:03d}", TOO_FEW, generated=generated)
     for number, (_, seed, data) in enumerate(passed):
         row = {
             "id": f"persona/{slug}/{number:03d}",
@@ -116,15 +126,18 @@ def _rows(trait: str, job: Job, generator: ImageGenerator, detector: PersonDetec
         yield row
 
 
-def _empty(images: Sequence[Image], detector: PersonDetector) -> list[Verdict]:
-    """Whether nobody is in the images."""
+def _verdicts(images: Sequence[Image], detector: PersonDetector, persons: bool) -> list[Verdict]:
+    """A rejection for each image with a person in it or, if persons are wanted, for each without one."""
     from fairspace.builders.engine.making import Verdict, jpeg
 
     files = [jpeg(image) for image in images]
     pictures = [Picture(f"sha256:{hashlib.sha256(file).hexdigest()}", file) for file in files]
+    detected = detector.detect(pictures)
+    if persons:
+        return [Verdict() if boxes else Verdict("no person") for boxes in detected]
     return [
         Verdict("a person", {"persons": len(boxes), "score": boxes[0].score}) if boxes else Verdict()
-        for boxes in detector.detect(pictures)
+        for boxes in detected
     ]
 
 

@@ -51,7 +51,9 @@ def build(
     processes: Annotated[
         int, typer.Option(help="Processes that run the models, on the GPUs in turn; changes no byte.", min=1)
     ] = 1,
-    include: Annotated[str, typer.Option(help="Sources that are off by default: mst_e.")] = "",
+    include: Annotated[
+        str, typer.Option(help="Content that is off by default: mst_e, or persons in stereotypical_bias.")
+    ] = "",
     cohort: Annotated[
         Path | None,
         typer.Option(
@@ -136,7 +138,7 @@ def build(
                         seed=seed,
                         sample=sample,
                         tools=tools,
-                        options=options | (included if include in datasets[each].sources else {}),
+                        options=options | (included if include in datasets[each].includes else {}),
                         progress=report,
                         earlier=earlier,
                     )
@@ -202,8 +204,10 @@ def _check_asked(dataset: Dataset, named: Mapping[str, str], include: str, refus
             raise UsageError(f"{dataset.name} uses no {role}; it takes {takes}.")
     if refused is not None and "generator" not in dataset.tools:
         raise UsageError(f"{dataset.name} makes no images, so none can be refused.")
-    if include and include not in dataset.sources:
-        raise UsageError(f"{dataset.name} has no source {include!r}; it has {', '.join(dataset.sources) or 'none'}.")
+    if include and include not in dataset.includes:
+        raise UsageError(
+            f"{dataset.name} cannot include {include!r}; it takes {', '.join(dataset.includes) or 'nothing'}."
+        )
 
 
 def _of_cohort(datasets: Mapping[str, Dataset], file: Path) -> Dataset:

@@ -23,7 +23,7 @@ from fairspace.builders.publishing.public_copy import public_copy
 from fairspace.builders.stereotypical_bias import plan
 from fairspace.builders.stereotypical_bias.dataset import DATASET
 from fairspace.builders.stereotypical_bias.pairing import SAMPLE_PAIRS, Pair
-from fairspace.builders.stereotypical_bias.persona import GENERATED_PER_TRAIT, SAMPLE_KEPT
+from fairspace.builders.stereotypical_bias.persona import GENERATED_PER_TRAIT, SAMPLE_KEPT, TOO_FEW
 from fairspace.builders.stereotypical_bias.persona import splits as persona
 from tests.builders.face_fixtures import Killed, Mortal, Painter, Watcher, jpeg, write_utkface
 from tests.sample_builds import sample_builds
@@ -239,6 +239,15 @@ def test_400_images_of_a_trait_are_made_and_200_drawn_by_the_seed(tmp_path: Path
     assert set(seeds).isdisjoint(trait("other", 1)[1])
 
 
+def test_the_papers_pictures_are_those_with_a_person(tmp_path: Path) -> None:
+    manifest = make(tmp_path / "out", None, tools=tools(), options={"include": "persons"})
+    kept = rows(tmp_path / "out", "persona")
+    assert {plan.TRAITS[row["trait"]] for row in kept} == set(plan.TRAITS)
+    assert not any(row["seed"] % 4 for row in kept)  # the painter puts a person into every fourth
+    assert manifest.rejected["no person"] > 0
+    assert any("E-STEREO-06" in note for note in manifest.notes)
+
+
 def test_too_few_images_without_persons_leave_gaps_that_are_logged(tmp_path: Path) -> None:
     class Everywhere(Watcher):
         def detect(self, pictures: Any) -> Any:
@@ -251,7 +260,7 @@ def test_too_few_images_without_persons_leave_gaps_that_are_logged(tmp_path: Pat
         for file in sorted((tmp_path / "out/.build/persona").glob("*.json"))
         for line in json.loads(file.read_text())["rejected"]
     ]
-    missing = [line for line in lines if line["reason"] == "too few images without a person"]
+    missing = [line for line in lines if line["reason"] == TOO_FEW]
     assert len(missing) == len(plan.TRAITS) * SAMPLE_KEPT
 
 

@@ -43,7 +43,7 @@ def test_build_writes_a_dataset_and_says_what_is_next(run: Run, tmp_path: Path) 
         (("genres", "--source", ".", "--sample"), "--sample draws its own sources"),
         (("fact_or_fair", "--generator", "diffusers:x"), "fact_or_fair uses no generator; it takes no models"),
         (("genres", "--editor", "diffusers:x"), "genres uses no editor; it takes --generator, --refiner"),
-        (("genres", "--include", "mst_e"), "genres has no source 'mst_e'"),
+        (("genres", "--include", "mst_e"), "genres cannot include 'mst_e'"),
         (("fact_or_fair", "--refused", "x.jsonl"), "fact_or_fair makes no images"),
         (("all", "--refused", "x.jsonl"), "--refused, --reviewed and --earlier are about one dataset"),
         (("all", "--earlier", "built"), "--refused, --reviewed and --earlier are about one dataset"),
