@@ -89,6 +89,18 @@ TROUBLE: tuple[type[Exception], ...] = (StorageError, *QUEUE_ERRORS)
 """What may be over when it is tried again later: of the queue, or of the store."""
 
 
+_NOT_THE_CONTENT = {
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_READONLY,
+}
+"""Errors of SQLite that say nothing of what is in a file."""
+
+
 class _JsonSerializer(Serializer):
     """Messages as JSON: a pickle out of a shared Redis would be code."""
 
@@ -117,15 +129,23 @@ class _InFile(SqliteStorage):
             raise
 
     def check(self) -> None:
-        """Check the file, and replace a damaged one."""
+        """Read the whole file, and put aside one that cannot be read: its pages, its tables, every message and record.
+
+        Raises what says nothing of the file's content: a lock, a full disk, no permission.
+        """
         try:
-            answer = self.sql("pragma quick_check(1)", results=True)
-        except sqlite3.OperationalError:
-            raise
-        except sqlite3.DatabaseError:
-            return
-        if answer != [("ok",)]:
-            self._make_anew(answer[0][0])
+            if (answer := self.sql("pragma quick_check(1)", results=True)) != [("ok",)]:
+                raise ValueError(answer[0][0])
+            self.initialize_schema()
+            self.sql("select key, value from counter", results=True)
+            for (message,) in self.sql("select data from task", results=True):
+                Job(*Message(*orjson.loads(message)).args)
+            for key, value in self.sql("select key, value from kv", results=True):
+                _check_kept(key, bytes(value))
+        except Exception as error:  # also of the decoding of SQLite's own texts
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _NOT_THE_CONTENT:
+                raise
+            self._make_anew(error)
 
     def _make_anew(self, what: object) -> None:
         _LOG.warning("the queue is made anew: %s", what)
@@ -134,11 +154,25 @@ class _InFile(SqliteStorage):
                 self._conn.close()
                 self._conn = None
             file = Path(self.filename)
-            for part in file.parent.glob(f"{file.name}*"):
-                part.unlink(missing_ok=True)
+            for part in (f"{file.name}-wal", f"{file.name}-shm"):
+                (file.parent / part).unlink(missing_ok=True)
+            if file.exists():
+                file.replace(file.with_suffix(".damaged"))
         with super().db(commit=True, close=True) as cursor:
             for table in self.ddl:
                 cursor.execute(table)
+
+
+def _check_kept(key: str, value: bytes) -> None:
+    """Read what is kept of a job as `JobQueue` does. Some exception if it cannot be read."""
+    kind = next(kind for kind in _KINDS if key.startswith(kind))
+    int(key.rpartition(":")[2])
+    if kind == _LEASE:
+        value.decode()
+    elif kind == _RECORD:
+        Record(**orjson.loads(value))
+    elif kind == _BEAT:
+        _, _ = orjson.loads(value)
 
 
 def _in_file(file: Path, about: Mapping[str, Any]) -> Huey:
@@ -153,7 +187,6 @@ def _in_file(file: Path, about: Mapping[str, Any]) -> Huey:
         **about,
     )
     huey.storage.check()
-    huey.storage.initialize_schema()
     return huey
 
 

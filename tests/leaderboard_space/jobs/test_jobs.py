@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
+from random import Random
 from typing import Self
 
 import pytest
@@ -375,6 +376,48 @@ def test_a_queue_whose_pages_are_damaged_is_made_again_from_the_log(
     again.jobs._sweep()
     assert len(again.jobs.queue.jobs()) == 20
     assert "the queue is made anew" in caplog.text
+
+
+def _damaged(content: bytes, seed: int) -> bytes:
+    """A file damaged in one of five ways: flipped bits, a run of 255, a cut, a page of NULs, noise."""
+    random = Random(seed)
+    at, run, data = random.randrange(len(content)), random.randrange(1, 200), bytearray(content)
+    if seed % 5 == 0:
+        for _ in range(run):
+            data[random.randrange(len(data))] ^= 1 << random.randrange(8)
+    elif seed % 5 == 1:
+        data[at : at + run] = b"\xff" * len(data[at : at + run])
+    elif seed % 5 == 2:
+        del data[at:]
+    elif seed % 5 == 3:
+        data[at // 4096 * 4096 :][:4096] = bytes(4096)
+    else:
+        data[at : at + run] = random.randbytes(len(data[at : at + run]))
+    return bytes(data)
+
+
+@pytest.mark.slow
+def test_every_damaged_queue_is_put_aside_and_made_again_from_the_log(tmp_path: Path) -> None:
+    about = settings(tmp_path)
+    opened = space(about)
+    handed_in = [hand_in(opened, tmp_path, "die", User(f"u{number}")).id for number in range(5)]
+    job = Job(handed_in[0], 1)
+    opened.jobs.queue.note(job, Record(1, "2026-11-20T10:00:00Z", "it ended"))
+    opened.jobs.queue.mark_checked(job)
+    opened.jobs.stop()
+    opened.jobs.queue.huey.storage.close()
+    file = about.work / "queue.db"
+    content = file.read_bytes()
+    assert content.startswith(b"SQLite")
+    for seed in range(200):
+        for part in about.work.glob("queue.*"):
+            part.unlink()
+        file.write_bytes(_damaged(content, seed))
+        again = space(about)
+        again.jobs._sweep()
+        assert sorted(job.id for job in again.jobs.queue.jobs()) == sorted(handed_in), f"seed {seed}"
+        again.jobs.queue.records([job])
+        again.jobs.queue.huey.storage.close()
 
 
 def test_a_queue_that_cannot_be_opened_keeps_nobody_from_reading_and_is_worked_off_later(tmp_path: Path) -> None:
