@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import Storage, StorageError, submission_path
+from fairspace.leaderboard_space.storage.local import LocalStorage
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,8 @@ class Checked:
         submissions: that were accepted.
         snapshot: sha256 of `State.snapshot`; equal for stores whose boards are equal.
         faults: files that are missing or are not what the log speaks of.
-        notes: what is no fault any more: events that were lost or rebuilt when the log was mended.
+        notes: events that were lost or rebuilt when the log was mended, and files that no event names: those of a
+            writer that was stopped before its event, or of a log that lost its end.
     """
 
     events: int
@@ -50,10 +52,19 @@ def check(storage: Storage, key: bytes = b"") -> Checked:
             _check_submission(state, submission)
         except StorageError as error:
             faults.append(error)
+    notes = [*state.mendings(), *_unnamed(storage, {submission.sha256 for submission in state.submissions()})]
     snapshot = hashlib.sha256(state.snapshot()).hexdigest()
-    return Checked(
-        number, len(state.entries()), len(state.submissions()), snapshot, tuple(faults), tuple(state.mendings())
-    )
+    return Checked(number, len(state.entries()), len(state.submissions()), snapshot, tuple(faults), tuple(notes))
+
+
+def _unnamed(storage: Storage, accepted: set[str]) -> list[str]:
+    """The files of results and submissions in a folder that no event names, a line each."""
+    root = storage.root if isinstance(storage, LocalStorage) else None
+    if root is None:
+        return []
+    results = [file for file in root.glob("results/*/*/*.json") if storage.find(f"result:{file.stem}") is None]
+    submissions = [file for file in root.glob("submissions/*/*.zip") if file.stem not in accepted]
+    return [f"no event names {file.relative_to(root).as_posix()}" for file in sorted([*results, *submissions])]
 
 
 def _forged(number: int) -> StorageError:

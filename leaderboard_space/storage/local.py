@@ -4,7 +4,8 @@ What was appended is on the disk before `append` returns. Several processes may 
 for each other, and each reads what the others appended before it appends. A writer that is killed in the middle of a
 line leaves a torn end, which nobody was told of; the next writer puts it aside into `torn/` and goes on before it. A
 whole line that is damaged may be one that somebody was told of, so it is refused until a person mends the log. A log
-that was shortened, replaced or deleted under a running process is refused by it, too: mend with all of them stopped.
+that was shortened, replaced or deleted is refused, too, by a running process and by later ones: `events.count` beside
+it says how many events were appended. Mend with all processes stopped.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from fairspace.leaderboard_space.storage.log import Log
 from fairspace.leaderboard_space.storage.log_index import LogIndex
 
 LOG = "events.jsonl"
+COUNT = "events.count"
 
 
 class LocalStorage:
@@ -64,6 +66,7 @@ class LocalStorage:
                 staged[path] = write_part(self.root / PARTS, content)
             with self._lock, self._opened("a+b", fcntl.LOCK_EX) as log:
                 self._log.catch_up(log)
+                self._check_count()
                 self._put_torn_end_aside(log)
                 self._tidy()
                 for path, part in staged.items():
@@ -83,6 +86,7 @@ class LocalStorage:
         try:
             with self._lock, self._opened("a+b", fcntl.LOCK_EX) as log:
                 self._log.catch_up(log)
+                self._check_count()
                 if len(self._log) != number:
                     return False
                 self._put_torn_end_aside(log)
@@ -98,9 +102,12 @@ class LocalStorage:
         while True:
             with self._lock:
                 if not len(self._log) and not (self.root / LOG).is_file():
+                    self._check_count()
                     return
                 with self._opened("rb", fcntl.LOCK_SH) as log:
                     read = self._log.read(log, after)
+                    if not read:
+                        self._check_count()
             if not read:
                 return
             yield from read
@@ -194,12 +201,39 @@ class LocalStorage:
             raise
         for line in lines:
             self._log.note(line)
+        with suppress(OSError):  # the events are on the disk, and a smaller number is no fault
+            write_count(self.root, len(self._log))
+
+    def _check_count(self) -> None:
+        """Check that no event is missing at the end of the log. StorageError STORE_CORRUPT."""
+        if (appended := read_count(self.root)) > len(self._log):
+            missing = (
+                f"events {len(self._log) + 1} to {appended}" if appended > len(self._log) + 1 else f"event {appended}"
+            )
+            raise self._log.damaged(
+                f"it holds {len(self._log)} events, but {appended} were appended: {missing} are gone"
+            )
 
     def _tidy(self) -> None:
         """Remove files that killed writers left behind, once."""
         if not self._tidied:
             self._tidied = True
             tidy(self.root)
+
+
+def read_count(root: Path) -> int:
+    """The number of events that were ever appended to the log of a folder; 0 where no number is written down."""
+    with suppress(OSError, ValueError):
+        return int((root / COUNT).read_bytes()[:20])
+    return 0
+
+
+def write_count(root: Path, count: int) -> None:
+    """Write down how many events the log has, with the log locked."""
+    make_folder(root / PARTS)
+    part = root / PARTS / COUNT
+    part.write_bytes(f"{count}\n".encode())
+    part.replace(root / COUNT)
 
 
 def _lies_at(file: IO[bytes], path: Path) -> bool:

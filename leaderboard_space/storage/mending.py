@@ -18,7 +18,7 @@ from typing import IO
 from fairspace.leaderboard_space.events import START, Draft, Event, clock, digest, follow, sealed
 from fairspace.leaderboard_space.storage import StorageError
 from fairspace.leaderboard_space.storage.files import PARTS, make_folder, place, put_aside, tidy
-from fairspace.leaderboard_space.storage.local import LOG
+from fairspace.leaderboard_space.storage.local import LOG, read_count, write_count
 from fairspace.leaderboard_space.storage.log import Log
 from fairspace.leaderboard_space.storage.rebuilding import rebuild
 from fairspace.leaderboard_space.storage.salvage import Salvaged, event_at, salvage
@@ -54,10 +54,14 @@ def mend(root: Path) -> Mended:
         log = Log(str(root / LOG), "")
         try:
             log.catch_up(stream)
+            is_sound = read_count(root) <= len(log)
         except StorageError as error:
             if error.code != "STORE_CORRUPT":
                 raise
+            is_sound = False
+        if not is_sound:
             mended = _mend(root, stream)
+            write_count(root, mended.events)
         else:
             stream.seek(log.end)
             rest = stream.read()
@@ -70,6 +74,7 @@ def mend(root: Path) -> Mended:
 
 def _mend(root: Path, stream: IO[bytes]) -> Mended:
     salvaged = salvage(stream)
+    salvaged = replace(salvaged, length=max(salvaged.length, read_count(root)))
     aside, altered = [], b""
     for piece in salvaged.altered:
         stream.seek(piece.begin)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 import re
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from fairspace.leaderboard_space.result_events import add_result, result_draft, 
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import StorageError, submission_path
 from fairspace.leaderboard_space.storage.checking import check
-from fairspace.leaderboard_space.storage.local import LOG, LocalStorage
+from fairspace.leaderboard_space.storage.local import COUNT, LOG, LocalStorage
 from fairspace.leaderboard_space.storage.mending import mend
 from tests.leaderboard_space.factory import result
 
@@ -90,6 +91,7 @@ def test_a_flipped_bit_is_an_error_of_its_line_and_costs_no_other(tmp_path: Path
         tail = line.index(b',"previous":"')
         place = draw.randrange(tail) if number % 2 else draw.randrange(tail, len(line) - 1)
         damaged = [*lines[: number - 1], flipped(line, place, draw.randrange(7)), *lines[number:]]
+        (tmp_path / COUNT).unlink(missing_ok=True)  # of the log that was mended last
         (tmp_path / LOG).write_bytes(b"".join(damaged))
         assert named_line(tmp_path) == number, damaged[number - 1]
         mended = mend(tmp_path)
@@ -124,6 +126,28 @@ def two_zeroed(lines: list[bytes]) -> None:
 def swapped_and_doubled(lines: list[bytes]) -> None:
     lines[3], lines[4] = lines[4], lines[3]
     lines.append(lines[2])
+
+
+def test_a_log_cut_anywhere_is_refused_and_named_and_its_rows_come_back_from_their_files(tmp_path: Path) -> None:
+    filled(tmp_path / "whole")
+    before = rows(tmp_path / "whole")
+    lines = (tmp_path / "whole" / LOG).read_bytes().splitlines(keepends=True)
+    for kept in range(len(lines)):
+        for torn in (0, len(lines[kept]) // 2):
+            root = tmp_path / f"{kept}-{torn}"
+            shutil.copytree(tmp_path / "whole", root)
+            (root / LOG).write_bytes(b"".join(lines[:kept]) + lines[kept][:torn])
+            with pytest.raises(StorageError, match=rf"STORE_CORRUPT.*{kept} events, but {len(lines)} were appended"):
+                check(LocalStorage(root))
+            with pytest.raises(StorageError, match="STORE_CORRUPT"):
+                LocalStorage(root).append([Draft("withdrawn", "withdrawn:x", {"entry": "x"})])
+            mended = mend(root)
+            assert {*mended.lost, *mended.rebuilt} == set(range(kept + 1, len(lines) + 1))
+            assert rows(root).keys() == before.keys()
+            report = check(LocalStorage(root))
+            named = len(report.notes) - bool(mended.lost) - bool(mended.rebuilt)
+            assert report.submissions + named == 3, "a submission whose user nobody knows is named"
+            assert report.faults == ()
 
 
 @pytest.mark.parametrize("earlier", [False, True], ids=["today", "earlier version"])

@@ -91,8 +91,8 @@ def test_a_row_is_scored_against_the_cohort_of_its_own_judge(tmp_path: Path) -> 
 
 def test_paths_come_from_content_hashes_alone(tmp_path: Path, scored: Result) -> None:
     add_result(LocalStorage(tmp_path), renamed(scored, "../../../etc/passwd\\0.json"))
-    log, file = files(tmp_path)
-    assert log == "events.jsonl"
+    count, log, file = files(tmp_path)
+    assert (count, log) == ("events.count", "events.jsonl")
     assert re.fullmatch(r"results/fact_or_fair/([0-9a-f]{2})/\1[0-9a-f]{62}\.json", file)
 
 
