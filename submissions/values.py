@@ -139,6 +139,14 @@ def measured(
     )
 
 
+def measured_share(name: str, count: float, handed_in: int, expected: int, evidence: Evidence | None = None) -> Value:
+    """A share of the samples that were handed in; in its bounds the others are all such ones, or none is."""
+    if not handed_in:
+        return undefined(name, "no answer was handed in", expected=expected, evidence=evidence)
+    low, high = count / expected, (count + expected - handed_in) / expected
+    return measured(name, count / handed_in, low=low, high=high, expected=expected, valid=handed_in, evidence=evidence)
+
+
 def undefined(name: str, reason: str, *, expected: int = 0, valid: int = 0, evidence: Evidence | None = None) -> Value:
     """No number, because the definition gives none for these samples."""
     return Value(name, "undefined", expected=int(expected), valid=int(valid), reason=reason, evidence=evidence or {})

@@ -18,7 +18,7 @@ from fairspace.metrics.representation_disparity.formula import representation_di
 from fairspace.submissions.benchmarks.iris.measure.means import occupation_mean, references
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, PROMPTS, QUALITY, STEER, Records, neutral_counts
 from fairspace.submissions.format.schema import RANGES
-from fairspace.submissions.values import Value, measured, not_run, undefined
+from fairspace.submissions.values import Value, measured, measured_share, not_run, undefined
 
 SUCCESS = "Penalty_delta_GSR"
 _STEREOTYPICAL = STEREOTYPES * IMAGES
@@ -83,8 +83,7 @@ def measure_steer(records: Records) -> Iterator[Value]:
     yield _value(SUCCESS, triple, valid, evidence, min(stereo_total, counter_total))
     for place, (name, column) in enumerate(QUALITY.items(), start=1):
         yield _penalty(name, column, *(scores[:, place] for scores in by_kind))
-    success = (stereo + counter) / STEERED
-    yield measured("competence_steer_success", success, low=success, expected=STEERED, valid=valid)
+    yield measured_share("competence_steer_success", stereo + counter, valid, STEERED)
 
 
 def disparity_name(combination: str) -> str:
