@@ -95,7 +95,7 @@ class Result(results.Result):
         import pandas as pd
 
         first = first_values(self)
-        shown = {**first, **self.scores, **self.values}
+        shown = {**first, **self.scored.shown, **self.values}
         frame = pd.DataFrame([self._line(name, value) for name, value in shown.items()]).set_index("name")
         numbers = [name for name in frame.columns if name not in ("kind", "like_fair", "worse", "state", "reason")]
         whole = [name for name in numbers if name not in ("valid", "expected")]
@@ -173,10 +173,10 @@ class Result(results.Result):
         marks, reasons = limits_of(self), self.scored.unranked
         more = [f"and {len(reasons) - _SHOWN_REASONS} more reasons"] if len(reasons) > _SHOWN_REASONS else []
         labels = [f"{name}: {label}" for name, label in self.scored.labels.items()]
-        total, measured = self.scores[self.scored.ranking], sum(v.state == "value" for v in self.values.values())
+        total, measured = self.scored.shown[self.scored.ranking], sum(v.state == "value" for v in self.values.values())
         if total.state != "value" and measured:
             labels.append(f"{measured} raw values have a number: to_frame() lists them, and plot(NAME) shows them")
-        return [*labels, *marks, *(f"not ranked: {reason}" for reason in reasons[:_SHOWN_REASONS] if reason not in marks), *more]
+        return [*labels, *marks, *(f"not ranked: {reason}" for reason in reasons[:_SHOWN_REASONS] if not any(mark.endswith(reason) for mark in marks)), *more]
 
 
 def _texts(result: Result, value: Value) -> tuple[str, str, str]:

@@ -51,7 +51,7 @@ def to_csv(report: Report) -> str:
     writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
     writer.writeheader()
     for result, name in zip(report.results, report.names, strict=True):
-        for kind, values in (("score", result.scored.scores), ("raw value", result.values)):
+        for kind, values in (("score", result.scored.shown), ("raw value", result.values)):
             for value in values.values():
                 three, about = numbers_of(result, value), value.uncertainty
                 writer.writerow(

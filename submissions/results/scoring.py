@@ -33,15 +33,21 @@ from fairspace.submissions.values import Value
 MAX_BYTES = 64 << 20
 """A larger file is no result; ours are below a megabyte."""
 DEPTH = 16
+SAMPLE = "sample, not ranked"
+"""How the reason of an estimate begins that a run of a part of the benchmark gives of a score."""
 _HASH = re.compile("[0-9a-f]{64}")
 
 
 def limits_of(result: Result) -> tuple[str, ...]:
-    """What marks a run of a part of the benchmark, such as `limited to 50 stimuli a task`; empty for a whole one."""
-    return _limits(result.meta, result.run)
+    """What marks a run of a part of the benchmark, such as `limited to 50 stimuli a task`; empty for a whole one.
+
+    Where scores are estimates of a sample, the marks begin with that.
+    """
+    marks = marks_of(result.meta, result.run)
+    return tuple(f"{SAMPLE}: {mark}" for mark in marks) if result.scored.sample else marks
 
 
-def _limits(meta: Mapping[str, Any], run: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+def marks_of(meta: Mapping[str, Any], run: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     """As `limits_of`. `generation` and the judge's settings in `submission.json` say so, and every stage for itself."""
     from fairspace.submissions.format.manifest import SAMPLE_MARK, limit_mark, on_sample
 
@@ -69,16 +75,38 @@ def _scored(
 ) -> Scored:
     """What a standard makes of values.
 
-    A run of a part of the benchmark has its scores, but never a rank; nor have answers to items of a dataset revision
-    that the standard was not released for.
+    A run of a part of the benchmark has its scores, or estimates of them, but never a rank; nor have answers to items
+    of a dataset revision that the standard was not released for.
     """
     scored = bench.score(values, standard, adjustment)
     if draws is not None:
         scored = with_uncertainty(bench, scored, values, draws, standard, adjustment)
-    marks = _limits(meta, run)
+    marks = marks_of(meta, run)
+    if marks:
+        scored = replace(scored, sample=_sample(bench, scored, values, standard, draws, adjustment))
     if not scores_revision(standard, bench.base_revision(revision)):
         marks += (f"answers to the items of dataset revision {revision}, which {standard.name} does not rank",)
     return replace(scored, ranked=None, unranked=(*scored.unranked, *marks)) if marks else scored
+
+
+def _sample(
+    bench: Benchmark,
+    scored: Scored,
+    values: Mapping[str, Value],
+    standard: Any,
+    draws: Draws | None,
+    adjustment: Adjustment,
+) -> dict[str, Value]:
+    """The scores that lack samples alone, as the answers that are there estimate them; `Scored.sample`."""
+    estimates = {
+        name: replace(value, reason=f"{SAMPLE}: {scored.scores[name].reason}")
+        for name, value in bench.table_of(scored, standard, adjustment).values(values).items()
+        if value.state == "value" and scored.scores[name].state == "undefined"
+    }
+    if draws is None or not estimates:
+        return estimates
+    sure = with_uncertainty(bench, replace(scored, scores=estimates), values, draws, standard, adjustment)
+    return dict(sure.scores)
 
 
 def find_standard(bench: Benchmark, name: str) -> Any:
