@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from fairspace.submissions.answers.items import items_of
 from fairspace.submissions.answers.misreading import reading_variants
 from fairspace.submissions.answers.rows import read_rows, summarise
+from fairspace.submissions.answers.summary import Summary
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, OWN, Adjustment
 from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored
 from fairspace.submissions.benchmarks.forms import FORM
@@ -71,6 +72,7 @@ def _scored(
     run: Sequence[Mapping[str, Any]],
     revision: str,
     draws: Draws | None,
+    readings: Mapping[str, Summary],
     adjustment: Adjustment = AS_RELEASED,
 ) -> Scored:
     """What a standard makes of values.
@@ -86,7 +88,17 @@ def _scored(
         scored = replace(scored, sample=_sample(bench, scored, values, standard, draws, adjustment))
     if not scores_revision(standard, bench.base_revision(revision)):
         marks += (f"answers to the items of dataset revision {revision}, which {standard.name} does not rank",)
-    return replace(scored, ranked=None, unranked=(*scored.unranked, *marks)) if marks else scored
+    if marks or scored.ranked is None:
+        scored = replace(scored, ranked=None, unranked=(*_unread(readings), *scored.unranked, *marks))
+    return scored
+
+
+def _unread(readings: Mapping[str, Summary]) -> Iterator[str]:
+    """Tasks of whose answers none could be read, with one of them."""
+    for task, summary in readings.items():
+        if summary.handed_in and summary.outcomes["unusable"] == summary.handed_in:
+            example = next((f", such as {each.before!r}" for each in summary.examples if each.before), "")
+            yield f"{task}: 0 of {summary.handed_in:,} answers could be read{example}"
 
 
 def _sample(
@@ -162,9 +174,9 @@ def score_submission(submission: Submission, standard: str = "", resamples: int 
     if draws is not None:
         signature["resamples"] = f"{times}, seed {SEED}"
     run = submission.manifest.run() if submission.manifest is not None else ()
-    scored = _scored(bench, values, chosen, meta, run, submission.meta.dataset_revision, draws)
-    counts = bench.counts(records) if times else {}
     readings = summarise(rows, bench, submission.meta.dataset_revision, bench.lacking(submission).samples)
+    scored = _scored(bench, values, chosen, meta, run, submission.meta.dataset_revision, draws, readings)
+    counts = bench.counts(records) if times else {}
     proof = prove(submission, bench, rows)
     items = items_of(bench, submission, records, rows)
     return Result(
@@ -186,7 +198,7 @@ def rescore(result: Result, standard: str, adjustment: Adjustment = AS_RELEASED,
             values = bench.with_own_reference(values, result.counts, adjustment)
     draws = result.draws if errors else None
     revision = result.signature.get("dataset_revision", "")
-    scored = _scored(bench, values, chosen, result.meta, result.run, revision, draws, adjustment)
+    scored = _scored(bench, values, chosen, result.meta, result.run, revision, draws, result.readings, adjustment)
     signature = {**result.signature, "standard": chosen.name}
     return replace(result, standard=chosen.name, scored=scored, signature=signature)
 

@@ -153,7 +153,9 @@ def as_value(
 ) -> Value:
     """A triple `(value, low, high)` as a value; undefined where it is nan. `smallest`: answers of any instance."""
     if np.isnan(triple).any():
-        return undefined(name, _UNDEFINED, expected=expected, valid=valid, evidence=evidence)
+        unread = valid and not any(sum(each["wins"].values()) for each in evidence.get("by_instance", {}).values())
+        reason = f"0 of {valid:,} answers could be read as a choice" if unread else _UNDEFINED
+        return undefined(name, reason, expected=expected, valid=valid, evidence=evidence)
     value, low, high = triple
     return measured(
         name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +39,7 @@ def measure_neutral(records: Records, regions: Sequence[Region]) -> Iterator[Val
             continue
         counts = neutral_counts(labels, combination)
         triple = representation_disparity(counts, iris_gen_52.IMAGES - counts.sum(axis=1))
-        yield occupation_mean(name, triple, counts, combination_names(combination), expected)
+        yield _seen(occupation_mean(name, triple, counts, combination_names(combination), expected), records)
     for reference in references(regions):
         name = divergence_name(reference.region, reference.attribute)
         expected = len(reference.shares) * iris_gen_52.IMAGES
@@ -47,7 +48,16 @@ def measure_neutral(records: Records, regions: Sequence[Region]) -> Iterator[Val
             continue
         counts = neutral_counts(labels, reference.attribute)[reference.listed]
         triple = distribution_divergence(counts, reference.shares, iris_gen_52.IMAGES - counts.sum(axis=1))
-        yield occupation_mean(name, triple, counts, combination_names(reference.attribute), expected, reference.listed)
+        names = combination_names(reference.attribute)
+        yield _seen(occupation_mean(name, triple, counts, names, expected, reference.listed), records)
+
+
+def _seen(value: Value, records: Records) -> Value:
+    """The value; where it is undefined and images show no face, its reason says how many."""
+    faceless, images = records.faceless
+    if value.state != "undefined" or not faceless:
+        return value
+    return replace(value, reason=f"no face found in {faceless:,} of {images:,} images: {value.reason}")
 
 
 def measure_steer(records: Records) -> Iterator[Value]:
