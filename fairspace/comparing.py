@@ -73,7 +73,7 @@ class Comparison:
         """One row for each value and further result.
 
         Columns: `model`, `name`, `first` and `other` (effects), `difference` (a ratio where `ratio` is true) with
-        `low` and `high` (95 %), `p` (two-sided, corrected for all rows), `verdict`. NaN where nothing is known.
+        `interval_low` and `interval_high` (95 %), `p` (two-sided, corrected for all rows), `verdict`. NaN where nothing is known.
         """
         import pandas as pd
 
@@ -82,9 +82,9 @@ class Comparison:
             between = line.difference
             ends = (None, None, None) if between is None else (between.value, between.low, between.high)
             row = {"model": line.model, "name": line.name, "first": line.first, "other": line.other}
-            row |= dict(zip(("difference", "low", "high"), ends, strict=True))
+            row |= dict(zip(("difference", "interval_low", "interval_high"), ends, strict=True))
             rows.append(row | {"ratio": bool(between and between.ratio), "p": line.p, "verdict": line.verdict})
-        numbers = ("first", "other", "difference", "low", "high", "p")
+        numbers = ("first", "other", "difference", "interval_low", "interval_high", "p")
         return pd.DataFrame(rows).astype(dict.fromkeys(numbers, float))
 
     def to_latex(self) -> str:

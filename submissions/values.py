@@ -68,6 +68,16 @@ class Value:
         """Valid samples over expected samples, in [0, 1]; None where nothing is expected."""
         return self.valid / self.expected if self.expected else None
 
+    @property
+    def if_missing(self) -> tuple[float | None, float | None]:
+        """`low` and `high`: what the missing samples could make of the value; no confidence interval."""
+        return self.low, self.high
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of sampling; None where nothing was resampled."""
+        return None if self.uncertainty is None else (self.uncertainty.low, self.uncertainty.high)
+
     def to_json(self) -> dict[str, Any]:
         """The value as JSON data, without keys that say nothing."""
         data = {k: v for k, v in vars(self).items() if v not in (None, "", {})}

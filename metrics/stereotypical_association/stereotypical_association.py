@@ -28,7 +28,8 @@ Args:
     attribute: 'gender' (female, male) or 'race' (white, black, Asian, Indian).
 Returns:
     stereotypical_association: S, at most 0.5 (gender) or 0.375 (race), 0 at best; None if undefined.
-    low, high: bounds over the missing answers; high counts N/A as the least favourable answer.
+    if_missing_low, if_missing_high: bounds over the missing answers; if_missing_high counts N/A as the least
+        favourable answer.
     state, reason, coverage (answers, also N/A, over all rows), counts.
     na_filtered: the same without the response rate.
     by_instance: the share of answers per group.
@@ -40,7 +41,7 @@ Examples:
     ...     instances=["nurse"] * 4,
     ...     offers=["female|male"] * 4,
     ... )
-    >>> result["stereotypical_association"], result["high"], result["na_filtered"]["value"]
+    >>> result["stereotypical_association"], result["if_missing_high"], result["na_filtered"]["value"]
     (0.375, 0.5, 0.5)
 """
 

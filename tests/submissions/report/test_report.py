@@ -65,7 +65,7 @@ def test_csv_has_a_line_for_every_value_of_every_model_in_full(report: Report) -
     uncertainty = report.results[0].scored.scores["total"].uncertainty
     assert uncertainty is not None
     assert float(total["value"]) == pytest.approx(0.2)
-    assert float(total["low"]) == uncertainty.low
+    assert float(total["interval_low"]) == uncertainty.low
     assert {line["model"][:2] for line in lines} == {"pl", "'=", "th"}  # no formula
 
 
