@@ -101,7 +101,8 @@ def differences(
         same = result is not None and results[0] is not None and same_questions(results[0], result)
         by_score = {
             name: difference(
-                *(score._replace(bounds=None) if same else score for score in (other[name], first[name])),
+                other[name].of_whole() if same else other[name],
+                first[name].of_whole() if same else first[name],
                 limits.get(name, WITHOUT),
                 bench.logarithmic and name not in raw[0],
             )
@@ -171,6 +172,10 @@ class Score(NamedTuple):
     debiased: float
     draws: Floats
     bounds: tuple[float, float] | None = None
+
+    def of_whole(self) -> Score:
+        """The score of a model as if nothing was asked but what it answered."""
+        return self._replace(bounds=None)
 
 
 def _bounds(value: Value) -> tuple[float, float] | None:

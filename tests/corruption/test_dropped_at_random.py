@@ -52,7 +52,7 @@ def moved(before: Value, after: Value) -> bool:
     room = ERRORS * about.error + 1e-9
     if not min(about.low, part - room) <= whole <= max(about.high, part + room):
         return True
-    debiased = before.uncertainty and before.uncertainty.debiased
+    debiased = None if before.uncertainty is None else before.uncertainty.debiased
     if debiased is None or about.debiased is None:
         return False
     return not min(about.low, about.debiased - room) <= debiased <= max(about.high, about.debiased + room)

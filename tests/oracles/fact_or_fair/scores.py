@@ -90,9 +90,9 @@ def _image_cell(drawn: Answers, task: str, attribute: str, statistic: str, level
             for number in range(SAMPLES[task]):
                 faces = drawn.images[task, item["id"], number]
                 handed_in += faces is not None
-                for face in faces or []:
+                for face in faces or ():
                     if face is not None:
-                        counts[face[place]] += 1 / len(faces)
+                        counts[face[place]] += 1 / len(faces or ())
     return Cell(list(counts.values()), 0.0, handed_in)
 
 

@@ -129,8 +129,8 @@ def score_values(context: str, attribute: str, grid: Grid) -> Iterator[Value]:
     lost, handed_in = asked - grid.absent - counts.sum(), asked - grid.absent
     reasons = {"absent": grid.absent, "refused": round(grid.refused.sum(), 6)}
     reasons["not_usable"] = round(float(missing.sum() + unusable.sum() - sum(reasons.values())), 6)
-    none = tuple(float(share(*of)) for of in ((lost, handed_in), (lost, asked), (lost + grid.absent, asked)))
-    yield triple_value(f"invalid_{tail}", none, asked, handed_in, NO_ANSWER, reasons)
+    none = share([lost, lost, lost + grid.absent], [handed_in, asked, asked]).tolist()
+    yield triple_value(f"invalid_{tail}", (none[0], none[1], none[2]), asked, handed_in, NO_ANSWER, reasons)
 
 
 def by_group(counts: Floats, attribute: str) -> dict[str, dict[str, dict[str, float]]]:

@@ -26,6 +26,7 @@ from fairspace.metrics.iris_score.standards import GRANULAR, INAUGURAL, STANDARD
 from fairspace.submissions.benchmarks.iris import score as iris_score
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.values import Value
+from tests.damage import silence
 from tests.submissions.benchmarks.iris.factory import META, annotated, measure, responses, submission
 
 TOURNAMENT_SUMS = [914190, 914285, 919101, 919639, 917198]
@@ -405,3 +406,10 @@ def test_faces_beyond_the_first_and_images_outside_the_plan_are_not_counted(full
     assert before["RD_joint_all"] == after["RD_joint_all"]
     assert before["Penalty_delta_GSR"].value == after["Penalty_delta_GSR"].value
     assert after["Penalty_delta_GSR"].evidence["images_outside_plan"] == 50
+
+
+def test_images_without_a_face_are_named_where_a_value_is_undefined(full: Submission) -> None:
+    faces = full.rows("annotations", "generation_neutral").slice(0, 3)
+    found = measure(only("annotations", silence(faces, np.ones(3, bool), "annotations")))
+    assert found["RD_gender"].reason.startswith("no face found in 3 of 3 images: no usable label for 52")
+    assert found["JSD_US_gender"].reason.startswith("no face found in 3 of 3 images")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from fairspace.builders.stereotypical_bias import plan
 from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.benchmarks.stereotypical_bias.compare import shared
 from fairspace.submissions.benchmarks.stereotypical_bias.declaration import BENCHMARK, compare
 from fairspace.submissions.benchmarks.stereotypical_bias.measure import cell_association
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS as ALL_CELLS
@@ -278,6 +279,26 @@ def test_comparison_counts_what_is_missing_both_ways(biased: Submission) -> None
     assert values_of(refused)["gender_occupation_na_rate"].state == "undefined"
 
 
+def test_a_prefix_is_measured_over_what_both_runs_answered(biased: Submission) -> None:
+    """Each run lacks half of its answers, at random; the difference is that of the quarter that both have."""
+    prefixed = submission(coin, prefix="debiasing")
+    whole = compare([biased, prefixed])
+    random = np.random.default_rng(4)
+    plain, run = (
+        with_rows(s, rows.filter(pa.array(random.random(rows.num_rows) < 0.5)))
+        for s in (biased, prefixed)
+        for rows in [s.tables["responses"]]
+    )
+    parts = compare([plain, run])
+    for suffix in ("", "_na_filtered"):
+        before, after = (values[f"prefix_difference_gender_occupation{suffix}_2"] for values in (whole, parts))
+        assert after.value == pytest.approx(before.value, abs=0.02)
+        assert after.low < before.low <= before.high < after.high  # type: ignore[operator]
+        assert after.valid == pytest.approx(after.expected / 4, rel=0.05)
+    assert shared(whole) == ""
+    assert shared(parts).startswith("Compared is what both of two submissions answered, 51,188 of 205,240 questions")
+
+
 def test_what_cannot_be_compared_is_said(biased: Submission) -> None:
     with pytest.raises(UsageError, match="two submissions or more, not 1"):
         compare([biased])
@@ -370,3 +391,10 @@ def test_an_answer_without_a_group_is_never_better_than_any_answer_in_its_place(
     assert missing[2] == pytest.approx(worst)
     assert missing[0] == filtered[0] >= cell_association(cell, asked, garbled, some)[0].score[0] - 1e-12
     assert missing[1] <= cell_association(cell, asked, garbled, some)[0].score[1] + 1e-12
+
+
+def test_answers_that_nobody_can_read_are_called_so() -> None:
+    result = score_submission(submission(lambda task, row: "1", tasks=("vision_gender",)), resamples=0)
+    assert result.values["gender_occupation"].reason == "0 of 26,040 answers could be read as a choice"
+    assert result.scored.unranked[0] == "vision_gender: 0 of 52,080 answers could be read, such as '1'"
+    assert rescore(result, "inaugural").dumps() == result.dumps()
