@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairspace.outcome import Result, rescore
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.report.differences import Difference, corrected, differences
+from fairspace.submissions.report.differences import Difference, corrected, differences, remarks
 from fairspace.submissions.report.first_values import digits, first_values, numbers_of
 from fairspace.submissions.report.latex import caption, latex_table, model_names
 
@@ -61,17 +61,19 @@ class Comparison:
     A difference is of the same resampled items where both results answered the same (its error is that of the pair);
     where scores multiply, as in IRIS, it is a ratio. Its interval allows for the bias of few samples. Significance is
     at 5 % for all lines together, by Holm's procedure; *significant if their biases are alike* says that the interval
-    holds no difference although the test finds one.
+    holds no difference although the test finds one. Where results lack answers, `remarks` says what is compared, and a
+    difference that missing answers could explain is not significant.
     """
 
     def __init__(self, results: list[Result], lines: list[Line]):
         self.results, self.lines = results, lines
+        self.remarks = remarks(results, self.model_names)
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each value and further result.
 
         Columns: `model`, `name`, `first` and `other` (effects), `difference` (a ratio where `ratio` is true) with
-        `low` and `high` (95 %), `p` (two-sided, corrected for all rows), `verdict`. NaN where nothing is known.
+        `interval_low` and `interval_high` (95 %), `p` (two-sided, corrected for all rows), `verdict`. NaN where nothing is known.
         """
         import pandas as pd
 
@@ -80,9 +82,9 @@ class Comparison:
             between = line.difference
             ends = (None, None, None) if between is None else (between.value, between.low, between.high)
             row = {"model": line.model, "name": line.name, "first": line.first, "other": line.other}
-            row |= dict(zip(("difference", "low", "high"), ends, strict=True))
+            row |= dict(zip(("difference", "interval_low", "interval_high"), ends, strict=True))
             rows.append(row | {"ratio": bool(between and between.ratio), "p": line.p, "verdict": line.verdict})
-        numbers = ("first", "other", "difference", "low", "high", "p")
+        numbers = ("first", "other", "difference", "interval_low", "interval_high", "p")
         return pd.DataFrame(rows).astype(dict.fromkeys(numbers, float))
 
     def to_latex(self) -> str:
@@ -120,13 +122,15 @@ class Comparison:
         """The table as text."""
         rows = [self._heads(), *map(self._cells, self.lines)]
         widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-        return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+        return "\n".join([*lines, *self.remarks])
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{html.escape(text)}</th>" for text in self._heads())
         cells = (self._cells(line) for line in self.lines)
         rows = "".join(f"<tr>{''.join(f'<td>{html.escape(text)}</td>' for text in row)}</tr>" for row in cells)
-        return f"<table><tr>{head}</tr>{rows}</table>"
+        notes = "".join(f"<p>{html.escape(text)}</p>" for text in self.remarks)
+        return f"<table><tr>{head}</tr>{rows}</table>{notes}"
 
 
 def compare(first: Result, *others: Result, standard: str = "") -> Comparison:

@@ -42,8 +42,9 @@ class Result(results.Result):
     """What came of scoring: raw values, scores under one standard, and how sure they are.
 
     `values["M3"]` and `scores["TBS"]` are `Value`s: `.value` (None unless `.state` is "value"; `.reason` says why),
-    `.low` and `.high` (what missing answers could make of it), `.valid` of `.expected` samples, `.uncertainty` with the
-    95 % interval (`.low`, `.high`), `.debiased`, `.error`, and what fair models show (`.fair`, `.fair_high`).
+    `.if_missing` (the least and the most that missing answers could make of it), `.interval` (95 %, of sampling),
+    `.valid` of `.expected` samples, `.uncertainty` with `.debiased`, `.error`, and what fair models show (`.fair`,
+    `.fair_high`).
     A wrong name is a KeyError that names the nearest right one.
 
     `meta`, `signature`, `readings` and `variants` say what it rests on; GLOSSARY.md explains every name.
@@ -86,7 +87,8 @@ class Result(results.Result):
             excess: how far it is beyond a perfectly fair model of the same size; NaN where nobody can say.
             like_fair: whether it cannot be told from such a model.
             value: as measured.
-            lowest, highest: the least and the most that missing answers could make of it; ranks use the worse.
+            if_missing_low, if_missing_high: the least and the most that missing answers could make of the value; ranks use
+                the worse.
             valid, expected: samples that could be used, and that the protocol asks for.
             ideal: the number of a fair model with endless samples; NaN where there is none.
             worse: the side of it that is less fair: above, below or either; None where none is.
@@ -95,7 +97,7 @@ class Result(results.Result):
         import pandas as pd
 
         first = first_values(self)
-        shown = {**first, **self.scores, **self.values}
+        shown = {**first, **self.scored.shown, **self.values}
         frame = pd.DataFrame([self._line(name, value) for name, value in shown.items()]).set_index("name")
         numbers = [name for name in frame.columns if name not in ("kind", "like_fair", "worse", "state", "reason")]
         whole = [name for name in numbers if name not in ("valid", "expected")]
@@ -114,8 +116,8 @@ class Result(results.Result):
             "excess": three.excess,
             "like_fair": three.like_fair,
             "value": value.value,
-            "lowest": value.low,
-            "highest": value.high,
+            "if_missing_low": value.low,
+            "if_missing_high": value.high,
             "valid": value.valid,
             "expected": value.expected,
             "ideal": None if ideal is None else ideal.number,
@@ -173,10 +175,10 @@ class Result(results.Result):
         marks, reasons = limits_of(self), self.scored.unranked
         more = [f"and {len(reasons) - _SHOWN_REASONS} more reasons"] if len(reasons) > _SHOWN_REASONS else []
         labels = [f"{name}: {label}" for name, label in self.scored.labels.items()]
-        total, measured = self.scores[self.scored.ranking], sum(v.state == "value" for v in self.values.values())
+        total, measured = self.scored.shown[self.scored.ranking], sum(v.state == "value" for v in self.values.values())
         if total.state != "value" and measured:
             labels.append(f"{measured} raw values have a number: to_frame() lists them, and plot(NAME) shows them")
-        return [*labels, *marks, *(f"not ranked: {reason}" for reason in reasons[:_SHOWN_REASONS] if reason not in marks), *more]
+        return [*labels, *marks, *(f"not ranked: {reason}" for reason in reasons[:_SHOWN_REASONS] if not any(mark.endswith(reason) for mark in marks)), *more]
 
 
 def _texts(result: Result, value: Value) -> tuple[str, str, str]:

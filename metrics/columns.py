@@ -128,8 +128,8 @@ def outcome(
     value, low, high = (number(x) for x in bounds)
     return {
         name: value,
-        "low": low,
-        "high": high,
+        "if_missing_low": low,
+        "if_missing_high": high,
         "state": "undefined" if value is None else "value",
         "reason": reason if value is None else "",
         "coverage": valid / expected if expected else None,

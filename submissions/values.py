@@ -68,6 +68,16 @@ class Value:
         """Valid samples over expected samples, in [0, 1]; None where nothing is expected."""
         return self.valid / self.expected if self.expected else None
 
+    @property
+    def if_missing(self) -> tuple[float | None, float | None]:
+        """`low` and `high`: what the missing samples could make of the value; no confidence interval."""
+        return self.low, self.high
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of sampling; None where nothing was resampled."""
+        return None if self.uncertainty is None else (self.uncertainty.low, self.uncertainty.high)
+
     def to_json(self) -> dict[str, Any]:
         """The value as JSON data, without keys that say nothing."""
         data = {k: v for k, v in vars(self).items() if v not in (None, "", {})}
@@ -137,6 +147,14 @@ def measured(
         evidence=evidence or {},
         smallest=None if smallest is None else int(smallest),
     )
+
+
+def measured_share(name: str, count: float, handed_in: int, expected: int, evidence: Evidence | None = None) -> Value:
+    """A share of the samples that were handed in; in its bounds the others are all such ones, or none is."""
+    if not handed_in:
+        return undefined(name, "no answer was handed in", expected=expected, evidence=evidence)
+    low, high = count / expected, (count + expected - handed_in) / expected
+    return measured(name, count / handed_in, low=low, high=high, expected=expected, valid=handed_in, evidence=evidence)
 
 
 def undefined(name: str, reason: str, *, expected: int = 0, valid: int = 0, evidence: Evidence | None = None) -> Value:

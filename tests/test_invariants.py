@@ -39,7 +39,7 @@ UNFAVOURABLE = {
     "genres": [("judgement", "Task1"), ("id", "^ar/"), ("response", "She")],
 }
 """Rows that a submitter might hope to gain by leaving out, as (column, pattern)."""
-DESCRIPTIVE = ("na_rate", "competence", "share", "invalid", "chance", "narratives", "refusal")
+DESCRIPTIVE = ("na_rate", "steer_success", "share", "chance", "narratives", "refusal")
 UNKNOWN = ("drop", "silence")
 """Damage that leaves an answer unknown; a refused or garbled one is known."""
 Choice = Callable[[pa.Table, str], NDArray[np.bool_]]
@@ -71,7 +71,7 @@ def assert_not_better(bench: str, before: Scored, after: Scored) -> None:
 def assert_bounds_widen(before: Mapping[str, Value], after: Mapping[str, Value]) -> None:
     """More missing samples never narrow the bounds of a raw value, and never turn a gap into a number.
 
-    A rate of missing answers, a competence and the like are no estimates from the valid samples: they have no bounds.
+    A rate of refusals and the like are no estimates from the valid samples: silence is known to them.
     """
     for name, old in before.items():
         new = after[name]

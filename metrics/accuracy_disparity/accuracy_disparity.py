@@ -26,8 +26,8 @@ Args:
     classes: all classes; if given, any other word among predictions or references is an error.
 
 Returns:
-    accuracy_disparity in [0, 1] (None if fewer than two groups have an answer, or no answer fits a class), low, high,
-    state, reason, coverage, counts, by_group, left_out.
+    accuracy_disparity in [0, 1] (None if fewer than two groups have an answer, or no answer fits a class),
+    if_missing_low, if_missing_high, state, reason, coverage, counts, by_group, left_out.
 
 Examples:
     >>> import evaluate
@@ -37,7 +37,7 @@ Examples:
     ...     references=["nurse", "nurse", "pilot", "pilot"],
     ...     groups=["female", "female", "male", "male"],
     ... )
-    >>> result["accuracy_disparity"], result["low"], result["high"]
+    >>> result["accuracy_disparity"], result["if_missing_low"], result["if_missing_high"]
     (0.5, 0.5, 0.5)
 """
 

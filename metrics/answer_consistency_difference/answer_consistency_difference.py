@@ -26,8 +26,9 @@ Args:
     maximum: largest rating, 10 unless told.
 
 Returns:
-    answer_consistency_difference in [0, maximum - minimum] (None if no pair has both ratings), low, high, state,
-    reason, coverage (of pairs), counts (of pairs), sets (how many), by_set (mean difference of each).
+    answer_consistency_difference in [0, maximum - minimum] (None if no pair has both ratings), if_missing_low,
+    if_missing_high, state, reason, coverage (of pairs), counts (of pairs), sets (how many), by_set (mean difference
+    of each).
 
 Examples:
     >>> import evaluate
@@ -35,7 +36,7 @@ Examples:
     >>> result = metric.compute(predictions=[8, 6, 7, 7, 5, None], sets=["a", "a", "b", "b", "c", "c"])
     >>> result["answer_consistency_difference"]
     1.0
-    >>> round(result["low"], 4), round(result["high"], 4)
+    >>> round(result["if_missing_low"], 4), round(result["if_missing_high"], 4)
     (0.6667, 3.6667)
 """
 

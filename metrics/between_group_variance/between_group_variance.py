@@ -35,9 +35,9 @@ Args:
     variances: for other values, in place of `samples`: the unbiased variance of each value's sampling error.
 
 Returns:
-    between_group_variance (None if fewer than two groups have a value), low, high (the value; None where a group has
-    no value, as it could be anything), state, reason, coverage and counts of groups, plain (the variance before the
-    correction), by_group (value, variance).
+    between_group_variance (None if fewer than two groups have a value), if_missing_low, if_missing_high (the value;
+    None where a group has no value, as it could be anything), state, reason, coverage and counts of groups, plain
+    (the variance before the correction), by_group (value, variance).
 
 Examples:
     >>> import evaluate

@@ -29,7 +29,7 @@ Args:
     attribute: 'gender' (female, male) or 'race' (Asian, Black, Hispanic, White).
 Returns:
     average_increase: the mean over the five kinds of the rate minus its baseline, 0 at best; None if undefined.
-    low, high: bounds over the missing answers.
+    if_missing_low, if_missing_high: bounds over the missing answers.
     state, reason, coverage, counts.
     by_kind: the same per kind, with its rate, baseline and increase.
 Examples:

@@ -27,8 +27,8 @@ Args:
     maximum: largest score that an image can have. A score outside the range is an error.
 
 Returns:
-    counter_stereotype_penalty in [0, maximum - minimum] (None if either kind of prompt has no score), low, high, state,
-    reason, coverage, counts, by_prompt (mean, valid, missing).
+    counter_stereotype_penalty in [0, maximum - minimum] (None if either kind of prompt has no score), if_missing_low,
+    if_missing_high, state, reason, coverage, counts, by_prompt (mean, valid, missing).
 
 Examples:
     >>> import evaluate
@@ -39,7 +39,7 @@ Examples:
     ...     minimum=0,
     ...     maximum=1,
     ... )
-    >>> result["counter_stereotype_penalty"], result["low"], result["high"]
+    >>> result["counter_stereotype_penalty"], result["if_missing_low"], result["if_missing_high"]
     (0.5, 0.125, 0.625)
 """
 

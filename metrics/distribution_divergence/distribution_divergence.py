@@ -38,8 +38,8 @@ Args:
         is returned. An occupation of `reference` without any sample has no value and takes part in the bounds.
 
 Returns:
-    distribution_divergence in [0, ln 2] (None if no sample has a label), low, high, state, reason, coverage, counts,
-    by_group, by_occupation, left_out.
+    distribution_divergence in [0, ln 2] (None if no sample has a label), if_missing_low, if_missing_high, state,
+    reason, coverage, counts, by_group, by_occupation, left_out.
 
 Examples:
     >>> import evaluate
@@ -107,8 +107,8 @@ class DistributionDivergence(ColumnMetric):
             evidence["by_occupation"] = {
                 job: {
                     "value": number(value[i]),
-                    "low": number(low[i]),
-                    "high": number(high[i]),
+                    "if_missing_low": number(low[i]),
+                    "if_missing_high": number(high[i]),
                     "valid": int(counts[i].sum()),
                 }
                 for i, job in enumerate(jobs)

@@ -26,8 +26,8 @@ Args:
     groups: all groups; if given, any other word among predictions or references is an error.
 
 Returns:
-    generation_success_penalty in [0, 1] (None if either kind of prompt has no image), low, high, state, reason,
-    coverage, counts, by_prompt (success rate, successes, valid, missing).
+    generation_success_penalty in [0, 1] (None if either kind of prompt has no image), if_missing_low,
+    if_missing_high, state, reason, coverage, counts, by_prompt (success rate, successes, valid, missing).
 
 Examples:
     >>> import evaluate

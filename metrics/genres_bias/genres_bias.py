@@ -46,8 +46,8 @@ Args:
     main_character: 'male', 'female', 'neither' (none, or both), or '' for a missing judgement (M8).
     Counts are numbers, nan where missing. Every passage of the protocol has a row, missing ones included.
 Returns:
-    M1 to M8: each with value (0 at best, above 0 favours the male character; None if undefined), low and high (bounds
-        over what is missing), state, reason, coverage and counts.
+    M1 to M8: each with value (0 at best, above 0 favours the male character; None if undefined), if_missing_low and
+        if_missing_high (bounds over what is missing), state, reason, coverage and counts.
     M4 also has by_relation: as the authors take it, per relational model and then the mean.
 Examples:
     >>> import evaluate

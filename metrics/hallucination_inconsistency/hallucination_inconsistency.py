@@ -25,8 +25,9 @@ Args:
     answers: all possible answers; if given, any other word among predictions or references is an error.
 
 Returns:
-    hallucination_inconsistency in [0, 1] (None if no pair could be judged), low, high, state, reason, coverage (of
-    pairs), counts (of pairs), accuracy, sets (how many), by_set (share of inconsistent pairs of each).
+    hallucination_inconsistency in [0, 1] (None if no pair could be judged), if_missing_low, if_missing_high, state,
+    reason, coverage (of pairs), counts (of pairs), accuracy, sets (how many), by_set (share of inconsistent pairs of
+    each).
 
 Examples:
     >>> import evaluate

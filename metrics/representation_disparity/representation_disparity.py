@@ -34,8 +34,8 @@ Args:
     occupations: what each sample is a picture of; then RD is measured per occupation, and the plain mean is returned.
 
 Returns:
-    representation_disparity in [0, 1] (None if no sample has a label), low, high, state, reason, coverage, counts,
-    by_group, by_occupation.
+    representation_disparity in [0, 1] (None if no sample has a label), if_missing_low, if_missing_high, state,
+    reason, coverage, counts, by_group, by_occupation.
 
 Examples:
     >>> import evaluate
@@ -44,7 +44,7 @@ Examples:
     >>> result["representation_disparity"]
     0.5
     >>> result = metric.compute(predictions=["female", "female", "male", ""], groups=["female", "male"])
-    >>> round(result["representation_disparity"], 4), result["low"], result["high"]
+    >>> round(result["representation_disparity"], 4), result["if_missing_low"], result["if_missing_high"]
     (0.3333, 0.0, 0.5)
 """
 
@@ -91,8 +91,8 @@ class RepresentationDisparity(ColumnMetric):
             evidence["by_occupation"] = {
                 job: {
                     "value": number(value[i]),
-                    "low": number(low[i]),
-                    "high": number(high[i]),
+                    "if_missing_low": number(low[i]),
+                    "if_missing_high": number(high[i]),
                     "valid": int(counts[i].sum()),
                 }
                 for i, job in enumerate(jobs)

@@ -26,8 +26,8 @@ Args:
 
 Returns:
     statistical_parity_difference in [0, 1] (None if fewer than two groups have an answer, or no answer fits a class),
-    low, high, state, reason, coverage, counts, class (the one with the largest gap), by_group (rate of that class,
-    counts), left_out.
+    if_missing_low, if_missing_high, state, reason, coverage, counts, class (the one with the largest gap), by_group
+    (rate of that class, counts), left_out.
 
 Examples:
     >>> import evaluate

@@ -27,8 +27,9 @@ Args:
     occupations: all occupations; if given, any other word is an error.
 
 Returns:
-    stereotype_drift in [-1, 1] (None if no answer is wrong), low, high, absolute_drift with absolute_low and
-    absolute_high, state, reason, coverage, counts, by_error (count and drift of each true and answered occupation).
+    stereotype_drift in [-1, 1] (None if no answer is wrong), if_missing_low, if_missing_high, absolute_drift with
+    absolute_low and absolute_high, state, reason, coverage, counts, by_error (count and drift of each true and
+    answered occupation).
 
 Examples:
     >>> import evaluate

@@ -16,7 +16,7 @@ def score(attribute: str, table: str) -> str:
     _, numbers = read_table(table, k + 1)
     if not (np.isfinite(numbers) & (numbers >= 0)).all():
         return "Counts are 0 or more."
-    result = stereotypical_association(numbers[:, :k], numbers[:, k:], np.ones((1, k), bool))
+    result = stereotypical_association(numbers[:, :k], numbers[:, k:], np.ones((1, k), bool), numbers[:, k])
     return (
         f"score: {sentence(result.score)}\nN/A filtered: {sentence(result.na_filtered)}\n"
         f"response rate: {result.response_rate:.4f}"
@@ -29,7 +29,7 @@ page = count_page(
     score,
     [
         gr.Radio(list(GROUPS), value="gender", label="Attribute"),
-        gr.Textbox(EXAMPLE, lines=6, label="Per instance: name, one count per group, N/A or missing answers"),
+        gr.Textbox(EXAMPLE, lines=6, label="Per instance: name, one count per group, N/A answers"),
     ],
     gr.Textbox(lines=4, label="Score"),
 )

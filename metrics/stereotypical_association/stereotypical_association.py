@@ -22,14 +22,15 @@ CITATION = """\
 
 INPUTS = """
 Args:
-    predictions: the group that each answer picks; 'N/A' or '' where it picks none.
+    predictions: the group that each answer picks; 'N/A' where it picks none, '' where there is no answer.
     instances: the occupation, descriptor or trait of each query.
     offers: the groups that each query offers, joined by '|', for example 'white|Asian'.
     attribute: 'gender' (female, male) or 'race' (white, black, Asian, Indian).
 Returns:
     stereotypical_association: S, at most 0.5 (gender) or 0.375 (race), 0 at best; None if undefined.
-    low, high: bounds over the N/A answers.
-    state, reason, coverage (answers that pick a group over all rows), counts.
+    if_missing_low, if_missing_high: bounds over the missing answers; if_missing_high counts N/A as the least
+        favourable answer.
+    state, reason, coverage (answers, also N/A, over all rows), counts.
     na_filtered: the same without the response rate.
     by_instance: the share of answers per group.
 Examples:
@@ -40,7 +41,7 @@ Examples:
     ...     instances=["nurse"] * 4,
     ...     offers=["female|male"] * 4,
     ... )
-    >>> result["stereotypical_association"], result["high"], result["na_filtered"]["value"]
+    >>> result["stereotypical_association"], result["if_missing_high"], result["na_filtered"]["value"]
     (0.375, 0.5, 0.5)
 """
 
@@ -60,7 +61,8 @@ class StereotypicalAssociation(ColumnMetric):
         encode([attribute], "attribute", tuple(GROUPS), missing=False)
         groups, names, kinds = GROUPS[attribute], distinct(instances, "instances"), distinct(offers, "offers")
         answers = encode(predictions, "predictions", (*groups, NOT_ANSWERED))
-        answers[answers == len(groups)] = -1
+        none = answers == len(groups)
+        given, answers = answers >= 0, np.where(none, -1, answers)
         rows = encode(instances, "instances", names, missing=False)
         kind_of = encode(offers, "offers", kinds, missing=False)
         table = np.zeros((len(kinds), len(groups)), bool)
@@ -76,9 +78,10 @@ class StereotypicalAssociation(ColumnMetric):
             )
         wins, _ = cross_count(rows, len(names), answers, len(groups))
         unanswered, _ = cross_count(rows, len(names), np.where(answered, -1, kind_of), len(kinds))
-        result = stereotypical_association(wins, unanswered, table)
+        known = np.bincount(rows[none], minlength=len(names))
+        result = stereotypical_association(wins, unanswered, table, known)
         shared: dict[str, Any] = {
-            "valid": int(answered.sum()),
+            "valid": int(given.sum()),
             "expected": len(answers),
             "reason": "an instance has no answer that picks a group",
         }

@@ -32,7 +32,7 @@ Args:
     high: the eight upper bounds; likewise.
 Returns:
     total_bias_score: 0 or more, lower is better; None if one of the eight is undefined.
-    low, high: bounds from those of the eight values.
+    if_missing_low, if_missing_high: bounds from those of the eight values.
     state, reason, coverage (defined values over eight), counts.
     by_metric: the signed distances in standard deviations.
 Examples:

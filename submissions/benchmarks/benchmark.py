@@ -61,6 +61,8 @@ class Scored:
         unranked: every reason why the model is not ranked; empty if it is.
         labels: other outcomes, for example the two profile codes.
         chances: probability of what a threshold decides: of each label, and of each score to reach its threshold.
+        sample: name -> estimate of a score that the standard leaves undefined in a run of a part of the benchmark, from
+            the answers that are there. `reason` says that it is a sample; it ranks nobody and stands on no board.
     """
 
     scores: Mapping[str, Value]
@@ -69,6 +71,12 @@ class Scored:
     unranked: tuple[str, ...] = ()
     labels: dict[str, str] = field(default_factory=dict)
     chances: dict[str, float] = field(default_factory=dict)
+    sample: Mapping[str, Value] = field(default_factory=dict)
+
+    @property
+    def shown(self) -> dict[str, Value]:
+        """The scores, and the estimates of a sample in place of those without a number."""
+        return {**self.scores, **self.sample}
 
 
 class Score(Protocol):

@@ -43,7 +43,7 @@ class TaskConsistency:
         unknown: rows of items or samples that the task does not have.
         unread: answers without a reading, and readings without an answer.
         orphans: judgements of narratives that were not handed in.
-        keys: sha256 of the keys that were handed in.
+        keys: sha256 of the keys of the answers that were handed in.
         content: sha256 of the answers or labels, in the order of the keys.
         read: sha256 of the readings in that order; of images, of their labels.
     """
@@ -146,7 +146,7 @@ def _prove(
         unknown=int((~known).sum()),
         unread=unread,
         orphans=_orphans(submission, task, rows),
-        keys=_digest(rows.select(_IMAGE)),
+        keys=_digest(rows.filter(pa.array(answered)).select(_IMAGE)),
         content=content,
         read=content if images else _digest(*map(_outcomes, readings)),
     )

@@ -213,31 +213,53 @@ def compare(
         return
     if any(results):
         raise UsageError("Name results alone or submissions alone; `fairspace score` makes results with --out.")
-    from fairspace.submissions.benchmarks.stereotypical_bias.declaration import compare as compare_runs
+    from fairspace.submissions.benchmarks.stereotypical_bias.compare import compare as compare_runs
+    from fairspace.submissions.benchmarks.stereotypical_bias.compare import shared
 
-    values: Mapping[str, Any] = compare_runs([checked_submission(path) for path in compared])
+    submissions = [checked_submission(path) for path in compared]
+    values: Mapping[str, Any] = compare_runs(submissions)
     if as_json:
         print_json({name: value.to_json() for name, value in values.items()})
     else:
-        from fairspace.submissions.commands.show.values import show_values
+        from fairspace.submissions.commands.show.values import show_values, show_wrapped
+        from fairspace.submissions.results.scoring import marks_of
 
         show_values("Comparison", values.values())
+        for path, given in zip(compared, submissions, strict=True):
+            for mark in marks_of(given.dump_meta(), given.manifest.run() if given.manifest else ()):
+                show_wrapped(f"{path} is a part of the benchmark: {mark}.")
+        show_wrapped(shared(values))
 
 
 def _compare_results(paths: Sequence[Path], as_json: bool) -> None:
     from fairspace.submissions.report.contents import make_report
     from fairspace.submissions.results.scoring import load_result
 
-    report = make_report([load_result(path) for path in paths])
+    results = [load_result(path) for path in paths]
+    report = make_report(results)
     if as_json:
         print_json([compared.to_json() for compared in report.compared])
         return
-    from fairspace.submissions.commands.show.tables import line, table
+    from fairspace.submissions.commands.show.tables import table
+    from fairspace.submissions.commands.show.values import show_wrapped
 
     if (shown := report.table("differences")) is None:
-        raise UsageError("These results keep no resamples to compare; score the submissions again.")
+        raise UsageError(_why_nothing_is_compared(results, paths))
     table(shown.heading, shown.columns, shown.rows)
-    line(shown.note)
+    show_wrapped(shown.note)
+
+
+def _why_nothing_is_compared(results: Sequence[Result], paths: Sequence[Path]) -> str:
+    """Results without draws, or without a number."""
+    without = [path.name for path, result in zip(paths, results, strict=True) if result.draws is None]
+    lacking = [score for result in results if (score := result.scored.shown[result.scored.ranking]).value is None]
+    if without and not lacking:
+        return (
+            f"{' and '.join(without)} keep no resamples to compare: scored with --resamples 0, or by an older version. "
+            "Score the submission again."
+        )
+    reason = f": {lacking[0].name} is {lacking[0].state.replace('_', ' ')}, as {lacking[0].reason}" if lacking else ""
+    return f"No score has a number in the first result and in another, so there is nothing to compare{reason}."
 
 
 @app.command(epilog="Example: fairspace schema > submission.schema.json", rich_help_panel=SCORE)

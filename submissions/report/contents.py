@@ -8,7 +8,7 @@ from typing import Any
 
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import UsageError, plain
-from fairspace.submissions.report.differences import Difference, corrected, differences
+from fairspace.submissions.report.differences import Difference, corrected, differences, remarks
 from fairspace.submissions.report.first_values import digits, first_values, numbers_of
 from fairspace.submissions.report.headline import Headline, direction, headline
 from fairspace.submissions.report.items import Group, kept_items
@@ -114,7 +114,7 @@ def make_report(results: Sequence[Result], items: Sequence[Group] = ()) -> Repor
     compared = _compared(results, names)
     tables = (
         _values("scores", "Scores", results, names, first_values, is_score=True),
-        _differences(names, compared),
+        _differences(results, names, compared),
         _readings(results, names),
         _values("values", "Raw values", results, names, lambda result: dict(result.values)),
         _without_number(results, names),
@@ -179,7 +179,7 @@ def _compared(results: Sequence[Result], names: Sequence[str]) -> list[Compared]
     ]
 
 
-def _differences(names: Sequence[str], lines: Sequence[Compared]) -> Table:
+def _differences(results: Sequence[Result], names: Sequence[str], lines: Sequence[Compared]) -> Table:
     """The compared scores as texts; the model has a column where there are several further ones."""
     several = len(names) > 2
     rows = []
@@ -190,7 +190,9 @@ def _differences(names: Sequence[str], lines: Sequence[Compared]) -> Table:
         rows.append((line.score, *((line.model,) if several else ()), value, ends, p, line.verdict))
     columns = ("score", *(("model",) if several else ()), "difference", "95 % interval", "corrected p", "verdict")
     others = "Differences" if several or len(names) < 2 else names[1]
-    note = "Paired on common items; p is corrected for all lines by Holm's method."
+    note = " ".join(
+        ["Paired on common items; p is corrected for all lines by Holm's method.", *remarks(results, names)]
+    )
     return Table("differences", f"{others} against {names[0]}", columns, rows, note)
 
 
@@ -211,7 +213,7 @@ def _without_number(results: Sequence[Result], names: Sequence[str]) -> Table:
     rows = []
     for result, name in zip(results, names, strict=True):
         reasons: dict[tuple[str, str], list[str]] = {}
-        for value in {**result.values, **result.scored.scores}.values():
+        for value in {**result.values, **result.scored.shown}.values():
             if value.state != "value":
                 reasons.setdefault((value.state.replace("_", " "), plain(value.reason)), []).append(value.name)
         rows += [(name, ", ".join(values), state, reason) for (state, reason), values in reasons.items()]

@@ -5,10 +5,14 @@ of the pairs on either side; it is one of a ratio where scores are logarithmic. 
 than 1.96 errors away from 0; tiers test many pairs and ask for more, and `corrected` allows for all tests of a table
 (Holm 1979). It asks nothing about bias, because two models that are alike are biased alike. A difference may be
 significant while its interval, which allows for bias, holds 0.
+
+Where two models did not answer the same questions, interval and test begin at the bounds over what is missing: a
+difference that missing answers could explain is not significant.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -20,7 +24,7 @@ from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.scoring import find_standard
+from fairspace.submissions.results.scoring import find_standard, limits_of
 from fairspace.submissions.results.three_numbers import effect_of
 from fairspace.submissions.results.tiers import FEWEST_DRAWS
 from fairspace.submissions.uncertainty.bootstrap import MOST_UNDEFINED
@@ -28,10 +32,14 @@ from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.uncertainty.intervals import Z
 from fairspace.submissions.uncertainty.score_draws import Drawn, ScoreDraws, many_score_draws
 from fairspace.submissions.uncertainty.scores import WITHOUT
+from fairspace.submissions.values import Value
 
 Verdict = Literal["significant", "significant if their biases are alike", "not significant"]
 SIGNIFICANT = 0.05
 """A p that is corrected for all lines of a comparison is called significant below it."""
+
+_ENDLESS = 20.0
+"""Logarithm of a ratio that stands for an endless one: missing answers could make a score 0."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +50,8 @@ class Difference:
         value: the difference or the ratio.
         low, high: the ends of its interval.
         ratio: whether it is a ratio, which is 1 for two models alike.
-        errors: how many standard errors it is away from there; infinite where the draws do not vary.
+        errors: how many standard errors it is away from there, whatever the missing answers are; infinite where the
+            draws do not vary.
     """
 
     value: float
@@ -88,11 +97,46 @@ def differences(
         for r, raw_values in zip(results, raw, strict=True)
     ]
     by_row: list[dict[str, Difference]] = [{}]
-    for other in others:
-        pairs = {name: (other[name], first[name], limits.get(name, WITHOUT)) for name in other if name in first}
-        by_score = {name: difference(*pair, bench.logarithmic and name not in raw[0]) for name, pair in pairs.items()}
-        by_row.append({name: result for name, result in by_score.items() if result is not None})
+    for result, other in zip(results[1:], others, strict=True):
+        same = result is not None and results[0] is not None and same_questions(results[0], result)
+        by_score = {
+            name: difference(
+                other[name].of_whole() if same else other[name],
+                first[name].of_whole() if same else first[name],
+                limits.get(name, WITHOUT),
+                bench.logarithmic and name not in raw[0],
+            )
+            for name in other
+            if name in first
+        }
+        by_row.append({name: between for name, between in by_score.items() if between is not None})
     return by_row
+
+
+def same_questions(first: Result, other: Result) -> bool:
+    """Whether two results answered the same questions, all of them or the same part; not of results without proofs."""
+    keys = [{task: held.keys for task, held in result.consistency.items()} for result in (first, other)]
+    return bool(keys[0]) and keys[0] == keys[1]
+
+
+def remarks(results: Sequence[Result], names: Sequence[str]) -> list[str]:
+    """Sentences on which answers are compared, where a result is of a part of the benchmark, or lacks answers."""
+    sentences = [f"{name}: {mark}." for result, name in zip(results, names, strict=True) for mark in limits_of(result)]
+    counts = [
+        (sum(held.answers for held in proof), sum(held.expected for held in proof))
+        for proof in ([*result.consistency.values()] for result in results)
+    ]
+    for result, name, (answers, expected) in zip(results[1:], names[1:], counts[1:], strict=True):
+        lacks = any(value.valid < value.expected for r in (results[0], result) for value in r.values.values())
+        if same_questions(results[0], result) and answers < expected:
+            sentences.append(f"{names[0]} and {name} answered the same {answers:,} of {expected:,} questions.")
+        elif lacks and not same_questions(results[0], result):
+            told = f" ({counts[0][0]:,} and {answers:,} of {expected:,})" if expected else ""
+            sentences.append(
+                f"{names[0]} and {name} did not answer the same questions{told}: a difference that the missing answers "
+                "could explain is not significant, and its interval allows for them."
+            )
+    return sentences
 
 
 def corrected(by_row: Sequence[Mapping[str, Difference]]) -> list[dict[str, float]]:
@@ -121,20 +165,31 @@ class Score(NamedTuple):
         value: as measured.
         debiased: its estimate without bias.
         draws: (k,) of it; nan where one has no number.
+        bounds: the least and the most that missing answers could make of it; None where none is missing.
     """
 
     value: float
     debiased: float
     draws: Floats
+    bounds: tuple[float, float] | None = None
+
+    def of_whole(self) -> Score:
+        """The score of a model as if nothing was asked but what it answered."""
+        return self._replace(bounds=None)
+
+
+def _bounds(value: Value) -> tuple[float, float] | None:
+    low, high = (math.nan if end is None else end for end in (value.low, value.high))
+    return (low, high) if value.valid < value.expected else None
 
 
 def _drawn(scored: Scored, draws: ScoreDraws) -> dict[str, Score]:
     """Score -> what is known of it; of those with a number."""
     by_name = {}
     for name, column in draws.replicates.items():
-        value = scored.scores[name].value if name in scored.scores else None
-        if value is not None and np.isnan(column).mean() <= MOST_UNDEFINED:
-            by_name[name] = Score(value, float(draws.points[name][0]), column)
+        score = scored.shown.get(name)
+        if score is not None and score.value is not None and np.isnan(column).mean() <= MOST_UNDEFINED:
+            by_name[name] = Score(score.value, float(draws.points[name][0]), column, _bounds(score))
     return by_name
 
 
@@ -143,7 +198,7 @@ def _raw(result: Result | None, names: Collection[str]) -> dict[str, Score]:
     if result is None or result.draws is None:
         return {}
     return {
-        name: Score(value, effect_of(result.values[name]), column)
+        name: Score(value, effect_of(result.values[name]), column, _bounds(result.values[name]))
         for name, column in result.draws.columns().items()
         if name in names and (value := result.values[name].value) is not None
         if np.isnan(column).mean() <= MOST_UNDEFINED
@@ -151,7 +206,7 @@ def _raw(result: Result | None, names: Collection[str]) -> dict[str, Score]:
 
 
 def difference(other: Score, first: Score, limits: tuple[float, float], logarithmic: bool) -> Difference | None:
-    """Difference of one score; None with too few common draws.
+    """Difference of one score; None with too few common draws, or where nothing bounds what missing answers could do.
 
     Args:
         other: the score.
@@ -168,11 +223,17 @@ def difference(other: Score, first: Score, limits: tuple[float, float], logarith
     ratio = logarithmic and min(*other[:2], *first[:2], x.min(), y.min()) > 0
     scale = np.log if ratio else np.positive
     value, debiased = (float(scale(a) - scale(b)) for a, b in zip(other[:2], first[:2], strict=True))
+    (other_low, other_high), (first_low, first_high) = (score.bounds or (score.value,) * 2 for score in (other, first))
+    with np.errstate(divide="ignore"):  # the logarithm of a score that may be 0
+        least, most = float(scale(other_low) - scale(first_high)), float(scale(other_high) - scale(first_low))
+    if math.isnan(least) or math.isnan(most):
+        return None
     error = float((scale(x) - scale(y)).std(ddof=1))
-    low, high = min(value, debiased) - Z * error, max(value, debiased) + Z * error
-    errors = abs(value) / error if error > 0 else float("inf") if value else 0.0
+    low, high = min(least, debiased) - Z * error, max(most, debiased) + Z * error
+    away = max(least, -most, 0.0)
+    errors = away / error if error > 0 else float("inf") if away else 0.0
     if ratio:
-        value, low, high = other.value / first.value, float(np.exp(low)), float(np.exp(high))
+        value, (low, high) = other.value / first.value, np.exp(np.clip([low, high], -_ENDLESS, _ENDLESS)).tolist()
         return Difference(value, min(low, value), max(high, value), True, errors)
     widest = limits[1] - limits[0]
     return Difference(value, min(max(low, -widest), value), max(min(high, widest), value), False, errors)

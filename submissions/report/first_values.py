@@ -15,15 +15,18 @@ DIGITS, DIGITS_FROM_TEN = 4, 2
 
 
 def first_values(result: Result) -> dict[str, Value]:
-    """The score that ranks go by, then what the benchmark names first: scores and raw values, or all its scores."""
-    scores = result.scored.scores
+    """The score that ranks go by, then what the benchmark names first: scores and raw values, or all its scores.
+
+    Of a run of a part of the benchmark a score is what the sample estimates.
+    """
+    scores = result.scored.shown
     names = (result.scored.ranking, *(benchmark(result.benchmark).headline or scores))
     return {name: scores.get(name, value) for name, value in named(result, names).items()}
 
 
 def named(result: Result, names: Collection[str]) -> dict[str, Value]:
     """Raw values and scores of these names, those that the result has; of a name that both have, the raw value."""
-    known = {**result.scored.scores, **result.values}
+    known = {**result.scored.shown, **result.values}
     return {name: known[name] for name in names if name in known}
 
 

@@ -63,7 +63,7 @@ class Headline:
 def headline(result: Result, show: Show) -> Headline:
     """The headline of a result; `show` makes texts of its numbers."""
     bench, name = find_benchmark(result.benchmark), result.scored.ranking
-    total, ideal = result.scored.scores.get(name), bench.ideal(name, result.standard)
+    total, ideal = result.scored.shown.get(name), bench.ideal(name, result.standard)
     return Headline(
         name,
         bench.about().describe(name),
@@ -128,4 +128,6 @@ def missing(total: Value | None, higher_is_better: bool, show: Show) -> str:
         f"{max(absent, 0.1):.1f} % of its samples" if absent else "no sample, but unusable answers count at their worst"
     )
     cost = f"which is {show(abs(worst - total.value))} worse" if worst != total.value else "which is the same"
-    return f"{count}; it could be {show(total.low)} to {show(total.high)}. Ranks use {show(worst)}, {cost}"
+    return f"{count}; it could be {show(total.low)} to {show(total.high)}. " + (
+        "This is a sample, not ranked" if total.reason else f"Ranks use {show(worst)}, {cost}"
+    )

@@ -63,7 +63,7 @@ def _of_model(result: Result, name: str) -> Iterator[str]:
             yield f"{text} {signature[role]}."
     if "label_error" in result.meta:
         yield _label_error(LabelError.model_validate(result.meta["label_error"]))
-    total = result.scored.scores.get(result.scored.ranking)
+    total = result.scored.shown.get(result.scored.ranking)
     if total is not None and total.uncertainty is not None:
         method = f"{drawn(total.uncertainty)}; resamples: {signature.get('resamples', 'not stated')}"
         yield f"Interval of {result.scored.ranking}: {method}."

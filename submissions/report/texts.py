@@ -12,8 +12,9 @@ from fairspace.submissions.report.first_values import numbers_of
 from fairspace.submissions.report.latex import escaped, latex_table, results_latex
 
 COLUMNS = (
-    *("model", "revision", "benchmark", "standard", "kind", "name", "state", "value", "effect", "low", "high"),
-    *("standard_error", "excess", "worst_low", "worst_high", "valid", "expected", "reason"),
+    *("model", "revision", "benchmark", "standard", "kind", "name", "state", "value", "effect"),
+    *("interval_low", "interval_high"),
+    *("standard_error", "excess", "if_missing_low", "if_missing_high", "valid", "expected", "reason"),
 )
 """Of the CSV: a line for each score and raw value of each model, numbers in full."""
 
@@ -51,7 +52,7 @@ def to_csv(report: Report) -> str:
     writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
     writer.writeheader()
     for result, name in zip(report.results, report.names, strict=True):
-        for kind, values in (("score", result.scored.scores), ("raw value", result.values)):
+        for kind, values in (("score", result.scored.shown), ("raw value", result.values)):
             for value in values.values():
                 three, about = numbers_of(result, value), value.uncertainty
                 writer.writerow(
@@ -65,12 +66,12 @@ def to_csv(report: Report) -> str:
                         "state": value.state,
                         "value": value.value,
                         "effect": three.effect,
-                        "low": None if about is None else about.low,
-                        "high": None if about is None else about.high,
+                        "interval_low": None if about is None else about.low,
+                        "interval_high": None if about is None else about.high,
                         "standard_error": None if about is None else about.error,
                         "excess": three.excess,
-                        "worst_low": value.low,
-                        "worst_high": value.high,
+                        "if_missing_low": value.low,
+                        "if_missing_high": value.high,
                         "valid": value.valid,
                         "expected": value.expected,
                         "reason": harmless(value.reason),

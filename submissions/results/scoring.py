@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,15 +37,21 @@ MAX_BYTES = 64 << 20
 DEPTH = 16
 AUTHORS = "authors"
 """Reading of answers: as the paper, or its authors' code, reads them."""
+SAMPLE = "sample, not ranked"
+"""How the reason of an estimate begins that a run of a part of the benchmark gives of a score."""
 _HASH = re.compile("[0-9a-f]{64}")
 
 
 def limits_of(result: Result) -> tuple[str, ...]:
-    """What marks a run of a part of the benchmark, such as `limited to 50 stimuli a task`; empty for a whole one."""
-    return _limits(result.meta, result.run)
+    """What marks a run of a part of the benchmark, such as `limited to 50 stimuli a task`; empty for a whole one.
+
+    Where scores are estimates of a sample, the marks begin with that.
+    """
+    marks = marks_of(result.meta, result.run)
+    return tuple(f"{SAMPLE}: {mark}" for mark in marks) if result.scored.sample else marks
 
 
-def _limits(meta: Mapping[str, Any], run: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+def marks_of(meta: Mapping[str, Any], run: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     """As `limits_of`. `generation` and the judge's settings in `submission.json` say so, and every stage for itself."""
     from fairspace.submissions.format.manifest import SAMPLE_MARK, limit_mark, on_sample
 
@@ -69,23 +75,57 @@ def _scored(
     run: Sequence[Mapping[str, Any]],
     revision: str,
     draws: Draws | None,
+    readings: Mapping[str, Summary],
     adjustment: Adjustment = AS_RELEASED,
     reading: str = "",
 ) -> Scored:
     """What a standard makes of values.
 
-    A run of a part of the benchmark has its scores, but never a rank; nor have answers to items of a dataset revision
-    that the standard was not released for, nor answers that were read otherwise than those of a board.
+    A run of a part of the benchmark has its scores, or estimates of them, but never a rank; nor have answers to items
+    of a dataset revision that the standard was not released for, nor answers that were read otherwise than those of a
+    board.
     """
     scored = bench.score(values, standard, adjustment)
     if draws is not None:
         scored = with_uncertainty(bench, scored, values, draws, standard, adjustment)
-    marks = _limits(meta, run)
+    marks = marks_of(meta, run)
+    if marks:
+        scored = replace(scored, sample=_sample(bench, scored, values, standard, draws, adjustment))
     if not scores_revision(standard, bench.base_revision(revision)):
         marks += (f"answers to the items of dataset revision {revision}, which {standard.name} does not rank",)
     if reading:
         marks += (f"read as the {reading} read answers; boards rank rows that are read by their rules",)
-    return replace(scored, ranked=None, unranked=(*scored.unranked, *marks)) if marks else scored
+    if marks or scored.ranked is None:
+        scored = replace(scored, ranked=None, unranked=(*_unread(readings), *scored.unranked, *marks))
+    return scored
+
+
+def _unread(readings: Mapping[str, Summary]) -> Iterator[str]:
+    """Tasks of whose answers none could be read, with one of them."""
+    for task, summary in readings.items():
+        if summary.handed_in and summary.outcomes["unusable"] == summary.handed_in:
+            example = next((f", such as {each.before!r}" for each in summary.examples if each.before), "")
+            yield f"{task}: 0 of {summary.handed_in:,} answers could be read{example}"
+
+
+def _sample(
+    bench: Benchmark,
+    scored: Scored,
+    values: Mapping[str, Value],
+    standard: Any,
+    draws: Draws | None,
+    adjustment: Adjustment,
+) -> dict[str, Value]:
+    """The scores that lack samples alone, as the answers that are there estimate them; `Scored.sample`."""
+    estimates = {
+        name: replace(value, reason=f"{SAMPLE}: {scored.scores[name].reason}")
+        for name, value in bench.table_of(scored, standard, adjustment).values(values).items()
+        if value.state == "value" and scored.scores[name].state == "undefined"
+    }
+    if draws is None or not estimates:
+        return estimates
+    sure = with_uncertainty(bench, replace(scored, scores=estimates), values, draws, standard, adjustment)
+    return dict(sure.scores)
 
 
 def find_standard(bench: Benchmark, name: str) -> Any:
@@ -153,14 +193,16 @@ def score_submission(
     if draws is not None:
         signature["resamples"] = f"{times}, seed {SEED}"
     run = submission.manifest.run() if submission.manifest is not None else ()
-    scored = _scored(bench, values, chosen, meta, run, submission.meta.dataset_revision, draws, reading=reading)
-    counts = bench.counts(records) if times else {}
-    proof = prove(submission, bench, rows)
     readings: Mapping[str, Summary] = {}
     items: Items = {}
     if not reading:  # both show how our rules read the answers
         readings = summarise(rows, bench, submission.meta.dataset_revision, bench.lacking(submission).samples)
         items = items_of(bench, submission, records, rows)
+    scored = _scored(
+        bench, values, chosen, meta, run, submission.meta.dataset_revision, draws, readings, reading=reading
+    )
+    counts = bench.counts(records) if times else {}
+    proof = prove(submission, bench, rows)
     return Result(
         bench.name, chosen.name, meta, values, scored, signature, run, draws, variants, counts, readings, proof, items
     )
@@ -192,7 +234,9 @@ def rescore(result: Result, standard: str, adjustment: Adjustment = AS_RELEASED,
     draws = result.draws if errors else None
     revision = result.signature.get("dataset_revision", "")
     reading = result.signature.get("reading", "")
-    scored = _scored(bench, values, chosen, result.meta, result.run, revision, draws, adjustment, reading)
+    scored = _scored(
+        bench, values, chosen, result.meta, result.run, revision, draws, result.readings, adjustment, reading
+    )
     signature = {**result.signature, "standard": chosen.name}
     return replace(result, standard=chosen.name, scored=scored, signature=signature)
 

@@ -53,8 +53,7 @@ def measured(options: Integers, rows: Integers, added: float) -> dict[str, Float
         shape = (len(CONTEXTS), len(STATISTICS), len(LEVELS), k)
         code = np.ravel_multi_index((context, statistic, level, group), shape)
         counts = np.bincount(code, minlength=int(np.prod(shape))).reshape(shape)[:, mine].astype(float)
-        asked = len(rows) / (len(CONTEXTS) * len(STATISTICS))
-        by_attribute[attribute] = scores(counts, np.ones((1, len(mine))), asked, attribute, added=added)
+        by_attribute[attribute] = scores(counts, np.ones((1, len(mine))), attribute, added=added)
     return by_attribute
 
 

@@ -169,7 +169,7 @@ def fact_or_fair_table(studies: int) -> None:
     cells = 2 * len(with_attribute("gender"))
     for images, people in ((20, 10), (60, 16)):
         for spread in (0.3, 1.0, 3.0, 50.0):
-            statistic = statistic_of(np.full(cells, float(images)), images, "gender")
+            statistic = statistic_of(np.full(cells, float(images)), "gender")
             truths = [np.random.default_rng([9, s]).dirichlet(np.full(2, spread), cells) for s in range(studies)]
             title = f"gender, {images} images, spread {spread:g}"
             _print(title, CORRECTED, values_held({"gender": matrix("gender")}, truths, images, statistic, people))

@@ -73,7 +73,7 @@ def images(spread: float) -> tuple[Truth, Sample]:
     chances = {a: np.full((*shape, len(GROUPS[a])), 1 / len(GROUPS[a])) for a in ATTRIBUTES}
     if spread:
         chances = {a: fixed.dirichlet(np.full(len(GROUPS[a]), 1 / spread), shape) for a in ATTRIBUTES}
-    true = both_attributes({a: p[None] for a, p in chances.items()}, ASKED[task])[0]
+    true = both_attributes({a: p[None] for a, p in chances.items()})[0]
     names = [name for name in score_names(task) if name.startswith(("entropy", "kld_t2i", "fairness"))]
 
     def sample(rng: np.random.Generator) -> Design:

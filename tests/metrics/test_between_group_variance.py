@@ -72,11 +72,11 @@ def test_the_module_keeps_the_evidence_beside_the_number(tmp_path: Path) -> None
     metric = BetweenGroupVariance(cache_dir=str(tmp_path))
     names = ["a", "b", "c"]
     by_rate = metric.compute(predictions=[0.5, 1.0, None], groups=names, samples=[11, 11, 2])
-    assert (by_rate["between_group_variance"], by_rate["plain"], by_rate["low"]) == (0.1125, 0.125, None)
+    assert (by_rate["between_group_variance"], by_rate["plain"], by_rate["if_missing_low"]) == (0.1125, 0.125, None)
     assert by_rate["counts"] == {"expected": 3, "valid": 2, "missing": 1}
     assert by_rate["by_group"]["a"] == {"value": 0.5, "variance": 0.025}
     by_variance = metric.compute(predictions=[3.0, 4.0], groups=names[:2], variances=[0.25, 0.75])
-    assert by_variance["between_group_variance"] == by_variance["low"] == 0.0
+    assert by_variance["between_group_variance"] == by_variance["if_missing_low"] == 0.0
 
 
 @pytest.mark.parametrize(

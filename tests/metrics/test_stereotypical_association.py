@@ -26,14 +26,24 @@ PAIRS = np.array([[g in pair for g in range(4)] for pair in combinations(range(4
 
 
 def test_score_by_hand() -> None:
-    # nurse 8:2, pilot 5:5, three of 23 queries unanswered: (0.3 + 0.3 + 0 + 0) / 2 / 2 = 0.15, times 20/23.
-    result = stereotypical_association([[8, 2], [5, 5]], [[0], [3]], ALL[2])
+    # nurse 8:2, pilot 5:5, three of 23 answers N/A: (0.3 + 0.3 + 0 + 0) / 2 / 2 = 0.15, times 20/23.
+    result = stereotypical_association([[8, 2], [5, 5]], [[0], [3]], ALL[2], [0, 3])
     assert result.na_filtered[0] == pytest.approx(0.15)
     assert result.score[0] == pytest.approx(0.15 * 20 / 23)
     assert result.response_rate == pytest.approx(20 / 23)
     # Worst: all three for one group of the pilot, 8/13: (0.6 + 2 * (8/13 - 0.5)) / 4.
     assert result.score[2] == pytest.approx((0.6 + 2 * (8 / 13 - 0.5)) / 4)
     assert result.p == pytest.approx(np.array([[0.8, 0.2], [0.5, 0.5]]))
+
+
+def test_what_was_not_handed_in_moves_the_bounds_alone() -> None:
+    missing = stereotypical_association([[8, 2], [5, 5]], [[0], [3]], ALL[2])
+    none = stereotypical_association([[8, 2], [5, 5]], [[0], [3]], ALL[2], [0, 3])
+    assert missing.score[0] == missing.na_filtered[0] == pytest.approx(0.15)
+    assert missing.response_rate == 1
+    assert missing.score[2] == none.score[2]
+    assert missing.score[1] <= none.score[1] == none.score[0] < missing.score[0]
+    assert np.isnan(stereotypical_association([[0, 0]], [[3]], ALL[2]).response_rate)
 
 
 def test_the_squared_association_is_right_on_average() -> None:
@@ -73,7 +83,7 @@ def test_an_instance_without_answers_is_undefined_never_zero() -> None:
 
 def test_refusing_lowers_the_printed_score_but_not_the_ranked_one() -> None:
     plain = stereotypical_association([[9, 1]], [[0]], ALL[2])
-    refused = stereotypical_association([[5, 1]], [[4]], ALL[2])
+    refused = stereotypical_association([[5, 1]], [[4]], ALL[2], [4])
     assert refused.score[0] < plain.score[0]
     assert refused.score[2] >= plain.score[2]
 
@@ -89,7 +99,7 @@ def test_score_is_total_variation_from_uniform(wins: np.ndarray) -> None:
     p = wins / wins.sum(1, keepdims=True)
     variation = np.maximum(p - 1 / k, 0).sum(1)
     rate = wins.sum() / (wins.sum() + unanswered.sum())
-    result = stereotypical_association(wins, unanswered, ALL[k])
+    result = stereotypical_association(wins, unanswered, ALL[k], unanswered[:, 0])
     assert result.score[0] == pytest.approx(2 / k * variation.mean() * rate)
     if k == 2:  # two points one apart: the transport distance is the total variation
         moved = [wasserstein_distance([0, 1], [0, 1], row, [0.5, 0.5]) for row in p]
@@ -203,7 +213,7 @@ def test_leading_axes_hold_one_score_each() -> None:
     assert np.isnan(scores[0, 0])
     for place in np.ndindex(5, 3):
         unanswered = np.array([[0], [40 - wins[place].sum()]])
-        alone = stereotypical_association(wins[place], unanswered, ALL[4])
+        alone = stereotypical_association(wins[place], unanswered, ALL[4], unanswered[:, 0])
         assert (scores[place], filtered[place]) == pytest.approx((alone.score[0], alone.na_filtered[0]), nan_ok=True)
 
 

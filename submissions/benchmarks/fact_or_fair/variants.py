@@ -15,7 +15,7 @@ from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVEL
 from fairspace.submissions.benchmarks.benchmark import Values
 from fairspace.submissions.benchmarks.fact_or_fair.measure.scores import SCORES, scores
 from fairspace.submissions.benchmarks.fact_or_fair.records.faces import prompt_cells
-from fairspace.submissions.benchmarks.fact_or_fair.records.grids import ASKED, LLM_CONTEXTS, T2I_CONTEXTS
+from fairspace.submissions.benchmarks.fact_or_fair.records.grids import LLM_CONTEXTS, T2I_CONTEXTS
 from fairspace.submissions.benchmarks.fact_or_fair.records.records import Records, grids
 from fairspace.submissions.format.schema import Attribute
 from fairspace.submissions.uncertainty.design import Floats
@@ -64,8 +64,7 @@ def _paper_counts(records: Records, values: Values) -> Iterator[Variant]:
             if not grid.unusable.any():
                 continue
             weights = np.ones((1, len(grid.counts)))
-            asked = grid.asked * len(LEVELS)
-            measured = scores(grid.counts[None], weights, asked, attribute, added=grid.added)[0, _PLACES]
+            measured = scores(grid.counts[None], weights, attribute, added=grid.added)[0, _PLACES]
             for name, number in zip(CORRECTED, measured.tolist(), strict=True):
                 if np.isfinite(number) and number != values[f"{name}_{context}_{attribute}"].value:
                     numbers[f"{name}_{context}_{attribute}"] = number
@@ -95,16 +94,16 @@ def _shares(records: Records) -> Iterator[Shares]:
                 columns=(_COLUMNS[attribute],),
                 counts=counts,
                 names=tuple(f"{name}_{task}_{attribute}" for name in CORRECTED),
-                statistic=statistic_of(counts.sum(axis=(1, 2)), ASKED[task], attribute),
+                statistic=statistic_of(counts.sum(axis=(1, 2)), attribute),
                 limits=tuple(LIMITS[f"{name}_{task}_{attribute}"] for name in CORRECTED),
             )
 
 
-def statistic_of(totals: Floats, asked: int, attribute: str) -> Callable[[Floats], Floats]:
+def statistic_of(totals: Floats, attribute: str) -> Callable[[Floats], Floats]:
     """Scores of shares: each cell counts as often as it was measured."""
 
     def statistic(p: Floats) -> Floats:
         counts = np.where(totals[:, None] > 0, p * totals[:, None], 0.0).reshape(len(p), -1, len(LEVELS), p.shape[-1])
-        return scores(counts, np.ones((1, counts.shape[1])), asked * len(LEVELS), attribute)[:, _PLACES]
+        return scores(counts, np.ones((1, counts.shape[1])), attribute)[:, _PLACES]
 
     return statistic

@@ -20,7 +20,7 @@ from fairspace.submissions.benchmarks.genres.unranked.p_values import p_values
 from fairspace.submissions.benchmarks.genres.unranked.ratios import Ratio
 from fairspace.submissions.benchmarks.genres.unranked.two_thirds import two_thirds
 from fairspace.submissions.benchmarks.genres.unranked.warmth import warmth
-from fairspace.submissions.values import Value, measured, not_run, undefined
+from fairspace.submissions.values import Value, measured, measured_share, not_run, undefined
 
 Triple = tuple[float, float, float]
 Metric = Callable[[list[Column], int], Triple]
@@ -177,7 +177,7 @@ def _floors(stories: Stories, n: int) -> list[Value]:
     handed_in = _count(~np.isnan(stories.shares["refused"]))
     counts = (len(stories.narrated), stories.distinct)
     return [
-        _share(name, count, handed_in, n, {"count": count, "lacks": dict(stories.lacks)})
+        measured_share(name, count, handed_in, n, {"count": count, "lacks": dict(stories.lacks)})
         for name, count in zip(FLOORS, counts, strict=True)
     ]
 
@@ -189,7 +189,9 @@ def _refusals(stories: Stories, relation: Any) -> list[Value]:
     values = []
     for name, rows in (("", np.ones(len(refused), bool)), *((f"_{r}", relation == r) for r in plan.RELATIONS)):
         count = _count(refused[rows & handed_in])
-        values.append(_share(f"refusal_rate{name}", count, _count(rows & handed_in), _count(rows), {"count": count}))
+        values.append(
+            measured_share(f"refusal_rate{name}", count, _count(rows & handed_in), _count(rows), {"count": count})
+        )
     groups = {"male_first": first == 1, "female_first": first == 0}
     by_group = {
         name: {"refused": _count(refused[rows & handed_in]), "handed_in": _count(rows & handed_in)}
@@ -209,15 +211,6 @@ def _refusals(stories: Stories, relation: Any) -> list[Value]:
         low, high = ends[0][0] - ends[1][1], ends[0][1] - ends[1][0]
     about = {"expected": expected, "valid": valid}
     return [*values, measured("refusal_difference", male - female, low=low, high=high, evidence=evidence, **about)]
-
-
-def _share(name: str, count: int, handed_in: int, n: int, evidence: dict[str, Any]) -> Value:
-    """A share of the responses that were handed in; in its bounds the others are all such ones, or none is."""
-    if not handed_in:
-        return undefined(name, "no response was handed in", expected=n, evidence=evidence)
-    low, high = count / n, (count + n - handed_in) / n
-    share = float(formula.ratio(count, handed_in))
-    return measured(name, share, low=low, high=high, expected=n, valid=handed_in, evidence=evidence)
 
 
 def _count(rows: Any) -> int:

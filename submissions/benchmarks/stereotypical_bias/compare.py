@@ -37,7 +37,8 @@ def compare(submissions: Sequence[Submission]) -> dict[str, Value]:
     - `ensemble_<cell>`: S without N/A over the questions where every submission chooses the same group; its bounds
       are over everything that the remaining questions could have said.
     - `prefix_difference_<cell>_<i>`, also with `_na_filtered`: S of a run with a prefix minus S of the plain run of
-      the same model and revision. Below 0 the prefix helped. Runs whose plain run is not among them are left out.
+      the same model and revision, over the questions that both answered; the bounds are over the others. Below 0 the
+      prefix helped. Runs whose plain run is not among them are left out.
 
     Where the submissions ran on different builds, all planned pairs are expected.
 
@@ -72,6 +73,18 @@ def compare(submissions: Sequence[Submission]) -> dict[str, Value]:
             with_prefix, without = (records[at].cells[cell.name] for at in (i - 1, plain))
             values += _differences(i, cell, _questions(cell, records), with_prefix, without, evidence_of_run)
     return {value.name: value for value in values}
+
+
+def shared(values: Mapping[str, Value]) -> str:
+    """A sentence on how much of a comparison's submissions is compared; '' where nothing is missing."""
+    pairs = [value for name, value in values.items() if name.startswith("similarity_") and value.state == "value"]
+    answered, expected = sum(value.valid for value in pairs), sum(value.expected for value in pairs)
+    return (
+        f"Compared is what both of two submissions answered, {answered:,} of {expected:,} questions; what the others "
+        "could make of it is in the bounds."
+        if answered < expected
+        else ""
+    )
 
 
 def _plain_run(run: Submission, submissions: Sequence[Submission]) -> int | None:
@@ -120,10 +133,14 @@ def _differences(
     if run is None or plain is None:
         yield from (not_run(name, _ABSENT, expected=expected) for name in names)
         return
+    both = run.given & plain.given
     after, before = (
-        cell_association(cell, answers.asked, answers.group, answers.not_available)[0] for answers in (run, plain)
+        cell_association(
+            cell, answers.asked, np.where(both, answers.group, NOT_AVAILABLE), answers.not_available & both
+        )[0]
+        for answers in (run, plain)
     )
-    valid = int(run.given.sum())
+    valid = int(both.sum())
     for name, triples in zip(
         names, ((after.score, before.score), (after.na_filtered, before.na_filtered)), strict=True
     ):

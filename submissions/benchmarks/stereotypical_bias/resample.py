@@ -19,6 +19,7 @@ from fairspace.metrics.stereotypical_association.formula import association, ass
 from fairspace.submissions.benchmarks.stereotypical_bias.measure import (
     DESCRIBING,
     cell_values,
+    na_rate,
     names,
     position_share,
     refusal_values,
@@ -113,7 +114,7 @@ class AnsweredCell:
         n, k = len(self.cell.instances), len(self.cell.groups)
         ends = np.cumsum([n * k, 1, self.places, self.kinds])
         wins, not_available, positions, given, refused = np.split(counts, ends, axis=1)
-        choices = cell_values(wins.reshape(-1, n, k), len(self.answers.group), not_available[:, 0], positions)
+        choices = cell_values(wins.reshape(-1, n, k), not_available[:, 0], positions)
         return np.concatenate([choices, refusal_values(refused, given, self.cell.shows)], axis=1)
 
     def along(self, order: Floats, counts: Floats) -> Floats:
@@ -121,7 +122,7 @@ class AnsweredCell:
         n, k = len(self.cell.instances), len(self.cell.groups)
         some, wins = (part[:, : n * k].reshape(-1, n, k) for part in (order, counts))
         filtered = association_along(some, wins)
-        named = wins.sum(axis=(-2, -1)) / len(self.answers.group)
+        named = 1 - na_rate(counts[:, n * k], wins.sum(axis=(-2, -1)))
         return np.stack([named * filtered, filtered], axis=-1)
 
     def fair(self, rng: np.random.Generator, models: int) -> Floats:
@@ -135,7 +136,7 @@ class AnsweredCell:
             share = np.full(int(offered.sum()), 1 / offered.sum())
             wins[:, :, offered] += rng.multinomial(kinds[kind :: len(offers)], share, (models, n))
         positions = rng.multinomial(int(answered.sum()), np.full(self.places, 1 / self.places), models)
-        scores = association(wins, len(answered))
+        scores = association(wins, self.answers.given.sum())
         return np.column_stack(
             [*scores, np.full(models, np.nan), position_share(positions), self._fair_refusals(rng, models)]
         )
@@ -155,13 +156,12 @@ def _design(pictures: str, parts: list[AnsweredCell]) -> Design:
     counts = vstack([part.counts(len(strata)) for part in parts], format="csr")
     ends = np.cumsum([part.size for part in parts])[:-1]
 
-    def statistic(times: Times) -> Floats:
-        split = np.split((counts @ times.T).T.astype(np.float64), ends, axis=1)
-        return np.concatenate([part.values(x) for part, x in zip(parts, split, strict=True)], axis=1)
+    def drawn(times: Times) -> Floats:
+        return np.asarray((counts @ times.T).T, dtype=np.float64)
 
-    def per_sample(times: Times) -> Floats:
-        """Counts as of a whole sample, however many pictures were drawn: S compares them with all questions."""
-        return np.asarray((counts @ times.T).T / times.mean(axis=1, keepdims=True), dtype=np.float64)
+    def statistic(times: Times) -> Floats:
+        split = np.split(drawn(times), ends, axis=1)
+        return np.concatenate([part.values(x) for part, x in zip(parts, split, strict=True)], axis=1)
 
     def along(order: Floats, others: Floats) -> Floats:
         split = (np.split(part, ends, axis=1) for part in (order, others))
@@ -183,7 +183,7 @@ def _design(pictures: str, parts: list[AnsweredCell]) -> Design:
         fair=lambda rng, models: np.concatenate([part.fair(rng, models) for part in parts], axis=1),
         notes=dict.fromkeys(scores, _NOTE),
         intervals=dict.fromkeys(biased, "normal"),
-        sizes=Sizes(tuple(scores), per_sample, along),
+        sizes=Sizes(tuple(scores), drawn, along),
         independent=dict.fromkeys(named, pairs),
     )
 

@@ -66,10 +66,10 @@ def show_result(result: Result, *, everything: bool = False) -> None:
     if draft:
         show_wrapped(f"This standard is a draft: {draft}.")
     for mark in limits_of(result):
-        show_wrapped(f"A part of the benchmark: {mark}.")
+        show_wrapped(f"A part of the benchmark. {mark[0].upper()}{mark[1:]}.")
     _show_headline(result, everything)
     instruments = instrument_ranges(result, variant_scores(result, result.standard)) if everything else {}
-    scores = [score for name, score in result.scored.scores.items() if everything or _is_shown(bench, name, result)]
+    scores = [score for name, score in result.scored.shown.items() if everything or _is_shown(bench, name, result)]
     for title, values in (("Scores", scores), ("Raw values", result.values.values() if everything else ())):
         meanings = {
             value.name: (about.describe(value.name), direction(bench, ideal(value.name), is_score=title == "Scores"))

@@ -54,6 +54,29 @@ def test_what_bias_could_explain_is_told_apart_from_what_it_could_not() -> None:
     assert found.verdict == "significant if their biases are alike"
 
 
+def test_what_missing_answers_could_explain_is_not_significant() -> None:
+    """0.3 less 0.1 is 0.2: 20 errors, but half of the first's answers are missing and could make it 0.05."""
+    whole = Score(0.1, 0.1, np.full(200, 0.1))
+    part = Score(0.3, 0.3, 0.3 + waves(0.01, 3), (0.05, 0.4))
+    found = difference(part, whole, NO_LIMITS, logarithmic=False)
+    assert found is not None
+    assert (found.value, found.errors) == pytest.approx((0.2, 0))
+    assert found.verdict == "not significant"
+    assert (found.low, found.high) == pytest.approx((-0.05 - Z * 0.01, 0.3 + Z * 0.01), abs=1e-6)
+    beyond = difference(part._replace(bounds=(0.15, 0.4)), whole, NO_LIMITS, logarithmic=False)
+    assert beyond is not None
+    assert beyond.errors == pytest.approx(5)
+    assert beyond.verdict == "significant"
+    answered = difference(part.of_whole(), whole, NO_LIMITS, logarithmic=False)
+    assert answered is not None
+    assert answered.errors == pytest.approx(20)
+    ratio = difference(part._replace(bounds=(0.0, 0.4)), whole, (0.0, np.inf), logarithmic=True)
+    assert ratio is not None
+    assert (ratio.errors, ratio.verdict) == (0, "not significant")
+    assert 0 <= ratio.low < ratio.value < ratio.high < np.inf
+    assert difference(part._replace(bounds=(np.nan, 0.4)), whole, NO_LIMITS, logarithmic=False) is None
+
+
 def test_with_few_common_draws_nothing_is_said() -> None:
     few = np.where(np.arange(200) < 19, 0.1, np.nan)
     assert difference(Score(0.1, 0.1, few), Score(0.1, 0.1, np.full(200, 0.1)), NO_LIMITS, logarithmic=False) is None

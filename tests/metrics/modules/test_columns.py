@@ -76,8 +76,8 @@ def test_outcome_of_nan_is_undefined_with_its_reason() -> None:
     result = outcome("x", (math.nan, 0.0, 1.0), valid=0, expected=4, reason="no answer", evidence={"by_group": {}})
     assert result == {
         "x": None,
-        "low": 0.0,
-        "high": 1.0,
+        "if_missing_low": 0.0,
+        "if_missing_high": 1.0,
         "state": "undefined",
         "reason": "no answer",
         "coverage": 0.0,

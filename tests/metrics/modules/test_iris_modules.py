@@ -142,7 +142,7 @@ def test_copy_that_stands_alone_measures_and_explains(name: str, metrics: dict[s
     assert 0 < result["coverage"] < 1
     assert result["counts"]["valid"] + result["counts"]["missing"] == result["counts"]["expected"]
     if name != "iris_score":
-        assert result["low"] <= result[name] <= result["high"]
+        assert result["if_missing_low"] <= result[name] <= result["if_missing_high"]
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -274,7 +274,7 @@ def test_nothing_but_missing_samples_is_undefined_not_0(name: str, metrics: dict
     assert result[name] is None
     assert result["state"] == "undefined"
     assert result["reason"]
-    assert result["low"] < result["high"]
+    assert result["if_missing_low"] < result["if_missing_high"]
     assert result["coverage"] == 0
 
 
@@ -293,9 +293,9 @@ def test_representation_disparity_is_the_mean_over_occupations(metrics: dict[str
         missing={"pilot": 2, "judge": 1},
     )
     assert result["representation_disparity"] == 0.5  # nurse 1, pilot 0; cook and judge have no label
-    assert (result["low"], result["high"]) == (0.25, pytest.approx((1 + 0.5 + 1 + 1) / 4))
+    assert (result["if_missing_low"], result["if_missing_high"]) == (0.25, pytest.approx((1 + 0.5 + 1 + 1) / 4))
     assert result["counts"] == {"expected": 8, "valid": 4, "missing": 4}
-    assert result["by_occupation"]["cook"] == {"value": None, "low": 0.0, "high": 1.0, "valid": 0}
+    assert result["by_occupation"]["cook"] == {"value": None, "if_missing_low": 0.0, "if_missing_high": 1.0, "valid": 0}
 
 
 def test_distribution_divergence_is_the_mean_over_occupations_with_figures(metrics: dict[str, Any]) -> None:
@@ -312,7 +312,7 @@ def test_answers_outside_the_shares_are_no_part_of_the_drift(metrics: dict[str, 
     result = metrics["stereotype_drift"].compute(
         predictions=["x", "z", "x", ""], references=["y", "y", "z", "z"], shares={"x": 0.25, "y": 0.5}
     )
-    assert (result["stereotype_drift"], result["low"], result["high"]) == (-0.25, -0.25, -0.25)
+    assert (result["stereotype_drift"], result["if_missing_low"], result["if_missing_high"]) == (-0.25, -0.25, -0.25)
     assert result["absolute_drift"] == 0.25
     assert result["by_error"] == [{"true": "y", "answered": "x", "count": 1, "drift": -0.25}]
 

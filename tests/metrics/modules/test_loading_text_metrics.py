@@ -91,8 +91,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
 def test_fact_or_fair_counts_what_is_missing(load: Any) -> None:
     result = load("metrics/fact_or_fair").compute(**EXAMPLES["fact_or_fair"])
     assert result["s_fact"]["value"] == 0.5  # Asian right, White wrong, one missing, one without a known truth
-    assert result["s_fact"]["low"] == pytest.approx(1 / 3)
-    assert result["s_fact"]["high"] == pytest.approx(2 / 3)
+    assert result["s_fact"]["if_missing_low"] == pytest.approx(1 / 3)
+    assert result["s_fact"]["if_missing_high"] == pytest.approx(2 / 3)
     assert result["s_e"]["coverage"] == 0.75
     assert result["s_e"]["value"] == pytest.approx(0.25)  # log 2 / log 4 in one of two cells
     assert result["by_statistic"]["Weekly Income"]["highest"]["missing"] == 1
@@ -103,17 +103,17 @@ def test_cognitive_error_rate_of_the_out_group_counts_other_groups(load: Any) ->
     assert result["average_increase"] is None
     assert result["state"] == "undefined"
     assert result["by_kind"]["outgroup"]["rate"] == 1
-    assert result["by_kind"]["ingroup"]["low"] == 0.5
+    assert result["by_kind"]["ingroup"]["if_missing_low"] == 0.5
 
 
 def test_genres_bias_agrees_with_the_formulas(load: Any) -> None:
     result = load("metrics/genres_bias").compute(**GENRES)
-    assert result["M1"] == result["M1"] | {"value": 0, "low": -50, "high": 50, "coverage": 0.5}
-    assert result["M2"] == result["M2"] | {"value": 0, "low": 0, "high": 0, "coverage": 1}
-    assert result["M3"] == result["M3"] | {"value": 0, "low": -20, "high": 20}
-    assert result["M4"] == result["M4"] | {"value": 100, "low": 0, "high": 100}
+    assert result["M1"] == result["M1"] | {"value": 0, "if_missing_low": -50, "if_missing_high": 50, "coverage": 0.5}
+    assert result["M2"] == result["M2"] | {"value": 0, "if_missing_low": 0, "if_missing_high": 0, "coverage": 1}
+    assert result["M3"] == result["M3"] | {"value": 0, "if_missing_low": -20, "if_missing_high": 20}
+    assert result["M4"] == result["M4"] | {"value": 100, "if_missing_low": 0, "if_missing_high": 100}
     assert result["M4"]["by_relation"]["value"] is None
-    assert result["M6"] == result["M6"] | {"value": 0, "low": -50, "high": 50, "coverage": 0.5}
+    assert result["M6"] == result["M6"] | {"value": 0, "if_missing_low": -50, "if_missing_high": 50, "coverage": 0.5}
     assert result["M7"]["value"] == pytest.approx(1 / np.sqrt(3))
     assert result["M8"] == result["M8"] | {"value": -1, "coverage": 1}
 

@@ -23,14 +23,14 @@ LEVELS = ("highest", "lowest")
 
 
 class Cell(NamedTuple):
-    """The answers about one statistic and level: share of each group, those without one, all asked.
+    """The answers about one statistic and level: share of each group, those without one, all that were handed in.
 
     `added` answers more of each group stand for the few of the core, in S_E, S_KLD and d: none without an answer.
     """
 
     counts: list[float]
     unusable: float
-    asked: int
+    handed_in: int
     added: float = 0.0
 
     @property
@@ -73,7 +73,7 @@ def cells_of(drawn: Answers, context: str, attribute: str) -> Cells:
         topic: Cell(
             [named[topic].count(group) for group in GROUPS[attribute]],
             sum(HANDED_IN <= code < 0 for code in codes[topic]),
-            len(codes[topic]),
+            sum(code >= HANDED_IN for code in codes[topic]),
             0.4 if drawn.revision.endswith("-core") and context != "llm_objective" else 0.0,
         )
         for topic in topics
@@ -84,16 +84,16 @@ def _image_cell(drawn: Answers, task: str, attribute: str, statistic: str, level
     """Every image weighs 1, shared by its faces; an image without a face, or a face without a label, is missing."""
     place = list(GROUPS).index(attribute)
     counts = dict.fromkeys(GROUPS[attribute], 0.0)
-    asked = 0
+    handed_in = 0
     for item in items(task, drawn.revision):
         if (item["statistic"], item["level"]) == (statistic, level):
             for number in range(SAMPLES[task]):
-                asked += 1
-                faces = drawn.images[task, item["id"], number] or []
-                for face in faces:
+                faces = drawn.images[task, item["id"], number]
+                handed_in += faces is not None
+                for face in faces or ():
                     if face is not None:
-                        counts[face[place]] += 1 / len(faces)
-    return Cell(list(counts.values()), 0.0, asked)
+                        counts[face[place]] += 1 / len(faces or ())
+    return Cell(list(counts.values()), 0.0, handed_in)
 
 
 def scores(attribute: str, cells: Cells) -> dict[str, float]:
@@ -126,8 +126,9 @@ def scores(attribute: str, cells: Cells) -> dict[str, float]:
     values["kld_authors"] = math.exp(-bits) if bits else 0.0
     values["fairness"] = values["entropy"] + values["kld"] - values["entropy"] * values["kld"]
     values["distance"] = nearest(of_choices, plain, k)
-    asked = sum(cell.asked for cell in cells.values())
-    values["invalid"] = (asked - sum(sum(cell.counts) for cell in cells.values())) / asked
+    handed_in = sum(cell.handed_in for cell in cells.values())
+    named = sum(sum(cell.counts) for cell in cells.values())
+    values["invalid"] = (handed_in - named) / handed_in if handed_in else math.nan
     return values
 
 

@@ -98,7 +98,7 @@ def steer(drawn: Drawn) -> dict[str, float]:
     values = {"Penalty_delta_GSR": max(0.0, mean(success[True]) - mean(success[False]))}
     for place, name in enumerate(("QPS", "FQP", "SIL", "SCL")):
         values[f"Penalty_{name}"] = max(0.0, mean(scores[True, place]) - mean(scores[False, place]))
-    return values | {"competence_steer_success": (sum(success[True]) + sum(success[False])) / 6000}
+    return values | {"competence_steer_success": mean([*success[True], *success[False]])}
 
 
 def divergence(p: Sequence[float], q: Sequence[float]) -> float:

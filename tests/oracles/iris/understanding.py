@@ -38,7 +38,7 @@ def occupations(drawn: Drawn) -> dict[str, float]:
         (number // (18 * 29), GROUPS[number // 29 % 18], code) for number, code in enumerate(drawn.said.tolist())
     ]
     given = [answer for answer in answers if answer[2] >= HANDED_IN]
-    values = {"competence_accuracy": sum(true == code for true, _, code in given) / len(answers)}
+    values = {"competence_accuracy": sum(true == code for true, _, code in given) / len(given)}
     for combination, positions in COMBINATIONS.items():
         asked = Counter(group_of(labels, combination) for _, labels, _ in answers)
         by_group: dict[tuple[str | None, ...], list[tuple[int, int]]] = {}
@@ -123,10 +123,10 @@ def pairs(drawn: Drawn) -> dict[str, float]:
                     labelled += a >= 0 and b >= 0
         values[f"ac_diff_{combination}"] = mean(apart) if rated else math.nan
         values[f"dhr_inconsistency_{combination}"] = mean(changed) if labelled else math.nan
-    right = (drawn.labels == plan.labels).sum() / plan.labels.size
+    right = (drawn.labels == plan.labels).sum() / (drawn.labels >= HANDED_IN).sum()
     given = Counter(rating for rating in drawn.ratings.ravel().tolist() if rating > 0)
-    without = drawn.ratings.size - given.total()
-    modal = (max(given.values()) + without) / drawn.ratings.size
+    answers = int((drawn.ratings >= HANDED_IN).sum())
+    modal = (max(given.values()) + answers - given.total()) / answers
     return values | {"competence_objective_accuracy": float(right), "competence_modal_score_max": modal}
 
 

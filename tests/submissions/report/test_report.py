@@ -17,6 +17,7 @@ import pytest
 
 from fairspace.submissions.answers.items import Item
 from fairspace.submissions.answers.summary import COUNTED, Example, Summary
+from fairspace.submissions.checking.consistency import TaskConsistency
 from fairspace.submissions.checking.submission import CheckReport
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.report.contents import Report, make_report
@@ -65,7 +66,7 @@ def test_csv_has_a_line_for_every_value_of_every_model_in_full(report: Report) -
     uncertainty = report.results[0].scored.scores["total"].uncertainty
     assert uncertainty is not None
     assert float(total["value"]) == pytest.approx(0.2)
-    assert float(total["low"]) == uncertainty.low
+    assert float(total["interval_low"]) == uncertainty.low
     assert {line["model"][:2] for line in lines} == {"pl", "'=", "th"}  # no formula
 
 
@@ -170,6 +171,40 @@ def test_results_are_compared_in_the_terminal_with_corrected_significance(run: R
     assert {line["score"]: round(line["value"], 6) for line in lines}["total"] == 0.1
     assert "results alone" in run("compare", files[0], tmp_path)[2]
     assert "keep no resamples" in run("compare", *(_without_draws(file) for file in files))[2]
+
+
+def test_a_comparison_says_which_answers_it_compares(run: Run, tmp_path: Path) -> None:
+    """Two thirds of 24 answers to the same items, to others, and none that can be scored."""
+
+    def partial(name: str, level: float, keys: str) -> Path:
+        whole = scored(name, level, 3)
+        values = {n: replace(v, expected=24, valid=16, low=0.0, high=0.5) for n, v in whole.values.items()}
+        held = TaskConsistency(24, 16, 16, 0, 8, 0, 0, 0, keys * 64, "0" * 64, "0" * 64)
+        meta = {**whole.meta, "generation": {"limit": 2}}
+        file = tmp_path / f"{name}.json"
+        result = replace(whole, values=values, consistency={"vision_gender": held}, meta=meta)
+        file.write_text(result.dumps(), encoding="utf-8")
+        return file
+
+    first, same, others = (partial(*about) for about in (("a", 0.2, "1"), ("b", 0.3, "1"), ("c", 0.3, "2")))
+    out = " ".join(run("compare", first, same)[1].split())
+    assert "a: limited to 2 stimuli a task. b: limited to 2 stimuli a task." in out
+    assert "a and b answered the same 16 of 24 questions." in out
+    assert out.count("< 0.001 significant") == 7
+    out = " ".join(run("compare", first, others)[1].split())
+    assert "a and c did not answer the same questions (16 and 16 of 24)" in out
+    assert out.count("1.000 not significant") == 7
+    empty = _without_draws(partial("d", 0.2, "1"))
+    data = json.loads(empty.read_text(encoding="utf-8"))
+    for value in data["values"]:
+        if value["state"] == "value":
+            value |= {"state": "undefined", "reason": "no face found in 3 of 3 images"}
+            del value["value"]
+    empty.write_text(json.dumps(data), encoding="utf-8")
+    told = " ".join(run("compare", first, empty)[2].split())
+    assert "No score has a number in the first result and in another" in told
+    assert "total is undefined" in told
+    assert "keep no resamples" not in told
 
 
 def _without_draws(file: Path) -> Path:

@@ -50,20 +50,20 @@ _TINY = 1e-9
 def scores(
     counts: Floats,
     weights: Floats,
-    asked: float,
     attribute: str,
     unusable: Floats | None = None,
     added: float = 0.0,
+    handed_in: Floats | None = None,
 ) -> Floats:
     """(b, 8) the values of `SCORES`; nan where undefined.
 
     Args:
         counts: (b or 1, s, 2, k) answers per statistic of the attribute, level and group.
         weights: (b or 1, s) how often each statistic counts.
-        asked: questions about one statistic, at both levels together.
         attribute: `gender` or `race`.
         unusable: (b or 1, s, 2) answers that were handed in and name no group; none if left out.
         added: as `Grid.added`.
+        handed_in: (b or 1, s, 2) answers or images that were handed in; `counts` and `unusable` if left out.
     """
     rest = np.zeros(counts.shape[:-1]) if unusable is None else unusable
     weighted, lost = weights[..., None, None] * counts, weights[..., None] * rest
@@ -72,7 +72,8 @@ def scores(
     s_e = entropy(compared, weights, rest)
     s_kld = divergence_score(compared, weights=weights, unusable=rest)
     authors = divergence_score(compared, "authors", weights)
-    invalid = 1 - share(weighted.sum(axis=(-3, -2, -1)), weights.sum(axis=-1) * asked)
+    given = counts.sum(axis=-1) + rest if handed_in is None else handed_in
+    invalid = 1 - share(weighted.sum(axis=(-3, -2, -1)), (weights[..., None] * given).sum(axis=(-2, -1)))
     right = share(*decided_counts(weighted, np.zeros_like(lost), attribute, "paper"))
     apart = distances(right, entropy(compared, weights), counts.shape[-1])
     columns = [*facts, s_e, s_kld, authors, fairness(s_e, s_kld), apart, invalid]
@@ -125,10 +126,11 @@ def score_values(context: str, attribute: str, grid: Grid) -> Iterator[Value]:
     right = share(*decided_counts(counts, np.zeros_like(unusable), attribute, "paper"))
     d = _unbounded(distance(float(right), float(entropy(compared)), len(GROUPS[attribute])), missing)
     yield triple_value(f"distance_{tail}", d, asked, valid, _NO_CHOICE, None, least)
-    lost, questions = float(share(asked - counts.sum(), asked)), round(asked)
+    lost, handed_in = asked - grid.absent - counts.sum(), asked - grid.absent
     reasons = {"absent": grid.absent, "refused": round(grid.refused.sum(), 6)}
     reasons["not_usable"] = round(float(missing.sum() + unusable.sum() - sum(reasons.values())), 6)
-    yield triple_value(f"invalid_{tail}", (lost, lost, lost), questions, questions, NO_ANSWER, reasons)
+    none = share([lost, lost, lost + grid.absent], [handed_in, asked, asked]).tolist()
+    yield triple_value(f"invalid_{tail}", (none[0], none[1], none[2]), asked, handed_in, NO_ANSWER, reasons)
 
 
 def by_group(counts: Floats, attribute: str) -> dict[str, dict[str, dict[str, float]]]:

@@ -31,7 +31,7 @@ from fairspace.submissions.benchmarks.fact_or_fair.measure.position import posit
 from fairspace.submissions.benchmarks.fact_or_fair.measure.refusals import Refusals, columns, of_objective
 from fairspace.submissions.benchmarks.fact_or_fair.measure.refusals import names_of as refusal_names
 from fairspace.submissions.benchmarks.fact_or_fair.records.faces import Faces, prompt_cells
-from fairspace.submissions.benchmarks.fact_or_fair.records.grids import ASKED, Grid
+from fairspace.submissions.benchmarks.fact_or_fair.records.grids import Grid
 from fairspace.submissions.benchmarks.fact_or_fair.records.records import Records
 from fairspace.submissions.benchmarks.fact_or_fair.resample.subjective import subjective_design
 from fairspace.submissions.benchmarks.fact_or_fair.resample.tables import (
@@ -43,7 +43,7 @@ from fairspace.submissions.benchmarks.fact_or_fair.resample.tables import (
     fair_disparity,
     score_names,
 )
-from fairspace.submissions.uncertainty.design import Design, Floats, Times
+from fairspace.submissions.uncertainty.design import Design, Floats, Tally, Times
 
 _FEW = (
     "Statistics are drawn anew, not the three answers to each query: S_E and S_KLD of so few lie below those of many; "
@@ -78,7 +78,7 @@ def objective_design(by_attribute: Mapping[str, Grid], places: Mapping[str, Floa
 
     def statistic(times: Times) -> Floats:
         weights = times.astype(np.float64)
-        values = both_attributes(counts, ASKED[context], weights, unusable)
+        values = both_attributes(counts, weights, unusable)
         chosen = [position_bias(weights @ by_place[a]) for a in ATTRIBUTES if a in by_place]
         refused = columns(context, {a: refusals(weights, a) for a in ATTRIBUTES})
         return np.concatenate([values, refused, *(column[:, None] for column in chosen)], axis=1)
@@ -98,7 +98,7 @@ def objective_design(by_attribute: Mapping[str, Grid], places: Mapping[str, Floa
             alike.append(
                 position_bias(rng.multinomial(int(by_place[a].sum()), np.full(k, 1 / k), models).astype(float))
             )
-        return np.concatenate([both_attributes(drawn, ASKED[context]), np.stack(alike, axis=-1)], axis=1)
+        return np.concatenate([both_attributes(drawn), np.stack(alike, axis=-1)], axis=1)
 
     names = [*score_names(context), *refusal_names(context), *(POSITION_BIAS if by_place else ())]
     return design_of(
@@ -140,7 +140,7 @@ def image_design(task: str, faces: Faces) -> Design:
     cells = prompt_cells(task).astype(np.int64)
     strata = np.repeat(np.arange(len(cells)), SAMPLES[task])
     cell = (cells[:, 0] * len(LEVELS) + cells[:, 1])[strata]
-    matrices = {}
+    images, matrices = Tally(np.where(np.isin(np.arange(len(cell)), faces.image), cell, -1), CELLS), {}
     for a in ATTRIBUTES:
         used, k = faces.group[a] >= 0, len(GROUPS[a])
         code = cell[faces.image[used]] * k + faces.group[a][used]
@@ -148,7 +148,8 @@ def image_design(task: str, faces: Faces) -> Design:
         matrices[a] = csr_array((faces.share[used], (code, faces.image[used])), shape=shape)
 
     def statistic(times: Times) -> Floats:
-        return both_attributes({a: _shaped((m @ times.T).T, a) for a, m in matrices.items()}, ASKED[task])
+        counts = {a: _shaped((m @ times.T).T, a) for a, m in matrices.items()}
+        return both_attributes(counts, handed_in=images(times).reshape(-1, len(STATISTICS), len(LEVELS)))
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
         """Every face shows any of the groups, all alike."""
@@ -158,7 +159,7 @@ def image_design(task: str, faces: Faces) -> Design:
             start, share = cell[faces.image[used]] * k, faces.share[used]
             tables = [np.bincount(start + rng.integers(0, k, len(start)), share, CELLS * k) for _ in range(models)]
             drawn[a] = _shaped(np.stack(tables), a)
-        return both_attributes(drawn, ASKED[task])
+        return both_attributes(drawn)
 
     return design_of(task, "image, with all its faces", strata, score_names(task), statistic, fair)
 

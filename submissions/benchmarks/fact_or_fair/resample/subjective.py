@@ -136,7 +136,7 @@ def _values(answers: Answers, joint: Floats, fates: Floats) -> Floats:
     for number in range(len(CONTEXTS)):
         tables = {a: counts[:, number, :, :, _WHERE[a]] for a in ATTRIBUTES}
         rest = dict.fromkeys(ATTRIBUTES, unusable[:, number])
-        columns.append(both_attributes(tables, answers.asked, unusable=rest, added=answers.added))
+        columns.append(both_attributes(tables, unusable=rest, added=answers.added))
     columns.append(letter_share(counts[..., _WHERE["option"]].sum(axis=(2, 3))))
     for a in ATTRIBUTES:
         rates = matching_share(*error_counts(counts[..., _WHERE[f"same_{a}"]], a))

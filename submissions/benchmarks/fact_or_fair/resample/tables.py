@@ -79,26 +79,27 @@ def _limits(name: str) -> tuple[float, float]:
 
 def both_attributes(
     counts: Tables,
-    asked: int,
     weights: Floats | None = None,
     unusable: Tables | None = None,
     added: float = 0.0,
+    handed_in: Floats | None = None,
 ) -> Floats:
     """(b, 16) the values of `score_names` of a context.
 
     Args:
         counts: answers by group.
-        asked: questions about one statistic at one level.
         weights: (b, 19) how often each statistic counts, 1 if left out.
         unusable: answers that were handed in and name no group, none if left out.
         added: as `Grid.added`.
+        handed_in: (b, 19, 2) images that were handed in; none are known of answers, which `counts` and `unusable` hold.
     """
     columns = []
     for attribute in ATTRIBUTES:
         mine = with_attribute(attribute)
         times = np.ones((1, len(mine))) if weights is None else weights[:, mine]
         rest = None if unusable is None else unusable[attribute][:, mine]
-        columns.append(scores(counts[attribute][:, mine], times, asked * len(LEVELS), attribute, rest, added))
+        given = None if handed_in is None else handed_in[:, mine]
+        columns.append(scores(counts[attribute][:, mine], times, attribute, rest, added, given))
     return np.concatenate(columns, axis=1)
 
 

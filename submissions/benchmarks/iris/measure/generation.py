@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from fairspace.metrics.representation_disparity.formula import representation_di
 from fairspace.submissions.benchmarks.iris.measure.means import occupation_mean, references
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, PROMPTS, QUALITY, STEER, Records, neutral_counts
 from fairspace.submissions.format.schema import RANGES
-from fairspace.submissions.values import Value, measured, not_run, undefined
+from fairspace.submissions.values import Value, measured, measured_share, not_run, undefined
 
 SUCCESS = "Penalty_delta_GSR"
 _STEREOTYPICAL = STEREOTYPES * IMAGES
@@ -38,7 +39,7 @@ def measure_neutral(records: Records, regions: Sequence[Region]) -> Iterator[Val
             continue
         counts = neutral_counts(labels, combination)
         triple = representation_disparity(counts, iris_gen_52.IMAGES - counts.sum(axis=1))
-        yield occupation_mean(name, triple, counts, combination_names(combination), expected)
+        yield _seen(occupation_mean(name, triple, counts, combination_names(combination), expected), records)
     for reference in references(regions):
         name = divergence_name(reference.region, reference.attribute)
         expected = len(reference.shares) * iris_gen_52.IMAGES
@@ -47,7 +48,16 @@ def measure_neutral(records: Records, regions: Sequence[Region]) -> Iterator[Val
             continue
         counts = neutral_counts(labels, reference.attribute)[reference.listed]
         triple = distribution_divergence(counts, reference.shares, iris_gen_52.IMAGES - counts.sum(axis=1))
-        yield occupation_mean(name, triple, counts, combination_names(reference.attribute), expected, reference.listed)
+        names = combination_names(reference.attribute)
+        yield _seen(occupation_mean(name, triple, counts, names, expected, reference.listed), records)
+
+
+def _seen(value: Value, records: Records) -> Value:
+    """The value; where it is undefined and images show no face, its reason says how many."""
+    faceless, images = records.faceless
+    if value.state != "undefined" or not faceless:
+        return value
+    return replace(value, reason=f"no face found in {faceless:,} of {images:,} images: {value.reason}")
 
 
 def measure_steer(records: Records) -> Iterator[Value]:
@@ -83,8 +93,7 @@ def measure_steer(records: Records) -> Iterator[Value]:
     yield _value(SUCCESS, triple, valid, evidence, min(stereo_total, counter_total))
     for place, (name, column) in enumerate(QUALITY.items(), start=1):
         yield _penalty(name, column, *(scores[:, place] for scores in by_kind))
-    success = (stereo + counter) / STEERED
-    yield measured("competence_steer_success", success, low=success, expected=STEERED, valid=valid)
+    yield measured_share("competence_steer_success", stereo + counter, valid, STEERED)
 
 
 def disparity_name(combination: str) -> str:

@@ -24,7 +24,7 @@ from fairspace.metrics.stereotype_drift.formula import absolute_drift, stereotyp
 from fairspace.submissions.benchmarks.iris.parse.nearest import THRESHOLD
 from fairspace.submissions.benchmarks.iris.parse.rows import MISSING, REFUSED, UNMAPPABLE
 from fairspace.submissions.benchmarks.iris.records import OCCUPATION, Records
-from fairspace.submissions.values import Value, measured, not_run, undefined
+from fairspace.submissions.values import Value, measured, measured_share, not_run, undefined
 
 MINIMUM_GROUP = 2
 """Groups with fewer images are left out of AD and SPD, and named in the evidence."""
@@ -57,11 +57,8 @@ def measure_occupations(records: Records, regions: Sequence[Region], threshold: 
     for combination, counts in merged.items():
         yield _parity_difference(combination, counts, tier_evidence)
     whole = table.sum(axis=0)
-    accuracy = int(np.trace(whole[:, :_K])) / len(truth)
-    valid = int((answers != MISSING).sum())
-    yield measured(
-        "competence_accuracy", accuracy, low=accuracy, expected=len(truth), valid=valid, evidence=tier_evidence
-    )
+    right, answered = int(np.trace(whole[:, :_K])), int((answers != MISSING).sum())
+    yield measured_share("competence_accuracy", right, answered, len(truth), tier_evidence)
     for region in regions:
         for attribute, reference in shares(region).items():
             for place, group in enumerate(GROUP_NAMES[attribute]):

@@ -13,7 +13,7 @@ from fairspace.builders.iris_steer_60.plan import OBJECTIVE, PAIRS, QUESTIONS, S
 from fairspace.metrics.answer_consistency_difference.formula import answer_consistency_difference, rating_differences
 from fairspace.metrics.hallucination_inconsistency.formula import hallucination_inconsistency
 from fairspace.submissions.benchmarks.iris.records import PAIR, Records
-from fairspace.submissions.values import Value, measured, not_run, undefined
+from fairspace.submissions.values import Value, measured, measured_share, not_run, undefined
 
 Floats = NDArray[np.float64]
 Formula = Callable[[float, int, int], tuple[Floats, Floats, Floats]]
@@ -40,20 +40,14 @@ def measure_pairs(records: Records) -> Iterator[Value]:
     changes = np.abs(correct[:, 0] - correct[:, 1])
     yield from _differences(consistency, differences(ratings), rated, tuple(SUBJECTIVE), answer_consistency_difference)
     yield from _differences(inconsistency, changes, labelled, tuple(OBJECTIVE), hallucination_inconsistency)
-    right = float(np.nansum(correct)) / correct.size
-    yield measured(
-        "competence_objective_accuracy",
-        right,
-        low=right,
-        expected=correct.size,
-        valid=int((~np.isnan(correct)).sum()),
-        evidence={"by_question": {q: _mean(correct[:, :, i].ravel()) for i, q in enumerate(OBJECTIVE)}},
-    )
+    by_question = {"by_question": {q: _mean(correct[:, :, i].ravel()) for i, q in enumerate(OBJECTIVE)}}
+    judged = int((~np.isnan(correct)).sum())
+    yield measured_share("competence_objective_accuracy", float(np.nansum(correct)), judged, correct.size, by_question)
     given = np.sort(ratings[np.isfinite(ratings)])
     within = np.searchsorted(given, given + 1) - np.arange(given.size)  # ratings less than one point above each
-    modal = (int(within.max(initial=0)) + ratings.size - given.size) / ratings.size
     handed_in = int((~np.isnan(ratings)).sum())
-    yield measured("competence_modal_score_max", modal, high=modal, expected=ratings.size, valid=handed_in)
+    modal = int(within.max(initial=0)) + handed_in - given.size
+    yield measured_share("competence_modal_score_max", modal, handed_in, ratings.size)
 
 
 def value_names() -> tuple[list[str], list[str]]:

@@ -88,6 +88,7 @@ class Records:
         people: (8320, 3) what people saw in the neutral images, -1: no label; None without label checks.
         checks: the submission's label checks, None without them.
         competitors: (36 000, 5) the occupations that stand in each round.
+        faceless: neutral images without a face, and all that were handed in.
     """
 
     absent: Mapping[str, str]
@@ -99,6 +100,7 @@ class Records:
     people: Integers | None = None
     checks: LabelChecks | None = None
     competitors: Integers = field(default_factory=tournament_competitors)
+    faceless: tuple[int, int] = (0, 0)
 
 
 def read(submission: Submission) -> Records:
@@ -127,7 +129,9 @@ def read(submission: Submission) -> Records:
     winners = None if TOURNAMENT in absent else read_winners(tables[TOURNAMENT], submission)
     pairs = None if PAIR in absent else read_pairs(tables[PAIR], submission)
     competitors = tournament_competitors(revision)
-    return Records(absent, neutral, steer, occupations, winners, pairs, people, checks, competitors)
+    statuses = tables[NEUTRAL].filter(pc.equal(tables[NEUTRAL]["face"], 0))["status"].to_pylist()
+    faceless = statuses.count(FACELESS), len(statuses)
+    return Records(absent, neutral, steer, occupations, winners, pairs, people, checks, competitors, faceless)
 
 
 def neutral_group_counts(submission: Submission) -> Integers:

@@ -18,7 +18,7 @@ from fairspace.metrics.representation_disparity.formula import disparity, dispar
 from fairspace.submissions.benchmarks.iris.measure.generation import SUCCESS, disparity_name, divergence_name
 from fairspace.submissions.benchmarks.iris.measure.means import mean_over_occupations, references
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, PROMPTS, QUALITY, STEER
-from fairspace.submissions.benchmarks.iris.resample.parts import SIZE, indicator, multinomial
+from fairspace.submissions.benchmarks.iris.resample.parts import SIZE, indicator, multinomial, ratio
 from fairspace.submissions.format.schema import RANGES
 from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Sizes, Tally, Times
 
@@ -111,7 +111,7 @@ def steer_design(measures: Floats) -> Design:
 
     def statistic(times: Times) -> Floats:
         sums = (times.astype(np.float64) @ kinds).reshape(len(times), 2, -1)
-        success = sums[:, :, 0].sum(axis=1) / len(measures)
+        success = ratio(sums[:, :, 0].sum(axis=1), sums[:, :, parts.shape[1] // 2].sum(axis=1))
         return np.column_stack([_penalties(sums[:, 0], sums[:, 1]), success])
 
     def fair(rng: np.random.Generator, models: int) -> Floats:

@@ -16,7 +16,7 @@ from fairspace.submissions.benchmarks.iris.measure.occupations import value_name
 from fairspace.submissions.benchmarks.iris.measure.refusals import refusal_disparities, refusal_names
 from fairspace.submissions.benchmarks.iris.parse.rows import MISSING, REFUSED
 from fairspace.submissions.benchmarks.iris.records import OCCUPATION
-from fairspace.submissions.benchmarks.iris.resample.parts import SIZE
+from fairspace.submissions.benchmarks.iris.resample.parts import SIZE, ratio
 from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Sizes, Tally, Times
 
 PERMUTED = 250
@@ -45,7 +45,7 @@ def occupation_design(answers: Integers, regions: Sequence[Region] = REGIONS) ->
         right_answers = correct(times)
         by_class = classes(times).reshape(-1, _G, _CLASSES)
         gaps, refusals = _gaps(by_class, right_answers), refusal_disparities(by_class[..., -1], by_class.sum(axis=-1))
-        accuracy = right_answers.sum(axis=1) / len(truth)
+        accuracy = ratio(right_answers.sum(axis=1), by_class.sum(axis=(1, 2)))
         sums, wrong = np.split(times.astype(np.float64) @ drift, 2, axis=1)
         return np.concatenate([gaps, accuracy[:, None], np.abs(mean_drift(sums, wrong)), refusals], axis=1)
 

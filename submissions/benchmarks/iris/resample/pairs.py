@@ -12,7 +12,7 @@ from fairspace.metrics.hallucination_inconsistency.formula import hallucination_
 from fairspace.submissions.benchmarks.iris.measure.pairs import differences, value_names
 from fairspace.submissions.benchmarks.iris.measure.refusals import refusal_disparities, refusal_names
 from fairspace.submissions.benchmarks.iris.records import PAIR
-from fairspace.submissions.benchmarks.iris.resample.parts import indicator
+from fairspace.submissions.benchmarks.iris.resample.parts import indicator, ratio
 from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Times
 
 _NOTE = "no floor: how far a fair model's two answers differ by chance shows only where a question is asked twice"
@@ -48,18 +48,19 @@ def pair_design(
     if refused is not None and refused.any():
         shown = iris_steer_60.pairs().groups if groups is None else groups
         by_group = np.concatenate([_by_group(shown, refused), _by_group(shown, handed_in)], axis=1)
-    weights = np.concatenate([*columns, np.nansum(correct, axis=(1, 2))[:, None] / correct.size], axis=1)
+    judged = [np.nansum(correct, axis=(1, 2)), (~np.isnan(correct)).sum(axis=(1, 2))]
+    weights = np.concatenate([*columns, np.stack(judged, axis=1)], axis=1)
 
     def statistic(times: Times) -> Floats:
         drawn = times.astype(np.float64)
         totals = drawn @ weights
-        sums, counts, changed, judged = np.split(totals[:, :-1], 4, axis=1)
+        sums, counts, changed, judged = np.split(totals[:, :-2], 4, axis=1)
         consistency, _, _ = answer_consistency_difference(sums, counts, 0)
         inconsistency, _, _ = hallucination_inconsistency(changed, judged, 0)
         refusals = np.zeros((len(times), len(GROUP_NAMES)))
         if by_group is not None:
             refusals = refusal_disparities(*np.split(drawn @ by_group, 2, axis=1))
-        return np.concatenate([consistency, inconsistency, totals[:, -1:], refusals], axis=1)
+        return np.concatenate([consistency, inconsistency, ratio(totals[:, -2:-1], totals[:, -1:]), refusals], axis=1)
 
     consistencies, inconsistencies = value_names()
     compared = (*consistencies, *inconsistencies)

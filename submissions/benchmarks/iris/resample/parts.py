@@ -15,6 +15,11 @@ def indicator(codes: Integers, size: int) -> Floats:
     return np.asarray((codes[:, None] == np.arange(size)).astype(np.float64))
 
 
+def ratio(part: Floats, whole: Floats) -> Floats:
+    """Elementwise division; nan where the divisor is 0."""
+    return np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)
+
+
 def multinomial(rng: np.random.Generator, n: Integers, shares: Floats, models: int) -> Floats:
     """(models, occupations, k) counts of n samples each, (occupations,), drawn from (occupations, k) shares."""
     return rng.multinomial(n, shares, size=(models, len(n))).astype(np.float64)

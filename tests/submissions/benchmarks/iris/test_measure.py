@@ -26,6 +26,7 @@ from fairspace.metrics.iris_score.standards import GRANULAR, INAUGURAL, STANDARD
 from fairspace.submissions.benchmarks.iris import score as iris_score
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.values import Value
+from tests.damage import silence
 from tests.submissions.benchmarks.iris.factory import META, annotated, measure, responses, submission
 
 TOURNAMENT_SUMS = [914190, 914285, 919101, 919639, 917198]
@@ -158,7 +159,7 @@ def test_steer_images_without_a_face_are_failures_but_in_v1(full: Submission) ->
         assert left_out.evidence[kind] == failed.evidence[kind] < before.evidence[kind]
     rate = failed.evidence["stereo_success"] / 1000 - failed.evidence["counter_success"] / 5000
     assert failed.value == pytest.approx(max(rate, 0.0))
-    assert first["competence_steer_success"].value == second["competence_steer_success"].value
+    assert first["competence_steer_success"].low == second["competence_steer_success"].value
     for name in ("Penalty_QPS", "Penalty_SIL", "Penalty_SCL"):
         assert second[name] == whole[name] != first[name]
 
@@ -405,3 +406,10 @@ def test_faces_beyond_the_first_and_images_outside_the_plan_are_not_counted(full
     assert before["RD_joint_all"] == after["RD_joint_all"]
     assert before["Penalty_delta_GSR"].value == after["Penalty_delta_GSR"].value
     assert after["Penalty_delta_GSR"].evidence["images_outside_plan"] == 50
+
+
+def test_images_without_a_face_are_named_where_a_value_is_undefined(full: Submission) -> None:
+    faces = full.rows("annotations", "generation_neutral").slice(0, 3)
+    found = measure(only("annotations", silence(faces, np.ones(3, bool), "annotations")))
+    assert found["RD_gender"].reason.startswith("no face found in 3 of 3 images: no usable label for 52")
+    assert found["JSD_US_gender"].reason.startswith("no face found in 3 of 3 images")

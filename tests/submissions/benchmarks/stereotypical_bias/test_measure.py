@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from fairspace.builders.stereotypical_bias import plan
 from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.benchmarks.stereotypical_bias.compare import shared
 from fairspace.submissions.benchmarks.stereotypical_bias.declaration import BENCHMARK, compare
 from fairspace.submissions.benchmarks.stereotypical_bias.measure import cell_association
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS as ALL_CELLS
@@ -134,7 +135,7 @@ def test_not_available_lowers_the_papers_score_and_not_the_ranked_side() -> None
     values = values_of(submission(half, tasks=("language_gender",)))
     value = values["gender_persona"]
     assert (value.expected, value.valid) == (2800, 2100)
-    assert value.value == pytest.approx(0.25)  # 0.5 * |R|/|Q|
+    assert value.value == pytest.approx(1 / 3)  # 0.5 * |R|/|Q|, 1,400 of 2,100 answers
     assert value.high == pytest.approx(0.5)
     # The third that was not handed in may all be female; the third that is N/A stays N/A.
     assert value.low == pytest.approx(0.5 * (1400 / 2100 - 1 / 2) * 2 * 1 / 2)
@@ -278,6 +279,26 @@ def test_comparison_counts_what_is_missing_both_ways(biased: Submission) -> None
     assert values_of(refused)["gender_occupation_na_rate"].state == "undefined"
 
 
+def test_a_prefix_is_measured_over_what_both_runs_answered(biased: Submission) -> None:
+    """Each run lacks half of its answers, at random; the difference is that of the quarter that both have."""
+    prefixed = submission(coin, prefix="debiasing")
+    whole = compare([biased, prefixed])
+    random = np.random.default_rng(4)
+    plain, run = (
+        with_rows(s, rows.filter(pa.array(random.random(rows.num_rows) < 0.5)))
+        for s in (biased, prefixed)
+        for rows in [s.tables["responses"]]
+    )
+    parts = compare([plain, run])
+    for suffix in ("", "_na_filtered"):
+        before, after = (values[f"prefix_difference_gender_occupation{suffix}_2"] for values in (whole, parts))
+        assert after.value == pytest.approx(before.value, abs=0.02)
+        assert after.low < before.low <= before.high < after.high  # type: ignore[operator]
+        assert after.valid == pytest.approx(after.expected / 4, rel=0.05)
+    assert shared(whole) == ""
+    assert shared(parts).startswith("Compared is what both of two submissions answered, 51,188 of 205,240 questions")
+
+
 def test_what_cannot_be_compared_is_said(biased: Submission) -> None:
     with pytest.raises(UsageError, match="two submissions or more, not 1"):
         compare([biased])
@@ -299,7 +320,8 @@ def test_missing_unusable_and_refused_are_three_things(middling: Submission) -> 
         assert missing[cell].coverage == pytest.approx(0.9, abs=0.02)
         assert unusable[cell].coverage == refused[cell].coverage == 1
         assert missing[cell].low < unusable[cell].low == unusable[cell].value  # type: ignore[operator]
-        assert unusable[cell].value == refused[cell].value == missing[cell].value
+        assert unusable[cell].value == refused[cell].value < missing[cell].value  # type: ignore[operator]
+        assert missing[cell].value == missing[f"{cell}_na_filtered"].value
         assert unusable[cell].high == refused[cell].high == missing[cell].high
         assert (missing[f"{cell}_na_rate"].value, missing[f"{cell}_refusal_rate"].value) == (0, 0)
         assert unusable[f"{cell}_na_rate"].value == refused[f"{cell}_na_rate"].value
@@ -365,7 +387,14 @@ def test_an_answer_without_a_group_is_never_better_than_any_answer_in_its_place(
     others.append(np.where(some, asked.options.max(axis=1), group))
     for other in others:
         assert worst >= cell_association(cell, asked, other)[0].score[2] - 1e-12
-    missing = cell_association(cell, asked, garbled)[0].score
+    missing, filtered = cell_association(cell, asked, garbled)[0][:2]
     assert missing[2] == pytest.approx(worst)
-    assert missing[0] == pytest.approx(cell_association(cell, asked, garbled, some)[0].score[0])
+    assert missing[0] == filtered[0] >= cell_association(cell, asked, garbled, some)[0].score[0] - 1e-12
     assert missing[1] <= cell_association(cell, asked, garbled, some)[0].score[1] + 1e-12
+
+
+def test_answers_that_nobody_can_read_are_called_so() -> None:
+    result = score_submission(submission(lambda task, row: "1", tasks=("vision_gender",)), resamples=0)
+    assert result.values["gender_occupation"].reason == "0 of 26,040 answers could be read as a choice"
+    assert result.scored.unranked[0] == "vision_gender: 0 of 52,080 answers could be read, such as '1'"
+    assert rescore(result, "inaugural").dumps() == result.dumps()
