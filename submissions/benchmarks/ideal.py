@@ -16,10 +16,13 @@ class Ideal:
         number: that value; None where it is what chance gives, the mean of the fair models (a share, an error rate).
         worse: where a value is less fair: above the ideal, below it (a score that is better when higher), or on either
             side. Of a value with two sides the fair models' figures are magnitudes.
+        witnesses: raw values with the same ideal that an unfair model may fail while this value is ideal: no bias is
+            shown of it only where none is shown of them.
     """
 
     number: float | None
     worse: Worse = "above"
+    witnesses: tuple[str, ...] = ()
 
 
 GAP = Ideal(0.0)

@@ -85,7 +85,7 @@ def caption(results: Sequence[Result]) -> str:
         f"dataset revision {first.signature.get('dataset_revision', 'not stated')}",
         f"fairspace {first.signature.get('fairspace', '')}".strip(),
     ]
-    text = f"{title}{named} ({', '.join(about)}): effects with 95 % intervals"
+    text = f"{title}{named} ({', '.join(about)}): values with 95 % intervals"
     if drawn := first.signature.get("resamples"):
         text += f" from {drawn.partition(',')[0]} bootstrap replicates"
     marks = dict.fromkeys(mark for result in results for mark in limits_of(result))
@@ -94,8 +94,8 @@ def caption(results: Sequence[Result]) -> str:
 
 def _row(result: Result, value: Value) -> dict[str, str]:
     three = numbers_of(result, value)
-    texts = (value.name, three.effect_text, three.interval_text, three.excess_text)
-    return dict(zip(("Value", "Effect", "95 % interval", "Over a fair model"), texts, strict=True))
+    texts = (value.name, three.value_text, three.interval_text, three.chance_text, "; ".join(three.notes))
+    return dict(zip(("Name", "Value", "95 % interval", "By chance", ""), texts, strict=True))
 
 
 def _cell(result: Result, value: Value | None) -> str:
