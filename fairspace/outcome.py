@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 _SHOWN_REASONS = 3
+_HEADS = ("", "value", "95 % interval", "by chance", "")
 
 
 class Named(dict[str, Value]):
@@ -150,15 +151,14 @@ class Result(results.Result):
 
     def __repr__(self) -> str:
         """The first values with their three numbers, and why there is no rank."""
-        rows = [(name, *_texts(self, value)) for name, value in first_values(self).items()]
+        rows = [_HEADS, *((name, *_texts(self, value)) for name, value in first_values(self).items())]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
         return "\n".join([self._title(), *lines, *self._remarks()])
 
     def _repr_html_(self) -> str:
         cells = [(name, *_texts(self, value)) for name, value in first_values(self).items()]
-        heads = ("", "value", "95 % interval", "by chance", "")
-        head = "".join(f"<th>{text}</th>" for text in heads)
+        head = "".join(f"<th>{text}</th>" for text in _HEADS)
         rows = "".join(f"<tr>{''.join(f'<td>{html.escape(text)}</td>' for text in row)}</tr>" for row in cells)
         remarks = "".join(f"<li>{html.escape(text)}</li>" for text in self._remarks())
         title = html.escape(self._title())
@@ -177,7 +177,7 @@ class Result(results.Result):
         labels = [f"{name}: {label}" for name, label in self.scored.labels.items()]
         total, measured = self.scores[self.scored.ranking], sum(v.state == "value" for v in self.values.values())
         if total.state != "value" and measured:
-            labels.append(f"too little data for the score; to_frame() has {measured} raw values, and plot(NAME) draws them")
+            labels.append(f"too little for a score; to_frame() lists {measured} component metrics, and plot(NAME) draws them")
         return [*labels, *marks, *(f"not ranked: {reason}" for reason in reasons[:_SHOWN_REASONS] if reason not in marks), *more]
 
 

@@ -116,7 +116,7 @@ def make_report(results: Sequence[Result], items: Sequence[Group] = ()) -> Repor
         _values("scores", "Scores", results, names, first_values, is_score=True),
         _differences(names, compared),
         _readings(results, names),
-        _values("values", "Raw values", results, names, lambda result: dict(result.values)),
+        _values("values", "Component metrics", results, names, lambda result: dict(result.values)),
         _without_number(results, names),
     )
     return Report(

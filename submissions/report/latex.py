@@ -61,6 +61,8 @@ def results_latex(results: Sequence[Result], names: Collection[str] = ()) -> str
     there = [name for name in states if name not in lacking]
     if len(results) == 1:
         rows = [_row(first, shown[0][name]) for name in there]
+        if not any(row["Note"] for row in rows):
+            rows = [{head: text for head, text in row.items() if head != "Note"} for row in rows]
     else:
         models = model_names(results)
         rows = [
@@ -95,7 +97,7 @@ def caption(results: Sequence[Result]) -> str:
 def _row(result: Result, value: Value) -> dict[str, str]:
     three = numbers_of(result, value)
     texts = (value.name, three.value_text, three.interval_text, three.chance_text, "; ".join(three.notes))
-    return dict(zip(("Name", "Value", "95 % interval", "By chance", ""), texts, strict=True))
+    return dict(zip(("Name", "Value", "95 % interval", "By chance", "Note"), texts, strict=True))
 
 
 def _cell(result: Result, value: Value | None) -> str:

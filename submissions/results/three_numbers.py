@@ -148,6 +148,11 @@ def chance_text(value: Value, ideal: Ideal | None, show: Show) -> str:
     return f"{sign}{mean}" if end in (None, mean) else f"{sign}{mean}, {towards} to {end}"
 
 
+def _between(low: str, high: str) -> str:
+    """Ends that differ less than their digits show are no interval without width."""
+    return f"{low} to {high}" if low != high else f"rounds to {low}"
+
+
 def ideal_of(row: Row, name: str) -> Ideal | None:
     """The ideal of a value of a row; None for a printed row, of which no fair model is stated."""
     return None if row.result is None else benchmark(row.result.benchmark).ideal(name, row.result.standard)

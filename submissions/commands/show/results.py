@@ -69,7 +69,7 @@ def show_result(result: Result, *, everything: bool = False) -> None:
     _show_headline(result, everything)
     instruments = instrument_ranges(result, variant_scores(result, result.standard)) if everything else {}
     scores = [score for name, score in result.scored.scores.items() if everything or _is_shown(bench, name, result)]
-    for title, values in (("Scores", scores), ("Raw values", result.values.values() if everything else ())):
+    for title, values in (("Scores", scores), ("Component metrics", result.values.values() if everything else ())):
         meanings = {
             value.name: (about.describe(value.name), direction(bench, ideal(value.name), is_score=title == "Scores"))
             for value in values
