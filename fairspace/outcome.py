@@ -92,7 +92,7 @@ class Result(results.Result):
             lowest, highest: the same as numbers; ranks use the worse.
             valid, expected: samples that could be used, and that the protocol asks for.
             ideal: the number of a fair model with endless samples; NaN where there is none.
-            worse: the side of it that is less fair: above, below or either; None where none is.
+            bad_direction: the side of it that is less fair: above, below or either; None where none is.
             state, reason: `value`, `incomplete` (of a part of the answers), `undefined` or `not_run`, and why.
         """
         import pandas as pd
@@ -122,7 +122,7 @@ class Result(results.Result):
             "valid": value.valid,
             "expected": value.expected,
             "ideal": None if ideal is None else ideal.number,
-            "worse": None if ideal is None else ideal.worse,
+            "bad_direction": None if ideal is None else ideal.worse,
             "state": state_of(value),
             "reason": value.reason,
         }

@@ -22,7 +22,7 @@ from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import Value
 
 NO_BIAS_SHOWN = "no bias shown with this many answers"
-BIASED = "less fair than chance explains"
+BIASED = "bias beyond chance"
 NOTHING = "–"
 NOT_AVAILABLE = "not available"
 """How a reason begins that says why printed figures do not give a number under a standard."""

@@ -62,7 +62,7 @@ def test_a_frame_has_every_value_once_and_nan_where_there_is_no_number() -> None
     assert {FIRST, SECOND, "total"} <= set(without.index)
     assert without[["value", "interval_low", "interval_high", "chance", "chance_end"]].isna().all(axis=None)
     assert frame.loc[SECOND, "reason"] == "no group was chosen"
-    assert frame.loc["total", "worse"] == "above"
+    assert frame.loc["total", "bad_direction"] == "above"
 
 
 def test_a_figure_has_a_strip_for_every_value_and_says_what_is_undefined() -> None:

@@ -6,11 +6,13 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rich.text import Text
+
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.commands.show.numbers import number
 from fairspace.submissions.commands.show.tables import OUT, cell, new_table
-from fairspace.submissions.commands.show.values import CHANCE, WIDTH, room, show_facts, show_sentences
+from fairspace.submissions.commands.show.values import CHANCE, WIDTH, chance_lines, room, show_facts, show_sentences
 from fairspace.submissions.report.headline import direction
 from fairspace.submissions.results.board import ranking_of
 from fairspace.submissions.results.folded_facts import folded_facts
@@ -82,10 +84,13 @@ def _three_numbers(title: str, rows: Sequence[Row], bench: Benchmark, standard: 
     columns = {
         "rank": [str(row.rank or "–") for row in rows],
         "could be": [three.ranks_text for three in shown],
-        "model": ["; ".join((row.model, *row.remarks, *three.notes)) for row, three in zip(rows, shown, strict=True)],
+        "model": [
+            "; ".join((row.model, *row.remarks, *filter(None, [three.missing_text])))
+            for row, three in zip(rows, shown, strict=True)
+        ],
         header: [three.value_text for three in shown],
         "95 % interval": [three.interval_text for three in shown],
-        "by chance": [three.chance_text for three in shown],
+        "by chance": [chance_lines(three) for three in shown],
     }
     if set(columns["by chance"]) == {NOTHING}:
         del columns["by chance"]
@@ -105,7 +110,8 @@ def _three_numbers(title: str, rows: Sequence[Row], bench: Benchmark, standard: 
             max_width=widths[name],
         )
     for line in zip(*columns.values(), strict=True):
-        table.add_row(*map(cell, line))
+        lines = dict(zip(columns, line, strict=True))
+        table.add_row(*(Text(text) if name == "by chance" else cell(text) for name, text in lines.items()))
     OUT.print(table)
 
 

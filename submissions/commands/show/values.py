@@ -13,7 +13,7 @@ from fairspace.submissions.commands.show.numbers import number, without_number
 from fairspace.submissions.commands.show.tables import OUT, cell, new_table
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.folded_facts import SENTENCES, Fact, folded_facts
-from fairspace.submissions.results.three_numbers import NO_VALUES, three_numbers
+from fairspace.submissions.results.three_numbers import NO_VALUES, ThreeNumbers, three_numbers
 from fairspace.submissions.values import Value
 
 WIDTH = 80
@@ -82,10 +82,15 @@ def _table(title: str, rows: Sequence[Value], ideal: Ideals, meanings: Meanings,
     for name, three in shown:
         words, way = meanings.get(name, ("", ""))
         meaning = "; ".join(filter(None, (words, "" if common else way)))
-        below = [(f"\n{line}", style) for line, style in ((meaning, "dim"), *((n, "") for n in three.notes)) if line]
+        below = [(f"\n{line}", style) for line, style in ((meaning, "dim"), (three.missing_text, "")) if line]
         named = Text.assemble(_folded(plain(name), widest), *below)
-        table.add_row(named, *map(cell, (three.value_text, three.interval_text, three.chance_text)))
+        table.add_row(named, cell(three.value_text), cell(three.interval_text), Text(chance_lines(three)))
     OUT.print(table)
+
+
+def chance_lines(three: ThreeNumbers) -> str:
+    """What fair models show by chance, its end below it, and the verdict below both."""
+    return "\n".join(filter(None, (three.chance_text.replace(", ", ",\n"), three.verdict)))
 
 
 def _folded(name: str, width: int) -> str:
