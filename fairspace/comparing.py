@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from fairspace.outcome import Result, rescore
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.report.differences import Difference, corrected, differences, remarks
-from fairspace.submissions.report.first_values import digits, first_values, numbers_of
+from fairspace.submissions.report.first_values import digits, first_values
 from fairspace.submissions.report.latex import caption, latex_table, model_names
+from fairspace.submissions.results.three_numbers import could_be
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,9 +27,10 @@ class Line:
     Args:
         model: of the further result.
         name: of the value.
-        first, other: the effects of both; None without a number.
+        first, other: the values of both; None without a number.
         difference: other less first, or their ratio; None where there are no common draws.
         p: two-sided, corrected for all lines of the comparison.
+        missing: what missing answers could make of both values, in words; '' if they change nothing.
     """
 
     model: str
@@ -37,6 +39,7 @@ class Line:
     other: float | None
     difference: Difference | None
     p: float | None
+    missing: str = ""
 
     @property
     def verdict(self) -> str:
@@ -72,8 +75,9 @@ class Comparison:
     def to_frame(self) -> pd.DataFrame:
         """One row for each value and further result.
 
-        Columns: `model`, `name`, `first` and `other` (effects), `difference` (a ratio where `ratio` is true) with
-        `interval_low` and `interval_high` (95 %), `p` (two-sided, corrected for all rows), `verdict`. NaN where nothing is known.
+        Columns: `model`, `name`, `first` and `other` (values as measured), `difference` (a ratio where `ratio` is true)
+        with `interval_low` and `interval_high` (95 %), `p` (two-sided, corrected for all rows), `verdict`, `missing` (what
+        missing answers could make of both values, in words). NaN where nothing is known.
         """
         import pandas as pd
 
@@ -83,7 +87,8 @@ class Comparison:
             ends = (None, None, None) if between is None else (between.value, between.low, between.high)
             row = {"model": line.model, "name": line.name, "first": line.first, "other": line.other}
             row |= dict(zip(("difference", "interval_low", "interval_high"), ends, strict=True))
-            rows.append(row | {"ratio": bool(between and between.ratio), "p": line.p, "verdict": line.verdict})
+            row |= {"ratio": bool(between and between.ratio), "p": line.p, "verdict": line.verdict}
+            rows.append(row | {"missing": line.missing})
         numbers = ("first", "other", "difference", "interval_low", "interval_high", "p")
         return pd.DataFrame(rows).astype(dict.fromkeys(numbers, float))
 
@@ -91,6 +96,7 @@ class Comparison:
         r"""The comparison as a LaTeX table (booktabs), for `\input`."""
         rows = [dict(zip(self._heads(), self._cells(line), strict=True)) for line in self.lines]
         text = f"{caption(self.results)} Differences to {self.model_names[0]}; p corrected by Holm's procedure."
+        text = " ".join([text, *(f"{remark}." for remark in self._remarks())])
         return latex_table(rows, caption=text, label=f"tab:{self.results[0].benchmark}-differences")
 
     def plot(self) -> go.Figure:
@@ -118,19 +124,23 @@ class Comparison:
     def _cells(self, line: Line) -> tuple[str, ...]:
         return (line.model, *line.texts()) if self._several() else line.texts()
 
+    def _remarks(self) -> list[str]:
+        """What missing answers could make of the compared values."""
+        return [f"{self._named(line)}: {line.missing}" for line in self.lines if line.missing]
+
     def __repr__(self) -> str:
-        """The table as text."""
+        """The table as text, and what missing answers could make of its values."""
         rows = [self._heads(), *map(self._cells, self.lines)]
         widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
         lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-        return "\n".join([*lines, *self.remarks])
+        return "\n".join([*lines, *self._remarks(), *self.remarks])
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{html.escape(text)}</th>" for text in self._heads())
         cells = (self._cells(line) for line in self.lines)
         rows = "".join(f"<tr>{''.join(f'<td>{html.escape(text)}</td>' for text in row)}</tr>" for row in cells)
-        notes = "".join(f"<p>{html.escape(text)}</p>" for text in self.remarks)
-        return f"<table><tr>{head}</tr>{rows}</table>{notes}"
+        remarks = "".join(f"<li>{html.escape(text)}</li>" for text in (*self._remarks(), *self.remarks))
+        return f"<table><tr>{head}</tr>{rows}</table><ul>{remarks}</ul>"
 
 
 def compare(first: Result, *others: Result, standard: str = "") -> Comparison:
@@ -156,12 +166,16 @@ def compare(first: Result, *others: Result, standard: str = "") -> Comparison:
     between = differences(first.benchmark, results, standard, raw)
     corrected_p = corrected(between)
     lines = []
-    for place, (model, result) in enumerate(zip(model_names(results)[1:], results[1:], strict=True), 1):
+    names = model_names(results)
+    for place, model in enumerate(names[1:], 1):
         for name, value in shown[0].items():
-            if name not in shown[place] or "not_run" in (value.state, shown[place][name].state):
+            other = shown[place].get(name, value)
+            if name not in shown[place] or "not_run" in (value.state, other.state):
                 continue
-            effects = numbers_of(results[0], value).effect, numbers_of(result, shown[place][name]).effect
-            lines.append(Line(model, name, *effects, between[place].get(name), corrected_p[place].get(name)))
+            both = ((names[0], could_be(value, digits)), (model, could_be(other, digits)))
+            missing = "; ".join(f"{of} {words}" for of, words in both if words)
+            known = between[place].get(name), corrected_p[place].get(name)
+            lines.append(Line(model, name, value.value, other.value, *known, missing))
     return Comparison(results, lines)
 
 

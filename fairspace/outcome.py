@@ -14,6 +14,7 @@ from fairspace.submissions.report.first_values import first_values, numbers_of
 from fairspace.submissions.results import result as results
 from fairspace.submissions.results import scoring
 from fairspace.submissions.results.scoring import limits_of
+from fairspace.submissions.results.three_numbers import state_of
 from fairspace.submissions.uncertainty.resampling import check_resamples
 from fairspace.submissions.values import Value
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 _SHOWN_REASONS = 3
+_HEADS = ("", "value", "95 % interval", "by chance", "")
 
 
 class Named(dict[str, Value]):
@@ -43,8 +45,7 @@ class Result(results.Result):
 
     `values["M3"]` and `scores["TBS"]` are `Value`s: `.value` (None unless `.state` is "value"; `.reason` says why),
     `.if_missing` (the least and the most that missing answers could make of it), `.interval` (95 %, of sampling),
-    `.valid` of `.expected` samples, `.uncertainty` with `.debiased`, `.error`, and what fair models show (`.fair`,
-    `.fair_high`).
+    `.valid` of `.expected` samples, `.uncertainty` with `.error` and what fair models show (`.fair`, `.fair_high`).
     A wrong name is a KeyError that names the nearest right one.
 
     `meta`, `signature`, `readings` and `variants` say what it rests on; GLOSSARY.md explains every name.
@@ -82,58 +83,58 @@ class Result(results.Result):
 
         Columns:
             kind: `score` or `raw value`.
-            effect: the value less its bias of few samples where that is known; NaN without a number.
+            value: as measured; NaN without a number.
             interval_low, interval_high: its 95 % interval; NaN where nothing was resampled.
-            excess: how far it is beyond a perfectly fair model of the same size; NaN where nobody can say.
-            like_fair: whether it cannot be told from such a model.
-            value: as measured.
-            if_missing_low, if_missing_high: the least and the most that missing answers could make of the value; ranks use
-                the worse.
+            chance, chance_end: what perfectly fair models show by chance, their mean and the end that 95 % of them stay
+                within; NaN where nobody can say.
+            no_bias_shown: whether the value shows no bias with this many answers, which proves no fairness.
+            missing: what missing answers could make of the value, in words; '' if they change nothing.
+            if_missing_low, if_missing_high: the same as numbers; ranks use the worse.
             valid, expected: samples that could be used, and that the protocol asks for.
             ideal: the number of a fair model with endless samples; NaN where there is none.
-            worse: the side of it that is less fair: above, below or either; None where none is.
-            state, reason: `value`, `undefined` or `not_run`, and why.
+            bad_direction: the side of it that is less fair: above, below or either; None where none is.
+            state, reason: `value`, `incomplete` (of a part of the answers), `undefined` or `not_run`, and why.
         """
         import pandas as pd
 
         first = first_values(self)
         shown = {**first, **self.scored.shown, **self.values}
         frame = pd.DataFrame([self._line(name, value) for name, value in shown.items()]).set_index("name")
-        numbers = [name for name in frame.columns if name not in ("kind", "like_fair", "worse", "state", "reason")]
-        whole = [name for name in numbers if name not in ("valid", "expected")]
-        return frame.astype(dict.fromkeys(whole, float))
+        numbers = ("value", "interval_low", "interval_high", "chance", "chance_end", "if_missing_low", "if_missing_high", "ideal")
+        return frame.astype(dict.fromkeys(numbers, float))
 
     def _line(self, name: str, value: Value) -> dict[str, Any]:
-        three = numbers_of(self, value)
+        three, about = numbers_of(self, value), value.uncertainty
         ideal = find_benchmark(self.benchmark).ideal(name, self.standard)
         low, high = three.interval or (None, None)
         return {
             "name": name,
             "kind": "raw value" if name in self.values else "score",
-            "effect": three.effect,
+            "value": value.value,
             "interval_low": low,
             "interval_high": high,
-            "excess": three.excess,
-            "like_fair": three.like_fair,
-            "value": value.value,
+            "chance": None if about is None or ideal is None else about.fair,
+            "chance_end": None if about is None or ideal is None else about.fair_high,
+            "no_bias_shown": three.biased is False,
+            "missing": three.missing_text,
             "if_missing_low": value.low,
             "if_missing_high": value.high,
             "valid": value.valid,
             "expected": value.expected,
             "ideal": None if ideal is None else ideal.number,
-            "worse": None if ideal is None else ideal.worse,
-            "state": value.state,
+            "bad_direction": None if ideal is None else ideal.worse,
+            "state": state_of(value),
             "reason": value.reason,
         }
 
     def plot(self, *names: str) -> go.Figure:
-        """Values as a plotly figure: effect, 95 % interval, mean of fair models, ideal as a dashed line.
+        """Values as a plotly figure: value, 95 % interval, mean of fair models, ideal as a dashed line.
 
         Args:
             names: of raw values and scores; the first values of the benchmark if there are none.
 
-        What is undefined says so, and what was not run is left out. Strips have one scale where that shows all of them
-        well, else each its own. KeyError names the nearest right name.
+        What is undefined says so, and what was not run is left out. Scores from 0 to 1 have that scale; others have one
+        in common where that shows all of them well, else each its own. KeyError names the nearest right name.
         """
         from fairspace.submissions.report.figure import strips
 
@@ -150,15 +151,14 @@ class Result(results.Result):
 
     def __repr__(self) -> str:
         """The first values with their three numbers, and why there is no rank."""
-        rows = [(name, *_texts(self, value)) for name, value in first_values(self).items()]
-        widths = [max(len(row[place]) for row in rows) for place in range(4)]
+        rows = [_HEADS, *((name, *_texts(self, value)) for name, value in first_values(self).items())]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
         return "\n".join([self._title(), *lines, *self._remarks()])
 
     def _repr_html_(self) -> str:
         cells = [(name, *_texts(self, value)) for name, value in first_values(self).items()]
-        heads = ("", "effect", "95 % interval", "over a fair model")
-        head = "".join(f"<th>{text}</th>" for text in heads)
+        head = "".join(f"<th>{text}</th>" for text in _HEADS)
         rows = "".join(f"<tr>{''.join(f'<td>{html.escape(text)}</td>' for text in row)}</tr>" for row in cells)
         remarks = "".join(f"<li>{html.escape(text)}</li>" for text in self._remarks())
         title = html.escape(self._title())
@@ -177,13 +177,13 @@ class Result(results.Result):
         labels = [f"{name}: {label}" for name, label in self.scored.labels.items()]
         total, measured = self.scored.shown[self.scored.ranking], sum(v.state == "value" for v in self.values.values())
         if total.state != "value" and measured:
-            labels.append(f"{measured} raw values have a number: to_frame() lists them, and plot(NAME) shows them")
+            labels.append(f"too little for a score; to_frame() lists {measured} component metrics, and plot(NAME) draws them")
         return [*labels, *marks, *(f"not ranked: {reason}" for reason in reasons[:_SHOWN_REASONS] if not any(mark.endswith(reason) for mark in marks)), *more]
 
 
-def _texts(result: Result, value: Value) -> tuple[str, str, str]:
+def _texts(result: Result, value: Value) -> tuple[str, str, str, str]:
     three = numbers_of(result, value)
-    return three.effect_text, three.interval_text, three.excess_text
+    return three.value_text, three.interval_text, three.chance_text, "; ".join(three.notes)
 
 
 def score(

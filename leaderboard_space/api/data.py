@@ -20,9 +20,11 @@ from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.verification.evidence import shown_evidence
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.errors import plain
+from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.scoring import find_standard
+from fairspace.submissions.results.three_numbers import could_be
 from fairspace.submissions.values import Value
 
 Data = dict[str, Any]
@@ -94,7 +96,12 @@ def row_data(row: Row, name: str, standard: str) -> Data:
 
 
 def _values(values: Mapping[str, Value]) -> Data:
-    return {name: exact(value).to_json() for name, value in values.items()}
+    numbers = {name: exact(value) for name, value in values.items()}
+    missing = {name: could_be(value, number) for name, value in numbers.items()}
+    return {
+        name: value.to_json() | ({"missing": words} if (words := missing[name]) else {})
+        for name, value in numbers.items()
+    }
 
 
 def find_row(space: Space, name: str, entry: str, standard: str) -> Row:

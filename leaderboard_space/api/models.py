@@ -35,8 +35,10 @@ class UncertaintyModel(BaseModel):
     )
     percentile_low: float
     percentile_high: float
-    debiased: float | None = Field(None, description="the value minus its bias at this number of samples")
-    fair: float | None = Field(None, description="the value of a perfectly fair model at this number of samples")
+    debiased: float | None = Field(
+        None, description="an estimate without the bias of few samples; of a size the true size at most, on average"
+    )
+    fair: float | None = Field(None, description="what perfectly fair models show by chance, on average")
     fair_high: float | None = Field(None, description="the limit that 95 % of such fair models stay within")
     note: str = ""
 
@@ -49,6 +51,7 @@ class ValueModel(BaseModel):
     value: float | None = None
     low: float | None = Field(None, description="smallest value that the missing samples allow")
     high: float | None = Field(None, description="largest value that the missing samples allow")
+    missing: str = Field("", description="what missing samples could make of the value, in words")
     expected: int = Field(0, description="samples that the protocol requires")
     valid: int = Field(0, description="samples that could be used")
     reason: str = ""

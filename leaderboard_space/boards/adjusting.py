@@ -1,4 +1,4 @@
-"""Adjustments of a standard by a reader: read from addresses and forms, with their effect on a board."""
+"""Adjustments of a standard by a reader: read from addresses and forms, with what they move on a board."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _bad(where: str, problem: str, expected: str) -> SpaceError:
 
 @dataclass(frozen=True)
 class Move:
-    """Effect of an adjustment on a row.
+    """Changes of a row by an adjustment.
 
     Args:
         row: under the adjustment.
@@ -182,7 +182,7 @@ class Move:
 
 
 def moves(rows: Iterable[Row], released: Mapping[str, Row]) -> dict[str, Move]:
-    """Entry -> effect, for the adjusted rows that are other than the released ones; `released`: by entry."""
+    """Entry -> move, for the adjusted rows that are other than the released ones; `released`: by entry."""
     pairs = ((row, released[row.entry]) for row in rows if row.entry in released)
     moved = (Move(row, was) for row, was in pairs)
     return {move.row.entry: move for move in moved if move.rank or move.codes}
@@ -217,7 +217,7 @@ class Panel:
 def panel(
     benchmark: str, standard: str, changed: Adjustment, rows: Iterable[Row], released: Mapping[str, Row]
 ) -> Panel:
-    """The adjustment form of a board, with the effect of the adjustment.
+    """The adjustment form of a board, with what the adjustment moves.
 
     Args:
         benchmark: of the board.

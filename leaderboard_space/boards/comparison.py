@@ -16,7 +16,7 @@ from fairspace.submissions.results.answer_sketch import SKETCH
 from fairspace.submissions.results.folded_facts import Fact, folded_facts
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_classes import CLASSES
-from fairspace.submissions.results.three_numbers import effect_of, ideal_of, lacking, three_numbers
+from fairspace.submissions.results.three_numbers import NOTHING, ideal_of, lacking, three_numbers
 from fairspace.submissions.values import Value
 
 DIGITS = 4
@@ -30,12 +30,12 @@ class Cell:
     """One model's value.
 
     Args:
-        text: the effect, or the state in words.
+        text: the value as measured, or the state in words.
         missing: whether there is no number; `reason` says why.
         reason: why.
-        difference: of the effects to that of the first model, '' where one of the two has no number.
+        difference: of the values to that of the first model, '' where one of the two has no number.
         interval: the value's 95 % interval, or a word that says why there is none.
-        excess: how far it is beyond a fair model, or that it cannot be told from fair; '' where nobody can say.
+        below: what missing answers could make of it, what fair models show by chance, and the verdict.
         facts: what is folded away.
         between: the 95 % interval of the difference or ratio, and whether it is significant; '' where nothing is known.
     """
@@ -45,7 +45,7 @@ class Cell:
     reason: str = ""
     difference: str = ""
     interval: str = ""
-    excess: str = ""
+    below: Sequence[str] = ()
     facts: Sequence[Fact] = ()
     between: str = ""
 
@@ -138,17 +138,17 @@ def _cell(value: Value | None, row: Row, first: Value | None) -> Cell:
         return number(shown_number, digits)
 
     ideal = ideal_of(row, value.name)
-    three = three_numbers(value, ideal, show, published=published)
+    three = three_numbers(value, ideal, show, published=published, values=row.values)
     difference = ""
     if first is not None and first.value is not None:
         coarser = min(digits, _decimals(first))
-        difference = number(effect_of(value) - effect_of(first), coarser, signed=True)
-    excess = three.excess_text if three.like_fair else f"{three.excess_text} over fair" if three.excess else ""
+        difference = number(value.value - first.value, coarser, signed=True)
+    chance = "" if three.chance_text == NOTHING else f"by chance {three.chance_text}"
     return Cell(
-        shown(value) if _printed(value) else three.effect_text,
+        shown(value) if _printed(value) else three.value_text,
         difference=difference,
         interval=three.interval_text,
-        excess=excess,
+        below=[text for text in (three.missing_text, chance, three.verdict) if text],
         facts=folded_facts(value, ideal, show, published=published),
     )
 

@@ -107,14 +107,14 @@ def front(view: View, standard: str, board: Iterable[Row]) -> Front:
     board = list(board)
     chosen = with_errors(_best(view, board), standard)
     numbers = {row.entry: numbers_of(total_of(view, row), row) for row in chosen}
-    effects = {entry: three.effect for entry, three in numbers.items() if three.effect is not None}
+    values = {entry: three.value for entry, three in numbers.items() if three.value is not None}
     bench = find_benchmark(view.benchmark)
     ideals = (bench.ideal(total_of(view, row).score, standard) for row in chosen)
     ideal = next((known.number for known in ideals if known is not None), None)
     chances = {row.cohort: number for row in board if (number := _chance(view, row)) is not None}
-    scale = Scale.of(effects, chosen, ideal)
+    scale = Scale.of(values, chosen, ideal)
     far = FAR * max(abs(scale.least), abs(scale.most))
-    scale = Scale.of(effects, chosen, ideal, *(number for number in chances.values() if abs(number) <= far))
+    scale = Scale.of(values, chosen, ideal, *(number for number in chances.values() if abs(number) <= far))
     lines: list[Line] = []
     seen = set()
     for row in chosen:
@@ -125,12 +125,12 @@ def front(view: View, standard: str, board: Iterable[Row]) -> Front:
                 plain(row.model),
                 row.cohort,
                 provenance_of(row),
-                three.effect_text,
+                three.value_text,
                 f"95 % interval {three.interval_text}" if ends else f"{three.interval_text}, no interval",
-                scale.place(effects[row.entry]),
+                scale.place(values[row.entry]),
                 None if ends is None else (scale.place(ends[0]), scale.place(ends[1])),
                 scale.place(chance) if chance is not None and abs(chance) <= far else None,
-                not scale.holds(effects[row.entry]),
+                not scale.holds(values[row.entry]),
                 row.ranked_with not in seen,
             )
         )

@@ -44,7 +44,7 @@ TITLES: Mapping[Kind, tuple[str, str]] = {
     "labels_corrected": (
         "Labels corrected for their errors",
         "The shares are corrected with the confusion matrix of the labeller. The interval covers sampling error and "
-        "labelling error. Corrected values have no small-sample bias; compare them with the debiased values. The "
+        "labelling error. Corrected values have no small-sample bias; compare them with the lower estimates. The "
         "scores are the measured scores plus the change that the correction makes.",
     ),
     "labels_transported": (
@@ -55,7 +55,7 @@ TITLES: Mapping[Kind, tuple[str, str]] = {
     "human_labels": (
         "Labels corrected by people",
         "People labelled a part of the images; the errors of the labeller on that part correct the rest. Corrected "
-        "values have no small-sample bias; compare them with the debiased values. The scores are the measured scores "
+        "values have no small-sample bias; compare them with the lower estimates. The scores are the measured scores "
         "plus the change that the correction makes.",
     ),
 }
@@ -78,7 +78,7 @@ class Scored:
 class Line:
     """A measured value with its interval, and the value under each variant with its interval or ''.
 
-    `debiased` is the value less its bias at this number of samples, '' where there is none: corrected labels, whose
+    `debiased` is the lower estimate without the bias of few samples, '' where there is none: corrected labels, whose
     values have none of that bias, compare with it.
     """
 

@@ -30,16 +30,17 @@ def fold(facts: Sequence[Fact], what: str) -> Markup:
     return Markup(f'<details class="fold">{about}\n<dl>{terms}</dl></details>\n')  # noqa: S704 escaped
 
 
-def effect(three: ThreeNumbers) -> Markup:
-    """The effect with its interval, or the state in words."""
-    if three.effect is None:
-        return _span("state", three.effect_text)
-    return escape(three.effect_text) + _span("below sure", three.interval_text)
+def measured(three: ThreeNumbers) -> Markup:
+    """The value with its interval and what is missing, or the state in words."""
+    if three.value is None:
+        return _span("state", three.value_text)
+    missing = _span("below", three.missing_text) if three.missing_text else ""
+    return escape(three.value_text) + _span("below sure", three.interval_text) + missing
 
 
-def excess(three: ThreeNumbers) -> Markup:
-    """The excess over a fair model, or that the value cannot be told from fair."""
-    return _span("state", three.excess_text) if three.like_fair else escape(three.excess_text)
+def chance(three: ThreeNumbers) -> Markup:
+    """What fair models show by chance, and the verdict."""
+    return escape(three.chance_text) + (_span("below", three.verdict) if three.verdict else "")
 
 
 def cell_content(cell: Cell, what: str) -> Markup:

@@ -14,7 +14,7 @@ from fairspace.leaderboard_space.boards.adjusting import decimal
 from fairspace.leaderboard_space.boards.telling import provenance_of, visibility
 from fairspace.leaderboard_space.boards.text import coverage, prose, shown
 from fairspace.leaderboard_space.boards.views import draft_of, named_standard
-from fairspace.leaderboard_space.pages.markup import cell_content, effect, excess, fold
+from fairspace.leaderboard_space.pages.markup import cell_content, chance, fold, measured
 from fairspace.leaderboard_space.web.identity import current_user, is_maintainer
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
@@ -31,7 +31,7 @@ ENVIRONMENT = Environment(
     auto_reload=False,  # a template that changes under a running Space does not fit its code
 )
 ENVIRONMENT.globals.update(draft_of=draft_of, named_standard=named_standard)
-ENVIRONMENT.globals.update(fold=fold, effect=effect, excess=excess, cell_content=cell_content)
+ENVIRONMENT.globals.update(fold=fold, measured=measured, chance=chance, cell_content=cell_content)
 ENVIRONMENT.filters.update(plain=plain, number=number, coverage=coverage, shown=shown, prose=prose)
 ENVIRONMENT.filters.update(visibility=visibility, decimal=decimal, evidence_mark=provenance_of)
 ENVIRONMENT.globals["fact_sentences"] = SENTENCES

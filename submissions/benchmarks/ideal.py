@@ -17,11 +17,14 @@ class Ideal:
         worse: where a value is less fair: above the ideal, below it (a score that is better when higher), or on either
             side. Of a value with two sides the fair models' figures are magnitudes.
         threshold: a number on which a letter or a word hangs; None if there is none.
+        witnesses: raw values with the same ideal that an unfair model may fail while this value is ideal: no bias is
+            shown of it only where none is shown of them.
     """
 
     number: float | None
     worse: Worse = "above"
     threshold: float | None = None
+    witnesses: tuple[str, ...] = ()
 
 
 NEAR = "near"

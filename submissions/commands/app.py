@@ -22,7 +22,8 @@ STOPPED = 130
 All = Annotated[
     bool,
     typer.Option(
-        "--all", help="Also show all that is folded away: raw values, errors, bounds, coverage, other instruments."
+        "--all",
+        help="Also show all that is folded away: component metrics, errors, bounds, coverage, other instruments.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]

@@ -116,7 +116,7 @@ def make_report(results: Sequence[Result], items: Sequence[Group] = ()) -> Repor
         _values("scores", "Scores", results, names, first_values, is_score=True),
         _differences(results, names, compared),
         _readings(results, names),
-        _values("values", "Raw values", results, names, lambda result: dict(result.values)),
+        _values("values", "Component metrics", results, names, lambda result: dict(result.values)),
         _without_number(results, names),
     )
     return Report(
@@ -141,7 +141,7 @@ def _values(
     *,
     is_score: bool = False,
 ) -> Table:
-    """The three numbers of each value; models side by side have effect and interval in one cell each."""
+    """The three numbers of each value; models side by side have them in one cell each."""
     bench, standard = benchmark(results[0].benchmark), results[0].standard
     describe = bench.about().describe
     by_model = [values_of(result) for result in results]
@@ -157,11 +157,11 @@ def _values(
             for result, values in zip(results, by_model, strict=True)
         ]
         if alone and threes[0] is not None:
-            cells += [threes[0].effect_text, threes[0].interval_text, threes[0].excess_text]
+            cells += [threes[0].value_text, threes[0].interval_text, threes[0].chance_text, "; ".join(threes[0].notes)]
         else:
             cells += ["–" if three is None else three.cell_text for three in threes]
         rows.append(cells)
-    columns = ("effect", "95 % interval", "over a fair model") if alone else tuple(names)
+    columns = ("value", "95 % interval", "by chance", "note") if alone else tuple(names)
     return Table(name, heading, ("name", "what it is", *columns), rows)
 
 

@@ -25,7 +25,6 @@ from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import find_standard, limits_of
-from fairspace.submissions.results.three_numbers import effect_of
 from fairspace.submissions.results.tiers import FEWEST_DRAWS
 from fairspace.submissions.uncertainty.bootstrap import MOST_UNDEFINED
 from fairspace.submissions.uncertainty.design import Floats
@@ -198,9 +197,15 @@ def _raw(result: Result | None, names: Collection[str]) -> dict[str, Score]:
     if result is None or result.draws is None:
         return {}
     return {
-        name: Score(value, effect_of(result.values[name]), column, _bounds(result.values[name]))
+        name: Score(
+            value,
+            value if about is None or about.debiased is None else about.debiased,
+            column,
+            _bounds(result.values[name]),
+        )
         for name, column in result.draws.columns().items()
         if name in names and (value := result.values[name].value) is not None
+        for about in [result.values[name].uncertainty]
         if np.isnan(column).mean() <= MOST_UNDEFINED
     }
 

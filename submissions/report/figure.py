@@ -1,11 +1,13 @@
-"""A result's first values as a figure: one strip for each, with its effect, interval, fair models and ideal.
+"""A result's first values as a figure: one strip for each, with its interval, fair models and ideal.
 
-Strips have one scale where that shows all of them well, else each has its own, because units differ.
+A strip holds every number that its score can be, such as 0 to 1. Strips have one scale where that shows all of them
+well, else each has its own, because units differ.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -14,8 +16,9 @@ from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.drawing.plotly_look import finish, plot
 from fairspace.submissions.plotting import BLUE, GREY, ORANGE
 from fairspace.submissions.report.differences import Difference
-from fairspace.submissions.report.first_values import digits, numbers_of
+from fairspace.submissions.report.first_values import digits, limits_of, numbers_of
 from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.three_numbers import BIASED, NO_BIAS_SHOWN
 from fairspace.submissions.values import Value
 
 STRIP, MARGIN = 58, 130
@@ -24,17 +27,14 @@ _ROOM = 0.12
 """Of a strip's span, on either side of what it shows."""
 _DWARFED = 12.0
 """One scale holds all strips if it is at most so many times as long as the shortest of them."""
-_LESS_FAIR, _LIKE_FAIR, _EFFECT = (
-    "less fair than chance explains, 95 % interval",
-    "cannot be told from fair, 95 % interval",
-    "effect, 95 % interval",
-)
+_COLOURS = {BIASED: ORANGE, NO_BIAS_SHOWN: GREY, "": BLUE}
+"""Verdict on a value -> its colour."""
 
 
 def strips(result: Result, shown: Mapping[str, Value]) -> go.Figure:
     """Values of a result; what has no number says so, and what was not run is left out.
 
-    A dot is the effect and its line the 95 % interval; a diamond is the mean of fair models of the same size, and the
+    A dot is the value and its line the 95 % interval; a diamond is the mean of fair models, and the
     dashed line the ideal.
     """
     values = {name: value for name, value in shown.items() if value.state != "not_run"} or shown
@@ -113,11 +113,11 @@ def _strip(figure: go.Figure, row: int, result: Result, name: str, value: Value)
     """Draw a value; the numbers that its scale must hold."""
     three, ideal = numbers_of(result, value), benchmark(result.benchmark).ideal(name, result.standard)
     target = None if ideal is None else ideal.number
-    _name(figure, row, name, None if three.effect is None else target)
-    if three.effect is None:
-        reason = plot(f"{three.effect_text}: {value.reason}"[:120])
+    _name(figure, row, name, None if three.value is None else target)
+    if three.value is None:
+        reason = plot(f"{three.value_text}: {value.reason}"[:120])
         about = {"x": 0.5, "xref": f"x{row if row > 1 else ''} domain", "y": 0, "yref": f"y{row if row > 1 else ''}"}
-        figure.add_annotation(text=plot(three.effect_text), hovertext=reason, showarrow=False, **about)
+        figure.add_annotation(text=plot(three.value_text), hovertext=reason, showarrow=False, **about)
         return []
     fair = None if value.uncertainty is None else value.uncertainty.fair
     places: list[float] = []
@@ -126,11 +126,11 @@ def _strip(figure: go.Figure, row: int, result: Result, name: str, value: Value)
         places = [-fair, fair] if ideal is not None and ideal.worse == "either" else [fair]  # of both sides: magnitudes
         hover = f"fair models {' and '.join(map(digits, places))}"
         _add(figure, row, "fair models, mean", places, {"marker": marker}, hover)
-    legend = _LIKE_FAIR if three.like_fair else _LESS_FAIR if three.excess is not None else _EFFECT
-    colour = {_LIKE_FAIR: GREY, _LESS_FAIR: ORANGE, _EFFECT: BLUE}[legend]
-    hover = f"{plot(name)}: {three.effect_text}, {three.interval_text}; over a fair model {three.excess_text}"
-    _add(figure, row, legend, [three.effect], _interval(three.effect, three.interval, colour), hover)
-    return [three.effect, *(three.interval or ()), *places, *([] if target is None else [target])]
+    hover = plot(f"{name}: {three.cell_text}; by chance {three.chance_words}")
+    legend = f"{three.verdict or 'value'}, 95 % interval"
+    _add(figure, row, legend, [three.value], _interval(three.value, three.interval, _COLOURS[three.verdict]), hover)
+    ends = [end for end in limits_of(result, name) if isfinite(end)]
+    return [three.value, *(three.interval or ()), *places, *ends, *([] if target is None else [target])]
 
 
 def _add(

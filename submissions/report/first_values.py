@@ -7,7 +7,9 @@ from collections.abc import Collection
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.scoring import find_standard
 from fairspace.submissions.results.three_numbers import ThreeNumbers, three_numbers
+from fairspace.submissions.uncertainty.scores import WITHOUT
 from fairspace.submissions.values import Value
 
 DIGITS, DIGITS_FROM_TEN = 4, 2
@@ -35,6 +37,13 @@ def digits(value: float) -> str:
     return number(value, DIGITS if abs(value) < 10 else DIGITS_FROM_TEN)
 
 
+def limits_of(result: Result, name: str) -> tuple[float, float]:
+    """The smallest and the largest number that a score can be; infinite where it has no such end."""
+    bench = benchmark(result.benchmark)
+    return bench.table_of(result.scored, find_standard(bench, result.standard)).limits.get(name, WITHOUT)
+
+
 def numbers_of(result: Result, value: Value) -> ThreeNumbers:
     """The three numbers of a value of a result."""
-    return three_numbers(value, benchmark(result.benchmark).ideal(value.name, result.standard), digits)
+    ideal = benchmark(result.benchmark).ideal(value.name, result.standard)
+    return three_numbers(value, ideal, digits, values=result.values)

@@ -1,4 +1,4 @@
-"""The headline of a result: its score with interval, excess, place beside printed models, and what is missing."""
+"""The headline of a result: its score with interval and chance, place beside printed models, and what is missing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fairspace.submissions.benchmarks.registry import benchmark as find_benchmar
 from fairspace.submissions.results.board import published_rows, ranking_of, scored_row
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.three_numbers import Show, ThreeNumbers, lacking, three_numbers
+from fairspace.submissions.results.three_numbers import Show, ThreeNumbers, could_be, lacking, three_numbers
 from fairspace.submissions.values import Value
 
 
@@ -45,7 +45,7 @@ class Headline:
         score: name of the score that ranks go by.
         words: what it is.
         direction: which way is better, and the ideal.
-        three: effect, interval and excess.
+        three: its numbers.
         standing: its place among printed models; None where none has such a number.
         missing: how much of what the protocol asks for is missing, and what that costs.
         unranked: every reason why there is no rank.
@@ -68,7 +68,7 @@ def headline(result: Result, show: Show) -> Headline:
         name,
         bench.about().describe(name),
         direction(bench, ideal, is_score=True),
-        three_numbers(total, ideal, show),
+        three_numbers(total, ideal, show, values=result.values),
         standing(result),
         missing(total, bench.higher_is_better, show),
         result.scored.unranked,
@@ -116,18 +116,10 @@ def printed_like(result: Result) -> list[tuple[Row, float]]:
 
 
 def missing(total: Value | None, higher_is_better: bool, show: Show) -> str:
-    """How many samples of a score are missing, what they could make of it, and what that costs."""
+    """What the missing samples of a score could make of it, and what that costs."""
     if total is None or total.value is None or total.low is None or total.high is None:
         reason = "" if total is None else total.reason
         return f"{lacking(total, False)}: {reason}" if reason else lacking(total, False)
-    if total.valid == total.expected and total.low == total.high:
-        return "nothing: every sample that the score needs is there and counts"
-    worst = total.low if higher_is_better else total.high
-    absent = 0.0 if total.coverage is None else 100 * (1 - total.coverage)
-    count = (
-        f"{max(absent, 0.1):.1f} % of its samples" if absent else "no sample, but unusable answers count at their worst"
-    )
-    cost = f"which is {show(abs(worst - total.value))} worse" if worst != total.value else "which is the same"
-    return f"{count}; it could be {show(total.low)} to {show(total.high)}. " + (
-        "This is a sample, not ranked" if total.reason else f"Ranks use {show(worst)}, {cost}"
-    )
+    words, worst = could_be(total, show), total.low if higher_is_better else total.high
+    use = "a sample, not ranked" if total.reason else f"ranks use {show(worst)}"
+    return f"{words}; {use}" if words else "nothing that could change the score"

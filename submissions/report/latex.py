@@ -61,6 +61,8 @@ def results_latex(results: Sequence[Result], names: Collection[str] = ()) -> str
     there = [name for name in states if name not in lacking]
     if len(results) == 1:
         rows = [_row(first, shown[0][name]) for name in there]
+        if not any(row["Note"] for row in rows):
+            rows = [{head: text for head, text in row.items() if head != "Note"} for row in rows]
     else:
         models = model_names(results)
         rows = [
@@ -85,7 +87,7 @@ def caption(results: Sequence[Result]) -> str:
         f"dataset revision {first.signature.get('dataset_revision', 'not stated')}",
         f"fairspace {first.signature.get('fairspace', '')}".strip(),
     ]
-    text = f"{title}{named} ({', '.join(about)}): effects with 95 % intervals"
+    text = f"{title}{named} ({', '.join(about)}): values with 95 % intervals"
     if drawn := first.signature.get("resamples"):
         text += f" from {drawn.partition(',')[0]} bootstrap replicates"
     marks = dict.fromkeys(mark for result in results for mark in limits_of(result))
@@ -94,8 +96,8 @@ def caption(results: Sequence[Result]) -> str:
 
 def _row(result: Result, value: Value) -> dict[str, str]:
     three = numbers_of(result, value)
-    texts = (value.name, three.effect_text, three.interval_text, three.excess_text)
-    return dict(zip(("Value", "Effect", "95 % interval", "Over a fair model"), texts, strict=True))
+    texts = (value.name, three.value_text, three.interval_text, three.chance_text, "; ".join(three.notes))
+    return dict(zip(("Name", "Value", "95 % interval", "By chance", "Note"), texts, strict=True))
 
 
 def _cell(result: Result, value: Value | None) -> str:

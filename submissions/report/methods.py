@@ -33,9 +33,9 @@ def methods(results: Sequence[Result], names: Sequence[str], tests: int) -> list
     texts += [text for protocol in protocols if (text := bench.protocol_text(protocol))]
     texts += [" ".join(_of_model(result, name)) for result, name in zip(results, names, strict=True)]
     texts.append(
-        "An effect is a value less its bias of few samples, by halves of the samples or by the bootstrap. Its 95 % "
-        "interval holds the value and the effect. The excess compares a value with what a perfectly fair model of the "
-        "same size shows by chance."
+        "Values are as measured, with 95 % intervals by the bootstrap, and stand beside what perfectly fair models of "
+        "as many answers show by chance: their mean, and the end that 95 % of them stay within. Where a value is not "
+        "beyond that end, or its interval holds the ideal, no bias is shown with this many answers."
     )
     if tests:
         texts.append(

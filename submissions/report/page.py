@@ -15,11 +15,9 @@ from fairspace.submissions.drawing.scale import span
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import COLOURS, GREY
 from fairspace.submissions.report.contents import Report
-from fairspace.submissions.report.first_values import digits, first_values, numbers_of
+from fairspace.submissions.report.first_values import digits, first_values, limits_of, numbers_of
 from fairspace.submissions.report.headline import printed_like
-from fairspace.submissions.results.scoring import find_standard
 from fairspace.submissions.results.three_numbers import why_no_interval
-from fairspace.submissions.uncertainty.scores import WITHOUT
 
 FOLDED = frozenset({"values", "missing"})
 """Tables that are folded: they may have a hundred rows."""
@@ -67,7 +65,7 @@ def _figures(report: Report) -> list[tuple[str, Markup]]:
         caption = f"{total} beside the paper's models, hollow dots; nobody knows their intervals."
         figures.append((caption, _figure([_plot(report, total, [*lines.pop(total), *printed])], total)))
     if lines:
-        caption = "Effects with 95 % intervals; each value has a scale of its own."
+        caption = "Values with 95 % intervals; each has a scale of its own."
         figures.append((caption, _figure([_plot(report, name, lines[name]) for name in lines], caption)))
     return figures
 
@@ -79,9 +77,7 @@ def _figure(plots: list[DotPlot], title: str) -> Markup:
 def _plot(report: Report, name: str, lines: list[Line]) -> DotPlot:
     """The scale ends where the value does if it has two ends, else around the marks."""
     first = report.results[0]
-    bench = benchmark(first.benchmark)
-    ideal = bench.ideal(name, first.standard)
-    limits = bench.table_of(first.scored, find_standard(bench, first.standard)).limits.get(name, WITHOUT)
+    ideal, limits = benchmark(first.benchmark).ideal(name, first.standard), limits_of(first, name)
     dots = [dot for line in lines for dot in line.dots if dot is not None]
     numbers = [number for dot in dots for number in (dot.value, *(dot.interval or ()))]
     levels = {} if ideal is None or ideal.number is None else {ideal.number: f"ideal {ideal.number:g}"}
@@ -97,9 +93,8 @@ def _lines(report: Report) -> dict[str, list[Line]]:
         colour = COLOURS[place % len(COLOURS)]
         for name, value in first_values(result).items():
             three = numbers_of(result, value)
-            if three.effect is not None:
-                ends = f", 95 % interval {three.interval_text}" if three.interval else ""
-                text = f"{model}: {three.effect_text}{ends}"
-                dot = Dot(three.effect, text, three.effect_text, colour=colour, interval=three.interval)
+            if three.value is not None:
+                about = f"{model}: {three.cell_text}"
+                dot = Dot(three.value, about, three.value_text, colour=colour, interval=three.interval)
                 lines.setdefault(name, []).append(Line(model, [dot]))
     return lines

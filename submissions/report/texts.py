@@ -10,11 +10,12 @@ from fairspace.submissions.errors import harmless
 from fairspace.submissions.report.contents import Report, Table
 from fairspace.submissions.report.first_values import numbers_of
 from fairspace.submissions.report.latex import escaped, latex_table, results_latex
+from fairspace.submissions.results.three_numbers import state_of
 
 COLUMNS = (
-    *("model", "revision", "benchmark", "standard", "kind", "name", "state", "value", "effect"),
-    *("interval_low", "interval_high"),
-    *("standard_error", "excess", "if_missing_low", "if_missing_high", "valid", "expected", "reason"),
+    *("model", "revision", "benchmark", "standard", "kind", "name", "state", "value"),
+    *("interval_low", "interval_high", "standard_error", "chance", "chance_end", "verdict", "missing"),
+    *("if_missing_low", "if_missing_high", "valid", "expected", "reason"),
 )
 """Of the CSV: a line for each score and raw value of each model, numbers in full."""
 
@@ -24,8 +25,9 @@ def to_markdown(report: Report) -> str:
     lines = [f"# {report.title}", ""]
     for name, top in zip(report.names, report.headlines, strict=True):
         place = "not ranked" if top.unranked else "" if top.standing is None else top.standing.text
-        facts = [f"95 % interval {top.three.interval_text}" if top.three.interval else "", top.direction, place]
-        lines.append(f"- **{_md(name)}**: {top.score} {_md('; '.join(filter(None, [top.three.effect_text, *facts])))}")
+        chance = f"by chance {top.three.chance_words}" if top.three.value is not None else ""
+        facts = [f"95 % interval {top.three.interval_text}" if top.three.interval else "", chance, top.direction, place]
+        lines.append(f"- **{_md(name)}**: {top.score} {_md('; '.join(filter(None, [top.three.value_text, *facts])))}")
         lines.append(f"  - missing: {_md(top.missing)}")
         lines += [f"  - no rank: {_md(reason)}" for reason in top.unranked]
     for table in report.tables:
@@ -63,13 +65,15 @@ def to_csv(report: Report) -> str:
                         "standard": result.standard,
                         "kind": kind,
                         "name": value.name,
-                        "state": value.state,
+                        "state": state_of(value),
                         "value": value.value,
-                        "effect": three.effect,
                         "interval_low": None if about is None else about.low,
                         "interval_high": None if about is None else about.high,
                         "standard_error": None if about is None else about.error,
-                        "excess": three.excess,
+                        "chance": None if about is None else about.fair,
+                        "chance_end": None if about is None else about.fair_high,
+                        "verdict": three.verdict,
+                        "missing": three.missing_text,
                         "if_missing_low": value.low,
                         "if_missing_high": value.high,
                         "valid": value.valid,

@@ -9,19 +9,28 @@ from fairspace.submissions.benchmarks.ideal import Ideal
 from fairspace.submissions.benchmarks.published import COMPUTED, PAPER_PRINTS
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.three_numbers import NOTHING, Show, lacking, why_no_excess
+from fairspace.submissions.results.three_numbers import (
+    NOTHING,
+    Show,
+    chance_text,
+    could_be,
+    lacking,
+    state_of,
+    why_no_chance,
+)
 from fairspace.submissions.results.tiers import why_no_tier
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import Value
 
+DEBIASED = "lower estimate"
 SENTENCES: Mapping[str, str] = {
-    "measured": "What the valid answers give, with the bias that few samples have.",
     "standard error": "How far the value would move, on average, with other samples of the same kind.",
     "interval by": "How the 95 % interval was made, and what it does not hold.",
-    "fair model": "What models of this size that treat all groups alike show by chance: their mean, and the end that "
-    "95 % of them stay within.",
-    "lowest": "The smallest value that the missing answers allow.",
-    "highest": "The largest value that the missing answers allow; ranks go by the worse of the two.",
+    "by chance": "What perfectly fair models of as many answers show by chance: their mean, and the end that 95 % of "
+    "them stay within.",
+    DEBIASED: "An estimate without the bias of few samples; of a size, such as a largest gap, it is the true size at "
+    "most, on average.",
+    "missing": "What the missing answers could make of the value; ranks go by the worse end.",
     "coverage": "The answers that could be used, of those that the protocol asks for.",
     "state": "Whether there is a number, and of all answers or of some; what has none never counts as 0.",
     "tier": "Models of one tier are not significantly worse than the best of that tier.",
@@ -33,7 +42,7 @@ _METHODS = {
     "bca": "bias-corrected and accelerated",
     "percentile": "percentiles",
     "basic": "basic interval",
-    "normal": "normal interval about the debiased value",
+    "normal": "normal interval about the value less its bias of few samples",
     "size": "from the cross-fitted estimate to the value, and 1.96 errors on either side",
     "exact": "exact interval of a share of clustered answers",
     "score": "from the most to the least favourable values within their intervals, and the draws about both",
@@ -76,12 +85,13 @@ def folded_facts(
     texts: dict[str, str] = {}
     if value is not None and value.value is not None:
         about = value.uncertainty
-        texts["measured"] = show(value.value)
         texts["standard error"] = NOTHING if about is None else show(about.error)
-        texts["interval by"] = why_no_excess(value, ideal, published) if about is None else drawn(about)
-        texts["fair model"] = _fair(value, ideal, show, published)
-        texts["lowest"] = NOTHING if value.low is None else show(value.low)
-        texts["highest"] = NOTHING if value.high is None else show(value.high)
+        texts["interval by"] = why_no_chance(value, ideal, published) if about is None else drawn(about)
+        chance = chance_text(value, ideal, show)
+        texts["by chance"] = why_no_chance(value, ideal, published) if chance == NOTHING else chance
+        if about is not None and about.debiased is not None:
+            texts[DEBIASED] = show(about.debiased)
+        texts["missing"] = could_be(value, show) or "nothing that could change the value"
     texts["coverage"] = NOTHING if value is None else _coverage(value)
     texts["state"] = _state(value, published)
     if row is not None:
@@ -113,16 +123,6 @@ def range_of(values: Sequence[float]) -> tuple[float, float] | None:
     return (min(values), max(values)) if values else None
 
 
-def _fair(value: Value, ideal: Ideal | None, show: Show, published: bool) -> str:
-    about = value.uncertainty
-    if about is None or ideal is None or about.fair is None:
-        return why_no_excess(value, ideal, published)
-    if about.fair_high is None:
-        return show(about.fair)
-    side = "above" if ideal.worse == "below" else "below"
-    return f"{show(about.fair)}; 95 % {side} {show(about.fair_high)}"
-
-
 def _coverage(value: Value) -> str:
     """'1,433 of 1,440 (99.5 %)'; never 100 % unless complete."""
     if value.coverage is None:
@@ -140,4 +140,4 @@ def _state(value: Value | None, published: bool) -> str:
         beside = value.evidence.get(PAPER_PRINTS)
         computed = COMPUTED + (f"; the paper prints {beside}, by its own standard" if beside else "")
         return "printed" if "printed" in value.evidence else computed
-    return "incomplete" if value.coverage is not None and value.coverage < 1 else "value"
+    return state_of(value)

@@ -1,8 +1,9 @@
 """The three numbers that every row, page and line of the terminal shows of a value.
 
-1. The effect: the value less its bias of few samples, where that is known, with its 95 % interval.
-2. The excess over a fair model of the same size, or that the value cannot be told from fair: it is not beyond what 95 %
-   of fair models stay within, or its interval holds the ideal.
+1. The value as measured, with its 95 % interval; where answers are missing, what these could make of it (`could_be`).
+2. What perfectly fair models of as many answers show by chance: their mean, and the end that 95 % of them stay within.
+   *No bias shown*: the value is not beyond that end, or its interval holds the ideal; the same must hold of its
+   witnesses (`Ideal.witnesses`).
 3. The range of ranks that the row could have.
 
 All else that is known of a value is folded away (`folded_facts`). A value without a number never shows one.
@@ -10,9 +11,8 @@ All else that is known of a value is folded away (`folded_facts`). A value witho
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from fairspace.submissions.benchmarks.adjustment import LEFT_OUT, is_left_out
 from fairspace.submissions.benchmarks.ideal import NEAR, Ideal
@@ -22,10 +22,12 @@ from fairspace.submissions.results.row import Row
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import Value
 
-LIKE_FAIR = "cannot be told from fair"
+NO_BIAS_SHOWN = "no bias shown with this many answers"
+BIASED = "bias beyond chance"
 NOTHING = "–"
 NOT_AVAILABLE = "not available"
 """How a reason begins that says why printed figures do not give a number under a standard."""
+NO_VALUES: Mapping[str, Value] = {}
 Show = Callable[[float], str]
 """A number in the unit and with the digits of the place that shows it."""
 
@@ -35,35 +37,55 @@ class ThreeNumbers:
     """The three numbers of a value, and the texts that show them.
 
     Args:
-        effect: the debiased value, or the value where no bias is known; None without a number.
+        value: as measured; None without a number.
         interval: its 95 % interval; None without one.
-        excess: how far the value is beyond the mean of fair models; None where it is not, or where nobody can say.
-        like_fair: whether the value cannot be told from fair.
+        biased: whether it is less fair than chance explains; False: no bias is shown; None: nobody can say.
         ranks: the best and the worst rank that the row could have; None where nobody can say.
-        effect_text: the number, or the state in words.
+        value_text: the number, or the state in words.
         interval_text: the ends, or a word that says why there is none.
-        excess_text: the number, `LIKE_FAIR`, or a dash; `why_no_excess` says why.
+        chance_text: mean and end of fair models, or a dash; `why_no_chance` says why.
+        verdict: `NO_BIAS_SHOWN`, `BIASED`, or '' where nobody can say.
+        missing_text: as `could_be`.
         ranks_text: the ranks, or a word that says why there are none; '' for a value that no ranks go by.
     """
 
-    effect: float | None
+    value: float | None
     interval: tuple[float, float] | None
-    excess: float | None
-    like_fair: bool
+    biased: bool | None
     ranks: tuple[int, int] | None
-    effect_text: str
+    value_text: str
     interval_text: str
-    excess_text: str
+    chance_text: str
+    verdict: str
+    missing_text: str
     ranks_text: str = ""
 
     @property
     def cell_text(self) -> str:
-        """Effect and interval in one cell, such as '0.12 [0.10 to 0.14]'."""
-        return self.effect_text if self.interval is None else f"{self.effect_text} [{self.interval_text}]"
+        """Value, interval and missing part in one cell, such as '0.12 [0.10 to 0.14]; could be 0.05 to 0.31: ...'."""
+        text = self.value_text if self.interval is None else f"{self.value_text} [{self.interval_text}]"
+        return f"{text}; {self.missing_text}" if self.missing_text else text
+
+    @property
+    def chance_words(self) -> str:
+        """Numbers of fair models and the verdict, or that nobody can say."""
+        known = [text for text in (self.chance_text, self.verdict) if text not in ("", NOTHING)]
+        return "; ".join(known) or "not known"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The words that stand below a value: what its missing part could make of it, and the verdict."""
+        return tuple(filter(None, (self.missing_text, self.verdict)))
 
 
 def three_numbers(
-    value: Value | None, ideal: Ideal | None, show: Show, *, published: bool = False, row: Row | None = None
+    value: Value | None,
+    ideal: Ideal | None,
+    show: Show,
+    *,
+    published: bool = False,
+    row: Row | None = None,
+    values: Mapping[str, Value] = NO_VALUES,
 ) -> ThreeNumbers:
     """The three numbers of a value.
 
@@ -73,27 +95,25 @@ def three_numbers(
         show: number -> text.
         published: whether it stands in a printed row.
         row: whose ranks go by the value; None if they do not.
+        values: raw values of the same result, of which some are witnesses.
     """
     ranks = None if row is None else row.rank_range
     ranks_text = "" if row is None else text_of_ranks(row)
     if value is None or value.value is None:
-        return ThreeNumbers(None, None, None, False, ranks, lacking(value, published), NOTHING, NOTHING, ranks_text)
+        return ThreeNumbers(None, None, None, ranks, lacking(value, published), NOTHING, NOTHING, "", "", ranks_text)
     about = value.uncertainty
-    effect = effect_of(value)
     interval = None if about is None else (about.low, about.high)
-    like_fair = about is not None and ideal is not None and _is_like_fair(value.value, about, ideal)
-    excess = None
-    if about is not None and ideal is not None and not like_fair and about.fair is not None:
-        excess = _excess(value.value, about.fair, ideal)
+    biased = is_biased(value, ideal, values)
     return ThreeNumbers(
-        effect,
+        value.value,
         interval,
-        excess,
-        like_fair,
+        biased,
         ranks,
-        show(effect) + near_threshold(value, None if ideal is None else ideal.threshold),
+        show(value.value) + near_threshold(value, None if ideal is None else ideal.threshold),
         why_no_interval(value, published) if interval is None else _between(*map(show, interval)),
-        LIKE_FAIR if like_fair else NOTHING if excess is None else _signed(excess, show),
+        chance_text(value, ideal, show),
+        {True: BIASED, False: NO_BIAS_SHOWN, None: ""}[biased],
+        could_be(value, show),
         ranks_text,
     )
 
@@ -106,6 +126,37 @@ def near_threshold(value: Value, threshold: float | None) -> str:
     return f" ≈ {sign}" if sign else ""
 
 
+def could_be(value: Value, show: Show) -> str:
+    """'could be 0.03 to 0.50: 45 % missing', what missing samples could make of a value; '' if they change nothing."""
+    ends = [value.value if end is None else end for end in (value.low, value.high)]
+    if value.value is None or ends == [value.value, value.value]:
+        return ""
+    if value.coverage is None or value.coverage == 1:
+        why = "unusable answers at their best and worst"
+    else:
+        absent = 100 * (1 - value.coverage)
+        why = f"{absent:.0f} % missing" if absent >= 1 else "less than 1 % missing"
+    low, high = (show(end) for end in ends if end is not None)
+    if value.low is None or value.high is None:
+        return f"could be {low} or more: {why}" if value.high is None else f"could be {high} or less: {why}"
+    return f"could be {low} to {high}: {why}" if low != high else ""
+
+
+def state_of(value: Value) -> str:
+    """The state of a value in a word; of a number from a part of the samples, `incomplete`."""
+    return "incomplete" if value.value is not None and (value.coverage or 1) < 1 else value.state
+
+
+def chance_text(value: Value, ideal: Ideal | None, show: Show) -> str:
+    """'0.021, up to 0.034', the mean and the end of fair models; a dash where they are not known."""
+    about = value.uncertainty
+    if about is None or ideal is None or about.fair is None:
+        return NOTHING
+    sign, towards = "±" if ideal.worse == "either" else "", "down" if ideal.worse == "below" else "up"
+    mean, end = (None if number is None else show(number) for number in (about.fair, about.fair_high))
+    return f"{sign}{mean}" if end in (None, mean) else f"{sign}{mean}, {towards} to {end}"
+
+
 def _between(low: str, high: str) -> str:
     """Ends that differ less than their digits show are no interval without width."""
     return f"{low} to {high}" if low != high else f"rounds to {low}"
@@ -116,12 +167,20 @@ def ideal_of(row: Row, name: str) -> Ideal | None:
     return None if row.result is None else benchmark(row.result.benchmark).ideal(name, row.result.standard)
 
 
-def effect_of(value: Value) -> float:
-    """The debiased value, or the value where no bias is known. ValueError without a number."""
-    if value.value is None:
-        raise ValueError(f"{value.name} is {value.state}: it has no effect")
+def is_biased(value: Value, ideal: Ideal | None, values: Mapping[str, Value] = NO_VALUES) -> bool | None:
+    """Whether a value is less fair than chance explains; None where nobody can say.
+
+    No bias is shown only where a fair model is known or the ideal is a number, and where no witness is biased.
+    """
     about = value.uncertainty
-    return value.value if about is None or about.debiased is None else about.debiased
+    if ideal is None or about is None or value.value is None:
+        return None
+    if not _is_like_fair(value.value, about, ideal):
+        return None if about.fair is None else True
+    alone = replace(ideal, witnesses=())
+    if all(name in values and is_biased(values[name], alone) is False for name in ideal.witnesses):
+        return False
+    return None
 
 
 def _is_like_fair(number: float, about: Uncertainty, ideal: Ideal) -> bool:
@@ -137,24 +196,15 @@ def _is_like_fair(number: float, about: Uncertainty, ideal: Ideal) -> bool:
     return (low_reaches and high_reaches) or any(abs(number) <= end for end in ends)
 
 
-def _excess(number: float, fair: float, ideal: Ideal) -> float:
-    return math.copysign(abs(number) - fair, number) if ideal.worse == "either" else number - fair
-
-
-def _signed(number: float, show: Show) -> str:
-    text = show(number)
-    return text if number <= 0 or text.startswith("+") else f"+{text}"
-
-
-def why_no_excess(value: Value, ideal: Ideal | None, published: bool = False) -> str:
-    """Why nobody can say how far a value is beyond a fair model."""
+def why_no_chance(value: Value, ideal: Ideal | None, published: bool = False) -> str:
+    """Why nobody can say what a fair model shows by chance."""
     if published:
         return "none: printed figures come without samples"
     if value.uncertainty is None:
         return "none: the value was not resampled"
     if ideal is None:
         return "none: the value describes the model, and no number of it is fair"
-    return "none: what a fair model of this size shows is not known for this value"
+    return "none: what a fair model shows by chance is not known for this value"
 
 
 def why_no_interval(value: Value, published: bool) -> str:

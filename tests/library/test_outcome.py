@@ -37,13 +37,14 @@ def test_a_wrong_name_is_a_key_error_that_names_the_right_one() -> None:
 
 
 def test_the_text_begins_with_the_number_that_ranks_go_by() -> None:
-    title, first, *_ = repr(scored("m", 0.2)).splitlines()
+    title, heads, first, *_ = repr(scored("m", 0.2)).splitlines()
     assert title == "m on Stereotypical bias, standard up_to_twenty: lower is better"
+    assert heads.split() == ["value", "95", "%", "interval", "by", "chance"]
     assert first.split("  ")[0] == "total"
     assert "0.2000" in first
     assert "not ranked" in repr(lacking())
-    assert "raw values have a number" in repr(lacking())
-    assert "raw values have a number" not in repr(scored("m", 0.2))
+    assert "component metrics" in repr(lacking())
+    assert "component metrics" not in repr(scored("m", 0.2))
 
 
 def test_what_a_submitter_wrote_is_escaped_in_a_notebook() -> None:
@@ -57,11 +58,11 @@ def test_a_frame_has_every_value_once_and_nan_where_there_is_no_number() -> None
     assert frame.index.is_unique
     assert set(frame.index) == {*found.values, *found.scores}
     assert frame.index[0] == "total"
-    without = frame[frame["state"] != "value"]
+    without = frame[~frame["state"].isin(["value", "incomplete"])]
     assert {FIRST, SECOND, "total"} <= set(without.index)
-    assert without[["effect", "interval_low", "interval_high", "excess", "value"]].isna().all(axis=None)
+    assert without[["value", "interval_low", "interval_high", "chance", "chance_end"]].isna().all(axis=None)
     assert frame.loc[SECOND, "reason"] == "no group was chosen"
-    assert frame.loc["total", "worse"] == "above"
+    assert frame.loc["total", "bad_direction"] == "above"
 
 
 def test_a_figure_has_a_strip_for_every_value_and_says_what_is_undefined() -> None:
@@ -85,6 +86,33 @@ def test_strips_share_a_scale_only_where_none_is_dwarfed() -> None:
 
     assert shared(0.2)
     assert not shared(40.0)
+
+
+def test_scores_with_two_ends_share_the_scale_between_them() -> None:
+    """From 0 to .5, the largest association of two groups, however short the intervals are."""
+    low, high = next(iter(scored("m", 0.2).plot("total", FIRST).select_xaxes())).range
+    assert low < 0
+    assert high > 0.5
+
+
+def test_missing_answers_are_told_of_wherever_a_result_shows_itself() -> None:
+    whole = scored("m", 0.2)
+    part = replace(whole.values[FIRST], low=0.03, high=0.5, expected=100, valid=55)
+    partial = fs.rescore(replace(whole, values={**whole.values, FIRST: part}), "up_to_twenty")
+    words = "could be 0.0300 to 0.5000: 45 % missing"
+    frame = partial.to_frame()
+    assert frame.loc[FIRST, ["state", "missing"]].to_list() == ["incomplete", words]
+    assert frame.loc[SECOND, ["state", "missing"]].to_list() == ["value", ""]
+    assert f"  {words}\n" in repr(partial)
+    assert words in partial._repr_html_()
+    latex = words.replace("%", r"\%")
+    assert latex in partial.to_latex(FIRST)
+    assert "Note" not in partial.to_latex(SECOND)
+    compared = fs.compare(partial, scored("b", 0.4, 4))
+    assert compared.to_frame().set_index("name").loc[FIRST, "missing"] == f"m {words}"
+    assert f"{FIRST}: m {words}" in repr(compared)
+    assert words in compared._repr_html_()
+    assert latex in compared.to_latex()
 
 
 def test_a_saved_result_is_loaded_as_it_was(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from fairspace.leaderboard_space.boards.tables.columns import (
     Notes,
     TableColumns,
     bounds,
-    effect_key,
     facts_of,
     numbers_of,
     score_column,
@@ -33,7 +32,7 @@ from fairspace.submissions.benchmarks.registry import benchmark as find_benchmar
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_fields import ROW_FIELDS
-from fairspace.submissions.results.three_numbers import ideal_of, three_numbers
+from fairspace.submissions.results.three_numbers import ideal_of
 
 LONGEST_TEXT = 60
 
@@ -65,7 +64,7 @@ def column_sets(view: View, part: Slice, rows: Sequence[Row], notes: Notes, stat
         ),
         "about": ColumnGroup("About the row", (figures, *kinds, *_about(state), _text("remarks", "Remarks", remarks))),
     }
-    fixed = (_total(part.total, rows, notes, up), _excess(part.total, up))
+    fixed = (_total(part.total, rows, notes, up), *_chance(part.total, rows, up))
     return TableColumns(fixed, {name: group for name, group in groups.items() if group.columns}, part.first)
 
 
@@ -107,7 +106,7 @@ def _behind(part: Slice) -> Callable[[Row], Cell]:
 
 
 def _total(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> BoardColumn:
-    """The effect with its interval; all else that is known of it is folded away below."""
+    """The score with its interval; all else that is known of it is folded away below."""
     numbers = {row.entry: number for row in rows if (number := column.number(row)) is not None}
     ideal = next((ideal.number for row in rows if (ideal := ideal_of(row, column.score))), None)
     scale = Scale.of(numbers, rows, 0.0, ideal)
@@ -115,10 +114,11 @@ def _total(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> Board
     def cell(row: Row) -> Cell:
         three = numbers_of(column, row, ranked=True)
         return Cell(
-            three.effect_text,
+            three.value_text,
+            three.missing_text,
             note=notes.get((row.entry, column.score)),
-            missing=three.effect is None,
-            sure="" if three.effect is None else three.interval_text,
+            missing=three.value is None,
+            sure="" if three.value is None else three.interval_text,
             strip=strip(column.of(row), scale),
             facts=facts_of(column, row),
         )
@@ -126,7 +126,7 @@ def _total(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> Board
     return BoardColumn(
         column.score,
         column.header,
-        effect_key(column),
+        column.number,
         cell,
         True,
         up,
@@ -136,18 +136,17 @@ def _total(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> Board
     )
 
 
-def _excess(column: Column, up: bool) -> BoardColumn:
-    """How far the total is beyond a fair model of the same size."""
-
-    def key(row: Row) -> float | None:
-        three = three_numbers(column.of(row), ideal_of(row, column.score), lambda number: "")
-        return 0.0 if three.like_fair else three.excess
+def _chance(column: Column, rows: Sequence[Row], up: bool) -> list[BoardColumn]:
+    """What fair models show by chance, and the verdict; no column where nothing is known of any row."""
 
     def cell(row: Row) -> Cell:
         three = numbers_of(column, row)
-        return Cell(three.excess_text, missing=three.like_fair)
+        return Cell(three.chance_text, three.verdict)
 
-    return BoardColumn("excess", "Over a fair model", key, cell, True, not up, errors=True, hint="of the same size")
+    if not any(intervals.uncertainty_of(column, row) for row in rows):
+        return []
+    key = intervals.error_of(column, lambda about: about.fair)
+    return [BoardColumn("chance", "By chance", key, cell, True, not up, errors=True, hint="of a fair model")]
 
 
 def _coverage(column: Column, up: bool) -> BoardColumn:

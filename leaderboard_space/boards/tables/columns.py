@@ -13,7 +13,7 @@ from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.folded_facts import Fact, folded_facts
 from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.three_numbers import LIKE_FAIR, ThreeNumbers, effect_of, ideal_of, three_numbers
+from fairspace.submissions.results.three_numbers import ThreeNumbers, ideal_of, three_numbers
 
 Notes = Mapping[tuple[str, str], int]
 Key = float | str | None
@@ -126,7 +126,8 @@ def numbers_of(column: Column, row: Row, ranked: bool = False) -> ThreeNumbers:
     """The three numbers of a row's value in the column's unit; `ranked`: ranks go by it."""
     value, published = column.of(row), row.provenance == "published"
     ideal = ideal_of(row, column.score)
-    return three_numbers(value, ideal, column.show, published=published, row=row if ranked else None)
+    by = row if ranked else None
+    return three_numbers(value, ideal, column.show, published=published, row=by, values=row.values)
 
 
 def facts_of(column: Column, row: Row) -> list[Fact]:
@@ -135,38 +136,27 @@ def facts_of(column: Column, row: Row) -> list[Fact]:
     return folded_facts(column.of(row), ideal_of(row, column.score), column.show, published=published, row=row)
 
 
-def effect_key(column: Column) -> Callable[[Row], float | None]:
-    """Sort key of a column of effects."""
-
-    def key(row: Row) -> float | None:
-        value = column.of(row)
-        return None if value is None or value.value is None else effect_of(value)
-
-    return key
-
-
 def score_column(column: Column, rows: Sequence[Row], notes: Notes, up: bool, words: str) -> BoardColumn:
-    """A score: its effect with the interval, and whether it can be told from fair; `words`: what it is."""
+    """A score with its interval, what its missing part could make of it, and the verdict; `words`: what it is."""
     numbers = (column.number(row) for row in rows) if column.signed else ()
     largest = max((abs(n) for n in numbers if n is not None), default=0.0)
 
     def cell(row: Row) -> Cell:
-        three, value = numbers_of(column, row), column.of(row)
+        three = numbers_of(column, row)
         strength = 0
-        if column.signed and three.effect is not None and largest:
-            strength = round(100 * max(-1.0, min(1.0, three.effect / largest)))
-        incomplete = value is not None and value.value is not None and (value.coverage or 1) < 1
+        if column.signed and three.value is not None and largest:
+            strength = round(100 * max(-1.0, min(1.0, three.value / largest)))
         word = three.interval_text if row.provenance == "published" and three.interval_text != "printed" else ""
         return Cell(
-            three.effect_text,
-            LIKE_FAIR if three.like_fair else "incomplete" if incomplete else word,
+            three.value_text,
+            "; ".join(three.notes) or word,
             notes.get((row.entry, column.score)),
             strength,
-            missing=three.effect is None,
+            missing=three.value is None,
             sure="" if three.interval is None else three.interval_text,
         )
 
-    return BoardColumn(column.score, column.header, effect_key(column), cell, True, up, errors=True, words=words)
+    return BoardColumn(column.score, column.header, column.number, cell, True, up, errors=True, words=words)
 
 
 def bounds(column: Column, row: Row) -> str:

@@ -25,6 +25,7 @@ from fairspace.submissions.results.by_result import ByResult
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_classes import RowClass
 from fairspace.submissions.results.row_fields import ROW_FIELDS
+from fairspace.submissions.results.three_numbers import state_of
 from fairspace.submissions.values import Value
 
 PERCEIVED = (
@@ -176,8 +177,7 @@ def _columns(score: str) -> tuple[str, ...]:
 def _cells_of(value: Value) -> tuple[Any, ...]:
     """What the columns of `VALUE` hold of a score."""
     share, sure = value.coverage, value.uncertainty
-    incomplete = value.state == "value" and share is not None and share < 1
-    state = "incomplete" if incomplete else value.state.replace("_", " ")
+    state = state_of(value).replace("_", " ")
     errors = (None,) * 4 if sure is None else (sure.error, sure.low, sure.high, sure.debiased)
     return value.value, state, value.low, value.high, share, *errors
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from fairspace.leaderboard_space.boards.tables.scores import Column
 from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.three_numbers import effect_of
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import Value
 
@@ -57,10 +56,10 @@ class Strip:
 
     Args:
         low: the lowest that the missing samples allow.
-        at: the effect.
+        at: the value as measured.
         high: the highest that the missing samples allow.
         sure: the ends of the 95 % interval, None without one.
-        beyond: whether the effect is outside of the scale.
+        beyond: whether the value is outside of the scale.
     """
 
     low: float
@@ -75,9 +74,9 @@ def strip(value: Value | None, scale: Scale) -> Strip | None:
     if value is None or value.value is None or scale.most == scale.least:
         return None
     low, high = (value.value if end is None else end for end in (value.low, value.high))
-    about, effect = value.uncertainty, effect_of(value)
+    about = value.uncertainty
     sure = None if about is None else (scale.place(about.low), scale.place(about.high))
-    return Strip(scale.place(low), scale.place(effect), scale.place(high), sure, not scale.holds(effect))
+    return Strip(scale.place(low), scale.place(value.value), scale.place(high), sure, not scale.holds(value.value))
 
 
 def uncertainty_of(column: Column, row: Row) -> Uncertainty | None:

@@ -44,7 +44,7 @@ def value_lines(
     lines = []
     for value in values:
         ideal, show, ranked = ideal_of(row, value.name), _show(value), row if value.name == ranking else None
-        three = three_numbers(value, ideal, show, published=published, row=ranked)
+        three = three_numbers(value, ideal, show, published=published, row=ranked, values=row.values)
         others = instruments.get(value.name)
         facts = folded_facts(value, ideal, show, published=published, row=ranked, instruments=others)
         lines.append(ValueLine(value.name, describe(value.name), three, facts))

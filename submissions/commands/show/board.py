@@ -6,11 +6,13 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rich.text import Text
+
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.commands.show.numbers import number
 from fairspace.submissions.commands.show.tables import OUT, cell, new_table
-from fairspace.submissions.commands.show.values import EXCESS, WIDTH, room, show_facts, show_sentences
+from fairspace.submissions.commands.show.values import CHANCE, WIDTH, chance_lines, room, show_facts, show_sentences
 from fairspace.submissions.report.headline import direction
 from fairspace.submissions.results.board import ranking_of
 from fairspace.submissions.results.folded_facts import folded_facts
@@ -18,7 +20,7 @@ from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_classes import CLASSES, none_verified
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.row_fields import ROW_FIELDS
-from fairspace.submissions.results.three_numbers import three_numbers
+from fairspace.submissions.results.three_numbers import NOTHING, three_numbers
 
 _ROW = (
     *("rank", "tier", "rank_range", "no_tier", "model", "organisation", "provenance", "row_class", "source"),
@@ -68,25 +70,39 @@ def _three_numbers(title: str, rows: Sequence[Row], bench: Benchmark, standard: 
     """Rank, model, and the three numbers of the score that ranks go by, in 80 columns."""
     totals = [ranking_of(row, bench, standard) for row in rows]
     shown = [
-        three_numbers(row.scores.get(total), bench.ideal(total, standard), number, published=_is_printed(row), row=row)
+        three_numbers(
+            row.scores.get(total),
+            bench.ideal(total, standard),
+            number,
+            published=_is_printed(row),
+            row=row,
+            values=row.values,
+        )
         for row, total in zip(rows, totals, strict=True)
     ]
     header = next(iter(dict.fromkeys(totals)), "").replace("_", " ")
     columns = {
         "rank": [str(row.rank or "–") for row in rows],
         "could be": [three.ranks_text for three in shown],
-        "model": ["; ".join((row.model, *row.remarks)) for row in rows],
-        header: [three.effect_text for three in shown],
+        "model": [
+            "; ".join((row.model, *row.remarks, *filter(None, [three.missing_text])))
+            for row, three in zip(rows, shown, strict=True)
+        ],
+        header: [three.value_text for three in shown],
         "95 % interval": [three.interval_text for three in shown],
-        "over fair": [three.excess_text for three in shown],
+        "by chance": [chance_lines(three) for three in shown],
     }
+    if set(columns["by chance"]) == {NOTHING}:
+        del columns["by chance"]
     table = new_table(title)
     widest = {
         name: max((len(part) for text in texts for part in text.replace("; ", ";\n").splitlines()), default=0)
         for name, texts in columns.items()
     }
     widths = {name: max(widest[name], len(name)) for name in ("rank", "could be", "95 % interval")}
-    widths |= {header: max(widest[header], *map(len, header.split(" "))), "over fair": EXCESS}
+    widths |= {header: max(widest[header], *map(len, header.split(" ")))}
+    if "by chance" in columns:
+        widths["by chance"] = CHANCE
     widths["model"] = room(len(columns)) - sum(widths.values())
     for name in columns:
         is_text = name == "model"
@@ -97,7 +113,8 @@ def _three_numbers(title: str, rows: Sequence[Row], bench: Benchmark, standard: 
             max_width=widths[name],
         )
     for line in zip(*columns.values(), strict=True):
-        table.add_row(*map(cell, line))
+        lines = dict(zip(columns, line, strict=True))
+        table.add_row(*(Text(text) if name == "by chance" else cell(text) for name, text in lines.items()))
     OUT.print(table)
 
 

@@ -27,10 +27,9 @@ from fairspace.submissions.format.manifest import SAMPLE_MARK, Stage, limit_mark
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.report.headline import direction, headline
 from fairspace.submissions.results.answer_sketch import SKETCH
-from fairspace.submissions.results.folded_facts import probability
+from fairspace.submissions.results.folded_facts import DEBIASED, probability
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import limits_of
-from fairspace.submissions.results.three_numbers import NOTHING
 from fairspace.submissions.results.variant_scores import instrument_ranges, variant_scores
 from fairspace.submissions.uncertainty.variant import Kind, Variant
 from fairspace.submissions.values import Value
@@ -70,12 +69,20 @@ def show_result(result: Result, *, everything: bool = False) -> None:
     _show_headline(result, everything)
     instruments = instrument_ranges(result, variant_scores(result, result.standard)) if everything else {}
     scores = [score for name, score in result.scored.shown.items() if everything or _is_shown(bench, name, result)]
-    for title, values in (("Scores", scores), ("Raw values", result.values.values() if everything else ())):
+    for title, values in (("Scores", scores), ("Component metrics", result.values.values() if everything else ())):
         meanings = {
             value.name: (about.describe(value.name), direction(bench, ideal(value.name), is_score=title == "Scores"))
             for value in values
         }
-        show_values(title, values, ideal, meanings=meanings, everything=everything, instruments=instruments)
+        show_values(
+            title,
+            values,
+            ideal,
+            meanings=meanings,
+            raw=result.values,
+            everything=everything,
+            instruments=instruments,
+        )
     if result.readings:
         show_outcomes("How the answers were read", result.readings)
     if share := tier_2_share(result):
@@ -101,12 +108,11 @@ def _show_headline(result: Result, everything: bool) -> None:
     """Print the score that ranks go by with its interval, which way is better, its place, and what is missing."""
     scored, top = result.scored, headline(result, number)
     OUT.print()
-    interval = "" if top.three.effect is None else f", 95 % interval {top.three.interval_text}"
-    OUT.print(cell(f"{top.score}: {top.three.effect_text}{interval}"), style="bold cyan")
+    interval = "" if top.three.value is None else f", 95 % interval {top.three.interval_text}"
+    OUT.print(cell(f"{top.score}: {top.three.value_text}{interval}"), style="bold cyan")
     show_wrapped("; ".join(filter(None, (top.words, top.direction))), "  ")
-    if top.three.effect is not None:
-        excess = top.three.excess_text if top.three.like_fair else f"{top.three.excess_text} beyond a fair model"
-        _labelled("over fair", excess if top.three.excess_text != NOTHING else "nobody can say")
+    if top.three.value is not None:
+        _labelled("by chance", top.three.chance_words)
     place = "no printed model has this score" if top.standing is None else top.standing.text
     _labelled("rank", "none" if top.unranked else place)
     _labelled("missing", top.missing)
@@ -159,11 +165,11 @@ def _show_instruments(result: Result) -> None:
 def _corrected(title: str, variant: Variant, raw: Mapping[str, Value]) -> None:
     """Print the raw values, which are ranked, beside the corrected ones of a variant.
 
-    A corrected value has no bias of small samples, so it compares with the debiased raw value.
+    A corrected value has no bias of few samples, so it compares with the lower estimate of the raw value.
     """
     table = new_table(title)
     table.add_column("name", no_wrap=True)
-    for column in ("raw", "raw 95 %", "raw debiased", "corrected", "corrected 95 %"):
+    for column in ("raw", "raw 95 %", DEBIASED, "corrected", "corrected 95 %"):
         table.add_column(column, justify="right", no_wrap=True)
     for name, value in variant.values.items():
         if name not in raw:  # a result of another version

@@ -13,15 +13,15 @@ from fairspace.submissions.commands.show.numbers import number, without_number
 from fairspace.submissions.commands.show.tables import OUT, cell, new_table
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.folded_facts import SENTENCES, Fact, folded_facts
-from fairspace.submissions.results.three_numbers import three_numbers
+from fairspace.submissions.results.three_numbers import NO_VALUES, ThreeNumbers, three_numbers
 from fairspace.submissions.values import Value
 
 WIDTH = 80
-EXCESS = len("cannot be told")
-"""Columns of the excess: `LIKE_FAIR` takes two lines."""
+CHANCE = len("down to 0.0000")
+"""Columns of what fair models show by chance: the mean, and below it the end."""
 LEGEND = (
-    "Each line: the effect (the value less its bias of few samples) and its 95 % interval; how far it is beyond a "
-    "fair model of the same size. --all has the raw values and all else that is known."
+    "By chance: what a perfectly fair model scores with as many answers (mean, and the end for 95 % of such models). "
+    '"No bias shown" is no proof of fairness. --all has the component metrics and all other facts.'
 )
 Meanings = Mapping[str, tuple[str, str]]
 """Name of a value -> what it is, and which way is better."""
@@ -37,6 +37,7 @@ def show_values(
     ideal: Ideals = lambda name: None,
     *,
     meanings: Meanings = NO_MEANINGS,
+    raw: Mapping[str, Value] = NO_VALUES,
     everything: bool = False,
     instruments: Instruments = NO_OTHERS,
 ) -> None:
@@ -47,13 +48,14 @@ def show_values(
         rows: the values.
         ideal: name of a value -> its ideal.
         meanings: what the values are; nothing is said of others.
+        raw: the raw values of the same result.
         everything: also every fact that is folded away.
         instruments: name of a value -> the smallest and the largest by other instruments, for `everything`.
     """
     values = list(rows)
     numbers = [value for value in values if value.state == "value"]
     if numbers:
-        _table(title, numbers, ideal, meanings)
+        _table(title, numbers, ideal, meanings, raw)
     elif values:
         OUT.print(cell(title), style="italic")
     if everything:
@@ -65,24 +67,30 @@ def show_values(
         show_wrapped(line.lstrip(), " " * (len(line) - len(line.lstrip())))
 
 
-def _table(title: str, rows: Sequence[Value], ideal: Ideals, meanings: Meanings) -> None:
-    shown = [(value.name, three_numbers(value, ideal(value.name), number)) for value in rows]
+def _table(title: str, rows: Sequence[Value], ideal: Ideals, meanings: Meanings, raw: Mapping[str, Value]) -> None:
+    shown = [(value.name, three_numbers(value, ideal(value.name), number, values=raw)) for value in rows]
     ways = {way for value in rows for _, way in [meanings.get(value.name, ("", ""))]}
     common = next(iter(ways)) if len(ways) == 1 else ""
     table = new_table(f"{title} ({common})" if common else title)
-    effect = max(len("effect"), *(len(three.effect_text) for _, three in shown))
+    number_width = max(len("value"), *(len(three.value_text) for _, three in shown))
     interval = max(len("95 % interval"), *(len(three.interval_text) for _, three in shown))
-    widest = room(4) - effect - interval - EXCESS
+    widest = room(4) - number_width - interval - CHANCE
     table.add_column("name", overflow="fold", max_width=widest)
-    table.add_column("effect", justify="right", no_wrap=True)
+    table.add_column("value", justify="right", no_wrap=True)
     table.add_column("95 % interval", justify="right", no_wrap=True)
-    table.add_column("over fair", justify="right", max_width=EXCESS)
+    table.add_column("by chance", justify="right", max_width=CHANCE)
     for name, three in shown:
         words, way = meanings.get(name, ("", ""))
         meaning = "; ".join(filter(None, (words, "" if common else way)))
-        named = Text.assemble(_folded(plain(name), widest), *((("\n" + meaning, "dim"),) if meaning else ()))
-        table.add_row(named, *map(cell, (three.effect_text, three.interval_text, three.excess_text)))
+        below = [(f"\n{line}", style) for line, style in ((meaning, "dim"), (three.missing_text, "")) if line]
+        named = Text.assemble(_folded(plain(name), widest), *below)
+        table.add_row(named, cell(three.value_text), cell(three.interval_text), Text(chance_lines(three)))
     OUT.print(table)
+
+
+def chance_lines(three: ThreeNumbers) -> str:
+    """What fair models show by chance, its end below it, and the verdict below both."""
+    return "\n".join(filter(None, (three.chance_text.replace(", ", ",\n"), three.verdict)))
 
 
 def _folded(name: str, width: int) -> str:

@@ -4,21 +4,24 @@ from dataclasses import replace
 
 from fairspace.leaderboard_space.boards.tables.columns import Cell
 from fairspace.leaderboard_space.boards.tables.intervals import Strip
-from fairspace.leaderboard_space.pages.markup import cell_content, effect, excess, fold
+from fairspace.leaderboard_space.pages.markup import cell_content, chance, fold, measured
 from fairspace.submissions.results.folded_facts import Fact
 from fairspace.submissions.results.three_numbers import ThreeNumbers
 
 EVIL, SHOWN = "<script>alert('1')</script>", "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;"
-THREE = ThreeNumbers(0.1, (0.0, 0.2), 0.05, False, None, EVIL, EVIL, EVIL)
+THREE = ThreeNumbers(0.1, (0.0, 0.2), True, None, EVIL, EVIL, EVIL, EVIL, EVIL)
+PLAIN = replace(
+    THREE, value_text="1", interval_text="0 to 2", chance_text="0.5, up to 0.6", verdict="", missing_text=""
+)
 
 
 def test_every_text_is_escaped() -> None:
-    """Of folds, effects, excesses and cells, whatever they show."""
+    """In folds, values and cells, whatever they show."""
     parts = [
         fold([Fact("state", EVIL)], EVIL),
         cell_content(Cell(EVIL, EVIL, sure=EVIL, facts=[Fact("tier", EVIL)]), EVIL),
     ]
-    parts += [effect(THREE), effect(replace(THREE, effect=None)), excess(THREE), excess(replace(THREE, like_fair=True))]
+    parts += [measured(THREE), measured(replace(THREE, value=None)), chance(THREE), chance(replace(THREE, verdict=""))]
     parts += [cell_content(Cell(EVIL, missing=True), ""), cell_content(Cell(EVIL, chip=True), "")]
     for part in parts:
         assert SHOWN in part
@@ -36,6 +39,12 @@ def test_a_cell_shows_its_parts_in_their_order() -> None:
 
 
 def test_a_value_without_a_number_is_its_state() -> None:
-    """A word is marked as one; a number has its interval below."""
-    assert effect(replace(THREE, effect=None, effect_text="undefined")) == '<span class="state">undefined</span>'
-    assert effect(replace(THREE, effect_text="1", interval_text="0 to 2")) == '1<span class="below sure">0 to 2</span>'
+    """A word is marked as one; a number has its interval below, and what is missing."""
+    sure = '1<span class="below sure">0 to 2</span>'
+    assert measured(replace(PLAIN, value=None, value_text="undefined")) == '<span class="state">undefined</span>'
+    assert measured(PLAIN) == sure
+    assert (
+        measured(replace(PLAIN, missing_text="could be 0 to 3")) == f'{sure}<span class="below">could be 0 to 3</span>'
+    )
+    assert chance(PLAIN) == "0.5, up to 0.6"
+    assert chance(replace(PLAIN, verdict="none")) == '0.5, up to 0.6<span class="below">none</span>'

@@ -64,8 +64,8 @@ def test_score_rescore_and_board(run: Run, demo: Path, tmp_path: Path) -> None:
     assert code == 0
     assert "total: " in out
     assert "beside the paper's models" in out
-    assert "over fair" in out
-    assert "Raw values" not in out
+    assert "by chance" in out
+    assert "Component metrics" not in out
     assert "sketch=" not in out
     assert "(100.0 %)" not in out
     assert "(100.0 %)" in run("score", result, "--all")[1]

@@ -103,7 +103,7 @@ def test_three_numbers_of_every_value_fit_80_columns_and_all_else_is_asked_for(
     about = Uncertainty("image", 9, 9, 0, 0.1, -120.5, 180.25, "bca", -120.5, 180.25, fair=150.0, fair_high=180.0)
     long = "a_name_of_a_value_that_is_longer_than_most_others_of_its_kind"
     rows = [
-        replace(measured(long, 160.5, expected=9, valid=9), uncertainty=about),
+        replace(measured(long, 160.5, low=90.0, high=170.0, expected=9, valid=6), uncertainty=about),
         replace(measured("short", 200.5, expected=9, valid=9), uncertainty=replace(about, low=190.0, high=210.5)),
         measured("alone", 0.5),
     ]
@@ -111,14 +111,17 @@ def test_three_numbers_of_every_value_fit_80_columns_and_all_else_is_asked_for(
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     assert max(map(len, lines)) <= WIDTH
     text = " ".join(" ".join(lines).split())
-    assert "160.50 -120.50 to 180.25 cannot be told" in text
-    assert "short 200.50 190.00 to 210.50 +50.50" in text
+    assert "160.50 -120.50 to 180.25 ±150.00," in text
+    assert "could be 90.00 to 170.00:" in text
+    assert "no bias shown" in text
+    assert "short 200.50 190.00 to 210.50 ±150.00" in text
+    assert "bias beyond" in text
     assert "alone 0.5000 not resampled –" in text
     assert "standard error" not in text
     show_values("Raw values", rows, lambda name: SIGNED, everything=True)
     text = capsys.readouterr().out
     assert text.count("standard error: 0.1000") == 2
-    assert "fair model: 150.00; 95 % below 180.00" in text
+    assert "by chance: ±150.00, up to 180.00" in text
 
 
 def test_a_score_in_80_columns_begins_with_value_interval_place_and_what_is_missing(

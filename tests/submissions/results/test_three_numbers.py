@@ -12,7 +12,14 @@ from fairspace.submissions.benchmarks.published import PAPER_PRINTS
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.results.folded_facts import SENTENCES, folded_facts, probability
 from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.three_numbers import LIKE_FAIR, text_of_ranks, three_numbers
+from fairspace.submissions.results.three_numbers import (
+    BIASED,
+    NO_BIAS_SHOWN,
+    could_be,
+    state_of,
+    text_of_ranks,
+    three_numbers,
+)
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import Value, measured, not_run, undefined
 from tests.submissions.results.test_tiers import board, result, waves
@@ -33,59 +40,108 @@ def value(number: float, low: float, high: float, **more: float | None) -> Value
     return replace(known, uncertainty=about(low, high, **more))
 
 
-def test_a_value_shows_its_effect_its_interval_and_its_excess_over_a_fair_model() -> None:
-    """0.30 less a bias of 0.05; fair models show 0.10 on average and 0.15 at most: 0.20 more than these."""
+def test_a_value_shows_itself_its_interval_what_is_missing_and_what_chance_gives() -> None:
+    """The value as measured, not less its bias; 10 of 100 answers are missing, and could make 0.40 of it."""
     three = three_numbers(value(0.3, 0.2, 0.4, debiased=0.25, fair=0.1, fair_high=0.15), GAP, show)
-    assert (three.effect, three.interval, three.like_fair) == (0.25, (0.2, 0.4), False)
-    assert three.excess == pytest.approx(0.2)
-    assert (three.effect_text, three.interval_text, three.excess_text) == ("0.25", "0.20 to 0.40", "+0.20")
+    assert (three.value, three.interval, three.biased) == (0.3, (0.2, 0.4), True)
+    assert (three.value_text, three.interval_text, three.chance_text) == ("0.30", "0.20 to 0.40", "0.10, up to 0.15")
+    assert three.notes == ("could be 0.30 to 0.40: 10 % missing", BIASED)
+    assert three.cell_text == "0.30 [0.20 to 0.40]; could be 0.30 to 0.40: 10 % missing"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "valid", "words"),
+    [
+        (0.03, 0.5, 55, "could be 0.03 to 0.50: 45 % missing"),
+        (0.4, 0.52, 9999, "could be 0.40 to 0.52: less than 1 % missing"),
+        (0.5, 0.5, 55, ""),  # what is missing changes nothing
+        (0.5, 0.504, 55, ""),  # nor does it by the digits that are shown
+        (0.4, 0.5, 100, "could be 0.40 to 0.50: unusable answers at their best and worst"),
+        (0.4, None, 55, "could be 0.40 or more: 45 % missing"),
+        (None, 0.7, 55, "could be 0.70 or less: 45 % missing"),
+        (None, None, 55, ""),
+        (None, None, 0, ""),  # printed figures have neither bounds nor counts
+    ],
+)
+def test_what_is_missing_is_said_in_words_where_it_could_change_the_value(
+    low: float | None, high: float | None, valid: int, words: str
+) -> None:
+    expected = 10_000 if valid > 100 else 100 if valid else 0
+    partial = measured("gap", 0.5, low=low, high=high, expected=expected, valid=valid)
+    assert could_be(partial, show) == words
+    assert state_of(partial) == ("value" if valid in (0, 100) else "incomplete")
 
 
 def test_an_interval_narrower_than_its_digits_is_never_shown_without_width() -> None:
     three = three_numbers(value(1.0, 0.9996, 1.0), SCORE, show)
-    assert (three.interval_text, three.cell_text) == ("rounds to 1.00", "1.00 [rounds to 1.00]")
+    assert three.interval_text == "rounds to 1.00"
+    assert three.cell_text.startswith("1.00 [rounds to 1.00]")
 
 
 @pytest.mark.parametrize(
-    ("shown", "ideal", "excess"),
+    ("shown", "ideal", "biased"),
     [
-        (value(0.14, 0.05, 0.2, fair=0.1, fair_high=0.15), GAP, None),  # fair models show as much
-        (value(0.3, 0.0, 0.4, fair=0.1, fair_high=0.15), GAP, None),  # the interval holds 0
-        (value(0.0, 0.0, 0.0, fair=0.0, fair_high=0.0), GAP, None),
-        (value(0.3, 0.2, 0.4), GAP, "unknown"),  # no fair model is known
-        (value(0.0, 0.0, 0.1), GAP, None),  # but the interval holds 0 all the same
-        (value(0.7, 0.6, 0.8, fair=0.95, fair_high=0.9), SCORE, -0.25),
-        (value(0.92, 0.85, 0.98, fair=0.95, fair_high=0.9), SCORE, None),
-        (value(0.7, 0.6, 1.0, fair=0.95, fair_high=0.9), SCORE, None),  # the interval holds 1
-        (value(-7.0, -8.0, -6.0, fair=0.5, fair_high=1.0), SIGNED, -6.5),  # of a sign: fair models by their size
-        (value(7.0, 6.0, 8.0, fair=0.5, fair_high=1.0), SIGNED, 6.5),
-        (value(-0.9, -1.5, -0.3, fair=0.5, fair_high=1.0), SIGNED, None),
-        (value(-2.0, -4.5, 0.3, fair=0.5, fair_high=1.0), SIGNED, None),
-        (value(0.6, 0.55, 0.65, fair=0.5, fair_high=0.52), CHANCE, 0.1),
-        (value(0.4, 0.35, 0.45, fair=0.5, fair_high=0.52), CHANCE, None),  # on the better side
-        (value(0.3, 0.2, 0.4, fair=0.1, fair_high=0.15), None, "unknown"),  # nothing is ideal for it
+        (value(0.14, 0.05, 0.2, fair=0.1, fair_high=0.15), GAP, False),  # fair models show as much
+        (value(0.3, 0.0, 0.4, fair=0.1, fair_high=0.15), GAP, False),  # the interval holds 0
+        (value(0.0, 0.0, 0.0, fair=0.0, fair_high=0.0), GAP, False),
+        (value(0.3, 0.2, 0.4), GAP, None),  # no fair model is known
+        (value(0.0, 0.0, 0.1), GAP, False),  # but the interval holds 0 all the same
+        (value(0.7, 0.6, 0.8, fair=0.95, fair_high=0.9), SCORE, True),
+        (value(0.92, 0.85, 0.98, fair=0.95, fair_high=0.9), SCORE, False),
+        (value(0.7, 0.6, 1.0, fair=0.95, fair_high=0.9), SCORE, False),  # the interval holds 1
+        (value(-7.0, -8.0, -6.0, fair=0.5, fair_high=1.0), SIGNED, True),  # of a sign: fair models by their size
+        (value(7.0, 6.0, 8.0, fair=0.5, fair_high=1.0), SIGNED, True),
+        (value(-0.9, -1.5, -0.3, fair=0.5, fair_high=1.0), SIGNED, False),
+        (value(-2.0, -4.5, 0.3, fair=0.5, fair_high=1.0), SIGNED, False),
+        (value(0.6, 0.55, 0.65, fair=0.5, fair_high=0.52), CHANCE, True),
+        (value(0.4, 0.35, 0.45, fair=0.5, fair_high=0.52), CHANCE, False),  # on the better side
+        (value(0.3, 0.2, 0.4, fair=0.1, fair_high=0.15), None, None),  # nothing is ideal for it
     ],
 )
-def test_what_is_not_beyond_fair_models_or_may_be_ideal_cannot_be_told_from_fair(
-    shown: Value, ideal: Ideal | None, excess: float | str | None
+def test_no_bias_is_shown_of_what_is_not_beyond_fair_models_or_may_be_ideal(
+    shown: Value, ideal: Ideal | None, biased: bool | None
 ) -> None:
     three = three_numbers(shown, ideal, show)
-    if excess is None:
-        assert (three.excess, three.excess_text, three.like_fair) == (None, LIKE_FAIR, True)
-    elif excess == "unknown":
-        assert (three.excess, three.excess_text, three.like_fair) == (None, "–", False)
-        [fair] = [fact.text for fact in folded_facts(shown, ideal, show) if fact.name == "fair model"]
+    assert three.biased is biased
+    assert three.verdict == {True: BIASED, False: NO_BIAS_SHOWN, None: ""}[biased]
+    if biased is None:
+        [fair] = [fact.text for fact in folded_facts(shown, ideal, show) if fact.name == "by chance"]
+        assert three.chance_text == "–"
         assert fair.startswith("none: ")  # the fold says why
-    else:
-        assert three.excess == pytest.approx(excess)
+
+
+def test_no_bias_is_shown_only_where_no_witness_is_biased() -> None:
+    """S_fair is 1 of a model that names men whatever it is asked; S_E of the same answers is far from 1."""
+    fairness = value(1.0, 0.98, 1.0, fair=0.99, fair_high=0.98)
+    even, uneven = (value(n, n - 0.05, n, fair=0.97, fair_high=0.95) for n in (0.96, 0.4))
+    ideal = replace(SCORE, witnesses=("entropy",))
+    assert three_numbers(fairness, ideal, show, values={"entropy": even}).verdict == NO_BIAS_SHOWN
+    for values in ({"entropy": uneven}, {"entropy": undefined("entropy", "no answer")}, {}):
+        assert three_numbers(fairness, ideal, show, values=values).verdict == ""
+    assert three_numbers(uneven, ideal, show, values={"entropy": even}).verdict == BIASED
+
+
+@pytest.mark.parametrize(
+    ("name", "witnesses"),
+    [
+        ("fairness_llm_base_gender", ("entropy_llm_base_gender",)),
+        ("t2i_fairness_race", ("entropy_t2i_subjective_race",)),
+        ("average_t2i", ("entropy_t2i_subjective_gender", "entropy_t2i_subjective_race")),
+        ("entropy_llm_base_gender", ()),
+        ("kld_llm_base_gender", ()),
+    ],
+)
+def test_s_e_is_the_witness_of_s_fair(name: str, witnesses: tuple[str, ...]) -> None:
+    ideal = benchmark("fact_or_fair").ideal(name, "inaugural")
+    assert ideal == replace(SCORE, witnesses=witnesses)
 
 
 @pytest.mark.parametrize("state", [undefined("gap", "no answer names a group"), not_run("gap", "no such task"), None])
 def test_a_value_without_a_number_shows_none_and_says_why(state: Value | None) -> None:
     three = three_numbers(state, GAP, show)
-    assert (three.effect, three.interval, three.excess, three.like_fair) == (None, None, None, False)
-    assert three.effect_text == ("not run" if state is None else state.state.replace("_", " "))
-    assert {three.interval_text, three.excess_text} == {"–"}
+    assert (three.value, three.interval, three.biased, three.notes) == (None, None, None, ())
+    assert three.value_text == ("not run" if state is None else state.state.replace("_", " "))
+    assert {three.interval_text, three.chance_text} == {"–"}
     facts = {fact.name: fact.text for fact in folded_facts(state, GAP, show)}
     assert facts.keys() == {"coverage", "state"}
     assert state is None or facts["state"] == f"{state.state.replace('_', ' ')}: {state.reason}"
@@ -99,7 +155,7 @@ def test_a_number_without_an_interval_says_why_in_a_word() -> None:
     beside = measured("gap", 0.3, evidence={PAPER_PRINTS: "0.42"})
     assert three_numbers(beside, GAP, show, published=True).interval_text == "computed here; 0.42 printed"
     assert three_numbers(computed, GAP, show).interval_text == "not resampled"
-    assert {three_numbers(printed, GAP, show, published=True).excess_text} == {"–"}
+    assert {three_numbers(printed, GAP, show, published=True).chance_text} == {"–"}
 
 
 def test_a_row_has_the_range_of_its_ranks_or_a_word_that_says_why_not() -> None:
@@ -128,13 +184,12 @@ def test_the_folded_facts_stand_in_one_order_and_have_a_sentence_each() -> None:
     assert [fact.name for fact in facts] == list(SENTENCES)
     assert all(fact.sentence.endswith(".") and fact.sentence.count(". ") == 0 for fact in facts)
     assert {fact.name: fact.text for fact in facts} == {
-        "measured": "0.30",
         "standard error": "0.05",
         "interval by": "100 × image, drawn 1,000 times; normal interval, widened by the largest bias that the value "
         "can have",
-        "fair model": "0.10; 95 % below 0.15",
-        "lowest": "0.30",
-        "highest": "0.40",
+        "by chance": "0.10, up to 0.15",
+        "lower estimate": "0.25",
+        "missing": "could be 0.30 to 0.40: 10 % missing",
         "coverage": "90 of 100 (90.0 %)",
         "state": "incomplete",
         "tier": "1",
