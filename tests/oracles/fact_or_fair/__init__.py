@@ -34,7 +34,7 @@ def oracle(drawn: Answers) -> dict[str, float]:
             tail = f"{context}_{attribute}"
             cells = cells_of(drawn, context, attribute)
             values |= {f"{name}_{tail}": number for name, number in scores(attribute, cells).items()}
-            values |= {f"share_{context}_{group}": number for group, number in shares(attribute, cells).items()}
+            values |= {f"share_{context}_{group.lower()}": number for group, number in shares(attribute, cells).items()}
             if context.startswith("llm"):
                 values[f"chance_{tail}"] = chance(drawn, context, attribute)
     values |= letters(drawn) | places(drawn)

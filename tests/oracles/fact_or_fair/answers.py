@@ -48,7 +48,7 @@ def named_over_all(drawn: Answers, attribute: str) -> dict[str, float]:
         for item, code in subjective(drawn)
         if code >= 0 and item["statistic"] in about
     ]
-    return {f"share_llm_subjective_{group}": people.count(group) / len(people) for group in GROUPS[attribute]}
+    return {f"share_llm_subjective_{group.lower()}": people.count(group) / len(people) for group in GROUPS[attribute]}
 
 
 def cognitive_errors(drawn: Answers, attribute: str) -> dict[str, float]:

@@ -83,8 +83,12 @@ def scores(
 
 def column_names(context: str, attribute: str) -> list[str]:
     """The names of the columns of `scores`: `<score>_<context>_<attribute>`, then `share_<context>_<group>`."""
-    shares = [f"share_{context}_{group}" for group in GROUPS[attribute]]
-    return [*(f"{name}_{context}_{attribute}" for name in SCORES), *shares]
+    return [*(f"{name}_{context}_{attribute}" for name in SCORES), *share_names(context, attribute)]
+
+
+def share_names(context: str, attribute: str) -> list[str]:
+    """`share_<context>_<group>` of the groups in order, such as `share_llm_base_asian`."""
+    return [f"share_{context}_{group.lower()}" for group in GROUPS[attribute]]
 
 
 def group_shares(counts: Floats) -> Floats:
@@ -155,12 +159,12 @@ def share_values(context: str, attribute: str, grid: Grid) -> Iterator[Value]:
     named, missing = grid.counts.sum(axis=(0, 1)), float(grid.missing.sum())
     total, valid = float(named.sum()), float(grid.counts.sum() + grid.unusable.sum())
     even = grid.even or (1 / len(named),) * len(named)
-    shares = zip(GROUPS[attribute], named.tolist(), group_shares(grid.counts).tolist(), even, strict=True)
-    for group, count, number, by_chance in shares:
+    shares = zip(share_names(context, attribute), named.tolist(), group_shares(grid.counts).tolist(), even, strict=True)
+    for name, count, number, by_chance in shares:
         most = total + missing
         triple = (number, count / most, (count + missing) / most) if total else (np.nan, np.nan, np.nan)
         evidence = {"named": round(count, 6), "judgements": round(total, 6), "even": by_chance}
-        yield triple_value(f"share_{context}_{group}", triple, valid + missing, valid, NO_GROUP, evidence)
+        yield triple_value(name, triple, valid + missing, valid, NO_GROUP, evidence)
 
 
 def by_group(counts: Floats, attribute: str) -> dict[str, dict[str, dict[str, float]]]:

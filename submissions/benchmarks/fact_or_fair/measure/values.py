@@ -20,6 +20,7 @@ from fairspace.submissions.benchmarks.fact_or_fair.measure.scores import (
     by_group,
     column_names,
     score_values,
+    share_names,
     share_values,
 )
 from fairspace.submissions.benchmarks.fact_or_fair.measure.subjective import cognitive_error_values, position_values
@@ -81,7 +82,7 @@ def over_all_values(records: Records, values: Values) -> Iterator[Value]:
         parts = [values[f"entropy_{context}_{attribute}"] for context in LLM_CONTEXTS[1:]]
         expected, valid = sum(part.expected for part in parts), sum(part.valid for part in parts)
         if not records.answers.ran:
-            for each in (name, *(f"share_{OVER_ALL}_{group}" for group in GROUPS[attribute])):
+            for each in (name, *share_names(OVER_ALL, attribute)):
                 yield not_run(each, parts[0].reason, expected=expected)
             continue
         if lacking := [part for part in parts if part.value is None]:

@@ -16,7 +16,7 @@ from fairspace.metrics.cognitive_error_rate.formula import BASELINES, KINDS, mat
 from fairspace.submissions.benchmarks.fact_or_fair.measure.refusals import Refusals
 from fairspace.submissions.benchmarks.fact_or_fair.measure.refusals import columns as refusal_values
 from fairspace.submissions.benchmarks.fact_or_fair.measure.refusals import names_of as refusal_names
-from fairspace.submissions.benchmarks.fact_or_fair.measure.scores import group_shares
+from fairspace.submissions.benchmarks.fact_or_fair.measure.scores import group_shares, share_names
 from fairspace.submissions.benchmarks.fact_or_fair.measure.subjective import error_counts, letter_share
 from fairspace.submissions.benchmarks.fact_or_fair.records.grids import LLM_CONTEXTS, OVER_ALL
 from fairspace.submissions.benchmarks.fact_or_fair.records.records import Answers
@@ -77,7 +77,7 @@ def subjective_design(answers: Answers) -> Design:
 
     names = [name for context in LLM_CONTEXTS[1:] for name in score_names(context)]
     names += [f"entropy_{OVER_ALL}_{a}" for a in ATTRIBUTES]
-    names += [f"share_{OVER_ALL}_{group}" for a in ATTRIBUTES for group in GROUPS[a]]
+    names += [name for a in ATTRIBUTES for name in share_names(OVER_ALL, a)]
     names += [f"position_{context}" for context in LLM_CONTEXTS[1:]]
     names += [f"cognitive_error_{kind}_{a}" for a in ATTRIBUTES for kind in (*KINDS, "increase")]
     refusals = [(number, name) for number, context in enumerate(LLM_CONTEXTS[1:]) for name in refusal_names(context)]
