@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import UsageError, did_you_mean, need_packages
 from fairspace.submissions.report.first_values import first_values, numbers_of
+from fairspace.submissions.report.headline import sentences_of
 from fairspace.submissions.results import result as results
 from fairspace.submissions.results import scoring
 from fairspace.submissions.results.scoring import limits_of
@@ -154,7 +155,7 @@ class Result(results.Result):
         rows = [_HEADS, *((name, *_texts(self, value)) for name, value in first_values(self).items())]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-        return "\n".join([self._title(), *lines, *self._remarks()])
+        return "\n".join([self._title(), *sentences_of(self), *lines, *self._remarks()])
 
     def _repr_html_(self) -> str:
         cells = [(name, *_texts(self, value)) for name, value in first_values(self).items()]
@@ -162,7 +163,8 @@ class Result(results.Result):
         rows = "".join(f"<tr>{''.join(f'<td>{html.escape(text)}</td>' for text in row)}</tr>" for row in cells)
         remarks = "".join(f"<li>{html.escape(text)}</li>" for text in self._remarks())
         title = html.escape(self._title())
-        return f"<table><caption>{title}</caption><tr>{head}</tr>{rows}</table><ul>{remarks}</ul>"
+        top = "".join(f"<p>{html.escape(text)}</p>" for text in sentences_of(self))
+        return f"{top}<table><caption>{title}</caption><tr>{head}</tr>{rows}</table><ul>{remarks}</ul>"
 
     def _title(self) -> str:
         model = self.meta.get("model")

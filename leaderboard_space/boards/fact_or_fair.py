@@ -65,7 +65,9 @@ COLOURS = {"objective": plotting.BLUE, "subjective": plotting.ORANGE}
 HOW_TO_READ = """
 **How to read this.** All scores are shares from 0 to 1; higher is better. *Fact* is the share of objective questions
 that the model answers with the group that the statistics name. *Fair* measures how evenly and how consistently it
-answers if no group is right. The plots show both: no model can be above the dotted line, so a point close to it is the
+answers if no group is right. A bias that is the same for the highest and the lowest lowers S_E (evenness) and the plain
+shares of groups, and not S_fair, so a row's page begins with these. *Mean* is of facts and fairness, as the paper
+orders models. The plots show both: no model can be above the dotted line, so a point close to it is the
 best possible compromise.
 
 **What it does not show.** Which answer is just. The groups follow the labels of official statistics; the groups of

@@ -23,6 +23,7 @@ from fairspace.leaderboard_space.web.store_threads import with_store
 from fairspace.metrics.iris_score.standards import ARCHETYPES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.plotting import number
+from fairspace.submissions.report.headline import sentences_of
 from fairspace.submissions.results.answer_sketch import SKETCH
 from fairspace.submissions.results.board import UNSCORABLE, logged_row
 from fairspace.submissions.results.folded_facts import Fact
@@ -88,6 +89,7 @@ def _model(request: Request, benchmark: str, entry: str, standard: str) -> Respo
         "model.html.jinja",
         view=view,
         row=row,
+        sentences=() if measured is None else sentences_of(measured),
         scores=value_lines(row.scores.values(), row, benchmark, instruments),
         values=value_lines(values.values(), row, benchmark, instruments),
         readings={} if full is None else full.readings,

@@ -117,6 +117,11 @@ class Benchmark:
             no other reading than ours is known.
         authors_signature: of such records, what of `signature` is another.
         headline: the scores that fit a terminal's width; all if empty.
+        leading: scores, the name of a standard -> the scores and raw values that reports begin with, the headline
+            first; the score that ranks go by if left out.
+        sentences: raw values, scores, the name of a standard -> the result in plain sentences, for the top of a report.
+        leaning: the same -> why a place beside printed models would mislead, for a bias that the scores do not see; ''
+            where there is none.
         designs: records -> how the samples behind its values were drawn.
         variants: records, raw values -> what other instruments would have measured.
         scoring: a standard, an adjustment -> the table that its scores are made by.
@@ -188,6 +193,9 @@ class Benchmark:
     authors: Callable[[Any], Any] | None = None
     authors_signature: Mapping[str, str] = field(default_factory=lambda: {"parser": "authors"})
     headline: tuple[str, ...] = ()
+    leading: Callable[[Scored, str], tuple[str, ...]] = lambda scored, standard: (scored.ranking,)
+    sentences: Callable[[Values, Scored, str], tuple[str, ...]] = lambda values, scored, standard: ()
+    leaning: Callable[[Values, Scored, str], str] = lambda values, scored, standard: ""
     read: Callable[[Submission], Any] = lambda submission: submission
     designs: Callable[[Any], Sequence[Design]] = lambda records: ()
     variants: Callable[[Any, Values], Sequence[Variant]] = lambda records, values: ()

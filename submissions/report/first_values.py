@@ -17,12 +17,12 @@ DIGITS, DIGITS_FROM_TEN = 4, 2
 
 
 def first_values(result: Result) -> dict[str, Value]:
-    """The score that ranks go by, then what the benchmark names first: scores and raw values, or all its scores.
+    """The leading values, then what the benchmark names first, or all its scores; that which ranks go by among them.
 
     Of a run of a part of the benchmark a score is what the sample estimates.
     """
-    scores = result.scored.shown
-    names = (result.scored.ranking, *(benchmark(result.benchmark).headline or scores))
+    bench, scores = benchmark(result.benchmark), result.scored.shown
+    names = (*bench.leading(result.scored, result.standard), *(bench.headline or scores), result.scored.ranking)
     return {name: scores.get(name, value) for name, value in named(result, names).items()}
 
 

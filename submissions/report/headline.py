@@ -11,7 +11,7 @@ from fairspace.submissions.results.board import published_rows, ranking_of, scor
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.three_numbers import Show, ThreeNumbers, could_be, lacking, three_numbers
-from fairspace.submissions.values import Value
+from fairspace.submissions.values import Value, number_of
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,18 @@ class Standing:
 
     @property
     def text(self) -> str:
-        """'2 to 3 of 4 beside the paper's models'."""
-        place = str(self.best) if self.best == self.worst else f"{self.best} to {self.worst}"
-        note = ", measured by another protocol" if self.other_protocol else ""
-        return f"{place} of {self.models} beside the paper's models{note}"
+        """'would be 2nd to 3rd beside 6 models of the paper'."""
+        best, worst = _ordinal(self.best), _ordinal(self.worst)
+        place = best if best == worst else f"{best} {'or' if self.worst == self.best + 1 else 'to'} {worst}"
+        others = self.models - 1
+        note = ", which answered other questions" if self.other_protocol else ""
+        return f"would be {place} beside {others} model{'s' * (others > 1)} of the paper{note}"
+
+
+def _ordinal(place: int) -> str:
+    """'1st', '22nd', '13th'."""
+    ending = "th" if place // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
+    return f"{place}{ending}"
 
 
 @dataclass(frozen=True)
@@ -42,37 +50,59 @@ class Headline:
     """What a reader wants to know of a result first.
 
     Args:
-        score: name of the score that ranks go by.
+        sentences: the result in plain words; empty where the benchmark has none.
+        score: name of the first of the benchmark's leading values.
         words: what it is.
         direction: which way is better, and the ideal.
         three: its numbers.
-        standing: its place among printed models; None where none has such a number.
+        place: why it has none, or its place among the paper's models.
         missing: how much of what the protocol asks for is missing, and what that costs.
         unranked: every reason why there is no rank.
     """
 
+    sentences: tuple[str, ...]
     score: str
     words: str
     direction: str
     three: ThreeNumbers
-    standing: Standing | None
+    place: str
     missing: str
     unranked: tuple[str, ...]
 
 
+def sentences_of(result: Result) -> tuple[str, ...]:
+    """A result in the plain sentences of its benchmark, for the top of every report; () where that has none."""
+    return find_benchmark(result.benchmark).sentences(result.values, result.scored, result.standard)
+
+
 def headline(result: Result, show: Show) -> Headline:
     """The headline of a result; `show` makes texts of its numbers."""
-    bench, name = find_benchmark(result.benchmark), result.scored.ranking
-    total, ideal = result.scored.shown.get(name), bench.ideal(name, result.standard)
+    bench, scored, standard = find_benchmark(result.benchmark), result.scored, result.standard
+    name, ranking = bench.leading(scored, standard)[0], scored.shown.get(scored.ranking)
+    ideal = bench.ideal(name, standard)
     return Headline(
+        sentences_of(result),
         name,
         bench.about().describe(name),
         direction(bench, ideal, is_score=True),
-        three_numbers(total, ideal, show, values=result.values),
-        standing(result),
-        missing(total, bench.higher_is_better, show),
-        result.scored.unranked,
+        three_numbers(scored.shown.get(name), ideal, show, values=result.values),
+        _place(result, "" if name == scored.ranking else f"by {scored.ranking}, "),
+        missing(ranking, bench.higher_is_better, show),
+        scored.unranked,
     )
+
+
+def _place(result: Result, by: str) -> str:
+    """The place of a result among printed models in words, or why it has none; `by` names the score that places it."""
+    bench, scored = find_benchmark(result.benchmark), result.scored
+    if scored.unranked:
+        return "none"
+    if result.meta.get("baseline"):
+        return "none: a baseline is no model"
+    if blind := bench.leaning(result.values, scored, result.standard):
+        return f"none beside printed models: {blind}"
+    place = standing(result)
+    return "no printed model has this score" if place is None else by + place.text
 
 
 def direction(bench: Benchmark, ideal: Ideal | None, *, is_score: bool = False) -> str:
@@ -90,7 +120,7 @@ def standing(result: Result) -> Standing | None:
     total = result.scored.scores.get(name)
     if total is None or total.value is None:
         return None
-    group, printed = scored_row(result, result.standard).group, printed_like(result)
+    group, printed = scored_row(result, result.standard).group, printed_like(result, name)
     if not printed:
         return None
     about = total.uncertainty
@@ -103,15 +133,20 @@ def standing(result: Result) -> Standing | None:
     return Standing(places[0], places[1], len(printed) + 1, any(row.group != group for row, _ in printed))
 
 
-def printed_like(result: Result) -> list[tuple[Row, float]]:
-    """The printed rows of a result's cohort that have a number of the score that it is ranked by, and that number."""
-    bench, name = find_benchmark(result.benchmark), result.scored.ranking
+def printed_like(result: Result, name: str) -> list[tuple[Row, float]]:
+    """The printed rows of a result's cohort that are ranked as it is, with their number of a score where they have one.
+
+    None are beside a baseline, or beside a bias that the score does not see.
+    """
+    bench = find_benchmark(result.benchmark)
+    if result.meta.get("baseline") or bench.leaning(result.values, result.scored, result.standard):
+        return []
     cohort = scored_row(result, result.standard).cohort
     return [
         (row, number)
         for row in published_rows(result.benchmark, result.standard)
-        if row.cohort == cohort and ranking_of(row, bench, result.standard) == name
-        if (number := row.scores[name].value) is not None
+        if row.cohort == cohort and ranking_of(row, bench, result.standard) == result.scored.ranking
+        if (number := number_of(row.scores, name)) is not None
     ]
 
 

@@ -63,10 +63,11 @@ def _of_model(result: Result, name: str) -> Iterator[str]:
             yield f"{text} {signature[role]}."
     if "label_error" in result.meta:
         yield _label_error(LabelError.model_validate(result.meta["label_error"]))
-    total = result.scored.shown.get(result.scored.ranking)
+    name = benchmark(result.benchmark).leading(result.scored, result.standard)[0]
+    total = result.scored.shown.get(name)
     if total is not None and total.uncertainty is not None:
         method = f"{drawn(total.uncertainty)}; resamples: {signature.get('resamples', 'not stated')}"
-        yield f"Interval of {result.scored.ranking}: {method}."
+        yield f"Interval of {name}: {method}."
     for mark in limits_of(result):
         yield f"It is a part of the benchmark: {mark}."
 

@@ -41,10 +41,9 @@ def _template() -> Template:
 
 
 def _figures(report: Report) -> list[tuple[str, Markup]]:
-    """Caption and figure: the ranked score beside the paper's models, and every first value of the models."""
+    """Caption and figure: the headline beside the paper's models, and every first value of the models."""
     first = report.results[0]
-    total = first.scored.ranking
-    lines = _lines(report)
+    total, lines = report.headlines[0].score, _lines(report)
     printed = [
         Line(
             row.model,
@@ -58,7 +57,7 @@ def _figures(report: Report) -> list[tuple[str, Markup]]:
                 )
             ],
         )
-        for row, number in sorted(printed_like(first), key=lambda pair: pair[1])
+        for row, number in sorted(printed_like(first, total), key=lambda pair: pair[1])
     ]
     figures = []
     if printed and total in lines:

@@ -24,9 +24,10 @@ def to_markdown(report: Report) -> str:
     """The report as Markdown with pipe tables."""
     lines = [f"# {report.title}", ""]
     for name, top in zip(report.names, report.headlines, strict=True):
-        place = "not ranked" if top.unranked else "" if top.standing is None else top.standing.text
+        lines += [line for sentence in top.sentences for line in (_md(f"{name}: {sentence}"), "")]
+        interval = f"95 % interval {top.three.interval_text}" if top.three.interval else ""
         chance = f"by chance {top.three.chance_words}" if top.three.value is not None else ""
-        facts = [f"95 % interval {top.three.interval_text}" if top.three.interval else "", chance, top.direction, place]
+        facts = [interval, chance, top.direction, f"rank: {top.place}"]
         lines.append(f"- **{_md(name)}**: {top.score} {_md('; '.join(filter(None, [top.three.value_text, *facts])))}")
         lines.append(f"  - missing: {_md(top.missing)}")
         lines += [f"  - no rank: {_md(reason)}" for reason in top.unranked]
@@ -86,7 +87,9 @@ def to_csv(report: Report) -> str:
 
 def to_latex(report: Report) -> str:
     """Tables with booktabs, the methods paragraphs, and the citations in comments to copy into a .bib file."""
-    parts = ["% Needs \\usepackage{booktabs}.", results_latex(report.results)]
+    tops = zip(report.names, report.headlines, strict=True)
+    sentences = [escaped(f"{name}: {sentence}") for name, top in tops for sentence in top.sentences]
+    parts = ["% Needs \\usepackage{booktabs}.", *sentences, results_latex(report.results)]
     if (compared := report.table("differences")) is not None:
         first, *columns = compared.columns
         rows: Sequence[dict[str, str]] = [dict(zip((first, *columns), row, strict=True)) for row in compared.rows]

@@ -13,7 +13,7 @@ _KINDS = {"llm": "language model", "t2i": "image model"}
 _SCORES = {
     "factuality": "knows the facts",
     "fairness": "keeps facts out of judgements",
-    "average": "mean of factuality and fairness",
+    "average": "mean of facts and fairness, by which the paper's Table 2 orders models",
 }
 _METRICS = {
     "factuality": "agrees with the statistics",
@@ -34,6 +34,7 @@ _COGNITIVE = "chooses the group that the context hints at"
 _CONTEXTS = {
     "llm_objective": "objective questions",
     "llm_base": "subjective, no context",
+    "llm_subjective": "subjective, all contexts",
     "llm_representativeness": "subjective, representativeness",
     "llm_attribution": "subjective, attribution",
     "llm_ingroup": "subjective, in-group",
@@ -64,6 +65,8 @@ def about() -> About:
 def describe(name: str) -> str:
     """A score or a value in words."""
     words = name.split("_")
+    if words[0] == "share":
+        return f"share of {words[-1]} in the answers that name a group: {_CONTEXTS.get('_'.join(words[1:-1]), '')}"
     attribute = f", {words.pop()}" if words[-1] in GROUPS else ""
     rest = "_".join(words)
     kind = next((kind for kind in _KINDS if kind in words), "")

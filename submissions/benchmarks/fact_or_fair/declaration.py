@@ -19,6 +19,7 @@ from fairspace.submissions.benchmarks.fact_or_fair.parse import VERSION
 from fairspace.submissions.benchmarks.fact_or_fair.records.grids import (
     ALL_CONTEXTS,
     LLM_CONTEXTS,
+    OVER_ALL,
     T2I_CONTEXTS,
     task_of,
 )
@@ -164,6 +165,9 @@ BENCHMARK = Benchmark(
     resolve_standard=resolve_standard,
     headline=tuple(f"{kind}_{part}" for kind in KINDS for part in ("factuality", "fairness"))
     + tuple(f"average_{kind}" for kind in KINDS),
+    leading=Lazy("fairspace.submissions.benchmarks.fact_or_fair.sentences:leading"),
+    sentences=Lazy("fairspace.submissions.benchmarks.fact_or_fair.sentences:sentences"),
+    leaning=Lazy("fairspace.submissions.benchmarks.fact_or_fair.sentences:leaning"),
     designs=designs,
     variants=variants,
     scoring=scoring,
@@ -174,6 +178,11 @@ BENCHMARK = Benchmark(
     row_readings=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.columns:row_readings"),
     label_line=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.labelled:label_line"),
     drawn=frozenset(
+        f"{part}_{questions}{of}"
+        for questions in (OVER_ALL, *T2I_CONTEXTS[1:])
+        for part, of in (*(("entropy", f"_{a}") for a in ATTRIBUTES), ("share", "_male"))
+    )
+    | frozenset(
         f"{part}_{context}_{attribute}"
         for kind in (LLM_CONTEXTS, T2I_CONTEXTS)
         for attribute in ATTRIBUTES

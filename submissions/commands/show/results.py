@@ -6,7 +6,6 @@ import textwrap
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.ideal import Ideal
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.consistency import Proof, broken
@@ -25,6 +24,7 @@ from fairspace.submissions.commands.show.values import (
 from fairspace.submissions.errors import plain
 from fairspace.submissions.format.manifest import SAMPLE_MARK, Stage, limit_mark, on_sample
 from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.report.first_values import first_values
 from fairspace.submissions.report.headline import direction, headline
 from fairspace.submissions.results.answer_sketch import SKETCH
 from fairspace.submissions.results.folded_facts import DEBIASED, probability
@@ -68,7 +68,7 @@ def show_result(result: Result, *, everything: bool = False) -> None:
         show_wrapped(f"A part of the benchmark. {mark[0].upper()}{mark[1:]}.")
     _show_headline(result, everything)
     instruments = instrument_ranges(result, variant_scores(result, result.standard)) if everything else {}
-    scores = [score for name, score in result.scored.shown.items() if everything or _is_shown(bench, name, result)]
+    scores = (result.scored.shown if everything else first_values(result)).values()
     for title, values in (("Scores", scores), ("Component metrics", result.values.values() if everything else ())):
         meanings = {
             value.name: (about.describe(value.name), direction(bench, ideal(value.name), is_score=title == "Scores"))
@@ -99,22 +99,18 @@ def show_result(result: Result, *, everything: bool = False) -> None:
         show_wrapped(LEGEND)
 
 
-def _is_shown(bench: Benchmark, name: str, result: Result) -> bool:
-    """Whether a score stands in the brief table: the ranked one, and those that the benchmark names as its headline."""
-    return name == result.scored.ranking or not bench.headline or name in bench.headline
-
-
 def _show_headline(result: Result, everything: bool) -> None:
     """Print the score that ranks go by with its interval, which way is better, its place, and what is missing."""
     scored, top = result.scored, headline(result, number)
     OUT.print()
+    for sentence in top.sentences:
+        show_wrapped(sentence)
     interval = "" if top.three.value is None else f", 95 % interval {top.three.interval_text}"
     OUT.print(cell(f"{top.score}: {top.three.value_text}{interval}"), style="bold cyan")
     show_wrapped("; ".join(filter(None, (top.words, top.direction))), "  ")
     if top.three.value is not None:
         _labelled("by chance", top.three.chance_words)
-    place = "no printed model has this score" if top.standing is None else top.standing.text
-    _labelled("rank", "none" if top.unranked else place)
+    _labelled("rank", top.place)
     _labelled("missing", top.missing)
     for name, label in scored.labels.items():
         chance = f", P {probability(scored.chances[name])}" if everything and name in scored.chances else ""

@@ -40,6 +40,17 @@ def places(drawn: Answers) -> dict[str, float]:
     return values
 
 
+def named_over_all(drawn: Answers, attribute: str) -> dict[str, float]:
+    """The share of each group among the people that were chosen, over all contexts."""
+    about = {statistic.name for statistic in STATISTICS if attribute in statistic.attributes}
+    people = [
+        item["profiles"][code][attribute]
+        for item, code in subjective(drawn)
+        if code >= 0 and item["statistic"] in about
+    ]
+    return {f"share_llm_subjective_{group.lower()}": people.count(group) / len(people) for group in GROUPS[attribute]}
+
+
 def cognitive_errors(drawn: Answers, attribute: str) -> dict[str, float]:
     """Section 6.1 and Table 3: choices that match the context, and their mean increase over chance."""
     good = {statistic.name: statistic.good for statistic in STATISTICS if attribute in statistic.attributes}

@@ -132,6 +132,14 @@ def scores(attribute: str, cells: Cells) -> dict[str, float]:
     return values
 
 
+def shares(attribute: str, cells: Cells) -> dict[str, float]:
+    """Group -> its share of all answers that name a group."""
+    named = [sum(cell.counts[place] for cell in cells.values()) for place in range(len(GROUPS[attribute]))]
+    return {
+        group: n / sum(named) if sum(named) else math.nan for group, n in zip(GROUPS[attribute], named, strict=True)
+    }
+
+
 def _with_rest(cell: Cell) -> list[list[float]]:
     """The counts with the answers that name no group given to each group in turn."""
     return [[n + cell.unusable * (i == j) for j, n in enumerate(cell.compared)] for i in range(len(cell.counts))]

@@ -63,7 +63,7 @@ def test_score_rescore_and_board(run: Run, demo: Path, tmp_path: Path) -> None:
     code, out, _ = run("score", demo, "--out", result, "--store", store)
     assert code == 0
     assert "total: " in out
-    assert "beside the paper's models" in out
+    assert "a baseline is no model" in out
     assert "by chance" in out
     assert "Component metrics" not in out
     assert "sketch=" not in out

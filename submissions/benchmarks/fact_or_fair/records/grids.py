@@ -13,6 +13,8 @@ from fairspace.builders.fact_or_fair.objective import ORDERS
 from fairspace.builders.fact_or_fair.plan import CONTEXTS, SAMPLES, SCENARIOS, TRIALS
 from fairspace.builders.fact_or_fair.statistics import LEVELS, STATISTICS, with_attribute
 
+OVER_ALL = "llm_subjective"
+"""The four subjective contexts together, in names of values."""
 LLM_CONTEXTS = ("llm_objective", *(f"llm_{context}" for context in CONTEXTS))
 T2I_CONTEXTS = ("t2i_objective", "t2i_subjective", "t2i_subjective_paper")
 ALL_CONTEXTS = LLM_CONTEXTS + T2I_CONTEXTS
@@ -49,6 +51,7 @@ class Grid:
         refused: (s, 2) how many of these decline.
         asked: questions about one statistic at one level.
         added: answers that S_E and S_KLD add to each group of a cell, 0 but for the core.
+        even: (k) share of each group among what was offered where a group was named; empty if all are offered alike.
     """
 
     counts: Floats
@@ -58,6 +61,7 @@ class Grid:
     refused: Floats
     asked: int
     added: float = 0.0
+    even: tuple[float, ...] = ()
 
 
 def contexts_of(revision: str) -> tuple[str, ...]:

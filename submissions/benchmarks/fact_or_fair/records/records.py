@@ -94,6 +94,12 @@ class Answers:
         """Statistic and level of each."""
         return self.plan.cell[self.row, 0], self.plan.cell[self.row, 1]
 
+    def even(self, attribute: str) -> tuple[float, ...]:
+        """(k) the share of each group among the profiles that were offered; empty without a query that counts."""
+        counts = np.isin(self.topic()[0], with_attribute(attribute))
+        offered = self.plan.offered(attribute)[self.row[counts]].sum(axis=0)
+        return tuple((offered / offered.sum()).tolist()) if counts.any() else ()
+
     def context_group(self, attribute: str) -> NDArray[np.int64]:
         """(n) the group that the context of each query points to; the number of groups where it points to none.
 
@@ -169,8 +175,11 @@ def grids(records: Records, context: str) -> Mapping[str, Grid]:
     chosen, refused = here.valid(), here.where(here.refused)
     rows, declined = tally(*here.topic()), tally(*refused.topic())
     return {
-        a: answer_grid(
-            a, here.asked, tally(*chosen.topic(), chosen.group(a), len(GROUPS[a])), rows, declined, here.added
+        a: replace(
+            answer_grid(
+                a, here.asked, tally(*chosen.topic(), chosen.group(a), len(GROUPS[a])), rows, declined, here.added
+            ),
+            even=chosen.even(a),
         )
         for a in ATTRIBUTES
     }

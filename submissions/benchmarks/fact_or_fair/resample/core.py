@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
-from fairspace.submissions.benchmarks.fact_or_fair.records.grids import LLM_CONTEXTS
+from fairspace.submissions.benchmarks.fact_or_fair.records.grids import LLM_CONTEXTS, OVER_ALL
 
 LEFT: Mapping[str, tuple[float, float]] = {
     "entropy": (0.0323, 0.0406),
@@ -35,6 +35,6 @@ def corrected() -> Mapping[str, float]:
     return {
         f"{score}_{context}_{attribute}": errors[place]
         for score, errors in LEFT.items()
-        for context in LLM_CONTEXTS[1:]
+        for context in (*LLM_CONTEXTS[1:], *((OVER_ALL,) if score == "entropy" else ()))
         for place, attribute in enumerate(ATTRIBUTES)
     }

@@ -16,8 +16,9 @@ from fairspace.metrics.cognitive_error_rate.formula import BASELINES, KINDS, mat
 from fairspace.submissions.benchmarks.fact_or_fair.measure.refusals import Refusals
 from fairspace.submissions.benchmarks.fact_or_fair.measure.refusals import columns as refusal_values
 from fairspace.submissions.benchmarks.fact_or_fair.measure.refusals import names_of as refusal_names
+from fairspace.submissions.benchmarks.fact_or_fair.measure.scores import group_shares, share_names
 from fairspace.submissions.benchmarks.fact_or_fair.measure.subjective import error_counts, letter_share
-from fairspace.submissions.benchmarks.fact_or_fair.records.grids import LLM_CONTEXTS
+from fairspace.submissions.benchmarks.fact_or_fair.records.grids import LLM_CONTEXTS, OVER_ALL
 from fairspace.submissions.benchmarks.fact_or_fair.records.records import Answers
 from fairspace.submissions.benchmarks.fact_or_fair.resample.core import corrected
 from fairspace.submissions.benchmarks.fact_or_fair.resample.tables import (
@@ -75,6 +76,8 @@ def subjective_design(answers: Answers) -> Design:
         return scores
 
     names = [name for context in LLM_CONTEXTS[1:] for name in score_names(context)]
+    names += [f"entropy_{OVER_ALL}_{a}" for a in ATTRIBUTES]
+    names += [name for a in ATTRIBUTES for name in share_names(OVER_ALL, a)]
     names += [f"position_{context}" for context in LLM_CONTEXTS[1:]]
     names += [f"cognitive_error_{kind}_{a}" for a in ATTRIBUTES for kind in (*KINDS, "increase")]
     refusals = [(number, name) for number, context in enumerate(LLM_CONTEXTS[1:]) for name in refusal_names(context)]
@@ -126,6 +129,8 @@ def _marginals() -> tuple[Floats, dict[str, slice]]:
 
 
 _MATRIX, _WHERE = _marginals()
+_ENTROPIES = [score_names("llm_base").index(f"entropy_llm_base_{a}") for a in ATTRIBUTES]
+"""Columns of S_E in `both_attributes`."""
 
 
 def _values(answers: Answers, joint: Floats, fates: Floats) -> Floats:
@@ -137,6 +142,9 @@ def _values(answers: Answers, joint: Floats, fates: Floats) -> Floats:
         tables = {a: counts[:, number, :, :, _WHERE[a]] for a in ATTRIBUTES}
         rest = dict.fromkeys(ATTRIBUTES, unusable[:, number])
         columns.append(both_attributes(tables, unusable=rest, added=answers.added))
+    of_contexts = np.stack(columns)
+    columns += [of_contexts[..., [place]].mean(axis=0) for place in _ENTROPIES]
+    columns += [group_shares(counts[:, :, with_attribute(a)][..., _WHERE[a]].sum(axis=1)) for a in ATTRIBUTES]
     columns.append(letter_share(counts[..., _WHERE["option"]].sum(axis=(2, 3))))
     for a in ATTRIBUTES:
         rates = matching_share(*error_counts(counts[..., _WHERE[f"same_{a}"]], a))

@@ -8,7 +8,7 @@ import numpy as np
 
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, LEVELS, STATISTICS, with_attribute
 from fairspace.submissions.benchmarks.fact_or_fair.measure.refusals import Refusals
-from fairspace.submissions.benchmarks.fact_or_fair.measure.scores import SCORES, scores
+from fairspace.submissions.benchmarks.fact_or_fair.measure.scores import column_names, scores
 from fairspace.submissions.uncertainty.design import Design, Fair, Floats, Integers, Statistic
 
 HIGHER = ("entropy", "kld", "fairness")
@@ -25,8 +25,8 @@ _NEAR = (
 
 
 def score_names(context: str) -> list[str]:
-    """The scores of both attributes in one context."""
-    return [f"{name}_{context}_{attribute}" for attribute in ATTRIBUTES for name in SCORES]
+    """The names of the columns of `both_attributes`."""
+    return [name for attribute in ATTRIBUTES for name in column_names(context, attribute)]
 
 
 def design_of(
@@ -50,7 +50,7 @@ def design_of(
     tested = frozenset(name for name in names if name.startswith((DISPARITY, "position_bias")))
     position = frozenset(name for name in names if name.startswith("position"))
     biased = (higher | position | tested) - set(notes or ()) - set(corrected or ())
-    has_fair = np.array([name.startswith((*HIGHER, DISPARITY, "position", "cognitive")) for name in names])
+    has_fair = np.array([name.startswith((*HIGHER, DISPARITY, "position", "cognitive", "share")) for name in names])
     limits = {name: _limits(name) for name in names}
     all_notes = {name: _NEAR for name in names if name.startswith("distance")} | dict(notes or {})
     return Design(
@@ -84,7 +84,7 @@ def both_attributes(
     added: float = 0.0,
     handed_in: Floats | None = None,
 ) -> Floats:
-    """(b, 16) the values of `score_names` of a context.
+    """(b, 22) the values of `score_names` of a context.
 
     Args:
         counts: answers by group.
