@@ -20,7 +20,7 @@ from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.verification.evidence import shown_evidence
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.errors import plain
-from fairspace.submissions.plotting import number
+from fairspace.submissions.report.first_values import digits
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.scoring import find_standard
@@ -96,12 +96,13 @@ def row_data(row: Row, name: str, standard: str) -> Data:
 
 
 def _values(values: Mapping[str, Value]) -> Data:
-    numbers = {name: exact(value) for name, value in values.items()}
-    missing = {name: could_be(value, number) for name, value in numbers.items()}
-    return {
-        name: value.to_json() | ({"missing": words} if (words := missing[name]) else {})
-        for name, value in numbers.items()
-    }
+    return {name: _value(exact(value)) for name, value in values.items()}
+
+
+def _value(value: Value) -> Data:
+    """A value as JSON data, with what missing samples could make of it in words."""
+    missing = could_be(value, digits)
+    return {**value.to_json(), **({"missing": missing} if missing else {})}
 
 
 def find_row(space: Space, name: str, entry: str, standard: str) -> Row:

@@ -4,7 +4,7 @@ A size of counts x is the largest of many signed sums of the same shares, size(x
 which groups stand above which, and which class has the largest gap. Its low end is *cross-fitted*: the order is taken
 from one half of the clusters and the numbers from the other. Whatever order the one half gives, the other half's sum
 along it is at most the true size on average, with groups that are exactly alike, too; so no bias has to be guessed. The
-mean over `SPLITS` random halves, each used both ways, is the estimate without bias from noise; the low end is 1.96
+mean over `SPLITS` random halves, each used both ways, is the lower estimate; the low end is 1.96
 errors below it, and the high end 1.96 errors above the value itself, which is never biased downwards.
 
 The error is the largest of three: over the bootstrap replicates; of fair models of the same size, for replicates near

@@ -37,7 +37,8 @@ class Uncertainty:
         method: how it is made.
         percentile_low: lower end of the percentile interval.
         percentile_high: upper end.
-        debiased: the value less its bias at this number of samples, for values that are biased; else None.
+        debiased: an estimate without the bias of few samples, for values that have one, else None; of a size it is the
+            true size at most, on average.
         fair: what a perfectly fair model would show at this number of samples, on average; None where that is 0 or
             cannot be said.
         fair_high: the number that 95 % of such fair models stay below (for a score that is better when higher: above).

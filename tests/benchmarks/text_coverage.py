@@ -29,7 +29,7 @@ from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Answers, Records, questions
 from fairspace.submissions.benchmarks.stereotypical_bias.resample import designs as picture_designs
 from fairspace.submissions.uncertainty.bootstrap import draw, uncertainties
-from fairspace.submissions.uncertainty.design import Design
+from fairspace.submissions.uncertainty.design import Design, Floats
 from fairspace.submissions.uncertainty.draws import keep
 from fairspace.submissions.uncertainty.resampling import as_wide
 from fairspace.submissions.uncertainty.score_draws import Drawn, many_score_draws
@@ -89,11 +89,19 @@ def images(spread: float) -> tuple[Truth, Sample]:
 
 def persona(spread: float) -> tuple[Truth, Sample]:
     """The persona cells, whose traits choose with chances from a Dirichlet distribution (or all alike: 0)."""
+    fixed = np.random.default_rng(4)
+    return personas(
+        lambda n, k: fixed.dirichlet(np.full(k, 1 / spread), n) if spread else np.full((n, k), 1 / k)  # draws in order
+    )
+
+
+def personas(shares: Callable[[int, int], Floats]) -> tuple[Truth, Sample]:
+    """The persona cells; `shares`: traits, groups -> the chances that each trait's answers choose with."""
     cells = [cell for cell in CELLS if cell.scenario == "persona"]
-    fixed, chances, true = np.random.default_rng(4), {}, {}
+    chances, true = {}, {}
     for cell in cells:
         k, n = len(cell.groups), len(cell.instances)
-        p = fixed.dirichlet(np.full(k, 1 / spread), n) if spread else np.full((n, k), 1 / k)
+        p = shares(n, k)
         chances[cell.name], true[cell.name] = p, float(np.abs(p - 1 / k).sum(axis=1).mean() / k)
 
     def sample(rng: np.random.Generator) -> Design:
