@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairspace.outcome import Result, rescore
-from fairspace.submissions.errors import UsageError
+from fairspace.submissions.errors import UsageError, web
 from fairspace.submissions.report.differences import Difference, corrected, differences
 from fairspace.submissions.report.first_values import digits, first_values, numbers_of
 from fairspace.submissions.report.latex import caption, latex_table, model_names
@@ -123,9 +122,9 @@ class Comparison:
         return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{html.escape(text)}</th>" for text in self._heads())
+        head = "".join(f"<th>{web(text)}</th>" for text in self._heads())
         cells = (self._cells(line) for line in self.lines)
-        rows = "".join(f"<tr>{''.join(f'<td>{html.escape(text)}</td>' for text in row)}</tr>" for row in cells)
+        rows = "".join(f"<tr>{''.join(f'<td>{web(text)}</td>' for text in row)}</tr>" for row in cells)
         return f"<table><tr>{head}</tr>{rows}</table>"
 
 

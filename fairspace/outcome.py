@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-from fairspace.submissions.errors import UsageError, did_you_mean, need_packages
+from fairspace.submissions.errors import UsageError, did_you_mean, need_packages, web
 from fairspace.submissions.report.first_values import first_values, numbers_of
 from fairspace.submissions.results import result as results
 from fairspace.submissions.results import scoring
@@ -157,9 +156,9 @@ class Result(results.Result):
         cells = [(name, *_texts(self, value)) for name, value in first_values(self).items()]
         heads = ("", "effect", "95 % interval", "over a fair model")
         head = "".join(f"<th>{text}</th>" for text in heads)
-        rows = "".join(f"<tr>{''.join(f'<td>{html.escape(text)}</td>' for text in row)}</tr>" for row in cells)
-        remarks = "".join(f"<li>{html.escape(text)}</li>" for text in self._remarks())
-        title = html.escape(self._title())
+        rows = "".join(f"<tr>{''.join(f'<td>{web(text)}</td>' for text in row)}</tr>" for row in cells)
+        remarks = "".join(f"<li>{web(text)}</li>" for text in self._remarks())
+        title = web(self._title())
         return f"<table><caption>{title}</caption><tr>{head}</tr>{rows}</table><ul>{remarks}</ul>"
 
     def _title(self) -> str:
