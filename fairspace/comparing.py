@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairspace.outcome import Result, rescore
-from fairspace.submissions.errors import UsageError
+from fairspace.submissions.errors import UsageError, web
 from fairspace.submissions.report.differences import Difference, corrected, differences, remarks
 from fairspace.submissions.report.first_values import digits, first_values
 from fairspace.submissions.report.latex import caption, latex_table, model_names
@@ -136,10 +135,10 @@ class Comparison:
         return "\n".join([*lines, *self._remarks(), *self.remarks])
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{html.escape(text)}</th>" for text in self._heads())
+        head = "".join(f"<th>{web(text)}</th>" for text in self._heads())
         cells = (self._cells(line) for line in self.lines)
-        rows = "".join(f"<tr>{''.join(f'<td>{html.escape(text)}</td>' for text in row)}</tr>" for row in cells)
-        remarks = "".join(f"<li>{html.escape(text)}</li>" for text in (*self._remarks(), *self.remarks))
+        rows = "".join(f"<tr>{''.join(f'<td>{web(text)}</td>' for text in row)}</tr>" for row in cells)
+        remarks = "".join(f"<li>{web(text)}</li>" for text in (*self._remarks(), *self.remarks))
         return f"<table><tr>{head}</tr>{rows}</table><ul>{remarks}</ul>"
 
 

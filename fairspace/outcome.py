@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-from fairspace.submissions.errors import UsageError, did_you_mean, need_packages
+from fairspace.submissions.errors import UsageError, did_you_mean, need_packages, web
 from fairspace.submissions.report.first_values import first_values, numbers_of
 from fairspace.submissions.report.headline import sentences_of
 from fairspace.submissions.results import result as results
@@ -160,10 +159,10 @@ class Result(results.Result):
     def _repr_html_(self) -> str:
         cells = [(name, *_texts(self, value)) for name, value in first_values(self).items()]
         head = "".join(f"<th>{text}</th>" for text in _HEADS)
-        rows = "".join(f"<tr>{''.join(f'<td>{html.escape(text)}</td>' for text in row)}</tr>" for row in cells)
-        remarks = "".join(f"<li>{html.escape(text)}</li>" for text in self._remarks())
-        title = html.escape(self._title())
-        top = "".join(f"<p>{html.escape(text)}</p>" for text in sentences_of(self))
+        rows = "".join(f"<tr>{''.join(f'<td>{web(text)}</td>' for text in row)}</tr>" for row in cells)
+        remarks = "".join(f"<li>{web(text)}</li>" for text in self._remarks())
+        title = web(self._title())
+        top = "".join(f"<p>{web(text)}</p>" for text in sentences_of(self))
         return f"{top}<table><caption>{title}</caption><tr>{head}</tr>{rows}</table><ul>{remarks}</ul>"
 
     def _title(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -20,6 +21,27 @@ _PILED = re.compile(
 
 
 _FORMULA = re.compile(r"(^|[;,])(\s*)([=+\-@\uff1d\uff0b\uff0d\uff20])")
+_MARKDOWN = re.compile(
+    r"[\\`*\[\]<>|&~$]|(?<!\w)_|_(?!\w)|(?<=\w):(?=//)|(?<=www)\.|(?<=\w)@(?=\w)|^[-+=#](?=[-+=#\s]|$)|(?<=^\d)[.)](?=\s)",
+    re.IGNORECASE,
+)
+"""Signs of Markdown, of links that it makes of bare addresses, and of headings and lists at a line's start."""
+_LATEX = str.maketrans(
+    {
+        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        **{
+            "\N{MINUS SIGN}": "$-$",
+            "\N{EN DASH}": "--",
+            "\N{MULTIPLICATION SIGN}": r"$\times$",
+            "<": "$<$",
+            ">": "$>$",
+        },
+    }
+)
+"""Signs that are commands, or that not every font of LaTeX has, and how they are typed."""
 
 
 def plain(text: str) -> str:
@@ -35,8 +57,23 @@ def plain(text: str) -> str:
 
 @lru_cache(4096)
 def harmless(text: str) -> str:
-    """Text that is no formula to a spreadsheet: an apostrophe before a sign at its start or after a separator."""
-    return _FORMULA.sub(r"\1\2'\3", text)
+    """Untrusted text for a cell of CSV, no formula to a spreadsheet: an apostrophe before a sign that begins one."""
+    return _FORMULA.sub(r"\1\2'\3", plain(text))
+
+
+def web(text: object) -> str:
+    """Untrusted text for HTML and SVG that no template escapes, within a tag's quotation marks too."""
+    return html.escape(plain(str(text)))
+
+
+def markdown(text: str) -> str:
+    """Untrusted text in which Markdown finds nothing: no markup, no HTML, no link, no column."""
+    return _MARKDOWN.sub(r"\\\g<0>", plain(text).strip())
+
+
+def latex(text: str) -> str:
+    """Untrusted text as LaTeX, in which no sign of it is a command."""
+    return plain(text).translate(_LATEX)
 
 
 class UsageError(Exception):

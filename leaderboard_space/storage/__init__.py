@@ -56,13 +56,11 @@ def write_error(where: str, error: OSError) -> StorageError:
 
 
 class Storage(Protocol):
-    """A log and its files. Safe for several threads; what several processes or Spaces append is one log.
+    """A log and its files. Safe for several threads; what several processes or Spaces append is one log."""
 
-    Args:
-        trouble: what keeps the storage from being read or written since it was last tried; None if nothing does.
-    """
-
-    trouble: StorageError | None
+    @property
+    def trouble(self) -> StorageError | None:
+        """What keeps the storage from being read or written; None if nothing does."""
 
     def append(self, drafts: Sequence[Draft], files: Mapping[str, Path | bytes] | None = None) -> list[Event]:
         """Store files, then events, durably; after an error a harmless part of them may be stored.

@@ -13,6 +13,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -36,6 +37,8 @@ from fairspace.leaderboard_space.storage.log_index import LogIndex
 
 LOG = "events.jsonl"
 COUNT = "events.count"
+_ROOM = 1 << 16
+"""Bytes that an append of events alone may need."""
 
 
 class LocalStorage:
@@ -44,8 +47,6 @@ class LocalStorage:
     Args:
         root: the folder; made when something is appended first.
     """
-
-    trouble: StorageError | None = None
 
     def __init__(self, root: Path | str) -> None:
         self.root = Path(root)
@@ -56,6 +57,19 @@ class LocalStorage:
         )
         self._log = Log(str(self.root / LOG), mend)
         self._tidied = False
+        self._refused = 0
+        """Bytes of the files that could not be written last."""
+
+    @property
+    def trouble(self) -> StorageError | None:
+        """See `Storage.trouble`: tried now, with as much room as was lacking last."""
+        try:
+            make_folder(self.root)
+            with (self.root / LOG).open("ab"), tempfile.TemporaryFile(dir=self.root) as part:
+                os.posix_fallocate(part.fileno(), 0, max(_ROOM, self._refused))
+        except OSError as error:
+            return write_error(str(self.root), error)
+        return None
 
     def append(self, drafts: Sequence[Draft], files: Mapping[str, Path | bytes] | None = None) -> list[Event]:
         """See `Storage.append`."""
@@ -74,8 +88,11 @@ class LocalStorage:
                         place(part, self.root / path)
                 self._append(log, drafts)
                 stored = [self._log.find(log, draft.key) for draft in drafts]
+                self._refused = 0
                 return [event for event in stored if event is not None]
         except OSError as error:
+            contents = (files or {}).values()
+            self._refused = sum(each.stat().st_size if isinstance(each, Path) else len(each) for each in contents)
             raise write_error(str(self.root), error) from error
         finally:
             for part in staged.values():

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
 from fastapi import Request
@@ -25,13 +25,18 @@ _MEND = "send the .zip as the body, or as the field `file` of a form; see /api"
 async def received(request: Request) -> AsyncIterator[tuple[Path, str]]:
     """The uploaded file, while the context lasts, and the organisation of the submission.
 
-    Nothing of its name is used. SpaceError UPLOAD_MISSING.
+    Nothing of its name is used. SpaceError UPLOAD_MISSING, WORK_FULL.
     """
     folder = space_of(request).settings.work / "uploads"
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        path = Path(scratch) / "submission.zip"
-        organisation = await _receive(request, path)
+    with ExitStack() as kept:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            path = Path(kept.enter_context(tempfile.TemporaryDirectory(dir=folder))) / "submission.zip"
+            organisation = await _receive(request, path)
+        except OSError as error:
+            what = f"the upload cannot be written: {error.strerror or type(error).__name__}"
+            mend = "send it again later; this file was not accepted, and the maintainers see it in /health"
+            raise SpaceError("WORK_FULL", "the working folder", what, "room for the upload", mend) from error
         if path.stat().st_size == 0:
             raise SpaceError("UPLOAD_MISSING", "the request", "no file", "a .zip in the submission format", _MEND)
         yield path, organisation

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import html
-
 import plotly.graph_objects as go
 
-from fairspace.submissions.errors import plain
+from fairspace.submissions.errors import web
 from fairspace.submissions.plotting import FAINT, GREY, GRID
 
 
@@ -33,4 +31,4 @@ def finish(figure: go.Figure, height: int) -> go.Figure:
 
 def plot(text: str) -> str:
     """Submitted text for plotly, which reads a few HTML tags in names, labels and hover texts."""
-    return html.escape(plain(text))
+    return web(text)

@@ -5,12 +5,11 @@ A page exchanges the colours for its own by style sheet (`[fill="#0072B2"]`), so
 
 from __future__ import annotations
 
-import html
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from fairspace.submissions.errors import plain
+from fairspace.submissions.errors import plain, web
 from fairspace.submissions.plotting import GREY, INK
 
 PAPER, LINE = "#ffffff", "#d5d9dd"
@@ -35,7 +34,7 @@ def width_of(text: str, size: float = SIZE) -> float:
 
 def cut(text: str, room: float, size: float = SIZE) -> str:
     """The text without line breaks, and shortened so that it is no wider than `room` pixels."""
-    text = plain(text)
+    text = plain(text)[: int(room / (0.4 * size)) + 2]  # no sign is narrower, so more would not fit
     if width_of(text, size) <= room:
         return text
     while text and width_of(text, size) + width_of("…", size) > room:
@@ -144,15 +143,15 @@ class Svg:
         look += ' font-weight="600"' if bold else ""
         look += f' stroke="{PAPER}" stroke-width="3" paint-order="stroke"' if halo else ""
         look += f' transform="rotate(-90 {_short(x)} {_short(y)})"' if turned else ""
-        content = html.escape(plain(text), quote=False)
+        content = web(text)
         where = f'x="{_short(x)}" y="{_short(y + 0.35 * size)}"'
         self._parts.append(f'<text {where} fill="{colour}"{look}>{content}</text>')
 
     @contextmanager
     def mark(self, text: str, href: str = "") -> Iterator[None]:
         """What is drawn within stands for one value: `text` names it, and `href` is where a click leads."""
-        title = f"<title>{html.escape(plain(text), quote=False)}</title>"
-        tag = f'<a class="mark" href="{html.escape(href)}">' if href else '<g class="mark">'
+        title = f"<title>{web(text)}</title>"
+        tag = f'<a class="mark" href="{web(href)}">' if href else '<g class="mark">'
         self._parts.append(tag + title)
         yield
         self._parts.append("</a>" if href else "</g>")
@@ -167,10 +166,10 @@ class Svg:
         view = f'viewBox="0 0 {_short(self.width)} {_short(self.height)}"'
         body = "".join(self._parts)
         if site:
-            body = body.replace('href="/', f'href="{html.escape(site)}/')
+            body = body.replace('href="/', f'href="{web(site)}/')
         font = 'font-family="system-ui, -apple-system, Segoe UI, Roboto, Noto Sans, Helvetica, Arial, sans-serif"'
         ground = f'<rect class="ground" width="100%" height="100%" fill="{PAPER}"/>'
-        title = f"<title>{html.escape(plain(self.title), quote=False)}</title>"
+        title = f"<title>{web(self.title)}</title>"
         head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {view} {font} font-size="{SIZE}">'
         return f"{head}{title}{ground}{body}</svg>\n"
 

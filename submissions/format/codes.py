@@ -36,7 +36,10 @@ CODES: dict[str, Code] = {
     "NESTED_FOLDER": Code("a folder lies in the submission", "put the files at the top level of the folder or zip"),
     "UNKNOWN_FILE": Code("the format has no file of this name", "write tables as .jsonl or .parquet; remove others"),
     "MISSING_FILE": Code("`submission.json` or a named file is missing", "add it, or correct its name"),
-    "UNREADABLE_FILE": Code("a file cannot be opened or read", "check its permissions, then hand it in again"),
+    "UNREADABLE_FILE": Code(
+        "a file cannot be opened or read",
+        "write a damaged file again; of a whole one, check the permissions",
+    ),
     "MIXED_FORMATS": Code("one table comes as .jsonl and as .parquet", "keep one of them"),
     "SHARDS_INCOMPLETE": Code("the shards of a table are not 0 to n - 1 of n", "hand in every shard once"),
     "CHECK_TOO_COSTLY": Code("looking at the file took too long", "use fewer and larger row groups, pages and shards"),

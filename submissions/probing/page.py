@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import plotly
 
-from fairspace.submissions.errors import plain
+from fairspace.submissions.errors import web
 from fairspace.submissions.plotting import number
 from fairspace.submissions.probing.figures import draw
 from fairspace.submissions.probing.names import ASSOCIATION, COMPLEXITY, CONSISTENCY, DISTORTION, SIMILARITY, STEPWISE
@@ -95,7 +94,7 @@ def page(document: Mapping[str, Any]) -> str:
     parts = [_head(document)]
     parts += [_section(name, document["probes"][name]) for name in SECTIONS]
     script = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
-    title = _text(f"Probe of {signature['model']}")
+    title = web(f"Probe of {signature['model']}")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -107,10 +106,10 @@ def page(document: Mapping[str, Any]) -> str:
 
 def _head(document: Mapping[str, Any]) -> str:
     signature = document["signature"]
-    lines = "".join(f"<dt>{_text(key)}</dt><dd>{_text(_shown(value))}</dd>" for key, value in signature.items())
+    lines = "".join(f"<dt>{web(key)}</dt><dd>{web(_shown(value))}</dd>" for key, value in signature.items())
     return (
-        f"<header><h1>Probe of {_text(signature['model'])}</h1>\n"
-        f'<p class="quiet">{_text(document["about"])}</p>\n'
+        f"<header><h1>Probe of {web(signature['model'])}</h1>\n"
+        f'<p class="quiet">{web(document["about"])}</p>\n'
         "<p>What the model's representations hold, by the probes of IRIS (appendices D.3 and E.1). A probe says what a "
         "representation holds, not what the model does with it. Figures of other models are those that the paper "
         "prints.</p>\n"
@@ -124,7 +123,7 @@ def _section(name: str, probe: Mapping[str, Any]) -> str:
         f'<section id="{name}"><h2>{title} <span class="quiet small">IRIS {source}</span></h2>\n<p>{explanation}</p>\n'
     )
     if probe["state"] == "not_run":
-        return f'{head}<p class="not">Not run: {_text(probe["reason"])}.</p></section>'
+        return f'{head}<p class="not">Not run: {web(probe["reason"])}.</p></section>'
     figure = json.dumps(draw(name, probe).to_plotly_json(), allow_nan=False).replace("<", "\\u003c")
     return (
         f"{head}{_value(name, probe)}\n"
@@ -138,7 +137,7 @@ def _value(name: str, probe: Mapping[str, Any]) -> str:
     if probe["state"] == "undefined":
         rest = probe["partial_mean"]
         others = "" if rest is None else f" Mean of the {probe['counts']['valid']} others: {number(rest, 4)}."
-        return f'<p class="not">Undefined: {_text(probe["reason"])}.{others}</p>'
+        return f'<p class="not">Undefined: {web(probe["reason"])}.{others}</p>'
     what = {
         SIMILARITY: "mean visual bias",
         ASSOCIATION: "mean difference, male − female",
@@ -173,8 +172,8 @@ def _table(name: str, probe: Mapping[str, Any]) -> str:
         low, high = row["interval"] or (None, None)
         interval = "–" if low is None else f"{number(low, 4)} to {number(high, 4)}"
         shown = "".join(f"<td>{value}</td>" for value in values)
-        ends = f'<td>{interval}</td><td class="reason">{_text(row["reason"])}</td>'
-        lines.append(f"<tr><td>{_text(occupation)}</td><td>this model</td>{shown}{ends}</tr>")
+        ends = f'<td>{interval}</td><td class="reason">{web(row["reason"])}</td>'
+        lines.append(f"<tr><td>{web(occupation)}</td><td>this model</td>{shown}{ends}</tr>")
         for (model, of), figures in printed(name).items():
             if of == occupation:
                 shown = "".join(f"<td>{figures.get(column, '–').replace('-', '−')}</td>" for column in COLUMNS[name])
@@ -188,7 +187,3 @@ def _table(name: str, probe: Mapping[str, Any]) -> str:
 
 def _shown(value: Any) -> str:
     return "all" if value is None else str(value)
-
-
-def _text(text: Any) -> str:
-    return html.escape(plain(str(text)))

@@ -51,7 +51,7 @@ def difference_strips(lines: Sequence[tuple[str, Difference, str]], title: str) 
         lines: name, difference and what is said of it.
         title: what they are differences to.
     """
-    figure = _figure(len(lines), title)
+    figure = _figure(len(lines), plot(title))
     extents: list[Sequence[float]] = []
     for row, (name, between, verdict) in enumerate(lines, 1):
         same = 1.0 if between.ratio else 0.0

@@ -10,23 +10,13 @@ from collections.abc import Collection, Mapping, Sequence
 import pandas as pd
 
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.errors import plain
+from fairspace.submissions.errors import latex, plain
 from fairspace.submissions.report.first_values import first_values, named, numbers_of
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import limits_of
 from fairspace.submissions.values import Value
 
 Rows = Sequence[Mapping[str, str]]
-_TYPED = {"\N{MINUS SIGN}": "$-$", "\N{EN DASH}": "--", "\N{MULTIPLICATION SIGN}": r"$\times$", "<": "$<$", ">": "$>$"}
-"""Signs that not every font of LaTeX has, and how they are typed."""
-_ESCAPED = str.maketrans(
-    {
-        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-    }
-)
 
 
 def latex_table(rows: Rows, *, caption: str, label: str) -> str:
@@ -37,13 +27,11 @@ def latex_table(rows: Rows, *, caption: str, label: str) -> str:
         caption: plain text.
         label: of the table, without blanks.
     """
-    frame = pd.DataFrame(list(rows)).map(plain)
+    frame = pd.DataFrame([{latex(name): latex(text) for name, text in row.items()} for row in rows])
     columns = "l" + "r" * (len(frame.columns) - 1)
     text: str = frame.to_latex(
-        index=False, escape=True, column_format=columns, caption=escaped(caption), label=label, position="t"
+        index=False, escape=False, column_format=columns, caption=latex(caption), label=label, position="t"
     )
-    for sign, typed in _TYPED.items():
-        text = text.replace(sign, typed)
     return text.replace("\\begin{table}[t]\n", "\\begin{table}[t]\n\\centering\n")
 
 
@@ -109,8 +97,3 @@ def model_names(results: Sequence[Result]) -> list[str]:
     """A column's name for each result, all of them different."""
     names = [str(result.meta.get("model", "not stated")) for result in results]
     return [f"{name} ({place})" if names.count(name) > 1 else name for place, name in enumerate(names, 1)]
-
-
-def escaped(text: str) -> str:
-    """Text as LaTeX, in which no sign of it is a command."""
-    return text.translate(_ESCAPED)

@@ -34,10 +34,14 @@ def to_html(report: Report) -> str:
 def _template() -> Template:
     loader = FileSystemLoader(Path(__file__).parent)
     environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_plain
     )
-    environment.filters["plain"] = plain
     return environment.get_template("page.html.jinja")
+
+
+def _plain(value: object) -> object:
+    """A text of the page before it is escaped."""
+    return plain(value) if type(value) is str else value
 
 
 def _figures(report: Report) -> list[tuple[str, Markup]]:

@@ -6,10 +6,10 @@ import csv
 import io
 from collections.abc import Sequence
 
-from fairspace.submissions.errors import harmless
+from fairspace.submissions.errors import harmless, latex, markdown
 from fairspace.submissions.report.contents import Report, Table
 from fairspace.submissions.report.first_values import numbers_of
-from fairspace.submissions.report.latex import escaped, latex_table, results_latex
+from fairspace.submissions.report.latex import latex_table, results_latex
 from fairspace.submissions.results.three_numbers import state_of
 
 COLUMNS = (
@@ -22,31 +22,27 @@ COLUMNS = (
 
 def to_markdown(report: Report) -> str:
     """The report as Markdown with pipe tables."""
-    lines = [f"# {report.title}", ""]
+    lines = [f"# {markdown(report.title)}", ""]
     for name, top in zip(report.names, report.headlines, strict=True):
-        lines += [line for sentence in top.sentences for line in (_md(f"{name}: {sentence}"), "")]
+        lines += [line for sentence in top.sentences for line in (markdown(f"{name}: {sentence}"), "")]
         interval = f"95 % interval {top.three.interval_text}" if top.three.interval else ""
         chance = f"by chance {top.three.chance_words}" if top.three.value is not None else ""
         facts = [interval, chance, top.direction, f"rank: {top.place}"]
-        lines.append(f"- **{_md(name)}**: {top.score} {_md('; '.join(filter(None, [top.three.value_text, *facts])))}")
-        lines.append(f"  - missing: {_md(top.missing)}")
-        lines += [f"  - no rank: {_md(reason)}" for reason in top.unranked]
+        lines.append(
+            f"- **{markdown(name)}**: {markdown(top.score)} {markdown('; '.join(filter(None, [top.three.value_text, *facts])))}"
+        )
+        lines.append(f"  - missing: {markdown(top.missing)}")
+        lines += [f"  - no rank: {markdown(reason)}" for reason in top.unranked]
     for table in report.tables:
-        lines += ["", f"## {table.heading}", "", *_pipes(table), *(("", table.note) if table.note else ())]
-    lines += ["", "## Methods", "", *(f"{_md(text)}\n" for text in report.methods)]
+        note = ("", markdown(table.note)) if table.note else ()
+        lines += ["", f"## {markdown(table.heading)}", "", *_pipes(table), *note]
+    lines += ["", "## Methods", "", *(f"{markdown(text)}\n" for text in report.methods)]
     return "\n".join([*lines, "## Cite", "", "```bibtex", report.citations.rstrip(), "```", ""])
 
 
 def _pipes(table: Table) -> list[str]:
-    rows = [table.columns, ["---"] * len(table.columns), *table.rows]
-    return ["| " + " | ".join(map(_md, row)) + " |" for row in rows]
-
-
-def _md(text: str) -> str:
-    """A text in which Markdown finds nothing: no markup, no HTML, no column."""
-    for sign in "\\`*_[]<>|":
-        text = text.replace(sign, f"\\{sign}")
-    return text
+    head, *rows = ["| " + " | ".join(map(markdown, row)) + " |" for row in (table.columns, *table.rows)]
+    return [head, "| --- " * len(table.columns) + "|", *rows]
 
 
 def to_csv(report: Report) -> str:
@@ -62,10 +58,10 @@ def to_csv(report: Report) -> str:
                     {
                         "model": harmless(name),
                         "revision": harmless(str(result.meta.get("revision", ""))),
-                        "benchmark": result.benchmark,
-                        "standard": result.standard,
+                        "benchmark": harmless(result.benchmark),
+                        "standard": harmless(result.standard),
                         "kind": kind,
-                        "name": value.name,
+                        "name": harmless(value.name),
                         "state": state_of(value),
                         "value": value.value,
                         "interval_low": None if about is None else about.low,
@@ -97,6 +93,6 @@ def to_latex(report: Report) -> str:
         parts.append(
             latex_table(rows, caption=f"{compared.heading}. {compared.note}", label=f"tab:{benchmark}-differences")
         )
-    parts.append("\n\n".join(escaped(text) for text in report.methods))
+    parts.append("\n\n".join(latex(text) for text in report.methods))
     parts.append("".join(f"% {line}\n" for line in ["For the .bib file:", *report.citations.splitlines()]))
     return "\n".join(parts)

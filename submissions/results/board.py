@@ -127,7 +127,7 @@ def keep_out(row: Row, *reasons: str) -> Row:
 def entry(result: Result) -> str:
     """What a result is called on the board, 16 hex digits; the same under every standard."""
     parts = (result.signature.get("submission", ""), str(result.meta.get("model")), str(result.meta.get("revision")))
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 @lru_cache

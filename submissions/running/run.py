@@ -155,7 +155,8 @@ def _write(settings: RunSettings, work: Path, state: Made) -> None:
     """Write the submission among the workings, then move it to its place: it is never there in part."""
     if not state.images and not any(table.num_rows for table in state.tables.values()):
         what = "no request was answered"
-        mend = "see the reasons in the log, mend them, and run the same command again with --again"
+        logs = " ".join(note for note in state.notes if note.startswith("Inspect's log"))
+        mend = f"see the reasons in the log, mend them, and run the same command again with --again. {logs}".rstrip()
         raise RunError("RUN_INCOMPLETE", str(settings.out), what, "one answer at least", mend)
     new, former = work / _NEW, work / _FORMER
     if former.exists():  # an earlier start was killed here

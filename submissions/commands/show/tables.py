@@ -16,10 +16,10 @@ from fairspace.submissions.errors import plain
 if TYPE_CHECKING:
     from fairspace.submissions.format.faults import Fault
 
-OUT = Console(highlight=False)
+OUT = Console(highlight=False, markup=False, emoji=False)
 if not OUT.is_terminal and "COLUMNS" not in os.environ:
-    OUT = Console(highlight=False, width=160)
-"""Standard output; 160 columns where it is no terminal and COLUMNS does not say how many."""
+    OUT = Console(highlight=False, markup=False, emoji=False, width=160)
+"""Standard output, where no text is markup; 160 columns if it is no terminal and COLUMNS does not say how many."""
 
 
 def cell(text: object) -> Text:
@@ -29,7 +29,13 @@ def cell(text: object) -> Text:
 
 def new_table(title: str) -> Table:
     """An empty table."""
-    return Table(title=title or None, title_justify="left", header_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    return Table(
+        title=cell(title) if title else None,
+        title_justify="left",
+        header_style="bold",
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+    )
 
 
 def table(title: str, headers: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -37,7 +43,7 @@ def table(title: str, headers: Sequence[str], rows: Iterable[Sequence[object]]) 
     drawn = new_table(title)
     for place, header in enumerate(headers):
         middle = 0 < place < len(headers) - 1
-        drawn.add_column(header, justify="right" if middle else "left", overflow="fold")
+        drawn.add_column(cell(header), justify="right" if middle else "left", overflow="fold")
     for row in rows:
         drawn.add_row(*map(cell, row))
     OUT.print(drawn)

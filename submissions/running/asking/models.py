@@ -17,10 +17,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import typer
 from pydantic import TypeAdapter, ValidationError
 
-from fairspace.submissions.errors import UsageError
+from fairspace.submissions.errors import UsageError, plain
 from fairspace.submissions.format.text import Line
+from fairspace.submissions.running.asking.exchange import reason_of
 from fairspace.submissions.running.asking.spending import Bounds
 from fairspace.submissions.running.errors import RunError
 
@@ -222,11 +224,16 @@ def _heed_retry_after(model: Model) -> None:
     from tenacity.wait import wait_base
 
     usual = wait_exponential_jitter(initial=1, max=_LONGEST_WAIT, jitter=1)
-    api = model.api
+    api, reasons = model.api, set[str]()
 
     class Heeding(wait_base):
         def __call__(self, retry_state: RetryCallState) -> float:
             error = retry_state.outcome.exception() if retry_state.outcome else None
+            reason = reason_of(error) if isinstance(error, Exception) else ""
+            if reason and not reasons:  # a server that is not there would be silence for minutes
+                reasons.add(reason)
+                where = f" at {api.base_url}" if api.base_url else ""
+                typer.echo(plain(f"Note: no answer from {model}{where}: {reason}; asking again"), err=True)
             decision = api.should_retry(error) if isinstance(error, Exception) else None
             named = getattr(decision, "retry_after", None)
             return usual(retry_state) if named is None else min(float(named), _LONGEST_WAIT)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import logging
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import fields
@@ -22,6 +24,7 @@ from fairspace.leaderboard_space.storage import StorageError
 from fairspace.leaderboard_space.web.store_threads import with_store
 from fairspace.submissions.errors import UsageError
 from tests.leaderboard_space.api.spaces import Opened, opened
+from tests.leaderboard_space.api.test_api import OTHER, of
 
 HANDBOOK = Path(__file__).parents[3] / "leaderboard_space" / "OPERATION.md"
 
@@ -134,3 +137,28 @@ def test_the_documentation_shows_every_call_and_endpoint(space: Opened) -> None:
     assert "<script>" not in page
     named = space.client.get("/gradio_api/info").json()["named_endpoints"]
     assert {name for name, _ in GRADIO} == {name.removeprefix("/") for name in named}
+
+
+@pytest.mark.parametrize(("number", "code"), [(errno.ENOSPC, "STORE_FULL"), (errno.EROFS, "STORE_READ_ONLY")])
+def test_it_is_not_ready_while_its_store_takes_nothing(
+    space: Opened, monkeypatch: pytest.MonkeyPatch, number: int, code: str
+) -> None:
+    def refuse(handle: int, begin: int, size: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as full:
+        full.setattr(os, "posix_fallocate", refuse)
+        answer = space.client.get("/health")
+        assert (answer.status_code, answer.json()["wrong"]) == (503, [code])
+    assert space.client.get("/health").json()["ready"] is True
+
+
+def test_an_upload_that_finds_no_room_is_refused_with_a_remedy(space: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def full(request: object, path: Path) -> str:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("fairspace.leaderboard_space.web.uploads._receive", full)
+    answer = space.client.post("/api/v1/submissions", headers=of(space, OTHER), content=b"PK")
+    assert (answer.status_code, answer.json()["code"]) == (503, "WORK_FULL")
+    assert "send it again later" in answer.json()["mend"]
+    assert int(answer.headers["Retry-After"]) > 0

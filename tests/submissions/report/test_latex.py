@@ -18,7 +18,7 @@ def test_every_line_has_a_cell_for_every_column_and_a_minus_is_one_in_mathematic
     rows = [{"Value": "a_b & 5 %", "Model #1": "\N{MINUS SIGN}0.5"}, {"Value": "c\\d\n", "Model #1": "–"}]
     text = latex_table(rows, caption="50 % of {all} $", label="tab:x")
     assert r"a\_b \& 5 \% & $-$0.5 \\" in text
-    assert r"c\textbackslash d  & -- \\" in text
+    assert r"c\textbackslash{}d  & -- \\" in text
     assert r"\caption{50 \% of \{all\} \$}" in text
     assert text.count(r"\toprule") == text.count(r"\midrule") == text.count(r"\bottomrule") == 1
 
