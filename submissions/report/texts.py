@@ -28,9 +28,8 @@ def to_markdown(report: Report) -> str:
         interval = f"95 % interval {top.three.interval_text}" if top.three.interval else ""
         chance = f"by chance {top.three.chance_words}" if top.three.value is not None else ""
         facts = [interval, chance, top.direction, f"rank: {top.place}"]
-        lines.append(
-            f"- **{markdown(name)}**: {markdown(top.score)} {markdown('; '.join(filter(None, [top.three.value_text, *facts])))}"
-        )
+        told = "; ".join(filter(None, [top.three.value_text, *facts]))
+        lines.append(f"- **{markdown(name)}**: {markdown(f'{top.score} {told}')}")
         lines.append(f"  - missing: {markdown(top.missing)}")
         lines += [f"  - no rank: {markdown(reason)}" for reason in top.unranked]
     for table in report.tables:
@@ -84,7 +83,7 @@ def to_csv(report: Report) -> str:
 def to_latex(report: Report) -> str:
     """Tables with booktabs, the methods paragraphs, and the citations in comments to copy into a .bib file."""
     tops = zip(report.names, report.headlines, strict=True)
-    sentences = [escaped(f"{name}: {sentence}") for name, top in tops for sentence in top.sentences]
+    sentences = [latex(f"{name}: {sentence}") for name, top in tops for sentence in top.sentences]
     parts = ["% Needs \\usepackage{booktabs}.", *sentences, results_latex(report.results)]
     if (compared := report.table("differences")) is not None:
         first, *columns = compared.columns

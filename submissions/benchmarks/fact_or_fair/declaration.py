@@ -94,7 +94,7 @@ def _witnesses(name: str, standard: str) -> tuple[str, ...]:
 def ideal(name: str, standard: str) -> Ideal | None:
     """1 of what measures evenness, 0 of gaps, chance of positions and cognitive errors; none of all others."""
     if name.startswith(_BEST):
-        return Ideal(1.0, "below", _witnesses(name, standard))
+        return Ideal(1.0, "below", witnesses=_witnesses(name, standard))
     if name.startswith(_GAPS):
         return GAP
     return CHANCE if name.startswith(("position", "cognitive_error")) else None
