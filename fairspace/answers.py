@@ -30,6 +30,8 @@ from fairspace.submissions.reading.tables import Rows
 
 NOT_STATED = "not stated"
 Columns = Mapping[str, Sequence[Any]]
+_LIKELY = ("answer", "answers", "output", "completion", "prediction", "generation", "text")
+"""Names that a column of responses has elsewhere."""
 _CONTENT = {"judgements": "judgement", "annotations": "status", "responses": "response"}
 """Table -> the column by which it is recognised, the most particular first."""
 _FIRST = {"sample": 0, "face": 0}
@@ -109,7 +111,8 @@ def _tables(answers: Any) -> dict[str, Any]:
     for table, column in _CONTENT.items():
         if column in columns:
             return {table: columns}
-    hint = did_you_mean("response", columns)
+    likely = next((repr(column) for column in columns if column in _LIKELY), "")
+    hint = f" (did you mean {likely}? Rename it)" if likely else did_you_mean("response", columns)
     raise UsageError(f"The answers have no column 'response'{hint}. Columns: {', '.join(map(str, columns)) or 'none'}.")
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from fairspace.submissions.checking.submission import read_submission
-from fairspace.submissions.errors import UsageError, need_packages
+from fairspace.submissions.errors import UsageError, did_you_mean, need_packages
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen
@@ -121,14 +123,15 @@ def _model(
     model: Function | str, name: str, workers: int, batch: int, on_error: Literal["raise", "keep"], settings: dict[str, Any]
 ) -> OwnModel | ModelSettings:
     """Who answers. UsageError for settings that it does not have."""
+    known = [field.name for field in fields(ModelSettings)]
+    for unknown in (name for name in settings if name not in known):
+        close = did_you_mean(unknown, [*inspect.signature(run).parameters, *known])
+        raise UsageError(f"unknown argument {unknown!r}{close}. See fs.run's arguments and settings.")
     if isinstance(model, str):
         need_packages("run", "inspect_ai", "openai")
         if batch or on_error != "raise" or workers != 1:
             raise UsageError("workers, batch and on_error are for functions; a named model has connections=.")
-        try:
-            return ModelSettings(model, **settings)
-        except TypeError as error:
-            raise UsageError(f"{error}. See fs.run's settings.") from error
+        return ModelSettings(model, **settings)
     if not callable(model):
         raise UsageError(f"The model is {type(model).__name__}. Expected: a function of a prompt, or a name.")
     if settings:

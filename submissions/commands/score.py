@@ -232,13 +232,16 @@ def compare(
 
 
 def _compare_results(paths: Sequence[Path], as_json: bool) -> None:
+    from fairspace.submissions.benchmarks.registry import benchmark
     from fairspace.submissions.report.contents import make_report
     from fairspace.submissions.results.scoring import load_result
 
     results = [load_result(path) for path in paths]
     report = make_report(results)
     if as_json:
-        print_json([compared.to_json() for compared in report.compared])
+        better = benchmark(report.results[0].benchmark).higher_is_better
+        about = {"base": report.names[0], "higher_is_better": better}
+        print_json([about | compared.to_json() for compared in report.compared])
         return
     from fairspace.submissions.commands.show.tables import table
     from fairspace.submissions.commands.show.values import show_wrapped

@@ -92,6 +92,7 @@ def test_faults_of_a_file_of_lines_are_told_by_line(frame: pd.DataFrame, tmp_pat
     ("answers", "said"),
     [
         (pd.DataFrame({"id": ["a"], "reponse": ["A"]}), r"no column 'response' \(did you mean 'reponse'\?\)"),
+        (pd.DataFrame({"id": ["a"], "answer": ["A"]}), r"no column 'response' \(did you mean 'answer'\?"),
         (pd.DataFrame({"response": ["A"]}), "no column 'id'"),
         ({"id": ["a", "b"], "response": ["A"]}, "'response' has 1 values, and 'id' has 2"),
         (["A", "B"], "Row 0 of answers is 'A'"),

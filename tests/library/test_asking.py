@@ -87,6 +87,9 @@ def test_what_a_function_returns_and_takes_is_checked_at_once() -> None:
         fs.run("openai/none", BENCHMARK, workers=4)
     with pytest.raises(fs.UsageError, match="temperature: settings of a named model"):
         fs.run(lambda prompt: "A", BENCHMARK, temperature=1.0)
+    for model in (lambda prompt: "A", "openai/none"):
+        with pytest.raises(fs.UsageError, match=r"unknown argument 'revison' \(did you mean 'revision'\?\)"):
+            fs.run(model, BENCHMARK, revison="v2-core")
     with pytest.raises(fs.UsageError, match="The model is int"):
         fs.run(7, BENCHMARK)  # type: ignore[arg-type]
 

@@ -137,7 +137,7 @@ def open_model(settings: ModelSettings, *, greedy: bool = False, seeded: bool = 
     except RunError:
         raise
     except Exception as error:
-        what = " ".join(_MARKUP.sub("", str(error)).removeprefix("ERROR: ").split())[:300]
+        what = " ".join(_MARKUP.sub("", str(error)).removeprefix("ERROR: ").split())[:300].rstrip(". ")
         expected = "PROVIDER/MODEL as Inspect names it, with its package and its key in the environment"
         mend = "see https://inspect.aisi.org.uk/providers.html, or serve the model and name openai-api/NAME/MODEL"
         raise RunError("MODEL_UNKNOWN", settings.name, what, expected, mend) from error

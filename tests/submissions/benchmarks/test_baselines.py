@@ -25,7 +25,7 @@ from tests.scored_baselines import baseline, scored_baseline
 
 FLOOR = {
     "iris": "constant answer",
-    "fact_or_fair": "choose the same option letter",
+    "fact_or_fair": "its fairness score says nothing",
     "stereotypical_bias": "name the same side of the picture",
     "genres": "distinct_narratives: 0.1% of all pairs",
 }

@@ -169,6 +169,7 @@ def test_results_are_compared_in_the_terminal_with_corrected_significance(run: R
     assert " ".join(out.split()).count("< 0.001 significant") == 7
     lines = json.loads(run("compare", *files, "--json")[1])
     assert {line["score"]: round(line["value"], 6) for line in lines}["total"] == 0.1
+    assert {(line["base"], line["higher_is_better"]) for line in lines} == {("m3", False)}
     assert "results alone" in run("compare", files[0], tmp_path)[2]
     assert "keep no resamples" in run("compare", *(_without_draws(file) for file in files))[2]
 

@@ -20,6 +20,7 @@ from fairspace.builders.fact_or_fair.statistics import (
     GROUPS,
     LEVELS,
     SLUGS,
+    STATISTICS,
     TRUTH_VERSIONS,
     truth,
     with_attribute,
@@ -43,8 +44,6 @@ SCORES = ("factuality", "factuality_revised", "entropy", "kld", "kld_authors", "
 """How the values of an attribute and context are called, in the order of the first columns of `scores`."""
 NO_ANSWER = "there is no answer"
 NO_GROUP = "no answer names a group"
-_EMPTY_CELL = "a statistic has no answer at one of its levels, so its distribution is undefined"
-_NO_CHOICE = "a statistic has no answer with a group at one of its levels, so its distribution is undefined"
 _TINY = 1e-9
 
 
@@ -135,15 +134,16 @@ def score_values(context: str, attribute: str, grid: Grid) -> Iterator[Value]:
         yield triple_value(name, triple, asked, valid, NO_ANSWER, evidence, least)
     asked, valid = answered.sum() + missing.sum(), answered.sum()
     compared = with_added(counts, grid.added)
+    no_answer, no_group = _empty(answered, attribute, "answer"), _empty(counts.sum(-1), attribute, "readable answer")
     s_e, s_kld = entropy_score(compared, missing, unusable), kld_score(compared, missing, unusable=unusable)
-    yield triple_value(f"entropy_{tail}", s_e, asked, valid, _EMPTY_CELL, None, least)
-    yield triple_value(f"kld_{tail}", s_kld, asked, valid, _EMPTY_CELL, None, least)
+    yield triple_value(f"entropy_{tail}", s_e, asked, valid, no_answer, None, least)
+    yield triple_value(f"kld_{tail}", s_kld, asked, valid, no_answer, None, least)
     authors = _unbounded(kld_score(compared, missing, variant="authors")[0], missing)
-    yield triple_value(f"kld_authors_{tail}", authors, asked, valid, _NO_CHOICE, None, least)
-    yield triple_value(f"fairness_{tail}", fairness_score(s_e, s_kld), asked, valid, _EMPTY_CELL, groups, least)
+    yield triple_value(f"kld_authors_{tail}", authors, asked, valid, no_group, None, least)
+    yield triple_value(f"fairness_{tail}", fairness_score(s_e, s_kld), asked, valid, no_answer, groups, least)
     right = share(*decided_counts(counts, np.zeros_like(unusable), attribute, "paper"))
     d = _unbounded(distance(float(right), float(entropy(compared)), len(GROUPS[attribute])), missing)
-    yield triple_value(f"distance_{tail}", d, asked, valid, _NO_CHOICE, None, least)
+    yield triple_value(f"distance_{tail}", d, asked, valid, no_group, None, least)
     lost, handed_in = asked - grid.absent - counts.sum(), asked - grid.absent
     reasons = {"absent": grid.absent, "refused": round(grid.refused.sum(), 6)}
     reasons["not_usable"] = round(float(missing.sum() + unusable.sum() - sum(reasons.values())), 6)
@@ -167,6 +167,14 @@ def share_values(context: str, attribute: str, grid: Grid) -> Iterator[Value]:
         triple = (number, count / most, (count + missing) / most) if total else (np.nan, np.nan, np.nan)
         evidence = {"named": round(count, 6), "judgements": round(total, 6), "even": by_chance}
         yield triple_value(name, triple, valid + missing, valid, NO_GROUP, evidence)
+
+
+def _empty(answers: Floats, attribute: str, kind: str) -> str:
+    """The first statistic and level without an answer of a kind, of answers (s, 2), and why that matters."""
+    empty = np.argwhere(answers == 0).tolist() or [[0, 0]]
+    topic, level = STATISTICS[with_attribute(attribute)[empty[0][0]]].name, LEVELS[empty[0][1]]
+    more = f" (and {len(empty) - 1} more like it)" if len(empty) > 1 else ""
+    return f"topic {topic} has no {kind} to {level!r}{more}; fairness compares highest and lowest"
 
 
 def by_group(counts: Floats, attribute: str) -> dict[str, dict[str, dict[str, float]]]:
