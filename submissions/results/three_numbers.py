@@ -128,17 +128,18 @@ def near_threshold(value: Value, threshold: float | None) -> str:
 
 def could_be(value: Value, show: Show) -> str:
     """'could be 0.03 to 0.50: 45 % missing', what missing samples could make of a value; '' if they change nothing."""
-    ends = [value.value if end is None else end for end in (value.low, value.high)]
-    if value.value is None or ends == [value.value, value.value]:
+    if value.value is None:
         return ""
-    if value.coverage is None or value.coverage == 1:
+    share = 1.0 if value.coverage is None else value.coverage
+    why = f"{100 * (1 - share):.0f} % missing" if share <= 0.99 else "less than 1 % missing"
+    if share == 1:
         why = "unusable answers at their best and worst"
-    else:
-        absent = 100 * (1 - value.coverage)
-        why = f"{absent:.0f} % missing" if absent >= 1 else "less than 1 % missing"
-    low, high = (show(end) for end in ends if end is not None)
-    if value.low is None or value.high is None:
-        return f"could be {low} or more: {why}" if value.high is None else f"could be {high} or less: {why}"
+    low, high = (None if end is None else show(end) for end in (value.low, value.high))
+    if low is None and high is None:
+        return f"{why} or unusable" if share < 1 else ""
+    if low is None or high is None:
+        end, words = (low, "more") if high is None else (high, "less")
+        return f"could be {end} or {words}: {why}" if share < 1 else ""
     return f"could be {low} to {high}: {why}" if low != high else ""
 
 

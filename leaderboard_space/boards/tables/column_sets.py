@@ -137,13 +137,13 @@ def _total(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> Board
 
 
 def _chance(column: Column, rows: Sequence[Row], up: bool) -> list[BoardColumn]:
-    """What fair models show by chance, and the verdict; no column where nothing is known of any row."""
+    """What fair models show by chance, and the verdict; no column where no row has a score from answers."""
 
     def cell(row: Row) -> Cell:
         three = numbers_of(column, row)
         return Cell(three.chance_text, three.verdict)
 
-    if not any(intervals.uncertainty_of(column, row) for row in rows):
+    if not any(row.result is not None and column.number(row) is not None for row in rows):
         return []
     key = intervals.error_of(column, lambda about: about.fair)
     return [BoardColumn("chance", "By chance", key, cell, True, not up, errors=True, hint="of a fair model")]

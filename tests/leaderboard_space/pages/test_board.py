@@ -162,7 +162,7 @@ def test_a_permalink_opens_the_table_that_its_rows_stand_in(site: Opened) -> Non
 @pytest.mark.parametrize("columns", ["scores", "none", "coverage", "about", "licence,total"])
 def test_every_choice_of_columns_has_the_three_numbers_and_folds_the_rest(site: Opened, columns: str) -> None:
     text = page(site, f"{BOARD}&columns={columns}&models={entry_of(site, 'Aurora')}")
-    for header in (">Rank<", ">Mean<", ">Over a fair model<"):
+    for header in (">Rank<", ">Mean<", ">By chance<"):
         assert header in text
     assert text.count('<details class="fold">') == 1
     folded = re.findall(r"<dt>([a-z ]+)</dt><dd>", text[text.index('class="fold"') : text.index("</tbody>")])
@@ -239,7 +239,7 @@ def test_no_script_stands_in_a_page(site: Opened) -> None:
 def test_a_partial_score_is_marked_and_its_coverage_has_columns(site: Opened) -> None:
     chosen = f"{BOARD}&models={entry_of(site, 'Partial')}"
     text = page(site, chosen)
-    assert '0.2500<span class="below">incomplete</span>' in text
+    assert '<span class="below">could be 0.2000 to 0.5000: 20 % missing</span>' in text
     assert "<dt>state</dt><dd>incomplete</dd>" in text  # of the total, folded away
     coverage = page(site, f"{chosen}&columns=coverage")
     assert "80.0 %" in coverage

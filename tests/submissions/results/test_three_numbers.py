@@ -59,7 +59,8 @@ def test_a_value_shows_itself_its_interval_what_is_missing_and_what_chance_gives
         (0.4, 0.5, 100, "could be 0.40 to 0.50: unusable answers at their best and worst"),
         (0.4, None, 55, "could be 0.40 or more: 45 % missing"),
         (None, 0.7, 55, "could be 0.70 or less: 45 % missing"),
-        (None, None, 55, ""),
+        (None, None, 55, "45 % missing or unusable"),
+        (0.4, None, 100, ""),
         (None, None, 0, ""),  # printed figures have neither bounds nor counts
     ],
 )
