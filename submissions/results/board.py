@@ -1,8 +1,8 @@
 """The rows of a board: published figures and scored results in one order. The command and the Space both show these.
 
-Rows stand by class (`row_classes`), and each class has ranks of its own: no handed-in answer can take the rank of a
-verified row or of a printed one. Ranks go by the worst case (design, invariant 2). What is not ranked stands below the
-ranked rows of its class, with every reason.
+Rows stand by class (`row_classes`), and each class has ranks of its own. On the Space what is handed in has none until
+a maintainer released it. Ranks go by the worst case (design, invariant 2). What is not ranked stands below the ranked
+rows of its class, with every reason.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ def board(
     standard = find_standard(find_benchmark(benchmark), standard).name
     changed = check_adjustment(benchmark, standard, adjustment)
     scored = {entry(result): result for result in results}
-    rows = [*published_rows(benchmark, standard), *(scored_row(scored[name], standard) for name in sorted(scored))]
+    named = (row_with(scored_row(scored[name], standard), own="scored here") for name in sorted(scored))
+    rows = [*published_rows(benchmark, standard), *named]
     rows = [adjusted_row(row, benchmark, standard, changed) for row in rows]
     return tiered(ranked(rows, benchmark, standard), benchmark, standard, changed)
 
@@ -235,11 +236,11 @@ def ranked(rows: Iterable[Row], benchmark: str, standard: str = "") -> list[Row]
     rows = list(rows)
     groups = sorted({row.group for row in rows}, reverse=True)  # the newest revision first, printed rows last
 
-    def order(row: Row) -> tuple[int, bool, str, int, float, str, str]:
+    def order(row: Row) -> tuple[int, bool, bool, str, int, float, str, str]:
         value = value_of(row)
         number = math.inf if value is None else sign * value
         name, place = row.model.casefold(), groups.index(row.group)
-        return ORDER[row.row_class], row.ranked is None, row.cohort, place, number, name, row.entry
+        return ORDER[row.row_class], bool(row.copy_of), row.ranked is None, row.cohort, place, number, name, row.entry
 
     rows = sorted(rows, key=order)
     signed: dict[tuple[RowClass, str, str], list[float]] = {}

@@ -65,7 +65,7 @@ def ranking(
             head = CLASSES[row.row_class].title + (f" ({row.cohort or 'not known'})" if cohort else "")
             above = grouped[place - 1] if place else None
             new = above is None or (above.row_class, above.cohort) != (row.row_class, row.cohort)
-            colour = GREY if row.provenance == "baseline" else BLUE
+            colour = GREY if row.row_class == "baseline" else BLUE
             mark = dot(source, row, numbers[row.entry], digits, scale, colour=colour)
             dots.append(Line(plain(row.model) or "(no name)", [mark], head if new else ""))
         plot = DotPlot(dots, ends_of(dots, top), f"{title}; {better} is better")
