@@ -140,7 +140,9 @@ def _shares(ours: NDArray[np.uint8], theirs: Mapping[Baseline, NDArray[np.int64]
     names = [name for name in NAMES if name != _DRAWN]
     by_chance = np.array([(theirs[_DRAWN] == theirs[name]).mean() for name in names])
     both = np.array([[(theirs[name] == theirs[other]).mean() for other in names] for name in names])
-    weights, _ = nnls(both - by_chance[:, None], np.array([(ours == theirs[name]).mean() for name in names]) - by_chance)
+    weights, _ = nnls(
+        both - by_chance[:, None], np.array([(ours == theirs[name]).mean() for name in names]) - by_chance
+    )
     return dict(zip(names, map(float, weights), strict=True))
 
 

@@ -42,7 +42,9 @@ CLASSES: Mapping[RowClass, ClassAbout] = {
         "row.",
         "released",
     ),
-    "baseline": ClassAbout("Baselines", "Trivial models, and copies and mixtures of them; they take no rank.", "baselines"),
+    "baseline": ClassAbout(
+        "Baselines", "Trivial models, and copies and mixtures of them; they take no rank.", "baselines"
+    ),
 }
 """Class -> what it means, in the order in which a board shows them: no row stands above one of an earlier class."""
 LEADING: Collection[RowClass] = ("verified", "printed")
