@@ -14,7 +14,6 @@ from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row, row_with
 from fairspace.submissions.results.row_errors import keep_errors
 
-
 OWN_RUN = "run by us, not re-run"
 PUBLISHED_ANSWERS = "answers published by the paper's authors, scored by us"
 

@@ -59,7 +59,8 @@ def badge(request: Request, benchmark: str, entry: str, standard: str = "") -> R
     shown = _shown(space_of(request).state, view, standard, entry)
     left = f"{view.title} {standard}{' draft' if draft_of(benchmark, standard) else ''}"
     model = shortened(plain(shown.row.model), 60)
-    right = " · ".join(filter(None, (shown.verdict, shortened(plain(shown.row.copy_of or shown.row.claim), 40))))
+    whose = shortened(plain(shown.row.copy_of or shown.row.claim), 40) if shown.kind == "unranked" else ""
+    right = " · ".join(filter(None, (shown.verdict, whose)))
     text = ENVIRONMENT.get_template("badge.svg.jinja").render(
         left=left,
         right=right,

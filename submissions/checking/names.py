@@ -27,7 +27,10 @@ _BLANK = set("\u115f\u1160\u2800\u3164\uffa0")
 _WORD = re.compile(r"[^\W_]+")
 _ALIKE = str.maketrans("01i", "oll")
 _FORMS = frozenset(
-    "ag bv co company corp corporation foundation gmbh inc incorporated labs limited llc llp ltd plc pbc sa sarl ai".split()
+    (
+        *("ag", "ai", "bv", "co", "company", "corp", "corporation", "foundation", "gmbh", "inc", "incorporated"),
+        *("labs", "limited", "llc", "llp", "ltd", "pbc", "plc", "sa", "sarl"),
+    )
 )
 """Words that an organisation's name has with or without."""
 _HUB = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,95})/[A-Za-z0-9][A-Za-z0-9._-]{0,95}")

@@ -222,8 +222,8 @@ def ranking_of(row: Row, bench: Benchmark, standard: str) -> str:
 def ranked(rows: Iterable[Row], benchmark: str, standard: str = "") -> list[Row]:
     """Rows by class with their ranks, best first within each cohort and group, then the unranked ones of the class.
 
-    Equal numbers share a rank. A baseline takes no rank: it is a line to compare with, not a model. What is unranked
-    stands by its value, and last if it has none.
+    Equal numbers share a rank. A baseline takes no rank: it is a line to compare with, not a model. Nor does a row that
+    was handed in, before it is verified or released. What is unranked stands by its value, and last if it has none.
     """
     bench = find_benchmark(benchmark)
     sign, standard = -1.0 if bench.higher_is_better else 1.0, standard or bench.default
@@ -245,11 +245,11 @@ def ranked(rows: Iterable[Row], benchmark: str, standard: str = "") -> list[Row]
     rows = sorted(rows, key=order)
     signed: dict[tuple[RowClass, str, str], list[float]] = {}
     for row in rows:
-        if row.ranked is not None and row.provenance != "baseline":
+        if row.ranked is not None and row.takes_rank:
             signed.setdefault(row.ranked_with, []).append(sign * row.ranked)
     return [
         row_with(row, rank=bisect_left(signed[row.ranked_with], sign * row.ranked) + 1)
-        if row.ranked is not None and row.provenance != "baseline"
+        if row.ranked is not None and row.takes_rank
         else row
         for row in rows
     ]

@@ -13,7 +13,7 @@ preferences that differ. The test is chi-squared over the parts of the items' na
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 

@@ -98,6 +98,11 @@ class Row:
         return "verified" if self.verified else "own" if self.own else "handed in"
 
     @property
+    def takes_rank(self) -> bool:
+        """Whether somebody answers for the row: what is handed in ranks only once it is verified or released."""
+        return self.row_class in ("verified", "own", "printed") or (self.row_class == "handed in" and self.released)
+
+    @property
     def visibility(self) -> Visibility:
         """The evidence for the row's figures; a baseline's answers were scored here."""
         if self.provenance == "published":
@@ -110,7 +115,7 @@ class Row:
 
     @property
     def claim(self) -> str:
-        """Whose model it is: its proved owner, or who claims that these are its answers; '' where nobody need claim it."""
+        """Whose model it is: its proved owner, or who claims it; '' where nobody need claim it."""
         if self.owner:
             return f"handed in for {self.owner}, its owner"
         if self.own or self.verified or self.provenance != "scored here":

@@ -38,8 +38,7 @@ CLASSES: Mapping[RowClass, ClassAbout] = {
     ),
     "handed in": ClassAbout(
         "Submitted",
-        "Scored here from answers that somebody handed in. No rank until the maintainers rerun the model or release the "
-        "row.",
+        "Scored here from answers that somebody handed in. No rank until a rerun agrees or a maintainer releases it.",
         "released",
     ),
     "baseline": ClassAbout(
