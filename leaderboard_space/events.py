@@ -41,7 +41,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 - failed: a submission could not be scored; it is no fault that could be told, and counts for a quota of its own.
 - withdrawn, restored: a maintainer took a row off the board, with a reason, or put it back.
 - verified, unverified: a maintainer ran the model again and found the same, or took that back.
-- released: a maintainer let a row out of quarantine, which has a rank from here on.
+- released: a maintainer let a submitted row have a rank, from here on.
 - lost: stands in place of a line that was damaged, and whose event nothing could tell any more.
 - mended: a maintainer mended the log; which lines were altered, lost and rebuilt.
 - revoked: a token, or all that a user had made until then, are no longer valid.

@@ -10,8 +10,8 @@ from fairspace.leaderboard_space.log_state import Entry, LogState
 from fairspace.leaderboard_space.same_answers import SameAnswers
 from fairspace.submissions.results.attempts import allow_for_attempts
 from fairspace.submissions.results.board import keep_out
-from fairspace.submissions.results.quarantine import IN_QUARANTINE, quarantined
 from fairspace.submissions.results.row import Row, row_with
+from fairspace.submissions.results.row_classes import UNRANKED
 
 
 @dataclass(frozen=True)
@@ -20,26 +20,24 @@ class Shown:
 
     Args:
         entries: in the order of the log.
-        copied: entry -> why it has no rank: a copy, or an earlier attempt.
-        alike: entry -> why it waits for a maintainer.
-        released: those that a maintainer let out of quarantine.
+        baselines: entry -> the bundled baselines whose answers it has, in words.
+        reasons: entry -> why it has no rank beside that it waits: a copy, too like another row, or an earlier attempt.
     """
 
     entries: Sequence[Entry]
-    copied: Mapping[str, str]
-    alike: Mapping[str, str]
-    released: frozenset[str]
+    baselines: Mapping[str, str]
+    reasons: Mapping[str, str]
 
     @classmethod
     def of(cls, folded: LogState, entries: Sequence[Entry]) -> Shown:
         """What the log says of entries."""
-        copied = earlier_attempts(folded.attempts, entries) | copies(folded.same, entries)
-        released = frozenset(logged.entry for logged in entries if logged.released)
-        return cls(entries, copied, too_alike(folded.same, entries), released)
+        marks = baseline_copies(folded.same, entries)
+        reasons = too_alike(folded.same, entries) | earlier_attempts(folded.attempts, entries)
+        return cls(entries, marks, reasons | copies(folded.same, entries) | marks)
 
 
 def without_ranks(rows: Sequence[Row], attempts: Attempts, shown: Shown, benchmark: str, standard: str) -> list[Row]:
-    """The rows of a board; copies, earlier attempts and rows in quarantine have no rank and say why.
+    """The rows of a board; what was handed in has a rank only if it was verified or released, and is no copy.
 
     Args:
         rows: of the board, with the numbers that ranks go by.
@@ -48,14 +46,15 @@ def without_ranks(rows: Sequence[Row], attempts: Attempts, shown: Shown, benchma
         benchmark: of the board.
         standard: of the board.
     """
-    copied = shown.copied
-    kept = [keep_out(row, copied[row.entry]) if row.entry in copied else row for row in rows]
-    kept = allow_for_attempts([_counted(row, attempts) for row in kept], benchmark, standard)
-    waiting = {
-        **shown.alike,
-        **dict.fromkeys(quarantined(kept, benchmark, standard, shown.released), IN_QUARANTINE),
-    }
-    return [keep_out(row, waiting[row.entry]) if row.entry in waiting else row for row in kept]
+    kept = []
+    for row in rows:
+        reason = shown.reasons.get(row.entry, "")
+        if mark := shown.baselines.get(row.entry, ""):
+            row = row_with(row, copy_of=mark)
+        elif row.row_class == "handed in" and not row.released:
+            reason = f"{UNRANKED}; {reason}" if reason else UNRANKED
+        kept.append(_counted(keep_out(row, reason) if reason else row, attempts))
+    return allow_for_attempts(kept, benchmark, standard)
 
 
 def earlier_attempts(attempts: Attempts, shown: Iterable[Entry]) -> dict[str, str]:
@@ -80,8 +79,14 @@ def _counted(row: Row, attempts: Attempts) -> Row:
     return row_with(row, **about, remarks=(*row.remarks, *remark))
 
 
+def baseline_copies(same: SameAnswers, shown: Iterable[Entry]) -> dict[str, str]:
+    """Entry -> the bundled baselines whose answers it has, in words; for none that was verified or released."""
+    firsts = {logged.entry: same.first.get(logged.entry, "") for logged in shown if not _is_vouched(logged)}
+    return {entry: same.baselines[first] for entry, first in firsts.items() if first in same.baselines}
+
+
 def copies(same: SameAnswers, shown: Iterable[Entry]) -> dict[str, str]:
-    """Entry -> why it has no rank: it has the answers of a bundled baseline, or of another row.
+    """Entry -> why it has no rank: it has the answers of another row.
 
     Of rows with the same answers the first one on the board keeps its rank, or the one that is verified. Where its
     account handed them in again under the same model name, that is the same row, and the newest of these keeps it.
@@ -95,40 +100,38 @@ def copies(same: SameAnswers, shown: Iterable[Entry]) -> dict[str, str]:
         if (first := same.first.get(logged.entry)) is not None:
             groups.setdefault(first, []).append(logged)
     reasons = {}
-    for first, members in groups.items():
+    for members in groups.values():
         verified = [logged for logged in members if logged.verified]
         kept = verified[0] if verified else [logged for logged in members if _who(logged) == _who(members[0])][-1]
-        baseline = same.baselines.get(first)
-        for logged in members:
-            if baseline:
-                reasons[logged.entry] = f"the answers of the bundled baseline {baseline}, which has no rank"
-            elif logged is not kept:
-                reasons[logged.entry] = f"the same answers as row {kept.entry}, which has the rank"
+        others = (logged.entry for logged in members if logged is not kept)
+        reasons |= dict.fromkeys(others, f"the same answers as row {kept.entry}")
     return reasons
 
 
 def too_alike(same: SameAnswers, shown: Sequence[Entry]) -> dict[str, str]:
-    """Entry -> why it waits for a maintainer: its answers are more like others' than those of two models are by nature.
+    """Entry -> why a maintainer must look: its answers are more like another row's than two models' are by nature.
 
-    Verified and released rows do not wait, and neither does a row for another one of its own account and model, nor for
-    one that is no longer on the board. Arguments as of `copies`.
+    Not so for verified and released rows, for a row beside another one of its own account and model, nor for one beside
+    a row that is no longer on the board. Arguments as of `copies`.
     """
     by_entry = {logged.entry: logged for logged in shown}
     reasons = {}
     for logged in shown:
         alike = same.alike.get(logged.entry)
-        if alike is None or logged.verified or logged.released:
+        if alike is None or _is_vouched(logged):
             continue
         other = by_entry.get(alike.entry)
-        if alike.baseline or (other is not None and _who(other) != _who(logged)):
+        if other is not None and _who(other) != _who(logged):
             reasons[logged.entry] = (
-                "in quarantine, waiting for a maintainer: its answers are like those of the bundled baseline "
-                f"{alike.baseline}, changed in part"
-                if alike.baseline
-                else f"in quarantine, waiting for a maintainer: its answers are more like those of row {alike.entry} "
-                f"than two models' are by nature (kappa {alike.kappa:.2f})"
+                f"its answers are more like those of row {alike.entry} than two models' are by nature "
+                f"(kappa {alike.kappa:.2f})"
             )
     return reasons
+
+
+def _is_vouched(logged: Entry) -> bool:
+    """Whether a maintainer verified or released the row."""
+    return logged.verified is not None or logged.released is not None
 
 
 def _who(logged: Entry) -> tuple[str, str]:

@@ -108,7 +108,8 @@ class Entry:
         withdrawn: why it is not on the board, None if it is.
         verified: the maintainers ran the model again; None if they did not.
         errors: standard -> errors of the scores under it, made with the result; none in older logs.
-        released: a maintainer let the row out of quarantine, or would; None if nobody did.
+        released: a maintainer let the row have a rank; None if nobody did.
+        own: whether the maintainers scored it themselves.
     """
 
     entry: str
@@ -123,6 +124,7 @@ class Entry:
     verified: Mark | None = None
     errors: Mapping[str, Errors] = field(default_factory=dict)
     released: Mark | None = None
+    own: bool = False
 
 
 @dataclass
@@ -227,6 +229,7 @@ def _result(folded: LogState, event: Event) -> None:
             body["sha256"],
             folded.shared.result(body["result"]),
             errors={name: packed_errors(of, folded.shared.alike) for name, of in body.get("errors", {}).items()},
+            own=body.get("own", False),
         )
         folded.entries[logged.entry] = logged
         folded.same.add(logged.entry, logged.result, body.get("identity", {}))

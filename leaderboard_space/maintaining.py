@@ -38,7 +38,7 @@ def restore(state: State, entry: str, user: User, reason: str) -> Event:
 
 
 def release(state: State, entry: str, user: User, reason: str) -> Event:
-    """Let a row out of quarantine; the reason says why its score can be believed. Errors: as `_mark`."""
+    """Let a submitted row have a rank; the reason says why its score can be believed. Errors: as `_mark`."""
     return _mark(state, "released", entry, user, reason)
 
 

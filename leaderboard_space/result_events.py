@@ -27,7 +27,12 @@ def result_key(result: Result) -> str:
 
 
 def result_draft(
-    result: Result, user: str = "", organisation: str = "", identity: Mapping[str, Any] | None = None
+    result: Result,
+    user: str = "",
+    organisation: str = "",
+    identity: Mapping[str, Any] | None = None,
+    *,
+    own: bool = False,
 ) -> tuple[Draft, dict[str, bytes]]:
     """The event that adds a result to the board, and its file. UsageError: unknown benchmark.
 
@@ -36,6 +41,7 @@ def result_draft(
         user: who handed it in; '' for nobody.
         organisation: on whose behalf.
         identity: of its answers, as `read_identity` gives it; where there is none, only equal answers are noticed.
+        own: whether the maintainers scored it themselves, and nobody handed it in.
     """
     key = result_key(result)
     content = result.dumps().encode()
@@ -51,13 +57,14 @@ def result_draft(
         "result": data,
         **_errors(result),
         **({"identity": identity} if identity else {}),
+        **({"own": True} if own else {}),
     }
     return Draft("result", f"result:{key}", body), {result_path(result.benchmark, key): content}
 
 
 def add_result(storage: Storage, result: Result) -> Event:
     """Add a result that was not submitted; a second time changes nothing. Errors: as `Storage.append`."""
-    draft, files = result_draft(result)
+    draft, files = result_draft(result, own=True)
     return storage.append([draft], files)[0]
 
 

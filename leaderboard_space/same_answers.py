@@ -10,6 +10,7 @@ import numpy as np
 
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.results.answer_sketch import FEWEST, Bytes, kappas, likeness, read_sketch
+from fairspace.submissions.results.known_answers import LikeBaseline
 from fairspace.submissions.results.result import Result
 
 Sketch = tuple[Bytes, Bytes]
@@ -21,13 +22,11 @@ class Alike:
 
     Args:
         kappa: of a task whose answers are alike.
-        entry: of the other row; '' for a bundled baseline.
-        baseline: its name; '' for another row.
+        entry: of the other row.
     """
 
     kappa: float
     entry: str = ""
-    baseline: str = ""
 
 
 @dataclass
@@ -63,7 +62,7 @@ class SameAnswers:
 
     Args:
         first: entry -> the first entry of its group.
-        baselines: first entry of a group -> the bundled baseline whose answers the group has.
+        baselines: first entry of a group -> the bundled baselines whose answers the group has, in words.
         alike: entry -> what its answers are too alike to be taken for a model's of its own.
     """
 
@@ -87,10 +86,7 @@ class SameAnswers:
             return
         first = self._digests.get((result.benchmark, digest)) or self._like(entry, result, identity)
         if (like := identity.get("baseline")) is not None and first == entry:
-            if like["is_same"]:
-                self.baselines[entry] = like["baseline"]
-            else:
-                self.alike[entry] = Alike(like["kappa"], baseline=like["baseline"])
+            self.baselines[entry] = LikeBaseline(**like).words
         self._digests[result.benchmark, digest] = first
         self.first[entry] = first
 

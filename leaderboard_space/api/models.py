@@ -62,7 +62,7 @@ class ValueModel(BaseModel):
 
 ROW = (
     *("entry", "rank", "model", "organisation", "provenance", "row_class", "visibility", "source"),
-    *("submitter", "owner", "claim", "attempt", "account_attempt"),
+    *("submitter", "owner", "claim", "copy_of", "attempt", "account_attempt"),
     *("cohort", "protocol", "group", "ranked", "unranked"),
     *("remarks", "labels", "tier", "rank_range", "no_tier", "chances"),
 )

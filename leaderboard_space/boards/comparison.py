@@ -158,7 +158,7 @@ def facts(rows: Sequence[Row]) -> dict[str, list[str]]:
     return {
         "Organisation": [plain(row.organisation) or "not stated" for row in rows],
         "Evidence": [behind(row, row.scores.values()) for row in rows],
-        "Submitted by": [plain(row.submitter) or "–" for row in rows],
+        "Whose answers": [plain(row.copy_of or row.claim) or "–" for row in rows],
         "Proved owner": [plain(row.owner) or "–" for row in rows],
         "Class": [CLASSES[row.row_class].title for row in rows],
         "Rank": [_rank(row) for row in rows],
@@ -174,7 +174,7 @@ def facts(rows: Sequence[Row]) -> dict[str, list[str]]:
 
 def _rank(row: Row) -> str:
     if row.rank is not None:
-        return f"{row.rank} among those {CLASSES[row.row_class].among}"
+        return f"{row.rank} among the rows {CLASSES[row.row_class].among}"
     return "a baseline, not ranked" if row.provenance == "baseline" and row.ranked is not None else "not ranked"
 
 

@@ -18,11 +18,11 @@ from fairspace.submissions.benchmarks.published import COMPUTED
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.row_classes import CLASSES, RowClass
+from fairspace.submissions.results.row_classes import CLASSES, LEADING, RowClass
 from fairspace.submissions.results.row_errors import with_errors
 
 MOST = 5
-"""Models of a small chart that are verified or printed, or one more; of those handed in, the best of each cohort."""
+"""Models of a small chart, or one more where classes and cohorts divide them."""
 RankedWith = tuple[RowClass, str, str]
 CHANCE = "baseline: random"
 """Name of the bundled baseline whose score is what chance gives."""
@@ -147,15 +147,12 @@ def front(view: View, standard: str, board: Iterable[Row]) -> Front:
 
 
 def _best(view: View, board: Iterable[Row]) -> list[Row]:
-    """The rows of a small chart, those that were handed in last; what has no rank is in it only if it is printed."""
-    fit = (
-        row for row in board if (row.rank is not None or row.row_class == "printed") and _score(view, row) is not None
-    )
+    """The rows of a small chart, verified and printed ones; what has no rank is in it only if it is printed."""
+    leading = (row for row in board if row.row_class in LEADING and _score(view, row) is not None)
+    fit = (row for row in leading if row.rank is not None or row.row_class == "printed")
     groups = [list(members) for _, members in groupby(fit, lambda row: row.ranked_with)]
-    sure = [rows for rows in groups if rows[0].row_class != "handed in"]
-    most = -(-MOST // max(1, len(sure)))
-    best = [row for rows in sure for row in rows[:most]]
-    return best + [rows[0] for rows in groups if rows not in sure]
+    most = -(-MOST // max(1, len(groups)))
+    return [row for rows in groups for row in rows[:most]]
 
 
 def _score(view: View, row: Row) -> float | None:
@@ -166,7 +163,7 @@ def _score(view: View, row: Row) -> float | None:
 
 def _chance(view: View, row: Row) -> float | None:
     """What random answers score, if the row is theirs."""
-    return _score(view, row) if row.row_class == "baseline" and row.model == CHANCE else None
+    return _score(view, row) if row.provenance == "baseline" and row.model == CHANCE else None
 
 
 def _words(view: View, leaders: Sequence[Row], ranked: Mapping[RankedWith, int], higher: bool) -> str:

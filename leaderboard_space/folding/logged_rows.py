@@ -7,10 +7,21 @@ from dataclasses import replace
 
 from fairspace.leaderboard_space.folding.packed_values import Alike, PackedValues
 from fairspace.leaderboard_space.log_state import Entry
+from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.names import owner_of
 from fairspace.submissions.results.board import logged_row
+from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row, row_with
 from fairspace.submissions.results.row_errors import keep_errors
+
+OWN_RUN = "run by us, not re-run"
+PUBLISHED_ANSWERS = "answers published by the paper's authors, scored by us"
+
+
+def _is_published(result: Result) -> bool:
+    """Whether the answers are to prompts of the authors, which only they have asked."""
+    revision = result.signature.get("dataset_revision", "")
+    return any(revision in task.named_in for task in benchmark(result.benchmark).tasks)
 
 
 class LoggedRows:
@@ -31,9 +42,13 @@ class LoggedRows:
         if row is None:
             accounts = tuple(filter(None, (logged.user, logged.organisation)))
             owner = owner_of(str(logged.result.meta.get("model", "")), accounts)
-            row = self._packed(replace(logged_row(logged.result, standard), submitter=logged.user, owner=owner))
+            own = "" if not logged.own else PUBLISHED_ANSWERS if _is_published(logged.result) else OWN_RUN
+            row = replace(logged_row(logged.result, standard), submitter=logged.user, owner=owner, own=own)
+            row = self._packed(row)
             self.put(logged, {standard: row})
-        return row_with(row, verified=True) if logged.verified else row
+        if logged.verified or logged.released:
+            return row_with(row, verified=logged.verified is not None, released=logged.released is not None)
+        return row
 
     def put(self, logged: Entry, rows: Mapping[str, Row]) -> None:
         """Keep rows that `of` made, by standard; their errors are those that were logged with the result."""

@@ -20,7 +20,7 @@ EVENTS = 30
 ACTIONS = {
     "Withdraw the row": maintaining.withdraw,
     "Restore the row": maintaining.restore,
-    "Release the row from quarantine": maintaining.release,
+    "Release the row: let it have a rank": maintaining.release,
     "Mark as rerun by maintainers": maintaining.verify,
     "Take the verification back": maintaining.unverify,
 }

@@ -59,12 +59,14 @@ def badge(request: Request, benchmark: str, entry: str, standard: str = "") -> R
     shown = _shown(space_of(request).state, view, standard, entry)
     left = f"{view.title} {standard}{' draft' if draft_of(benchmark, standard) else ''}"
     model = shortened(plain(shown.row.model), 60)
+    whose = shortened(plain(shown.row.copy_of or shown.row.claim), 40) if shown.kind == "unranked" else ""
+    right = " · ".join(filter(None, (shown.verdict, whose)))
     text = ENVIRONMENT.get_template("badge.svg.jinja").render(
         left=left,
-        right=shown.verdict,
-        title=f"{model} on fairspace, {view.title}, standard {named_standard(benchmark, standard)}: {shown.verdict}",
+        right=right,
+        title=f"{model} on fairspace, {view.title}, standard {named_standard(benchmark, standard)}: {right}",
         left_width=round(SIGN * len(left)),
-        right_width=round(SIGN * len(shown.verdict)),
+        right_width=round(SIGN * len(right)),
         left_colour=LEFT,
         right_colour=COLOURS[shown.kind],
     )

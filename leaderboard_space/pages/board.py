@@ -58,11 +58,13 @@ class Part:
         title: their class, and what their ranks are counted within.
         means: of the class, where its first rows stand; else ''.
         rows: in their order.
+        row_class: of all of them.
     """
 
     title: str
     means: str
     rows: Sequence[Row]
+    row_class: RowClass
 
     @property
     def size(self) -> int:
@@ -86,11 +88,12 @@ def board(request: Request) -> Response:
     pages = max(1, -(-count // PAGE))
     number = min(query.page, pages)
     first, last = PAGE * (number - 1), min(PAGE * number, count)
-    baselines = selected[count:] if number == 1 else []
+    baselines = selected[count:][:PAGE] if number == 1 else []
     shown = with_errors([*selected[first:last], *baselines], query.standard, query.adjustment)
     models, baselines = shown[: last - first], shown[last - first :]
     columns = table.choice.chosen(query.columns)
     entries, keys = {row.entry for row in shown}, {column.key for column in columns}
+    parts = _parts(models, view.cohort, in_order=query.sort in ("", "rank"))
     marked = {note for (entry, key), note in table.numbers.items() if entry in entries and key in keys}
     return page(
         request,
@@ -108,7 +111,8 @@ def board(request: Request) -> Response:
         heads=_headers(query, table, columns),
         columns=columns,
         protocols=table.protocols,
-        parts=_parts(models, view.cohort, in_order=query.sort in ("", "rank")),
+        parts=[part for part in parts if part.row_class != "handed in"],
+        submitted=[part for part in parts if part.row_class == "handed in"],
         baselines=_parts(baselines, "", in_order=False),
         classes=CLASSES,
         none_verified=none_verified(table.classes),
@@ -164,7 +168,7 @@ def _parts(rows: Sequence[Row], cohorts: str, *, in_order: bool) -> list[Part]:
             title = f"{title} · {group}"
         title = title if ranked or row_class == "baseline" else f"{title} · not ranked"
         means = about.means if place == 0 or grouped[place - 1][0][0] != row_class else ""
-        parts.append(Part(title, means, members))
+        parts.append(Part(title, means, members, row_class))
     return parts
 
 

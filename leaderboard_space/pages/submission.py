@@ -16,6 +16,7 @@ from fairspace.leaderboard_space.web.identity import current_user, space_of
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row_classes import CLASSES
 from fairspace.submissions.results.row_errors import with_errors
 
 router = APIRouter(include_in_schema=False)
@@ -80,6 +81,7 @@ def submission_page(request: Request, name: str) -> Response:
         standing=standing(space, stored),
         submission=stored,
         row=row,
+        among=CLASSES[row.row_class].among if row is not None else "",
         scores=value_lines(row.scores.values(), row, stored.benchmark) if row is not None else [],
         withdrawn=logged.withdrawn if logged is not None else None,
         reload=RELOAD_SECONDS if stored.outcome == "waiting" else 0,

@@ -41,7 +41,7 @@ def answer_codes(submission: Submission) -> Codes:
     for rows in read_rows(submission, bench):
         if rows.task in telling:
             there = rows.readings.place >= 0
-            items = _items(rows.task, rows.rows)[there]
+            items = item_hashes(rows.task, rows.rows)[there]
             if any(isinstance(reading.value, Mapping) for reading in rows.readings.distinct):
                 parts.append(_of_texts(telling.index(rows.task), items, rows.rows["answer"].filter(pa.array(there))))
             else:
@@ -75,7 +75,7 @@ def _of_images(task: int, name: str, table: pa.Table) -> Codes:
     columns = [pc.fill_null(pc.cast(table[column], pa.string()), "") for column in there]
     texts = pc.binary_join_element_wise(*columns, "|").combine_chunks().dictionary_encode()
     codes = np.array([*map(_byte, texts.dictionary.to_pylist()), 0], np.uint8)
-    return _coded(task, _items(name, table), codes[np.asarray(texts.indices)])
+    return _coded(task, item_hashes(name, table), codes[np.asarray(texts.indices)])
 
 
 def _of_texts(task: int, items: Words, texts: pa.ChunkedArray) -> Codes:
@@ -94,7 +94,7 @@ def _of_texts(task: int, items: Words, texts: pa.ChunkedArray) -> Codes:
     return _coded(task, mixed(items[:, None] ^ keys).ravel(), codes.ravel())
 
 
-def _items(task: str, rows: pa.Table) -> Words:
+def item_hashes(task: str, rows: pa.Table) -> Words:
     """(n,) a hash of task, id and sample of each row."""
     from pandas.util import hash_array  # half a second, which a start of the Space need not take
 

@@ -26,6 +26,13 @@ _JOINERS = "\u200c\u200d"
 _BLANK = set("\u115f\u1160\u2800\u3164\uffa0")
 _WORD = re.compile(r"[^\W_]+")
 _ALIKE = str.maketrans("01i", "oll")
+_FORMS = frozenset(
+    (
+        *("ag", "ai", "bv", "co", "company", "corp", "corporation", "foundation", "gmbh", "inc", "incorporated"),
+        *("labs", "limited", "llc", "llp", "ltd", "pbc", "plc", "sa", "sarl"),
+    )
+)
+"""Words that an organisation's name has with or without."""
 _HUB = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,95})/[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
 
 
@@ -33,6 +40,17 @@ def skeleton(name: str) -> str:
     """What a name looks like; '' for one without letters and digits."""
     latin = "".join(_latin().get(mark, mark) for mark in unicodedata.normalize("NFKC", name))
     return "".join(filter(str.isalnum, latin.casefold())).translate(_ALIKE)
+
+
+def organisation_skeletons(name: str) -> set[str]:
+    """The organisation's name as `skeleton` gives it: whole, and without legal forms; "Open AI Inc." is "OpenAI"."""
+    words = re.findall(r"[^\s,()]+", unicodedata.normalize("NFKC", name))
+    kept = list(words)
+    ways = {skeleton(name)}
+    while len(kept) > 1 and kept[-1].casefold().replace(".", "") in _FORMS:
+        kept.pop()
+        ways.add(skeleton(" ".join(kept)))
+    return ways - {""}
 
 
 def check_names(meta: SubmissionMeta, faults: Collector) -> None:
@@ -71,8 +89,8 @@ def taken_names(model: str, organisation: str, accounts: Collection[str] = ()) -
         expected = f"another name than that of a printed model, {printed[0]}"
         mend = "add the version or the date that was run, or hand it in for the organisation that owns the model"
         faults.append(Fault("NAME_TAKEN", f"{META}, model", show(model), expected, mend))
-    owner = organisations.get(skeleton(organisation))
-    if owner is not None and skeleton(organisation) not in proved:
+    owner = next((organisations[way] for way in organisation_skeletons(organisation) if way in organisations), None)
+    if owner is not None and not proved & organisation_skeletons(organisation):
         expected = f"an organisation that you belong to on the Hub; {owner} made a printed model"
         mend = "name who hands the answers in; whose model it is follows from `model`, written OWNER/NAME as on the Hub"
         faults.append(Fault("NAME_TAKEN", f"{META}, organisation", show(organisation), expected, mend))
@@ -134,4 +152,4 @@ def _printed() -> tuple[dict[str, tuple[str, list[str]]], dict[str, str]]:
     rows = [(row["model"], row["organisation"]) for row in table("models")]
     models = {skeleton(model): (model, organisation.split(" and ")) for model, organisation in rows}
     owners = {part for _, organisation in rows for part in (organisation, *organisation.split(" and "))}
-    return models, {skeleton(part): part for part in owners if skeleton(part)}
+    return models, {way: part for part in owners for way in organisation_skeletons(part)}

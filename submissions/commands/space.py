@@ -86,12 +86,12 @@ class RowAction(StrEnum):
 )
 def moderate(
     entry: Annotated[str, typer.Argument(help="Of the row: the end of its page's address.", metavar="ENTRY")],
-    action: Annotated[RowAction, typer.Argument(help="`release` lets it out of quarantine.")],
+    action: Annotated[RowAction, typer.Argument(help="`release` lets it have a rank.")],
     reason: Annotated[str, typer.Option(help="Why, for everybody; it stays in the public log.")],
     space: SpaceOption,
     insecure: InsecureOption = False,
 ) -> None:
-    """Release a row from quarantine, withdraw or restore it, or take a verification back.
+    """Release a submitted row, so that it has a rank, withdraw or restore it, or take a verification back.
 
     FAIRSPACE_TOKEN holds a maintainer's token.
     """

@@ -1,8 +1,8 @@
 """The rows of a board: published figures and scored results in one order. The command and the Space both show these.
 
-Rows stand by class (`row_classes`), and each class has ranks of its own: no handed-in answer can take the rank of a
-verified row or of a printed one. Ranks go by the worst case (design, invariant 2). What is not ranked stands below the
-ranked rows of its class, with every reason.
+Rows stand by class (`row_classes`), and each class has ranks of its own. On the Space what is handed in has none until
+a maintainer released it. Ranks go by the worst case (design, invariant 2). What is not ranked stands below the ranked
+rows of its class, with every reason.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ def board(
     standard = find_standard(find_benchmark(benchmark), standard).name
     changed = check_adjustment(benchmark, standard, adjustment)
     scored = {entry(result): result for result in results}
-    rows = [*published_rows(benchmark, standard), *(scored_row(scored[name], standard) for name in sorted(scored))]
+    named = (row_with(scored_row(scored[name], standard), own="scored here") for name in sorted(scored))
+    rows = [*published_rows(benchmark, standard), *named]
     rows = [adjusted_row(row, benchmark, standard, changed) for row in rows]
     return tiered(ranked(rows, benchmark, standard), benchmark, standard, changed)
 
@@ -221,8 +222,8 @@ def ranking_of(row: Row, bench: Benchmark, standard: str) -> str:
 def ranked(rows: Iterable[Row], benchmark: str, standard: str = "") -> list[Row]:
     """Rows by class with their ranks, best first within each cohort and group, then the unranked ones of the class.
 
-    Equal numbers share a rank. A baseline takes no rank: it is a line to compare with, not a model. What is unranked
-    stands by its value, and last if it has none.
+    Equal numbers share a rank. A baseline takes no rank: it is a line to compare with, not a model. Nor does a row that
+    was handed in, before it is verified or released. What is unranked stands by its value, and last if it has none.
     """
     bench = find_benchmark(benchmark)
     sign, standard = -1.0 if bench.higher_is_better else 1.0, standard or bench.default
@@ -235,20 +236,20 @@ def ranked(rows: Iterable[Row], benchmark: str, standard: str = "") -> list[Row]
     rows = list(rows)
     groups = sorted({row.group for row in rows}, reverse=True)  # the newest revision first, printed rows last
 
-    def order(row: Row) -> tuple[int, bool, str, int, float, str, str]:
+    def order(row: Row) -> tuple[int, bool, bool, str, int, float, str, str]:
         value = value_of(row)
         number = math.inf if value is None else sign * value
         name, place = row.model.casefold(), groups.index(row.group)
-        return ORDER[row.row_class], row.ranked is None, row.cohort, place, number, name, row.entry
+        return ORDER[row.row_class], bool(row.copy_of), row.ranked is None, row.cohort, place, number, name, row.entry
 
     rows = sorted(rows, key=order)
     signed: dict[tuple[RowClass, str, str], list[float]] = {}
     for row in rows:
-        if row.ranked is not None and row.provenance != "baseline":
+        if row.ranked is not None and row.takes_rank:
             signed.setdefault(row.ranked_with, []).append(sign * row.ranked)
     return [
         row_with(row, rank=bisect_left(signed[row.ranked_with], sign * row.ranked) + 1)
-        if row.ranked is not None and row.provenance != "baseline"
+        if row.ranked is not None and row.takes_rank
         else row
         for row in rows
     ]

@@ -1,21 +1,31 @@
-"""The bundled baselines by their answers: recognised whatever they are called, from any seed, and partly changed.
+"""The bundled baselines by their answers: recognised whatever they are called, from any seed, changed and mixed.
 
 All coded answers are compared, none is drawn. A baseline whose answers follow from the items is made again and
-compared. One that answers everything alike is known by that. One that draws its answers has no answers of its own, so
-its rule is tested: answers that depend on what is asked agree with those of other baselines more or less often than
-answers that are drawn. Where answers are texts, a baseline's are known by its sentences, which it draws from a few.
+compared. One that answers everything alike is known by that. Where answers are texts, a baseline's are known by its
+sentences, which it draws from a few.
+
+A mixture takes a share of its answers from baselines and draws the rest. The shares are the non-negative least-squares
+solution of w in a_j = c_j + sum over k of w_k (b_jk - c_j), where a_j is how often the answers agree with baseline j,
+b_jk how often baseline k does, and c_j how often drawn answers do. Whether the rest is drawn shows in how often answers
+agree with a baseline: in a mixture that is the same for every statistic, occupation or person, and a model has
+preferences that differ. The test is chi-squared over the parts of the items' names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+from scipy.special import chdtrc
 
-from fairspace.submissions.answers.codes import Codes, answer_codes
-from fairspace.submissions.benchmarks.baselines import NAMES, Baseline, baseline_meta
+from fairspace.submissions.answers.codes import Codes, answer_codes, item_hashes
+from fairspace.submissions.benchmarks.baselines import NAMES, Baseline, baseline_meta, keys
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.benchmarks.task import TEXTS_ALIKE
 from fairspace.submissions.format.schema import Submission
@@ -25,35 +35,53 @@ from fairspace.submissions.results.answer_sketch import FEWEST, SAME, kappa, lik
 _DRAWN: Baseline = "random"
 _DEPENDING: tuple[Baseline, ...] = ("stereotyped", "balanced")
 """Their answers follow from what is asked."""
-_INDEPENDENT = 0.04
-"""Answers whose kappa with each of `_DEPENDING` is that close to the kappa of drawn answers, on average over all, do
-not depend on what is asked."""
-_ENOUGH = 1000
+_MIXED, _UNMIXED = 0.15, 0.04
+"""Share of `_DEPENDING` from which drawn answers are a mixture, and up to which they are `_DRAWN`; honest models lie
+between by nature."""
 _EVEN: Baseline = "balanced"
-_EVEN_ALIKE = 0.4
-"""It takes what is offered in turn, which no preference does. So `_ENOUGH` answers with this kappa are its in part.
-Models that always prefer one group, side or letter have .1 at most, and .19 among the five occupations of IRIS."""
+_EVEN_SHARE = 0.3
+"""It takes what is offered in turn, which no preference does: with this share, whatever the rest is."""
+_ENOUGH = 1000
+"""Answers of a task, from which on its shares are told."""
+_CHANCE = 1e-3
+"""Probability below which answers are not drawn."""
+_PER_CELL = 50
 _SENTENCES = 0.06
 """Texts with this kappa have sentences of a baseline."""
+Shares = Mapping[str, float]
 
 
 @dataclass(frozen=True)
 class LikeBaseline:
-    """What answers have in common with a bundled baseline.
+    """What answers have in common with the bundled baselines.
 
     Args:
-        baseline: its name.
+        baseline: name of the one that has most in common.
         kappa: of a task whose answers are alike; 1 where its rule is met.
         is_same: whether the answers are the baseline's in all tasks.
+        shares: baseline -> its share of a mixture.
+        is_drawn: whether the rest of the mixture is drawn.
     """
 
     baseline: str
     kappa: float
     is_same: bool
+    shares: Shares = field(default_factory=dict)
+    is_drawn: bool = True
+
+    @property
+    def words(self) -> str:
+        """The mark of a row, as in "mixture: 35 % of stereotyped, the rest drawn"."""
+        if not self.shares and self.baseline == _DRAWN and self.kappa == 1.0 and not self.is_same:
+            return "like random: no answer depends on what is asked"
+        if not self.shares:
+            return f"copy of {self.baseline}{'' if self.is_same else ', changed in part'}"
+        parts = " and ".join(f"{100 * share:.0f} % of {name}" for name, share in self.shares.items())
+        return f"mixture: {parts}, the rest {'drawn' if self.is_drawn else 'other answers'}"
 
 
 def like_baseline(codes: Codes, benchmark: str, revision: str) -> LikeBaseline | None:
-    """The bundled baseline that answers are like; None for none, and where it cannot answer the revision.
+    """The bundled baselines that answers are like; None for none, and where they cannot answer the revision.
 
     Args:
         codes: as `answer_codes` gives them.
@@ -63,30 +91,97 @@ def like_baseline(codes: Codes, benchmark: str, revision: str) -> LikeBaseline |
     alike = find_benchmark(benchmark).telling_tasks
     if not _has_baselines(benchmark, revision):
         return None
-    known = {name: baseline_codes(name, benchmark, revision) for name in NAMES}
+    bounds = [_SENTENCES if bound == TEXTS_ALIKE else bound for bound in alike.values()]
     found: list[LikeBaseline] = []
-    independent = {}
-    for name, theirs in known.items():
-        of_tasks = _kappas(codes, theirs, len(alike))
-        same, beyond = likeness(of_tasks, _bounds(name, codes, [*alike.values()]))
-        of_drawn = _kappas(known[_DRAWN], theirs, len(alike))
+    for name in NAMES:
+        theirs = baseline_codes(name, benchmark, revision)
+        same, beyond = likeness(_kappas(codes, theirs, len(alike)), bounds)
         same |= _is_constant(theirs) and _share(codes, theirs) >= SAME
         if same or beyond:
             found.append(LikeBaseline(name, beyond or 1.0, same))
-        apart = np.abs(np.subtract(of_tasks, of_drawn))
-        independent[name] = float(apart @ np.bincount(codes["task"], minlength=len(alike))) < _INDEPENDENT * len(codes)
-    if not found and len(codes) >= _ENOUGH and all(independent[name] for name in _DEPENDING):
-        return LikeBaseline(_DRAWN, 1.0, is_same=False)
-    return max(found, key=lambda like: (like.is_same, like.kappa), default=None)
+    best = max(found, key=lambda like: (like.is_same, like.kappa), default=None)
+    return best if best is not None and best.is_same else _mixture(codes, benchmark, revision) or best
 
 
-def _bounds(name: Baseline, codes: Codes, alike: Sequence[float]) -> list[float]:
-    """The kappa of each task from which answers are like a baseline's."""
-    bounds = [_SENTENCES if bound == TEXTS_ALIKE else bound for bound in alike]
-    if name != _EVEN:
-        return bounds
-    enough = np.bincount(codes["task"], minlength=len(alike)) >= _ENOUGH
-    return [min(bound, _EVEN_ALIKE) if many else bound for bound, many in zip(bounds, enough, strict=True)]
+def _mixture(codes: Codes, benchmark: str, revision: str) -> LikeBaseline | None:
+    """The mixture of baselines that answers to choices or images are; None for none.
+
+    Their rest must be drawn in every task, and one task must have the shares.
+    """
+    by_task: list[tuple[Shares, bool]] = []
+    for place, (task, alike) in enumerate(find_benchmark(benchmark).telling_tasks.items()):
+        ours = codes[codes["task"] == place]
+        if alike == TEXTS_ALIKE or len(ours) < _ENOUGH:
+            continue
+        theirs = {name: _answered(baseline_codes(name, benchmark, revision), place, ours) for name in NAMES}
+        shares = _shares(ours["code"], theirs)
+        depending = {name: shares[name] for name in _DEPENDING if shares[name] >= _UNMIXED}
+        by_task.append((depending, _is_drawn(ours, theirs, _parts(benchmark, task, revision))))
+    is_drawn = all(drawn for _, drawn in by_task)
+    shares = max((shares for shares, _ in by_task), key=lambda shares: sum(shares.values()), default={})
+    even = max((shares for shares, _ in by_task), key=lambda shares: shares.get(_EVEN, 0.0), default={})
+    if even.get(_EVEN, 0.0) >= _EVEN_SHARE:
+        return LikeBaseline(_EVEN, 1.0, is_same=False, shares=even, is_drawn=is_drawn)
+    if by_task and is_drawn and (not shares or sum(shares.values()) >= _MIXED):
+        return LikeBaseline(max(shares, key=shares.__getitem__, default=_DRAWN), 1.0, is_same=False, shares=shares)
+    return None
+
+
+def _answered(known: Codes, task: int, ours: Codes) -> NDArray[np.int64]:
+    """A baseline's codes of our items; -1 of an item that it does not answer."""
+    known = known[known["task"] == task]
+    order = np.argsort(known["item"])
+    at = order[np.minimum(np.searchsorted(known["item"][order], ours["item"]), len(order) - 1)]
+    return np.where(known["item"][at] == ours["item"], known["code"][at].astype(np.int64), -1)
+
+
+def _shares(ours: NDArray[np.uint8], theirs: Mapping[Baseline, NDArray[np.int64]]) -> dict[Baseline, float]:
+    """The share of each baseline beside drawn answers."""
+    names = [name for name in NAMES if name != _DRAWN]
+    by_chance = np.array([(theirs[_DRAWN] == theirs[name]).mean() for name in names])
+    both = np.array([[(theirs[name] == theirs[other]).mean() for other in names] for name in names])
+    weights, _ = nnls(
+        both - by_chance[:, None], np.array([(ours == theirs[name]).mean() for name in names]) - by_chance
+    )
+    return dict(zip(names, map(float, weights), strict=True))
+
+
+def _is_drawn(ours: Codes, theirs: Mapping[Baseline, NDArray[np.int64]], parts: Codes) -> bool:
+    """Whether what the baselines leave open does not depend on the item.
+
+    Answers with the same codes of all baselines, or where these are many, with the same ones alike, are a cell.
+    """
+    fixed = [theirs[name] for name in ("constant", *_DEPENDING)]
+    cells = np.unique(np.stack(fixed), axis=1, return_inverse=True)[1]
+    if cells.max() >= len(ours) / _PER_CELL:
+        cells = (fixed[0] == fixed[1]) + 2 * (fixed[0] == fixed[2]) + 4 * (fixed[1] == fixed[2])
+    parts = parts[np.searchsorted(parts["item"], ours["item"])]
+    for known in fixed:
+        agrees = (ours["code"] == known).astype(float)
+        size = np.maximum(1, np.bincount(cells))
+        expected = (np.bincount(cells, agrees) / size)[cells]
+        for part in parts["parts"].T:
+            spread = np.bincount(part, expected * (1 - expected))
+            away = np.bincount(part, agrees - expected)[spread > 0]
+            if chdtrc(len(away), float((away**2 / spread[spread > 0]).sum())) < _CHANCE:
+                return False
+    return True
+
+
+@lru_cache(maxsize=16)
+def _parts(benchmark: str, task: str, revision: str) -> NDArray[np.void]:
+    """Hash of each item and sample of a task -> the parts of its name by number, and all but the last; by hash."""
+    of = next(one for one in find_benchmark(benchmark).tasks if one.name == task)
+    ids = pa.array(of.ids(revision))
+    table = pa.table(keys(task, ids, of.samples_of(revision)))
+    split = pc.split_pattern(table["id"], "/").combine_chunks()
+    count = pc.min(pc.list_value_length(split)).as_py()
+    columns = [pc.list_element(split, number) for number in range(count)]
+    columns.append(pc.replace_substring_regex(table["id"], "/[^/]*$", "").combine_chunks())
+    coded = np.empty(len(table), [("item", "<u8"), ("parts", "<i4", (len(columns),))])
+    coded["item"] = item_hashes(task, table)
+    coded["parts"] = np.stack([np.asarray(column.dictionary_encode().indices) for column in columns], axis=1)
+    return np.sort(coded, order="item")
 
 
 def _has_baselines(benchmark: str, revision: str) -> bool:

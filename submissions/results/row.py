@@ -41,6 +41,9 @@ class Row:
         values: raw or further printed values by name.
         result: the result behind the row, None for published rows.
         verified: whether the maintainers ran the model of a row that was scored here.
+        own: who ran the model, where whoever shows the board scored the answers; '' for a row that was handed in.
+        released: whether a maintainer let a row that was handed in have a rank.
+        copy_of: the bundled baselines that its answers are of, as in "copy of random"; '' for a model's own.
         facts: what the model is.
         submitter: the account that handed it in; '' for printed rows, baselines, and where nobody signs in.
         owner: the account or organisation that owns the model as a Hub repository, if the submitter belongs to it.
@@ -72,6 +75,9 @@ class Row:
     values: Mapping[str, Value] = field(default_factory=dict)
     result: Result | None = None
     verified: bool = False
+    own: str = ""
+    released: bool = False
+    copy_of: str = ""
     submitter: str = ""
     owner: str = ""
     facts: Facts = field(default_factory=Facts)
@@ -85,9 +91,16 @@ class Row:
     @property
     def row_class(self) -> RowClass:
         """The class of the row by what stands behind its numbers."""
-        if self.provenance == "scored here":
-            return "verified" if self.verified else "handed in"
-        return "printed" if self.provenance == "published" else "baseline"
+        if self.provenance == "published":
+            return "printed"
+        if self.provenance == "baseline" or self.copy_of:
+            return "baseline"
+        return "verified" if self.verified else "own" if self.own else "handed in"
+
+    @property
+    def takes_rank(self) -> bool:
+        """Whether somebody answers for the row: what is handed in ranks only once it is verified or released."""
+        return self.row_class in ("verified", "own", "printed") or (self.row_class == "handed in" and self.released)
 
     @property
     def visibility(self) -> Visibility:
@@ -102,10 +115,13 @@ class Row:
 
     @property
     def claim(self) -> str:
-        """Whose model it is: its proved owner, or who claims that these are its answers; '' if nobody handed it in."""
+        """Whose model it is: its proved owner, or who claims it; '' where nobody need claim it."""
         if self.owner:
             return f"handed in for {self.owner}, its owner"
-        return f"claimed by {self.submitter}" if self.submitter else ""
+        if self.own or self.verified or self.provenance != "scored here":
+            return self.own
+        account = self.submitter or "an unknown account"
+        return f"handed in by {account}, released by a maintainer" if self.released else f"claimed by {account}"
 
     @property
     def ranked_with(self) -> tuple[RowClass, str, str]:

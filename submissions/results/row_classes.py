@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-RowClass = Literal["verified", "handed in", "printed", "baseline"]
+RowClass = Literal["verified", "own", "printed", "handed in", "baseline"]
 
 
 @dataclass(frozen=True)
@@ -28,20 +28,31 @@ CLASSES: Mapping[RowClass, ClassAbout] = {
     "verified": ClassAbout(
         "Verified", "The maintainers ran the model themselves, or ran it again and got the same result.", "verified"
     ),
-    "handed in": ClassAbout(
-        "Handed in, not verified",
-        "Scored here from answers that somebody handed in; nobody has checked that the named model gave them.",
-        "handed in",
+    "own": ClassAbout(
+        "Run by us",
+        "Scored by whoever shows this board, from their own runs or published answers; not run again.",
+        "run by us",
     ),
     "printed": ClassAbout(
         "From the papers",
         "Printed in a paper, or computed here from its tables (marked so); there are no answers to score again.",
         "from the paper",
     ),
-    "baseline": ClassAbout("Baselines", "Trivial models to compare with; they take no rank.", "baselines"),
+    "handed in": ClassAbout(
+        "Submitted",
+        "Scored here from answers that somebody handed in. No rank until a rerun agrees or a maintainer releases it.",
+        "released",
+    ),
+    "baseline": ClassAbout(
+        "Baselines", "Trivial models, and copies and mixtures of them; they take no rank.", "baselines"
+    ),
 }
 """Class -> what it means, in the order in which a board shows them: no row stands above one of an earlier class."""
-NONE_VERIFIED = "No row of this board is verified: the maintainers have run none of its models again."
+LEADING: Collection[RowClass] = ("verified", "printed")
+"""Classes that the first screen shows."""
+UNRANKED = "submitted, unranked until rerun or released"
+"""Why a row that was handed in has no rank before somebody answers for it."""
+NONE_VERIFIED = "No row of this board is verified yet. Ranks compare rows of one kind only."
 ORDER: Mapping[RowClass, int] = {name: place for place, name in enumerate(CLASSES)}
 
 

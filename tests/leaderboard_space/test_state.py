@@ -64,7 +64,7 @@ def scored_row(storage: LocalStorage) -> Row:
 def test_errors_are_made_with_the_result_and_those_of_an_older_log_are_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    draft, files = result_draft(rescore(result("far", 0.3, waves(0.01, 5)), "up_to_twenty"))
+    draft, files = result_draft(rescore(result("far", 0.3, waves(0.01, 5)), "up_to_twenty"), own=True)
     older = replace(draft, body={name: part for name, part in draft.body.items() if name != "errors"})
     stores = {name: LocalStorage(tmp_path / name) for name in ("new", "old")}
     stores["new"].append([draft], files)

@@ -57,7 +57,7 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     twin = replace(named, meta={**named.meta, "organisation": "the twins"})
     twins = (renamed(twin, f"twin-{n:03}") for n in range(TWINS))
     sure = (measured("sure", 0.2, waves(0.01, 3), missing=5), measured("less sure", 0.21, waves(0.02, 4)))
-    made = [result_draft(one) for one in (result("fact_or_fair", "constant"), named, *twins, *sure)]
+    made = [result_draft(one, own=True) for one in (result("fact_or_fair", "constant"), named, *twins, *sure)]
     files = {path: content for _, held in made for path, content in held.items()}
     storage.append([*(draft for draft, _ in made), *refused(root)], files)
     storage.close()

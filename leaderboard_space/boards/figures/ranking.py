@@ -79,7 +79,7 @@ def ranking(
             above = grouped[place - 1] if place else None
             new = above is None or above.ranked_with != row.ranked_with
             head += f" · {row.group}" if len(protocols) > 1 and row.group else ""
-            colour = GREY if row.provenance == "baseline" else BLUE
+            colour = GREY if row.row_class == "baseline" else BLUE
             mark = dot(source, row, numbers[row.entry], digits, scale, colour=colour)
             dots.append(Line(plain(row.model) or "(no name)", [mark], head if new else ""))
         plot = DotPlot(dots, ends_of(dots, top), f"{title}; {better} is better")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from fairspace.submissions.benchmarks.genres.parse.lexicons import REMEDIES
 from fairspace.submissions.values import Value
 
 
@@ -15,7 +16,7 @@ def number(value: float | None) -> str:
 
 
 def without_number(rows: Iterable[Value]) -> list[str]:
-    """Two lines for each reason why values have no number: state and reason; the values, with valid/expected."""
+    """For each reason why values have no number: state and reason; the values, with valid/expected; what to do."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for value in rows:
         if value.state != "value":
@@ -24,4 +25,5 @@ def without_number(rows: Iterable[Value]) -> list[str]:
     lines = []
     for (state, reason), names in reasons.items():
         lines += [f"{state.replace('_', ' ').capitalize()}: {reason}", f"  {', '.join(names)}"]
+        lines += [f"  to have it: {REMEDIES[reason]}"] if reason in REMEDIES else []
     return lines

@@ -66,7 +66,7 @@ def opened(root: Path, results: tuple[Result, ...] = (), **settings: object) -> 
     jobs.ids = []
     space = replace(with_jobs, jobs=jobs, intake=Intake(with_jobs.state, jobs, told))
     for result in results:
-        draft, files = result_draft(result)
+        draft, files = result_draft(result, own=True)
         space.storage.append([draft], files)
     space.state.refresh()
     with TestClient(create_app(space), base_url="http://127.0.0.1") as client:

@@ -1,18 +1,44 @@
-"""Attacks on ranks: answers that cost nothing, handed in under a good name."""
+"""Attacks on ranks: answers that cost nothing, handed in under good names by any number of accounts.
+
+Whatever is handed in has no rank, no tier and no place on the first screen until it is verified or released, and what
+a mixture of baselines answers stands among these.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pytest
+
+from fairspace.leaderboard_space import maintaining
 from fairspace.leaderboard_space.boards.figures.ranking import largest
+from fairspace.leaderboard_space.boards.fronts import fronts
+from fairspace.leaderboard_space.intake import User
+from fairspace.leaderboard_space.jobs.bundled import add_shipped
+from fairspace.leaderboard_space.result_events import result_draft
+from fairspace.leaderboard_space.state import State
+from fairspace.leaderboard_space.storage.local import LocalStorage
+from fairspace.submissions.answers.codes import Codes
+from fairspace.submissions.benchmarks.baselines import Baseline
+from fairspace.submissions.benchmarks.registry import NAMES
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.checking.names import taken_names
 from fairspace.submissions.results.board import board, ranked
+from fairspace.submissions.results.known_answers import _parts, baseline_codes, like_baseline
+from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.row_classes import CLASSES, NONE_VERIFIED, none_verified
+from fairspace.submissions.results.row_classes import CLASSES, LEADING, NONE_VERIFIED, UNRANKED, none_verified
 from fairspace.submissions.values import measured
 from tests.leaderboard_space.factory import result
 
 FORGED = 147_306.0
+REVISIONS = (("fact_or_fair", "v2-core"), ("stereotypical_bias", "v2"), ("iris", "v2"))
+"""Benchmarks whose answers are choices or images; GENRES' are texts, of which any sentence of a baseline tells."""
 
 
 def handed_in(model: str, number: float, **about: Any) -> Row:
@@ -21,21 +47,198 @@ def handed_in(model: str, number: float, **about: Any) -> Row:
     return replace(row, **about)
 
 
+@cache
+def too_good(benchmark: str) -> Result:
+    """A result whose score nothing printed reaches: the even baseline's, or with no score what it takes to have one."""
+    found = result(benchmark, "balanced", "forged")
+    ideal = find_benchmark(benchmark).ideal(found.scored.ranking, found.standard)
+    number = 1.0 if ideal is None else ideal.number
+    return replace(found, scored=replace(found.scored, ranked=number, unranked=()))
+
+
+def mixture(name: Baseline, share: float, benchmark: str, revision: str, seed: int) -> Codes:
+    """The codes of drawn answers, of which a share is a baseline's."""
+    codes = baseline_codes(name, benchmark, revision).copy()
+    drawn = np.random.default_rng(seed).random(len(codes)) >= share
+    codes["code"][drawn] = baseline_codes("random", benchmark, revision, 100 + seed)["code"][drawn]
+    return codes
+
+
+def honest(mean: float, spread: float, benchmark: str, revision: str, seed: int) -> Codes:
+    """The codes of a model that agrees with the stereotyped baseline more about some things than about others."""
+    codes, rng = baseline_codes("stereotyped", benchmark, revision).copy(), np.random.default_rng(seed)
+    drawn = baseline_codes("random", benchmark, revision, 100 + seed)["code"]
+    size = mean * (1 - mean) / spread**2 - 1
+    for place, task in enumerate(find_benchmark(benchmark).telling_tasks):
+        of_task = np.flatnonzero(codes["task"] == place)
+        if len(of_task):
+            parts = _parts(benchmark, task, revision)
+            about = parts["parts"][
+                np.searchsorted(parts["item"], codes["item"][of_task]), -2 if "vision" in task else 1
+            ]
+            shares = rng.beta(mean * size, (1 - mean) * size, about.max() + 1)
+            others = of_task[rng.random(len(of_task)) >= shares[about]]
+            codes["code"][others] = drawn[others]
+    return codes
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> State:
+    opened = State(LocalStorage(tmp_path / "store"))
+    add_shipped(opened)
+    opened.refresh()
+    return opened
+
+
+def hand_in(state: State, forged: Result, model: str, user: str, like: dict[str, Any] | None = None) -> str:
+    """Hand answers in; what they have in common with a baseline is what a job's worker found."""
+    mark = {"answers": f"{model} {user}", "submission": f"{model} {user}"}
+    named = replace(forged, meta={**forged.meta, "model": model}, signature={**forged.signature, **mark})
+    draft, files = result_draft(named, user, "", {} if like is None else {"baseline": like})
+    state.storage.append([draft], files)
+    state.refresh()
+    return str(draft.body["entry"])
+
+
+def attacks() -> Iterator[tuple[str, int, bool]]:
+    """Kind of attack, accounts, and whether the worker recognised a mixture."""
+    yield from ((kind, accounts, False) for kind in ("ladder", "names") for accounts in (1, 4, 10))
+    yield from (("mixture", accounts, True) for accounts in (1, 10))
+
+
+@pytest.mark.parametrize("benchmark", NAMES)
+@pytest.mark.parametrize(("kind", "accounts", "recognised"), [*attacks()])
+def test_no_attack_has_a_rank_a_tier_or_a_place_on_the_first_screen(
+    kind: str, accounts: int, recognised: bool, benchmark: str, state: State
+) -> None:
+    before = state.board(benchmark)
+    screen = [(front.words, [line.model for line in front.lines]) for front in fronts(state)]
+    forged = too_good(benchmark)
+    like = {"baseline": "balanced", "kappa": 1.0, "is_same": False, "shares": {"balanced": 0.35}, "is_drawn": True}
+    models = ["GPT-5", "GPT-4o-2024-11-20"] if kind == "names" else [f"Ladder {step}" for step in range(accounts)]
+    entries = {
+        hand_in(state, forged, models[step % len(models)], f"user{step}", like if recognised else None)
+        for step in range(accounts)
+    }
+    rows = state.board(benchmark)
+    attacking = [row for row in rows if row.entry in entries]
+    assert len(attacking) == accounts
+    assert {(row.rank, row.tier, row.rank_range) for row in attacking} == {(None, None, None)}
+    assert {row.row_class for row in attacking} == {"baseline" if recognised else "handed in"}
+    assert {row.claim for row in attacking} == {f"claimed by user{step}" for step in range(accounts)}
+    assert {row.copy_of for row in attacking} == {"mixture: 35 % of balanced, the rest drawn" if recognised else ""}
+    assert all(row.unranked[0] == (row.copy_of or UNRANKED) for row in attacking)
+    others = [row for row in rows if row.entry not in entries]
+    assert [(row.entry, row.rank) for row in others] == [(row.entry, row.rank) for row in before]
+    places = [list(CLASSES).index(row.row_class) for row in rows]
+    assert places == sorted(places)
+    state.snapshots.renew(benchmark)
+    assert [(front.words, [line.model for line in front.lines]) for front in fronts(state)] == screen
+
+
+@pytest.mark.parametrize("benchmark", NAMES)
+def test_an_honest_model_is_shown_and_has_a_rank_once_it_is_released_or_verified(benchmark: str, state: State) -> None:
+    entry = hand_in(state, too_good(benchmark), "honest", "ada")
+
+    def row() -> Row:
+        return next(row for row in state._board(benchmark, find_benchmark(benchmark).default) if row.entry == entry)
+
+    assert (row().rank, row().row_class, row().scores.keys()) == (
+        None,
+        "handed in",
+        too_good(benchmark).scored.scores.keys(),
+    )
+    event = maintaining.release(state, entry, User("m"), "we ran a part of it again")
+    assert maintaining.release(state, entry, User("m"), "again") == event
+    assert (row().rank, row().kept_out, row().row_class) == (1, (), "handed in")
+    assert row().claim == "handed in by ada, released by a maintainer"
+    assert row().row_class not in LEADING
+    state.storage.append([_verified(entry)])
+    state.refresh()
+    assert (row().rank, row().row_class, row().claim) == (1, "verified", "")
+    again = State(state.storage)
+    again.refresh()
+    assert again.snapshot() == state.snapshot()
+
+
+def _verified(entry: str) -> Any:
+    from fairspace.leaderboard_space.events import Draft
+
+    return Draft("verified", f"verified:{entry}", {"entry": entry, "by": "m", "reason": "ran it"})
+
+
+def test_what_we_ran_is_called_so_and_what_authors_publish_too(state: State) -> None:
+    rows = {(row.model, row.row_class, row.claim) for name in NAMES for row in state.board(name) if row.own}
+    assert ("SmolLM2-135M-Instruct", "own", "run by us, not re-run") in rows
+    assert ("Phi4", "own", "answers published by the paper's authors, scored by us") in rows
+    for name in NAMES:
+        rows_of = state.board(name)
+        assert [row.row_class for row in rows_of] == sorted((row.row_class for row in rows_of), key=list(CLASSES).index)
+        assert not {row.model for row in rows_of if row.own} & {line.model for line in fronts(state)[0].lines}
+
+
+@pytest.mark.parametrize("name", ["stereotyped", "balanced"])
+@pytest.mark.parametrize(("benchmark", "revision"), REVISIONS)
+def test_a_mixture_of_a_baseline_and_drawn_answers_is_told_with_its_share(
+    benchmark: str, revision: str, name: Baseline
+) -> None:
+    for share in (0.2, 0.25, 0.35):
+        told = [
+            like_baseline(mixture(name, share, benchmark, revision, seed), benchmark, revision) for seed in range(3)
+        ]
+        assert sum(like is not None for like in told) >= 2, "one in fifty seems to depend on the item"
+        for like in filter(None, told):
+            assert (like.baseline, like.is_drawn, like.is_same) == (name, True, False)
+            assert like.shares[name] == pytest.approx(share, abs=0.05)
+            assert like.words == f"mixture: {100 * like.shares[name]:.0f} % of {name}, the rest drawn"
+
+
+@pytest.mark.parametrize(("benchmark", "revision"), REVISIONS)
+def test_a_model_with_preferences_of_its_own_is_no_mixture(benchmark: str, revision: str) -> None:
+    """By nature a tenth is as the stereotyped baseline answers; in no more than one of ten is anything else said."""
+    cases = [(0.1, 0.15), (0.25, 0.2), (0.4, 0.2)]
+    told = [
+        like_baseline(honest(mean, spread, benchmark, revision, seed), benchmark, revision)
+        for seed in range(4)
+        for mean, spread in cases
+    ]
+    assert sum(like is not None for like in told) <= 1
+
+
+@pytest.mark.parametrize(
+    "organisation", ["OpenAI", "Open AI", "OpenAI Inc.", "OpenAI, L.L.C.", "openai gmbh", "Google LLC", "Stability Ltd"]
+)
+def test_an_organisation_with_or_without_its_legal_form_needs_proof(organisation: str) -> None:
+    assert [fault.code for fault in taken_names("mine", organisation, ("eve",))] == ["NAME_TAKEN"]
+    assert not taken_names("mine", organisation, ("openai", "google", "stability"))
+
+
 def test_a_forged_row_takes_no_rank_from_a_printed_or_a_verified_one() -> None:
     printed = [row for row in board("iris", "inaugural") if row.rank is not None]
     verified = handed_in("run by us", 40.0, verified=True)
     rows = ranked([*printed, handed_in("GPT-4o", FORGED), handed_in("honest", 60.0), verified], "iris")
-    assert [(row.model, row.rank) for row in rows[:3]] == [("run by us", 1), ("GPT-4o", 1), ("honest", 2)]
-    assert [(row.model, row.rank) for row in rows[3:]] == [(row.model, row.rank) for row in printed]
+    assert [(row.model, row.rank) for row in rows[-2:]] == [("GPT-4o", None), ("honest", None)]
+    assert [(row.model, row.rank) for row in rows[:-2]] == [
+        ("run by us", 1),
+        *((row.model, row.rank) for row in printed),
+    ]
 
 
 def test_no_row_stands_above_one_of_a_higher_class_and_baselines_have_no_rank() -> None:
     line = handed_in("a line", FORGED, provenance="baseline")
+    copied = handed_in("baseline: random", FORGED, copy_of="copy of random")
     partial = handed_in("partial", 0.0, ranked=None, verified=True)
-    rows = ranked([line, handed_in("GPT-4o", FORGED), *board("iris", "inaugural"), partial], "iris")
+    rows = ranked([copied, line, handed_in("GPT-4o", FORGED), *board("iris", "inaugural"), partial], "iris")
     places = [list(CLASSES).index(row.row_class) for row in rows]
     assert places == sorted(places)
-    assert (rows[0].model, rows[-1].model, rows[-1].rank) == ("partial", "a line", None)
+    assert [(row.model, row.rank) for row in rows[-2:]] == [("a line", None), ("baseline: random", None)]
+    assert rows[0].model == "partial"
+
+
+def test_what_has_no_score_stands_last_of_its_group() -> None:
+    lacking = replace(handed_in("lacking", 0.0, ranked=None), scores={})
+    rows = ranked([lacking, handed_in("honest", 60.0)], "iris")
+    assert [row.model for row in rows] == ["honest", "lacking"]
 
 
 def test_a_forged_row_does_not_set_the_scale_of_a_figure() -> None:

@@ -29,13 +29,11 @@ def test_the_printed_models_stand_best_first_and_say_that_they_have_no_interval(
     assert paper.words == "From the papers: Bagel leads, printed, without an interval."
 
 
-def test_a_forged_score_does_not_set_the_scale_and_stands_last() -> None:
-    rows = [*board("iris", "bounded"), handed_in("GPT-4o", 147_306.0), handed_in("honest", 60.0)]
-    made = front(VIEWS["iris"], "bounded", ranked(rows, "iris", "bounded"))
-    assert (made.lines[-1].model, made.lines[-1].beyond, made.lines[-1].at) == ("GPT-4o", True, 100.0)
+def test_what_was_handed_in_released_or_copied_is_not_on_the_first_screen() -> None:
     before = front(VIEWS["iris"], "bounded", board("iris", "bounded"))
-    assert [line.at for line in made.lines[:-1]] == [line.at for line in before.lines]
-    assert "how sure is not known" in made.words
+    for about in ({}, {"released": True}, {"own": "run by us"}, {"copy_of": "copy of random"}):
+        rows = [*board("iris", "bounded"), handed_in("baseline: random", 147_306.0, **about)]
+        assert front(VIEWS["iris"], "bounded", ranked(rows, "iris", "bounded")) == before
 
 
 def test_verified_models_stand_first() -> None:

@@ -58,7 +58,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
         _partial("Partial"),
     ]
     with opened(root, tuple(rows)) as space:
-        drafts = [result_draft(_made(f"many-{i:03}", "Many"))[0] for i in range(MANY)]
+        drafts = [result_draft(_made(f"many-{i:03}", "Many"), own=True)[0] for i in range(MANY)]
         space.space.storage.append(drafts)
         space.space.state.refresh()
         gone = next(own.entry for own in space.space.state.entries() if own.result.meta["model"] == "Gone")

@@ -46,7 +46,7 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
 
 def _add(board: Opened, model: str) -> None:
     found = result(BENCHMARK, "stereotyped", "First")
-    draft, files = result_draft(replace(found, meta={**found.meta, "model": model}))
+    draft, files = result_draft(replace(found, meta={**found.meta, "model": model}), own=True)
     board.space.storage.append([draft], files)
     board.space.state.refresh()
 

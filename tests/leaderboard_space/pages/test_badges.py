@@ -24,7 +24,7 @@ def test_a_badge_says_benchmark_standard_rank_and_score(site: Opened) -> None:
     assert "draft" not in page(site, "/badge/iris/p-01.svg")
     assert _texts(site, "/badge/genres/p-02.svg")[1].startswith("rank ")
     assert " from the paper among " in _texts(site, "/badge/genres/p-02.svg")[1]
-    assert " handed in · " in _texts(site, f"/badge/{BENCHMARK}/{entry_of(site, 'Aurora')}.svg")[1]
+    assert " run by us · " in _texts(site, f"/badge/{BENCHMARK}/{entry_of(site, 'Aurora')}.svg")[1]
 
 
 def test_a_draft_says_so_wherever_it_ranks(site: Opened) -> None:

@@ -262,7 +262,7 @@ def test_pages_are_kept_for_each_query_and_until_the_board_changes(site: Opened)
     assert page(site, f"{BOARD}&q=gap") != first
     late = result(BENCHMARK, "stereotyped", "Some model")
     late = replace(late, meta={**late.meta, "model": "Late", "organisation": "Acme"})
-    site.space.storage.append([result_draft(late)[0]])
+    site.space.storage.append([result_draft(late, own=True)[0]])
     site.space.state.refresh()
     assert entry_of(site, "Late") in entries(page(site, f"{BOARD}&q=acme"))
     body = {"entry": entry_of(site, "Late"), "by": "m", "reason": "the test is over"}

@@ -167,6 +167,6 @@ def test_programs_get_what_the_pages_show(sure: Opened) -> None:
 
 def test_tiers_are_drawn_as_bands(sure: Opened) -> None:
     drawn = sure.client.get(f"/figures/{BENCH}/up_to_twenty/tiers.svg").text
-    heads = [drawn.index(f"Tier {tier}, handed in") for tier in (1, 2)]
+    heads = [drawn.index(f"Tier {tier}, run by us") for tier in (1, 2)]
     best, close, far = (drawn.index(f">{model}<") for model in ("best", "close", "far"))
     assert heads[0] < best < close < heads[1] < far

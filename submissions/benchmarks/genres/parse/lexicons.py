@@ -20,6 +20,21 @@ from pathlib import Path
 DICTIONARY_SETTING = "FAIRSPACE_SCD"
 SENTIMENT_SETTING = "FAIRSPACE_SST2"
 SENTIMENT_MODEL = "distilbert/distilbert-base-uncased-finetuned-sst-2-english"
+NO_DICTIONARY = (
+    "it needs the stereotype content dictionaries (Nicolas, Bai and Fiske 2021), which were not there for this run"
+)
+NO_SENTIMENT = "it needs a sentiment model that was not installed for this run"
+NO_EMOTIONS = "it needs the NRC emotion lexicon, which was not installed for this run"
+NO_PARSER = "it needs a parser that was not installed for this run"
+REMEDIES = {
+    NO_DICTIONARY: f"get `Full Dictionaries.csv` from osf.io/yx45f and set {DICTIONARY_SETTING} to its path",
+    NO_SENTIMENT: f"`pip install transformers` and `hf download {SENTIMENT_MODEL}`, or name its folder in "
+    f"{SENTIMENT_SETTING}",
+    NO_EMOTIONS: "pip install nrclex",
+    NO_PARSER: "install fairspace[text], which brings en_core_web_sm, or train the embedded one with "
+    "`fairspace train-parser`",
+}
+"""Reason as everybody reads it -> what whoever scores can do, which the command says and no result keeps."""
 _BATCH = 64
 
 WORD = "original word"
@@ -35,7 +50,7 @@ COLUMNS = (
 
 
 class NotAvailableError(Exception):
-    """A tool or a word list is not there; the message says how to get it."""
+    """A tool or a word list is not there; the message is for readers of the result, `REMEDIES` for who scores."""
 
 
 def emotion_labels(words: Collection[str]) -> dict[str, int]:
@@ -46,7 +61,7 @@ def emotion_labels(words: Collection[str]) -> dict[str, int]:
     try:
         from nrclex import NRCLex
     except ImportError as error:
-        raise NotAvailableError("the NRC lexicon is not installed: pip install nrclex") from error
+        raise NotAvailableError(NO_EMOTIONS) from error
     lexicon = NRCLex()
     lexicon.load_token_list(sorted(words))
     return {word: len(labels) for word, labels in lexicon.affect_dict.items()}
@@ -90,10 +105,7 @@ def dictionary_path() -> Path:
     setting = os.environ.get(DICTIONARY_SETTING, "")
     path = Path(setting)
     if not setting or not path.is_file():
-        raise NotAvailableError(
-            "the stereotype content dictionaries (Nicolas, Bai and Fiske 2021) were not there when it was scored; to "
-            f"have them, get `Full Dictionaries.csv` from osf.io/yx45f and set {DICTIONARY_SETTING} to its path"
-        )
+        raise NotAvailableError(NO_DICTIONARY)
     return path
 
 
@@ -163,20 +175,18 @@ def positive_sentences(sentences: Collection[str]) -> dict[str, bool]:
     """Whether each distinct sentence is positive. NotAvailableError without transformers or the checkpoint."""
     where = os.environ.get(SENTIMENT_SETTING) or SENTIMENT_MODEL
     if not Path(where).is_dir() and _cached(where, "config.json") is None:
-        raise _no_sentiment(where)  # before torch and transformers are imported, which takes seconds
+        raise NotAvailableError(NO_SENTIMENT)  # before torch and transformers are imported, which takes seconds
     try:
         import torch
         from safetensors import SafetensorError
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
     except ImportError as error:
-        if _weights(where) is None:
-            raise _no_sentiment(where) from error
-        raise NotAvailableError("transformers is not installed: install fairspace's extra `text`") from error
+        raise NotAvailableError(NO_SENTIMENT) from error
     try:
         tokenizer = AutoTokenizer.from_pretrained(where, local_files_only=True)
         model = AutoModelForSequenceClassification.from_pretrained(where, local_files_only=True, use_safetensors=True)
     except (OSError, ValueError, SafetensorError) as error:
-        raise _no_sentiment(where) from error
+        raise NotAvailableError(NO_SENTIMENT) from error
     positive = {str(label).upper(): int(index) for index, label in model.config.id2label.items()}.get("POSITIVE", 1)
     model.eval()
     texts = sorted(sentences, key=lambda text: (len(text), text))
@@ -188,12 +198,6 @@ def positive_sentences(sentences: Collection[str]) -> dict[str, bool]:
             chosen = model(**inputs).logits.argmax(-1).tolist()
         result |= {text: label == positive for text, label in zip(batch, chosen, strict=True)}
     return result
-
-
-def _no_sentiment(where: str) -> NotAvailableError:
-    return NotAvailableError(
-        f"{where} is not on this machine: `hf download {SENTIMENT_MODEL}`, or name its folder in {SENTIMENT_SETTING}"
-    )
 
 
 def versions() -> dict[str, str]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fairspace.builders.errors import CodedError
-from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError
+from fairspace.submissions.benchmarks.genres.parse.lexicons import NO_PARSER, NotAvailableError
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -116,7 +116,7 @@ def _loaded(name: str) -> Language:
     try:
         import spacy
     except ImportError as error:
-        raise NotAvailableError("spaCy is not installed: pip install spacy") from error
+        raise NotAvailableError(NO_PARSER) from error
     folder = core_web_folder() if name == CORE_WEB else None
     if folder is not None:
         check_files(folder)
@@ -124,10 +124,7 @@ def _loaded(name: str) -> Language:
     elif (FOLDER / "meta.json").is_file():
         loaded = spacy.load(FOLDER)
     else:
-        raise NotAvailableError(
-            f"no parser: install fairspace[text], which brings {CORE_WEB}, or train the embedded one with "
-            "`fairspace train-parser`"
-        )
+        raise NotAvailableError(NO_PARSER)
     _multiply_by_numpy(loaded)
     return loaded
 

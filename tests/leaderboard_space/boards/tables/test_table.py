@@ -35,7 +35,7 @@ def state(tmp_path: Path) -> State:
 
 
 def add(state: State, model: str, answers: Any) -> None:
-    draft, files = result_draft(result(BENCHMARK, answers, model))
+    draft, files = result_draft(result(BENCHMARK, answers, model), own=True)
     state.storage.append([draft], files)
     state.refresh()
 
