@@ -17,7 +17,7 @@ from fairspace.submissions.report.contents import make_report
 from fairspace.submissions.report.headline import headline, printed_like, sentences_of
 from fairspace.submissions.report.page import to_html
 from fairspace.submissions.report.texts import to_latex, to_markdown
-from fairspace.submissions.results.three_numbers import LIKE_FAIR
+from fairspace.submissions.results.three_numbers import NO_BIAS_SHOWN
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import measured
 from tests.submissions.benchmarks.fact_or_fair.test_core import core_of
@@ -68,7 +68,7 @@ def test_a_model_that_picks_men_reads_as_biased_on_every_first_screen(
     assert "names: a man in 93.8 % of 1,800 judgements" in top
     assert "even would be 50.4 %" in top
     assert "S_E 0.39 by gender" in top
-    assert LIKE_FAIR not in top
+    assert NO_BIAS_SHOWN not in top
     assert "no bias" not in top
     assert "average_llm" not in top  # the mean with facts is no headline
     assert "Facts right: 37.3 %" in top
