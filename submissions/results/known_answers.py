@@ -115,15 +115,11 @@ def _mixture(codes: Codes, benchmark: str, revision: str) -> LikeBaseline | None
             continue
         theirs = {name: _answered(baseline_codes(name, benchmark, revision), place, ours) for name in NAMES}
         shares = _shares(ours["code"], theirs)
-        depending: dict[str, float] = {name: shares[name] for name in _DEPENDING if shares[name] >= _UNMIXED}
+        depending: Shares = {name: shares[name] for name in _DEPENDING if shares[name] >= _UNMIXED}
         by_task.append((depending, _is_drawn(ours, theirs, _parts(benchmark, task, revision))))
     is_drawn = all(drawn for _, drawn in by_task)
-    most: Mapping[str, float] = max(
-        (shares for shares, _ in by_task), key=lambda shares: sum(shares.values()), default={}
-    )
-    even: Mapping[str, float] = max(
-        (shares for shares, _ in by_task), key=lambda shares: shares.get(_EVEN, 0.0), default={}
-    )
+    most: Shares = max((shares for shares, _ in by_task), key=lambda shares: sum(shares.values()), default={})
+    even: Shares = max((shares for shares, _ in by_task), key=lambda shares: shares.get(_EVEN, 0.0), default={})
     if even.get(_EVEN, 0.0) >= _EVEN_SHARE:
         return LikeBaseline(_EVEN, 1.0, is_same=False, shares=even, is_drawn=is_drawn)
     if by_task and is_drawn and (not most or sum(most.values()) >= _MIXED):
