@@ -61,8 +61,7 @@ def board(
     standard = find_standard(find_benchmark(benchmark), standard).name
     changed = check_adjustment(benchmark, standard, adjustment)
     scored = {entry(result): result for result in results}
-    named = (row_with(scored_row(scored[name], standard), own="scored here") for name in sorted(scored))
-    rows = [*published_rows(benchmark, standard), *named]
+    rows = [*published_rows(benchmark, standard), *(scored_row(scored[name], standard) for name in sorted(scored))]
     rows = [adjusted_row(row, benchmark, standard, changed) for row in rows]
     return tiered(ranked(rows, benchmark, standard), benchmark, standard, changed)
 
@@ -163,19 +162,23 @@ def _published_row(benchmark: str, standard: str, number: int, row: Published) -
 
 
 def scored_row(result: Result, standard: str) -> Row:
-    """The row of a result under a standard, unranked as yet. UsageError: unknown standard."""
-    return _row_of(result if result.standard == standard else rescore(result, standard, errors=False))
+    """The row of one's own result under a standard, unranked as yet. UsageError: unknown standard."""
+    return row_with(_row_of(_under(result, standard)), own="scored here")
 
 
 def logged_row(result: Result, standard: str) -> Row:
-    """As `scored_row`, for a result that any version of fairspace wrote.
+    """The row of a result that a log holds, written by any version of fairspace, unranked as yet.
 
     One that this version cannot score (it may need a value that the result lacks) stands unranked and without scores.
     """
     try:
-        return scored_row(result, standard)
+        return _row_of(_under(result, standard))
     except _UNSCORABLE:
         return _row_of(_unscored(result, standard))
+
+
+def _under(result: Result, standard: str) -> Result:
+    return result if result.standard == standard else rescore(result, standard, errors=False)
 
 
 def _unscored(result: Result, standard: str) -> Result:
