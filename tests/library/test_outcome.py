@@ -101,8 +101,8 @@ def test_missing_answers_are_told_of_wherever_a_result_shows_itself() -> None:
     partial = fs.rescore(replace(whole, values={**whole.values, FIRST: part}), "up_to_twenty")
     words = "could be 0.0300 to 0.5000: 45 % missing"
     frame = partial.to_frame()
-    assert frame.loc[FIRST, ["state", "missing"]].to_list() == ["incomplete", words]
-    assert frame.loc[SECOND, ["state", "missing"]].to_list() == ["value", ""]
+    assert list(frame.loc[FIRST, ["state", "missing"]]) == ["incomplete", words]
+    assert list(frame.loc[SECOND, ["state", "missing"]]) == ["value", ""]
     assert f"  {words}\n" in repr(partial)
     assert words in partial._repr_html_()
     latex = words.replace("%", r"\%")
