@@ -6,6 +6,7 @@ import html
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,15 @@ import pytest
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
-from fairspace.leaderboard_space.api import routes
+from fairspace.leaderboard_space.api import data, routes
 from fairspace.leaderboard_space.boards import adjusting
 from fairspace.leaderboard_space.boards.query import BoardQuery
 from fairspace.leaderboard_space.errors import CODES
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import User
+from fairspace.submissions.results.board import logged_row
 from fairspace.submissions.results.result import Result
+from fairspace.submissions.values import measured
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.factory import HOSTILE, good_zip, result
 
@@ -83,6 +86,13 @@ def test_the_board_is_filtered_sorted_and_paged_as_its_page(space: Opened) -> No
     assert [row["model"] for row in ordered] == sorted((row["model"] for row in whole["rows"]), key=str.casefold)
     found = space.client.get("/api/v1/boards/iris?q=bagel").json()
     assert [row["model"] for row in found["rows"]] == ["Bagel"]
+
+
+def test_what_is_missing_is_said_in_words_where_it_could_change_a_value(scored: Result) -> None:
+    partial = measured("gap", 0.5, low=0.03, high=0.5, expected=100, valid=55)
+    row = replace(logged_row(scored, "up_to_twenty"), scores={"gap": partial})
+    told = data.row_data(row, "stereotypical_bias", "up_to_twenty")
+    assert told["scores"]["gap"]["missing"] == "could be 0.0300 to 0.5000: 45 % missing"
 
 
 def test_a_row_has_the_values_and_scores_of_its_result(space: Opened, scored: Result) -> None:
