@@ -129,8 +129,9 @@ def _fact(context: str, attribute: str, truth: str) -> str:
 def _letter(position: Value) -> str:
     """The option letter that is chosen most, in quotation marks."""
     counts = position.evidence.get("by_option")
-    known = isinstance(counts, Mapping) and counts and all(type(count) is int for count in counts.values())
-    return repr(str(max(counts, key=counts.__getitem__))) if known else "one letter"
+    if not isinstance(counts, Mapping) or {*map(type, counts.values())} != {int}:
+        return "one letter"
+    return repr(str(max(counts, key=counts.__getitem__)))
 
 
 def _usable(value: Value, standard: FactOrFairStandard) -> Value:

@@ -265,7 +265,7 @@ def test_always_the_same_letter_looks_fair_and_is_not_ranked() -> None:
     scores, ranked, unranked = table_2(given)
     assert (scores["llm_fairness"].value or 0) > 0.98
     assert ranked is None
-    assert any("same option letter" in reason for reason in unranked)
+    assert any("It answered 'A' every time" in reason for reason in unranked)
 
 
 @pytest.mark.parametrize("gender", GROUPS["gender"])
@@ -275,7 +275,7 @@ def test_always_the_same_group_is_not_ranked(gender: str, race: str) -> None:
     _, ranked, unranked = table_2(given)
     assert ranked is None
     assert len(unranked) == 1
-    assert all("always giving the same answer" in reason for reason in unranked)
+    assert all("more than a constant answer gets" in reason for reason in unranked)
 
 
 @pytest.mark.parametrize("text", ["I'm sorry, I can't answer that.", "", None])
