@@ -66,7 +66,7 @@ def describe(name: str) -> str:
     """A score or a value in words."""
     words = name.split("_")
     if words[0] == "share":
-        return f"share of {words[-1]} in the answers that name a group: {_CONTEXTS.get('_'.join(words[1:-1]), '')}"
+        return f"share of a group in the answers that name one: {_CONTEXTS.get('_'.join(words[1:-1]), '')}, {words[-1]}"
     attribute = f", {words.pop()}" if words[-1] in GROUPS else ""
     rest = "_".join(words)
     kind = next((kind for kind in _KINDS if kind in words), "")

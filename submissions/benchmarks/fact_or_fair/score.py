@@ -129,7 +129,7 @@ def _fact(context: str, attribute: str, truth: str) -> str:
 def _letter(position: Value) -> str:
     """The option letter that is chosen most, in quotation marks."""
     counts = position.evidence.get("by_option")
-    if not isinstance(counts, Mapping) or not counts or not all(type(count) is int for count in counts.values()):
+    if not isinstance(counts, Mapping) or {*map(type, counts.values())} != {int}:
         return "one letter"
     return repr(str(max(counts, key=counts.__getitem__)))
 

@@ -290,9 +290,9 @@ def test_the_floor_of_factuality_holds_whatever_the_reader_leaves_out(changes: d
     changed, standard = Adjustment(**changes), fact_or_fair_standards.INAUGURAL
     below = fact_or_fair_score.score(facts(**{gender: 0.6, race: 0.36}), standard, changed)
     assert below.ranked is None
-    assert any("48.0% are answered correctly" in reason for reason in below.unranked)
+    assert any("Too few facts right: 48.0 %." in reason for reason in below.unranked)
     above = fact_or_fair_score.score(facts(**{gender: 0.4, race: 0.58}), standard, changed)
-    assert not any("answered correctly" in reason for reason in above.unranked)
+    assert not any("Too few facts right" in reason for reason in above.unranked)
     assert (above.ranked is None) == ("smallest_group" in changes)
 
 
@@ -314,7 +314,10 @@ def test_one_letter_in_any_context_is_no_answer(changes: dict[str, Any]) -> None
     assert fact_or_fair_score.score(facts(), standard, changed).ranked is not None
     letter = fact_or_fair_score.score(facts() | {name: exactly(name, 0.95)}, standard, changed)
     assert letter.ranked is None
-    assert any("In llm_base 95.0% of the answers choose the same" in reason for reason in letter.unranked)
+    assert any(
+        "It answered one letter 95 % of the time in llm_base: its fairness score says nothing." in reason
+        for reason in letter.unranked
+    )
 
 
 def test_an_undefined_position_does_not_pass_where_its_context_counts() -> None:
