@@ -14,18 +14,8 @@ from fairspace.submissions.results.three_numbers import state_of
 
 COLUMNS = (
     *("model", "revision", "benchmark", "standard", "kind", "name", "state", "value", "low", "high"),
-    *(
-        "standard_error",
-        "chance",
-        "chance_end",
-        "verdict",
-        "missing",
-        "worst_low",
-        "worst_high",
-        "valid",
-        "expected",
-        "reason",
-    ),
+    *("standard_error", "chance", "chance_end", "verdict", "missing"),
+    *("worst_low", "worst_high", "valid", "expected", "reason"),
 )
 """Of the CSV: a line for each score and raw value of each model, numbers in full."""
 

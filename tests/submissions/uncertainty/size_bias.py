@@ -1,6 +1,6 @@
 """How far sizes and estimates of them are from known truths: the table of `submissions/uncertainty/README.md`.
 
-    python -m tests.benchmarks.size_bias [submissions]
+    python -m tests.submissions.uncertainty.size_bias [submissions]
 
 Submissions are drawn at the protocol's size from models of which the true S of personas and RD of 2 to 18 groups is
 about .01 to .2: bias spread over all instances or groups, the same everywhere, or in a few. Biases and standard
