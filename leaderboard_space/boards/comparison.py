@@ -16,7 +16,7 @@ from fairspace.submissions.results.answer_sketch import SKETCH
 from fairspace.submissions.results.folded_facts import Fact, folded_facts
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_classes import CLASSES
-from fairspace.submissions.results.three_numbers import NOTHING, ideal_of, lacking, three_numbers
+from fairspace.submissions.results.three_numbers import NOTHING, ideal_of, lacking, numbers_in_row
 from fairspace.submissions.values import Value
 
 DIGITS = 4
@@ -138,7 +138,7 @@ def _cell(value: Value | None, row: Row, first: Value | None) -> Cell:
         return number(shown_number, digits)
 
     ideal = ideal_of(row, value.name)
-    three = three_numbers(value, ideal, show, published=published, values=row.values)
+    three = numbers_in_row(row, value.name, value, show)
     difference = ""
     if first is not None and first.value is not None:
         coarser = min(digits, _decimals(first))

@@ -152,9 +152,11 @@ def printed_like(result: Result, name: str) -> list[tuple[Row, float]]:
 
 def missing(total: Value | None, higher_is_better: bool, show: Show) -> str:
     """What the missing samples of a score could make of it, and what that costs."""
-    if total is None or total.value is None or total.low is None or total.high is None:
+    if total is None or total.value is None:
         reason = "" if total is None else total.reason
         return f"{lacking(total, False)}: {reason}" if reason else lacking(total, False)
     words, worst = could_be(total, show), total.low if higher_is_better else total.high
-    use = "a sample, not ranked" if total.reason else f"ranks use {show(worst)}"
-    return f"{words}; {use}" if words else "nothing that could change the score"
+    if not words:
+        return "nothing that could change the score"
+    use = "a sample, not ranked" if total.reason else "" if worst is None else f"ranks use {show(worst)}"
+    return "; ".join(filter(None, (words, use)))

@@ -126,6 +126,12 @@ def near_threshold(value: Value, threshold: float | None) -> str:
     return f" ≈ {sign}" if sign else ""
 
 
+def numbers_in_row(row: Row, name: str, value: Value | None, show: Show, *, ranked: bool = False) -> ThreeNumbers:
+    """The three numbers of a value of a row; `ranked`: its ranks go by it."""
+    by, published = row if ranked else None, row.provenance == "published"
+    return three_numbers(value, ideal_of(row, name), show, published=published, row=by, values=row.values)
+
+
 def could_be(value: Value, show: Show) -> str:
     """'could be 0.03 to 0.50: 45 % missing', what missing samples could make of a value; '' if they change nothing."""
     if value.value is None:

@@ -13,7 +13,7 @@ from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.folded_facts import Fact, folded_facts
 from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.three_numbers import ThreeNumbers, ideal_of, three_numbers
+from fairspace.submissions.results.three_numbers import ThreeNumbers, ideal_of, numbers_in_row
 
 Notes = Mapping[tuple[str, str], int]
 Key = float | str | None
@@ -124,10 +124,7 @@ MODEL = BoardColumn("model", "Model", lambda row: plain(row.model).casefold(), l
 
 def numbers_of(column: Column, row: Row, ranked: bool = False) -> ThreeNumbers:
     """The three numbers of a row's value in the column's unit; `ranked`: ranks go by it."""
-    value, published = column.of(row), row.provenance == "published"
-    ideal = ideal_of(row, column.score)
-    by = row if ranked else None
-    return three_numbers(value, ideal, column.show, published=published, row=by, values=row.values)
+    return numbers_in_row(row, column.score, column.of(row), column.show, ranked=ranked)
 
 
 def facts_of(column: Column, row: Row) -> list[Fact]:

@@ -10,7 +10,7 @@ from fairspace.submissions.benchmarks.registry import benchmark as find_benchmar
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.folded_facts import Fact, folded_facts
 from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.three_numbers import Show, ThreeNumbers, ideal_of, three_numbers
+from fairspace.submissions.results.three_numbers import Show, ThreeNumbers, ideal_of, numbers_in_row
 from fairspace.submissions.values import Value
 
 DIGITS = 4
@@ -44,7 +44,7 @@ def value_lines(
     lines = []
     for value in values:
         ideal, show, ranked = ideal_of(row, value.name), _show(value), row if value.name == ranking else None
-        three = three_numbers(value, ideal, show, published=published, row=ranked, values=row.values)
+        three = numbers_in_row(row, value.name, value, show, ranked=ranked is not None)
         others = instruments.get(value.name)
         facts = folded_facts(value, ideal, show, published=published, row=ranked, instruments=others)
         lines.append(ValueLine(value.name, describe(value.name), three, facts))

@@ -20,7 +20,7 @@ from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_classes import CLASSES, none_verified
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.row_fields import ROW_FIELDS
-from fairspace.submissions.results.three_numbers import NOTHING, three_numbers
+from fairspace.submissions.results.three_numbers import NOTHING, numbers_in_row
 
 _ROW = (
     *("rank", "tier", "rank_range", "no_tier", "model", "organisation", "provenance", "row_class", "source"),
@@ -70,14 +70,7 @@ def _three_numbers(title: str, rows: Sequence[Row], bench: Benchmark, standard: 
     """Rank, model, and the three numbers of the score that ranks go by, in 80 columns."""
     totals = [ranking_of(row, bench, standard) for row in rows]
     shown = [
-        three_numbers(
-            row.scores.get(total),
-            bench.ideal(total, standard),
-            number,
-            published=_is_printed(row),
-            row=row,
-            values=row.values,
-        )
+        numbers_in_row(row, total, row.scores.get(total), number, ranked=True)
         for row, total in zip(rows, totals, strict=True)
     ]
     header = next(iter(dict.fromkeys(totals)), "").replace("_", " ")
@@ -85,8 +78,7 @@ def _three_numbers(title: str, rows: Sequence[Row], bench: Benchmark, standard: 
         "rank": [str(row.rank or "–") for row in rows],
         "could be": [three.ranks_text for three in shown],
         "model": [
-            "; ".join((row.model, *row.remarks, *filter(None, [three.missing_text])))
-            for row, three in zip(rows, shown, strict=True)
+            "; ".join(filter(None, (r.model, *r.remarks, s.missing_text))) for r, s in zip(rows, shown, strict=True)
         ],
         header: [three.value_text for three in shown],
         "95 % interval": [three.interval_text for three in shown],
