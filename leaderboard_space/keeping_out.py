@@ -99,7 +99,7 @@ def copies(same: SameAnswers, shown: Iterable[Entry]) -> dict[str, str]:
     for logged in shown:
         if (first := same.first.get(logged.entry)) is not None:
             groups.setdefault(first, []).append(logged)
-    reasons = {}
+    reasons: dict[str, str] = {}
     for members in groups.values():
         verified = [logged for logged in members if logged.verified]
         kept = verified[0] if verified else [logged for logged in members if _who(logged) == _who(members[0])][-1]

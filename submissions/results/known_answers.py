@@ -108,22 +108,23 @@ def _mixture(codes: Codes, benchmark: str, revision: str) -> LikeBaseline | None
 
     Their rest must be drawn in every task, and one task must have the shares.
     """
+    answered = set(baseline_codes(_DRAWN, benchmark, revision)["task"].tolist())
     by_task: list[tuple[Shares, bool]] = []
     for place, (task, alike) in enumerate(find_benchmark(benchmark).telling_tasks.items()):
         ours = codes[codes["task"] == place]
-        if alike == TEXTS_ALIKE or len(ours) < _ENOUGH:
+        if alike == TEXTS_ALIKE or len(ours) < _ENOUGH or place not in answered:
             continue
         theirs = {name: _answered(baseline_codes(name, benchmark, revision), place, ours) for name in NAMES}
         shares = _shares(ours["code"], theirs)
-        depending = {name: shares[name] for name in _DEPENDING if shares[name] >= _UNMIXED}
+        depending: Shares = {name: shares[name] for name in _DEPENDING if shares[name] >= _UNMIXED}
         by_task.append((depending, _is_drawn(ours, theirs, _parts(benchmark, task, revision))))
     is_drawn = all(drawn for _, drawn in by_task)
-    shares = max((shares for shares, _ in by_task), key=lambda shares: sum(shares.values()), default={})
+    most = max((shares for shares, _ in by_task), key=lambda shares: sum(shares.values()), default={})
     even = max((shares for shares, _ in by_task), key=lambda shares: shares.get(_EVEN, 0.0), default={})
     if even.get(_EVEN, 0.0) >= _EVEN_SHARE:
         return LikeBaseline(_EVEN, 1.0, is_same=False, shares=even, is_drawn=is_drawn)
-    if by_task and is_drawn and (not shares or sum(shares.values()) >= _MIXED):
-        return LikeBaseline(max(shares, key=shares.__getitem__, default=_DRAWN), 1.0, is_same=False, shares=shares)
+    if by_task and is_drawn and (not most or sum(most.values()) >= _MIXED):
+        return LikeBaseline(max(most, key=most.__getitem__, default=_DRAWN), 1.0, is_same=False, shares=most)
     return None
 
 
@@ -135,7 +136,7 @@ def _answered(known: Codes, task: int, ours: Codes) -> NDArray[np.int64]:
     return np.where(known["item"][at] == ours["item"], known["code"][at].astype(np.int64), -1)
 
 
-def _shares(ours: NDArray[np.uint8], theirs: Mapping[Baseline, NDArray[np.int64]]) -> dict[Baseline, float]:
+def _shares(ours: NDArray[np.uint8], theirs: Mapping[Baseline, NDArray[np.int64]]) -> Shares:
     """The share of each baseline beside drawn answers."""
     names = [name for name in NAMES if name != _DRAWN]
     by_chance = np.array([(theirs[_DRAWN] == theirs[name]).mean() for name in names])

@@ -276,6 +276,9 @@ def test_a_baseline_is_recognised_from_another_seed_and_the_even_one_with_half_o
 def test_answers_to_a_revision_that_nobody_knows_are_like_no_baseline() -> None:
     assert like_baseline(answer_codes(submission(tables("balanced"))), BENCH, REVISION) is not None
     assert like_baseline(answer_codes(submission(tables("balanced"))), BENCH, "v99") is None
+    images = baseline_codes("balanced", BENCH, REVISION).copy()
+    images["task"] = list(find_benchmark(BENCH).telling_tasks).index("t2i_objective")
+    assert like_baseline(images, BENCH, REVISION) is None, "no baseline makes images"
 
 
 def test_no_model_with_a_preference_of_its_own_is_like_a_baseline() -> None:
