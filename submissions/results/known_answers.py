@@ -108,10 +108,11 @@ def _mixture(codes: Codes, benchmark: str, revision: str) -> LikeBaseline | None
 
     Their rest must be drawn in every task, and one task must have the shares.
     """
+    answered = set(baseline_codes(_DRAWN, benchmark, revision)["task"].tolist())
     by_task: list[tuple[Shares, bool]] = []
     for place, (task, alike) in enumerate(find_benchmark(benchmark).telling_tasks.items()):
         ours = codes[codes["task"] == place]
-        if alike == TEXTS_ALIKE or len(ours) < _ENOUGH:
+        if alike == TEXTS_ALIKE or len(ours) < _ENOUGH or place not in answered:
             continue
         theirs = {name: _answered(baseline_codes(name, benchmark, revision), place, ours) for name in NAMES}
         shares = _shares(ours["code"], theirs)
@@ -135,7 +136,7 @@ def _answered(known: Codes, task: int, ours: Codes) -> NDArray[np.int64]:
     return np.where(known["item"][at] == ours["item"], known["code"][at].astype(np.int64), -1)
 
 
-def _shares(ours: NDArray[np.uint8], theirs: Mapping[Baseline, NDArray[np.int64]]) -> dict[Baseline, float]:
+def _shares(ours: NDArray[np.uint8], theirs: Mapping[Baseline, NDArray[np.int64]]) -> Shares:
     """The share of each baseline beside drawn answers."""
     names = [name for name in NAMES if name != _DRAWN]
     by_chance = np.array([(theirs[_DRAWN] == theirs[name]).mean() for name in names])

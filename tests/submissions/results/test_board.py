@@ -116,7 +116,7 @@ def test_a_scored_model_is_ranked_among_its_kind_by_its_worst_case(scored: Resul
     assert row.provenance == "scored here"
     assert row.ranked is not None
     assert row.ranked == scored.scored.ranked == scored.scored.scores["average_llm"].low
-    assert row.row_class == "handed in"
+    assert row.row_class == "own"
     better = [r for r in rows if r.ranked_with == row.ranked_with and r.ranked is not None and r.ranked > row.ranked]
     assert row.rank == len(better) + 1
 

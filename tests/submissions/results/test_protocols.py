@@ -20,7 +20,7 @@ from tests.submissions.benchmarks.iris.results import iris_result
 
 
 def row(model: str, number: float, protocol: str, group: str) -> Row:
-    return Row(model, model, "tests", "scored here", "", {}, protocol=protocol, group=group, ranked=number)
+    return Row(model, model, "tests", "scored here", "", {}, protocol=protocol, group=group, ranked=number, own="us")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -15,8 +15,15 @@ PRINTED = {"Qwen-3B": (0.097, -3.172), "Qwen-7B": (0.092, -3.01), "Phi4": (-0.31
 @pytest.mark.parametrize("result", shipped_results(), ids=lambda result: result.meta["model"])
 def test_a_shipped_result_is_a_row_of_its_board(result: Result) -> None:
     (row,) = [row for row in board(result.benchmark, result.standard, [result]) if row.result is not None]
-    assert (row.model, row.row_class, row.provenance) == (result.meta["model"], "handed in", "scored here")
+    assert (row.model, row.row_class, row.provenance) == (result.meta["model"], "own", "scored here")
     assert result.run or result.meta["model"] in PRINTED
+
+
+@pytest.mark.parametrize("result", shipped_results(), ids=lambda result: result.meta["model"])
+def test_no_reason_tells_visitors_what_an_operator_could_install(result: Result) -> None:
+    reasons = {value.reason for value in (*result.values.values(), *result.scored.scores.values())}
+    for text in (*reasons, *result.scored.unranked):
+        assert not any(word in text for word in ("FAIRSPACE_", "`", "pip ", "hf download", "this machine")), text
 
 
 def test_smollm2_was_shown_no_picture_and_has_no_score() -> None:
