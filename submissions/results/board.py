@@ -24,7 +24,7 @@ from fairspace.submissions.results.facts import facts_of, published_facts
 from fairspace.submissions.results.published_adjusted import adjusted_print
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row, row_with
-from fairspace.submissions.results.row_classes import ORDER, RowClass
+from fairspace.submissions.results.row_classes import RowClass
 from fairspace.submissions.results.scoring import find_standard, limits_of, rescore
 from fairspace.submissions.results.tiers import tiered
 from fairspace.submissions.values import not_run, number_of
@@ -239,11 +239,11 @@ def ranked(rows: Iterable[Row], benchmark: str, standard: str = "") -> list[Row]
     rows = list(rows)
     groups = sorted({row.group for row in rows}, reverse=True)  # the newest revision first, printed rows last
 
-    def order(row: Row) -> tuple[int, bool, bool, str, int, float, str, str]:
+    def order(row: Row) -> tuple[float, bool, bool, str, int, float, str, str]:
         value = value_of(row)
         number = math.inf if value is None else sign * value
         name, place = row.model.casefold(), groups.index(row.group)
-        return ORDER[row.row_class], bool(row.copy_of), row.ranked is None, row.cohort, place, number, name, row.entry
+        return row.part, bool(row.copy_of), row.ranked is None, row.cohort, place, number, name, row.entry
 
     rows = sorted(rows, key=order)
     signed: dict[tuple[RowClass, str, str], list[float]] = {}

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from fairspace.submissions.benchmarks.published import Footnote
 from fairspace.submissions.results.facts import Facts
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.row_classes import RowClass
+from fairspace.submissions.results.row_classes import ORDER, RowClass
 from fairspace.submissions.values import Value
 
 Provenance = Literal["published", "scored here", "baseline"]
@@ -96,6 +96,12 @@ class Row:
         if self.provenance == "baseline" or self.copy_of:
             return "baseline"
         return "verified" if self.verified else "own" if self.own else "handed in"
+
+    @property
+    def part(self) -> float:
+        """Place of its part of a board: that of its class, but own rows without a rank stand below printed ones."""
+        below = self.row_class == "own" and self.ranked is None
+        return ORDER["printed"] + 0.5 if below else ORDER[self.row_class]
 
     @property
     def takes_rank(self) -> bool:

@@ -22,7 +22,7 @@ from fairspace.submissions.benchmarks.registry import benchmark as find_benchmar
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.by_result import ByResult
 from fairspace.submissions.results.row import Row, row_with
-from fairspace.submissions.results.row_classes import ORDER, RowClass
+from fairspace.submissions.results.row_classes import RowClass
 from fairspace.submissions.results.row_errors import with_errors
 
 
@@ -94,10 +94,10 @@ class BoardTable:
         }
         by_rank = _Ordered(range(len(self.rows)), self.rows)
         self._orders = {"": by_rank, "rank": by_rank}
-        self._by_class: defaultdict[RowClass, list[int]] = defaultdict(list)
+        self._by_part: defaultdict[float, list[int]] = defaultdict(list)
         for place, row in enumerate(self.rows):
-            self._by_class[row.row_class].append(place)
-        self.classes = Counter({row_class: len(places) for row_class, places in self._by_class.items()})
+            self._by_part[row.part].append(place)
+        self.classes: Counter[RowClass] = Counter(row.row_class for row in self.rows)
         self.protocols = list(dict.fromkeys(row.protocol for row in self.rows))
         self.licences = sorted({fields.licence for fields in searched} - {""})
         self.architectures = sorted({fields.architecture for fields in searched} - {""})
@@ -165,8 +165,7 @@ class BoardTable:
     def _order(self, keys: Sequence[Key], falling: bool) -> list[int]:
         """Places by their keys; no class stands above an earlier one, and rows without a key stand last in theirs."""
         ordered: list[int] = []
-        for row_class in sorted(self._by_class, key=ORDER.__getitem__):
-            places = self._by_class[row_class]
+        for _, places in sorted(self._by_part.items()):
             with_key = [place for place in places if keys[place] is not None]
             with_key.sort(key=keys.__getitem__, reverse=falling)  # type: ignore[arg-type]
             ordered += with_key

@@ -18,7 +18,6 @@ from fairspace.leaderboard_space.result_events import result_draft
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.row_classes import ORDER
 from fairspace.submissions.results.row_errors import with_errors
 from tests.leaderboard_space.factory import result
 
@@ -54,7 +53,7 @@ def in_order(rows: Sequence[Row], column: BoardColumn, falling: bool, standard: 
     pairs = [(key, row) for key, row in zip(keys, rows, strict=True) if key is not None]
     ordered = [row for _, row in sorted(pairs, key=lambda pair: pair[0], reverse=falling)]
     ordered += [row for key, row in zip(keys, rows, strict=True) if key is None]
-    return [row.entry for row in sorted(ordered, key=lambda row: ORDER[row.row_class])]
+    return [row.entry for row in sorted(ordered, key=lambda row: row.part)]
 
 
 def test_every_order_of_every_snapshot_is_that_of_the_keys(state: State) -> None:
