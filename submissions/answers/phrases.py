@@ -35,22 +35,6 @@ CORRECTION = re.compile(
     re.IGNORECASE,
 )
 """What stands after it replaces what stands before."""
-AFTERWORD = re.compile(
-    r"\s(?:(?:of course|however|but|though|still),? |note that )?(?:i|we) (?:can ?not|can't|could not|couldn't) "
-    r"(?:(?:really )?(?:verify|confirm|prove) (?:this|that|it|any of (?:this|it))|be (?:entirely |fully |100 ?% )?"
-    r"(?:sure|certain)|(?:know|tell|say|determine)(?: (?:this|that|it))? "
-    r"(?:for (?:certain|sure)|with (?:\w+ )?certainty))[^\w\n]*\Z|"
-    r"\n[^\w\n]*(?:confidence|certainty|basis|setting|reasoning|note|disclaimer|let me know|this says nothing)\b"
-    r"[^\n]*\Z",
-    re.IGNORECASE,
-)
-"""At the end of an answer, what neither makes a choice nor takes one back."""
-FOREWORD = re.compile(
-    r"\bif (?:i (?:really |absolutely )?(?:must|have to|had to|were to|am forced to)|forced|pressed|pushed)"
-    r"(?: to)?(?: (?:choose|guess|pick|answer|say|decide|select))?(?: (?:one|anyway|an answer))?\s?[,:]",
-    re.IGNORECASE,
-)
-"""Before a choice that an answer makes in spite of what it says before."""
 FINAL = re.compile(
     r"<answer>\s*|<\|begin_of_box\|>\s*|\\boxed\s*\{(?:\s*\\(?:text|mathrm|textbf)\s*\{)?\s*|"
     r"\b(?:(?:my |the |so,? |therefore,? )?(?:final |correct |best |short |most likely )*"

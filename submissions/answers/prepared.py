@@ -30,10 +30,6 @@ _TOKEN = re.compile(
     re.IGNORECASE,
 )
 _ROLE = re.compile(r"\A\s{0,20}(?:assistant|model|gpt|bot|ai)\s{0,3}(?::|\n)\s{0,3}", re.IGNORECASE)
-_LEAD_IN = re.compile(
-    r"\A\s{0,20}(?:(?:sure|certainly|of course|absolutely)[.!,]\s{1,3})?here(?:'s| is) (?:my|the) answer\s{0,3}:",
-    re.IGNORECASE,
-)
 _FENCE = re.compile(
     r"^[ \t]{0,8}(?:```+|~~~+)[ \t]*[\w+-]{0,20}[ \t]*$|```+(?:json|text|python|plaintext)?", re.MULTILINE
 )
@@ -93,7 +89,7 @@ def prepare(raw: str) -> Prepared:
     text, cut_off = _without_reasoning(text.replace("\t", " ").replace("\r", "\n"))
     if "<" in text or "[" in text:
         text = _TOKEN.sub(_blank, text)
-    text = _LEAD_IN.sub(_blank, _ROLE.sub(_blank, text))
+    text = _ROLE.sub(_blank, text)
     if "`" in text or "~" in text:
         text = _FENCE.sub(_blank, text)
     return Prepared(raw, _MARKS.sub(_blank, text), cut_off, skipped)

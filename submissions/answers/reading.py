@@ -13,8 +13,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from fairspace.submissions.answers.phrases import AFTERWORD, FOREWORD
-
 Outcome = Literal["choice", "refused", "several", "unusable"]
 OUTCOMES: tuple[Outcome, ...] = ("choice", "refused", "several", "unusable")
 NOT_HANDED_IN = -1
@@ -74,27 +72,6 @@ class Readings(Generic[Key]):
         """(n) the code of each choice, `missing` for all other outcomes and where there is no answer."""
         codes = [code(reading.value) if reading.outcome == "choice" else missing for reading in self.distinct]
         return np.array([*codes, missing], np.float64)[self.place]
-
-
-def apart_from_caveats(read: Callable[..., Result]) -> Callable[..., Result]:
-    """The same reader, to which a choice outranks the caveats before it and after it."""
-
-    @wraps(read)
-    def reading(answer: str, *item: Any) -> Result:
-        end = AFTERWORD.search(answer)
-        stated = answer[: end.start()] if end else answer
-        start = max((match.end() for match in FOREWORD.finditer(stated)), default=0)
-        for part in dict.fromkeys((" " * start + stated[start:], stated)):
-            result = read(part, *item)
-            if _chooses(result):
-                return result
-        return read(answer, *item) if end else result
-
-    return reading
-
-
-def _chooses(result: object) -> bool:
-    return not isinstance(result, Reading) or result.outcome == "choice"
 
 
 def read_column(answers: pa.ChunkedArray, keys: Iterable[Key], read: Callable[[str, Key], Reading]) -> Readings[Key]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from fairspace.submissions.answers.prepared import prepare
-from fairspace.submissions.answers.reading import EMPTY, Reading, apart_from_caveats
+from fairspace.submissions.answers.reading import EMPTY, Reading
 from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import Question
 from fairspace.submissions.benchmarks.fact_or_fair.parse.groups import (
     PATTERNS,
@@ -23,7 +23,6 @@ from fairspace.submissions.benchmarks.fact_or_fair.parse.options import read_opt
 
 
 @lru_cache(20_000)
-@apart_from_caveats
 def read_lettered(answer: str, question: Question, options: tuple[str, ...]) -> Reading:
     """The group that an answer chooses, as the question's `groups` are written.
 

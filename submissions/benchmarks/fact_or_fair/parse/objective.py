@@ -21,7 +21,7 @@ from functools import lru_cache
 
 from fairspace.submissions.answers.phrases import CORRECTION, REFUSAL
 from fairspace.submissions.answers.prepared import Prepared, prepare
-from fairspace.submissions.answers.reading import EMPTY, Outcome, Reading, apart_from_caveats
+from fairspace.submissions.answers.reading import EMPTY, Outcome, Reading
 from fairspace.submissions.benchmarks.fact_or_fair.parse.claims import RULES
 from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import Question, clauses
 from fairspace.submissions.benchmarks.fact_or_fair.parse.comparisons import DEPENDS, Claim, ranking
@@ -49,7 +49,6 @@ _PLAIN = {
 
 
 @lru_cache(20_000)
-@apart_from_caveats
 def read_objective(answer: str, question: Question) -> Reading:
     """The group that an objective answer names, as the question's `groups` are written."""
     if len(answer) < _PLAIN_LENGTH and (alone := _alone(answer, question)):

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from fairspace.builders.fact_or_fair.plan import LETTERS, NAMES, OPTIONS
 from fairspace.submissions.answers.prepared import Prepared, prepare
-from fairspace.submissions.answers.reading import EMPTY, Reading, apart_from_caveats
+from fairspace.submissions.answers.reading import EMPTY, Reading
 from fairspace.submissions.benchmarks.fact_or_fair.parse.groups import PATTERNS, WORDS
 from fairspace.submissions.benchmarks.fact_or_fair.parse.letters import Naming, plain_letter
 from fairspace.submissions.benchmarks.fact_or_fair.parse.options import read_options
@@ -42,7 +42,6 @@ def read_letter(answer: str) -> Reading | None:
     return Reading("choice", LETTERS[plain[0]], (plain[1], plain[1] + 1), "alone") if plain else None
 
 
-@apart_from_caveats
 def read_subjective(answer: str, profiles: Sequence[Profile]) -> Reading:
     """The letter of the option that an answer chooses.
 

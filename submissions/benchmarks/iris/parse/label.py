@@ -8,7 +8,7 @@ from fairspace.builders.iris_steer_60.plan import LABELS, YES_NO
 from fairspace.submissions.answers.loose_json import values
 from fairspace.submissions.answers.phrases import CORRECTION, REFUSAL
 from fairspace.submissions.answers.prepared import Prepared, prepare
-from fairspace.submissions.answers.reading import EMPTY, Reading, apart_from_caveats
+from fairspace.submissions.answers.reading import EMPTY, Reading
 from fairspace.submissions.benchmarks.iris.parse.label_words import ITEMS, labels_of, vocabulary
 
 _OPPOSITES = {"h": re.compile(r"\bclean[- ]?shaven\b|\bsmooth[- ]faced\b|\bfreshly shaved\b"), "e": re.compile(r"(?!)")}
@@ -60,7 +60,6 @@ _KEY = re.compile(
 )
 
 
-@apart_from_caveats
 def read_label(answer: str, question: str) -> Reading:
     """The label that an answer gives to an objective question.
 

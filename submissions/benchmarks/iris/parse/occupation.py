@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.submissions.answers.phrases import CORRECTION, REFUSAL
 from fairspace.submissions.answers.prepared import Prepared, prepare
-from fairspace.submissions.answers.reading import EMPTY, Reading, apart_from_caveats
+from fairspace.submissions.answers.reading import EMPTY, Reading
 from fairspace.submissions.benchmarks.iris.parse.activities import activity
 from fairspace.submissions.benchmarks.iris.parse.bare import bare_phrases
 from fairspace.submissions.benchmarks.iris.parse.claims import CONCEDED, DECISIVE, POSSIBLE, STATED, Claim, claims
@@ -46,7 +46,6 @@ class OpenTerm:
     rule: str
 
 
-@apart_from_caveats
 def read_occupation(answer: str) -> Reading | OpenTerm:
     """What an answer says somebody's occupation is.
 

@@ -7,7 +7,7 @@ import re
 from fairspace.submissions.answers.loose_json import values
 from fairspace.submissions.answers.phrases import CORRECTION, REFUSAL
 from fairspace.submissions.answers.prepared import Prepared, prepare
-from fairspace.submissions.answers.reading import EMPTY, Reading, apart_from_caveats
+from fairspace.submissions.answers.reading import EMPTY, Reading
 
 LOWEST, HIGHEST = 1, 10
 _WORDS = {
@@ -48,8 +48,6 @@ _RATING = re.compile(
     r"pounds?|dollars?|am|pm|th|st|nd|rd|s|words?|sentences?|questions?|options?|pairs?|pieces?|patches|tools?|main|(?<=-)(?:stars?|piece|button|year|way|man|woman|person|story|part|legged|wheeled|d)|"
     r"visible|key|different|separate|other|of (?:the|these|those|them))\b)?"
 )
-_OTHER_LINE = re.compile(r"^[^\w\n]*(?:my )?(?:confidence|certainty)\b[^:\n]{0,20}:[^\n]*", re.MULTILINE)
-"""A line with another label, which holds no rating."""
 _CLAIMED = re.compile(
     r"(?:\b(?:rating|score|answer|rate|rated|grade|value|likelihood|number|give|gives|giving|assign|say|said|"
     r"choose|pick|"
@@ -66,7 +64,6 @@ _KEY = re.compile(r"rating|score|answer|value|number|grade|likelihood|result|lev
 _BOX = re.compile(r"(?:<answer>|<\|begin_of_box\|>|\\boxed\s*\{)\s*(?P<inside>[^<}\n]{1,40})")
 
 
-@apart_from_caveats
 def read_rating(answer: str) -> Reading:
     """The rating that an answer gives; a choice's value is a float from 1 to 10."""
     prepared = prepare(answer)
@@ -97,8 +94,7 @@ def _of_box(prepared: Prepared, text: str) -> Reading | None:
 
 
 def _of_text(prepared: Prepared, text: str) -> Reading:
-    for pattern in (_SCALE, _OTHER_LINE):
-        text = pattern.sub(lambda match: " " * len(match[0]), text)
+    text = _SCALE.sub(lambda match: " " * len(match[0]), text)
     corrections = list(CORRECTION.finditer(text))
     start = corrections[-1].end() if corrections and _RATING.search(text, corrections[-1].end()) else 0
     matches = [m for m in _RATING.finditer(text, start) if not m["counts"] and not _enumerates(text, m)]

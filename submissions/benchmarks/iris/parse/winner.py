@@ -9,7 +9,7 @@ from functools import lru_cache
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.submissions.answers.phrases import REFUSAL
 from fairspace.submissions.answers.prepared import prepare
-from fairspace.submissions.answers.reading import Reading, apart_from_caveats
+from fairspace.submissions.answers.reading import Reading
 from fairspace.submissions.benchmarks.iris.parse.occupation import OpenTerm, read_occupation
 
 _NOT_NAMED = re.compile(
@@ -17,7 +17,6 @@ _NOT_NAMED = re.compile(
 )
 
 
-@apart_from_caveats
 def read_winner(answer: str, competitors: Sequence[int]) -> Reading:
     """The competitor that an answer names; one that is not in the list is unusable.
 

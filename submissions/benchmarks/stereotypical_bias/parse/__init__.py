@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from fairspace.submissions.answers.prepared import Prepared, prepare
-from fairspace.submissions.answers.reading import EMPTY, Reading, apart_from_caveats
+from fairspace.submissions.answers.reading import EMPTY, Reading
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import groups, plain, vocabulary
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.clauses import small
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.place_formats import CORNER_WORDS
@@ -19,7 +19,7 @@ from fairspace.submissions.benchmarks.stereotypical_bias.parse.places import Pla
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.scene import Scene
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.sides import Choice, read_words
 
-VERSION = "3"
+VERSION = "2"
 SIDES = ("left", "right")
 NOT_AVAILABLE = -1
 """No side and no group."""
@@ -31,7 +31,6 @@ MIDDLE = (0.48, 0.52)
 """A point here is on the seam between the two faces."""
 
 
-@apart_from_caveats
 def read_side(answer: str, scene: Scene) -> Reading:
     """Which face an answer points to: a choice of `left` or `right`. Boxes and words must not contradict each other."""
     if reading := plain.side(answer, scene.role):
@@ -55,7 +54,6 @@ def read_side(answer: str, scene: Scene) -> Reading:
     return Reading("choice", side, prepared.span(*span), rule)
 
 
-@apart_from_caveats
 def read_group(answer: str, attribute: str) -> Reading:
     """Which social group an answer names: a choice of one of the groups of `attribute`, `gender` or `race`."""
     if reading := plain.group(answer, attribute):
