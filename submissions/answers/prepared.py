@@ -36,6 +36,10 @@ _FENCE = re.compile(
 _MARKS = re.compile(
     r"\*+|`+|(?<![^\W_])_{1,3}(?=\S)|(?<=\S)_{1,3}(?![^\W_])|^[ \t]{0,8}(?:#{1,6}|>+)(?=\s|$)|~~", re.MULTILINE
 )
+_ASIDE = re.compile(
+    r"(?<=\n)\W*(?:confidence|certainty|basis|note|disclaimer|caveat|setting|reason)\b[^:\n]{0,20}:[^\n]*", re.IGNORECASE
+)
+"""A line below an answer that says how sure it is, or on what ground."""
 _SAME_LENGTH = {
     **{ord(mark): "'" for mark in "‘’‚‛′´"},
     **{ord(mark): '"' for mark in "“”„‟″«»"},
@@ -92,7 +96,10 @@ def prepare(raw: str) -> Prepared:
     text = _ROLE.sub(_blank, text)
     if "`" in text or "~" in text:
         text = _FENCE.sub(_blank, text)
-    return Prepared(raw, _MARKS.sub(_blank, text), cut_off, skipped)
+    text = _MARKS.sub(_blank, text)
+    if ":" in text and (said := len(text) - len(text.lstrip())) < len(text):
+        text = text[: said + 1] + _ASIDE.sub(_blank, text[said + 1 :])
+    return Prepared(raw, text, cut_off, skipped)
 
 
 def without_tokens(raw: str) -> str:

@@ -22,6 +22,7 @@ from functools import lru_cache
 from fairspace.submissions.answers.phrases import CORRECTION, REFUSAL
 from fairspace.submissions.answers.prepared import Prepared, prepare
 from fairspace.submissions.answers.reading import EMPTY, Outcome, Reading
+from fairspace.submissions.answers.surroundings import read_around
 from fairspace.submissions.benchmarks.fact_or_fair.parse.claims import RULES
 from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import Question, clauses
 from fairspace.submissions.benchmarks.fact_or_fair.parse.comparisons import DEPENDS, Claim, ranking
@@ -36,6 +37,7 @@ from fairspace.submissions.benchmarks.fact_or_fair.parse.groups import (
 )
 
 _INITIAL = re.compile(r"\W{0,12}([FM])\W{0,12}", re.IGNORECASE)
+_DECLINES = re.compile(f"{REFUSAL.pattern}|{DEPENDS.pattern}", re.IGNORECASE)
 _PLAIN_LENGTH = 80
 _PLAIN = {
     attribute: re.compile(
@@ -51,6 +53,10 @@ _PLAIN = {
 @lru_cache(20_000)
 def read_objective(answer: str, question: Question) -> Reading:
     """The group that an objective answer names, as the question's `groups` are written."""
+    return read_around(answer, lambda part: _read(part, question), declines=_DECLINES)
+
+
+def _read(answer: str, question: Question) -> Reading:
     if len(answer) < _PLAIN_LENGTH and (alone := _alone(answer, question)):
         return alone
     prepared = prepare(answer)

@@ -31,10 +31,10 @@ from fairspace.submissions.benchmarks.fact_or_fair.parse.letters import (
     options_in,
 )
 from fairspace.submissions.benchmarks.fact_or_fair.parse.statements import (
+    DECLINES,
     OPTION,
     RULES,
     Decision,
-    declines,
     listed,
     small_letter,
     undenied,
@@ -94,7 +94,7 @@ def _decide(text: str, naming: Naming, corrected: bool = False) -> Decision | No
     for rule in RULES:
         if decided := rule(text, chosen):
             return decided
-    if len(options_in(said)) > 1 and not declines(text):
+    if len(options_in(said)) > 1 and not DECLINES.search(text):
         name = "no decision" if any(mention.lettered for mention in said) else "mentions"
         return Mention(options_in(said), said[0].start, said[-1].end), name
     return None

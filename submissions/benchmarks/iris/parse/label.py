@@ -9,17 +9,18 @@ from fairspace.submissions.answers.loose_json import values
 from fairspace.submissions.answers.phrases import CORRECTION, REFUSAL
 from fairspace.submissions.answers.prepared import Prepared, prepare
 from fairspace.submissions.answers.reading import EMPTY, Reading
+from fairspace.submissions.answers.surroundings import read_around, without_list
 from fairspace.submissions.benchmarks.iris.parse.label_words import ITEMS, labels_of, vocabulary
 
 _OPPOSITES = {"h": re.compile(r"\bclean[- ]?shaven\b|\bsmooth[- ]faced\b|\bfreshly shaved\b"), "e": re.compile(r"(?!)")}
 _YES = re.compile(
     r"\b(?:yes|yeah|yep|yup|affirmative|correct|definitely|absolutely|indeed|certainly|true)\b|[是有](?![无没])|"
-    r"\b(?:sí|oui|ja|да|sim)\b|y(?=\W*$)"
+    r"\b(?:sí|oui|ja|да|sim)\b|\by(?=\W*$)"
 )
 _NO = re.compile(
     r"\b(?:no|nope|nah|none|negative|nothing|false|nein|non|нет|não|keine?|ninguno|aucun|not that i can see|"
     r"there (?:is|are)(?:n't| not) (?:any|one)|"
-    r"i (?:do not|don't|cannot|can't) see (?:any|one))\b|n(?=\W*$)|没有|否|不是|无"
+    r"i (?:do not|don't|cannot|can't) see (?:any|one))\b|\bn(?=\W*$)|没有|否|不是|无"
 )
 _START = re.compile(
     r"[\s\"'(\[<>:=-]*(?:(?:the )?(?:final |correct )?answer\s*(?:is|:|=)?[\s:\"'-]*|well,?\s+|i (?:think|believe|"
@@ -67,10 +68,16 @@ def read_label(answer: str, question: str) -> Reading:
         answer: the raw answer.
         question: a key of `LABELS`, "a" to "h".
     """
+    return read_around(answer, lambda part: _label(part, question))
+
+
+def _label(answer: str, question: str) -> Reading:
     prepared = prepare(answer)
     if prepared.empty:
         return Reading("unusable", rule="cut off") if prepared.cut_off else EMPTY
     text = prepared.text.lower()
+    words = [(labels_of(question)[m[0]], *m.span()) for m in vocabulary(question).finditer(text)]
+    text = without_list(text, words, len(LABELS[question]))
     if inner := _inside(prepared, text, question):
         return inner
     for correction in list(CORRECTION.finditer(text))[: -_MOST_CORRECTIONS - 1 : -1]:

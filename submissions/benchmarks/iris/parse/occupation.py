@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.submissions.answers.phrases import CORRECTION, REFUSAL
 from fairspace.submissions.answers.prepared import Prepared, prepare
 from fairspace.submissions.answers.reading import EMPTY, Reading
-from fairspace.submissions.benchmarks.iris.parse.activities import activity
+from fairspace.submissions.answers.surroundings import read_around
 from fairspace.submissions.benchmarks.iris.parse.bare import bare_phrases
 from fairspace.submissions.benchmarks.iris.parse.claims import CONCEDED, DECISIVE, POSSIBLE, STATED, Claim, claims
 from fairspace.submissions.benchmarks.iris.parse.foreign import read_foreign
 from fairspace.submissions.benchmarks.iris.parse.joined import joined
-from fairspace.submissions.benchmarks.iris.parse.lexicon import MOST_WORDS, PLAIN, look_up, look_up_misspelled
-from fairspace.submissions.benchmarks.iris.parse.likelier import more_likely
+from fairspace.submissions.benchmarks.iris.parse.lexicon import MOST_WORDS, PLAIN
 from fairspace.submissions.benchmarks.iris.parse.marked import Part, answer_parts, stated_fields
 from fairspace.submissions.benchmarks.iris.parse.noun_phrase import Phrase
 from fairspace.submissions.benchmarks.iris.parse.plain import read_plain
@@ -51,6 +51,17 @@ def read_occupation(answer: str) -> Reading | OpenTerm:
 
     Returns: a reading, a choice's value a name of `OCCUPATIONS`; or a term that tier 2 may map.
     """
+    whole = _read(answer)
+    return whole if isinstance(whole, OpenTerm) else read_around(answer, _read_closed, declines=_DECLINES)
+
+
+def _read_closed(answer: str) -> Reading:
+    read = _read(answer)
+    return read if isinstance(read, Reading) else Reading("unusable", rule="another occupation")
+
+
+@lru_cache(maxsize=16)
+def _read(answer: str) -> Reading | OpenTerm:
     if (plain := read_plain(answer)) is not None:
         return plain
     prepared = prepare(answer)
@@ -59,6 +70,7 @@ def read_occupation(answer: str) -> Reading | OpenTerm:
     return _Reader(prepared).read()
 
 
+_DECLINES = re.compile(f"{REFUSAL.pattern}|{NOT_CLEAR.pattern}", re.IGNORECASE)
 Verdict = Reading | OpenTerm | None
 
 
@@ -78,10 +90,9 @@ class _Reader:
             self._json()
             or self._parts()
             or self._corrected()
-            or self._more_likely()
             or self._foreign()
             or self._stated(0, end)
-            or self._refused_or_done(0, end)
+            or self._refused(0, end)
         )
 
     def _json(self) -> Verdict:
@@ -119,14 +130,6 @@ class _Reader:
             return None
         verdict = self._stated(last.end(), len(self.text))
         return verdict if isinstance(verdict, OpenTerm) or (verdict and verdict.outcome != "refused") else None
-
-    def _more_likely(self) -> Verdict:
-        for match in more_likely(self.text):
-            words = match["words"].replace("-", " ").split()
-            code = look_up(words)
-            if code is not None and "not" not in words:
-                return self._choice(code, match.span("words"), "more likely")
-        return None
 
     def _stated(self, start: int, end: int, marked: bool = False) -> Verdict:
         """What is stated between two places, a bare phrase or a sentence; the firmest statement, the first of them."""
@@ -182,14 +185,10 @@ class _Reader:
                 return self._choice(named[0].code, named[0].span, claim.rule)
             if codes:
                 return self._at("several", None, span, claim.rule)
-            if phrase.kind == "general":
-                return self._by_activity(phrase)
         if phrase.kind != "other":
             return None
         if in_parentheses := [item.phrase for item in items if item.by == "open" and item.phrase.kind == "listed"]:
             return self._choice(in_parentheses[0].code, in_parentheses[0].span, claim.rule)
-        if len(phrase.words) == 1 and (code := look_up_misspelled(phrase.words[0])) is not None:
-            return self._choice(code, phrase.span, "misspelled")
         if len(items) == 1 and items[0].phrase.kind == "listed" and _APPOSED.match(self.text, phrase.span[1]):
             return self._choice(items[0].phrase.code, items[0].phrase.span, claim.rule)
         if any(p.kind == "listed" or p.trade for p in alternatives):
@@ -207,18 +206,11 @@ class _Reader:
         outcome, code, span = named
         return self._at(outcome, OCCUPATIONS[code] if outcome == "choice" else None, span, "another language")
 
-    def _by_activity(self, phrase: Phrase) -> Verdict:
-        end = self.text.find("\n", phrase.span[1])
-        doing = activity(self.text, phrase.span[0], end if end >= 0 else len(self.text))
-        return self._choice(*doing, "activity") if doing else None
-
-    def _refused_or_done(self, start: int, end: int) -> Reading | OpenTerm:
-        """What is left where nothing is stated: a refusal, another language, an activity, or nothing."""
+    def _refused(self, start: int, end: int) -> Reading | OpenTerm:
+        """What is left where nothing is stated: a refusal, another occupation, or nothing."""
         refusal = REFUSAL.search(self.text, start, end) or NOT_CLEAR.search(self.text, start, end)
         if refusal is None and UNKNOWN.search(self.text):
             return self._at("refused", None, (start, end), "unknown")
-        if refusal is None and (doing := activity(self.text, start, end)):
-            return self._choice(*doing, "activity")
         if refusal is not None:
             return self._at("refused", None, refusal.span(), "refusal")
         return self.open or Reading("unusable", rule="no occupation")

@@ -8,6 +8,7 @@ from fairspace.submissions.answers.loose_json import values
 from fairspace.submissions.answers.phrases import CORRECTION, REFUSAL
 from fairspace.submissions.answers.prepared import Prepared, prepare
 from fairspace.submissions.answers.reading import EMPTY, Reading
+from fairspace.submissions.answers.surroundings import read_around
 
 LOWEST, HIGHEST = 1, 10
 _WORDS = {
@@ -66,6 +67,10 @@ _BOX = re.compile(r"(?:<answer>|<\|begin_of_box\|>|\\boxed\s*\{)\s*(?P<inside>[^
 
 def read_rating(answer: str) -> Reading:
     """The rating that an answer gives; a choice's value is a float from 1 to 10."""
+    return read_around(answer, _rating)
+
+
+def _rating(answer: str) -> Reading:
     prepared = prepare(answer)
     if prepared.empty:
         return Reading("unusable", rule="cut off") if prepared.cut_off else EMPTY

@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from fairspace.builders.stereotypical_bias.plan import GROUPS
 from fairspace.submissions.answers.phrases import CORRECTION, FINAL
+from fairspace.submissions.answers.surroundings import without_list
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import vocabulary
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.clauses import Clause, Sentence, sentences
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.group_words import (
@@ -85,7 +87,9 @@ def read_words(text: str, attribute: str) -> Choice:
         text: the prepared answer in small letters.
         attribute: `gender` or `race`.
     """
-    mentions = (gender_mentions(text) if attribute == "gender" else race_mentions(text))[:MOST]
+    named = gender_mentions if attribute == "gender" else race_mentions
+    text = without_list(text, [(m.group, m.start, m.end) for m in named(text)], len(GROUPS[attribute]))
+    mentions = named(text)[:MOST]
     every = sentences(text)
     declined = next((c.span for s in every for c in s.clauses if c.declines), None)
     if mentions:
