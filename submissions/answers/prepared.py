@@ -37,7 +37,8 @@ _MARKS = re.compile(
     r"\*+|`+|(?<![^\W_])_{1,3}(?=\S)|(?<=\S)_{1,3}(?![^\W_])|^[ \t]{0,8}(?:#{1,6}|>+)(?=\s|$)|~~", re.MULTILINE
 )
 _ASIDE = re.compile(
-    r"(?<=\n)\W*(?:confidence|certainty|basis|note|disclaimer|caveat|setting|reason)\b[^:\n]{0,20}:[^\n]*", re.IGNORECASE
+    r"(?<=\n)\W*(?:confidence|certainty|basis|note|disclaimer|caveat|setting|reason)\b[^:\n]{0,20}:[^\n]*",
+    re.IGNORECASE,
 )
 """A line below an answer that says how sure it is, or on what ground."""
 _SAME_LENGTH = {

@@ -23,7 +23,7 @@ Line_ = Mapping[str, Any]
 
 def _after(words: str) -> Callable[[str, Line_], str]:
     """The answer, and more words in the same paragraph."""
-    return lambda answer, line: f"{answer}{'.' if answer[-1:].isalnum() else ''} {words}"
+    return lambda answer, line: f"{answer}{_stop(answer)}{words}"
 
 
 def _below(words: str) -> Callable[[str, Line_], str]:
@@ -31,7 +31,17 @@ def _below(words: str) -> Callable[[str, Line_], str]:
 
 
 def _before(words: str) -> Callable[[str, Line_], str]:
-    return lambda answer, line: words + answer
+    return lambda answer, line: words.rstrip() + ("\n\n" if _structured(answer) else words[len(words.rstrip()) :]) + answer
+
+
+def _structured(answer: str) -> bool:
+    """Whether an answer is more than a paragraph of words."""
+    return "\n" in answer.strip() or answer.lstrip()[:1] in "{[(<|-*#`1"
+
+
+def _stop(answer: str) -> str:
+    """What parts an answer from the words after it."""
+    return "\n\n" if _structured(answer) else " " if answer.rstrip()[-1:] in ".!?。" else ". "
 
 
 WRAPPINGS: Mapping[str, Callable[[str, Line_], str]] = {

@@ -76,7 +76,7 @@ def _decide(text: str, naming: Naming, corrected: bool = False) -> Decision | No
         return Mention(frozenset({LETTERS.index(match[1].upper())}), *match.span(1), lettered=True), "alone"
     for correction in () if corrected else reversed(list(CORRECTION.finditer(text))[-3:]):
         after = _decide(" " * correction.end() + text[correction.end() :], naming, corrected=True)
-        short = len(text) - correction.end() < _SHORT
+        short = len(text.rstrip()) - correction.end() < _SHORT
         if after and len(after[0].options) == 1 and (short or not after[1].endswith("mention")):
             return after
     forms = unasked_json(text)

@@ -76,8 +76,7 @@ def _label(answer: str, question: str) -> Reading:
     if prepared.empty:
         return Reading("unusable", rule="cut off") if prepared.cut_off else EMPTY
     text = prepared.text.lower()
-    words = [(labels_of(question)[m[0]], *m.span()) for m in vocabulary(question).finditer(text)]
-    text = without_list(text, words, len(LABELS[question]))
+    text = without_list(text, vocabulary(question), lambda match: labels_of(question)[match[0]], len(LABELS[question]))
     if inner := _inside(prepared, text, question):
         return inner
     for correction in list(CORRECTION.finditer(text))[: -_MOST_CORRECTIONS - 1 : -1]:
@@ -115,7 +114,8 @@ def _word(prepared: Prepared, text: str, start: int, question: str) -> Reading:
     uses: list[tuple[re.Match[str], str]] = []
     for match in vocabulary(question).finditer(text, start):
         before = _LABEL_CLAUSE.split(text[max(start, match.start() - 60) : match.start()])[-1]
-        if _NOT.search(before) or (question == "d" and _NOT_WORN.match(text, match.end())):
+        thanks = match[0] == "happy" and text.startswith(" to ", match.end())
+        if _NOT.search(before) or thanks or (question == "d" and _NOT_WORN.match(text, match.end())):
             continue
         uses.append((match, labels_of(question)[match[0]]))
     if question == "d":

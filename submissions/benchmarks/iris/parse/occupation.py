@@ -88,9 +88,9 @@ class _Reader:
         end = len(self.text)
         return (
             self._json()
+            or self._foreign()
             or self._parts()
             or self._corrected()
-            or self._foreign()
             or self._stated(0, end)
             or self._refused(0, end)
         )
