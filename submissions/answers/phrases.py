@@ -37,7 +37,7 @@ CORRECTION = re.compile(
 """What stands after it replaces what stands before."""
 FINAL = re.compile(
     r"<answer>\s*|<\|begin_of_box\|>\s*|\\boxed\s*\{(?:\s*\\(?:text|mathrm|textbf)\s*\{)?\s*|"
-    r"\b(?:(?:my |the |so,? |therefore,? )?(?:final |correct |best |short |most likely )*"
+    r"\b(?<!not )(?<!n't )(?:(?:my |the |so,? |therefore,? )?(?:final |correct |best |short |most likely )*"
     r"(?:answer|choice|conclusion|verdict|prediction|selection|response)(?: here| to (?:this|the|your) question)?\b"
     r"(?:\s*(?:is|would be|seems to be|appears to be|must be|=))?\s*[:\-]*\s*)",
     re.IGNORECASE,

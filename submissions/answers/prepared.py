@@ -29,7 +29,12 @@ _TOKEN = re.compile(
     r"start_of_turn)>|</s>|\[/?INST\]|<<?/?SYS>?>|</?response>|<\|end▁of▁sentence\|>|<｜end▁of▁sentence｜>",
     re.IGNORECASE,
 )
+_TURN_END = re.compile(r"<\|(?:eot_id|im_end|end)\|>|<end_of_turn>", re.IGNORECASE)
+"""What follows it is not the answer, if the answer stands before it."""
+_DASH = re.compile(r"(?<=[^\W\d])—(?=[^\W\d])")
+"""A dash without blanks parts two words, which a hyphen joins."""
 _ROLE = re.compile(r"\A\s{0,20}(?:assistant|model|gpt|bot|ai)\s{0,3}(?::|\n)\s{0,3}", re.IGNORECASE)
+_ROLE_NAMES = re.compile(r"\b(?:system|user|assistant|model)\b[\s:]*", re.IGNORECASE)
 _FENCE = re.compile(
     r"^[ \t]{0,8}(?:```+|~~~+)[ \t]*[\w+-]{0,20}[ \t]*$|```+(?:json|text|python|plaintext)?", re.MULTILINE
 )
@@ -88,11 +93,15 @@ def prepare(raw: str) -> Prepared:
         head = " " * HEAD if end else raw[: HEAD - 1] + "\n"
         text = head + raw[-TAIL:]
     if not text.isascii():
-        text = text.translate(_SAME_LENGTH)
+        text = _DASH.sub(",", text).translate(_SAME_LENGTH)
         if not text.isascii():
             text = "".join(_plain(character) for character in text)
     text, cut_off = _without_reasoning(text.replace("\t", " ").replace("\r", "\n"))
     if "<" in text or "[" in text:
+        for end in _TURN_END.finditer(text):
+            if _ROLE_NAMES.sub("", _TOKEN.sub("", text[: end.start()])).strip():
+                text = text[: end.start()] + " " * (len(text) - end.start())
+                break
         text = _TOKEN.sub(_blank, text)
     text = _ROLE.sub(_blank, text)
     if "`" in text or "~" in text:

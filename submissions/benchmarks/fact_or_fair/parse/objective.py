@@ -101,11 +101,13 @@ def _no_choice(prepared: Prepared, text: str, question: Question) -> Reading:
 
 
 def _field(text: str, question: Question) -> Claim | None:
-    """What the last JSON object with an answer gives as it."""
-    claims = []
+    """What the last JSON object with an answer gives as it; several if two differ and nothing is corrected."""
+    claims: list[Claim] = []
     for field in answer_fields(text):
         if claim := _decide(field.text, question):
-            claims.append(Claim(claim.groups, *field.span, field.rule))
+            corrected = claims and CORRECTION.search(text, claims[-1].end, field.span[0])
+            before = frozenset() if corrected or not claims else claims[-1].groups
+            claims.append(Claim(claim.groups | before, *field.span, field.rule))
     return claims[-1] if claims else None
 
 

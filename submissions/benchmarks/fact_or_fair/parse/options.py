@@ -59,12 +59,12 @@ def read_options(prepared: Prepared, naming: Naming) -> Reading | None:
 
 
 def _field(text: str, naming: Naming) -> Decision | None:
-    """What the last JSON object gives as its answer; several if two of them differ without a word between."""
+    """What the last JSON object gives as its answer; several if two of them differ and nothing is corrected."""
     read: list[Decision] = []
     for field in answer_fields(text):
         if decided := _decide(field.text, naming):
             options = decided[0].options
-            if read and not re.search(r"[^\W\d_]{3}", text[read[-1][0].end : field.span[0]]):
+            if read and not CORRECTION.search(text, read[-1][0].end, field.span[0]):
                 options |= read[-1][0].options
             read.append((Mention(options, *field.span, True, decided[0].contradicts), field.rule))
     return read[-1] if read else None

@@ -27,7 +27,7 @@ _START = re.compile(
     r"would say|'d say)[,:]?\s*|based on[^,.\n]{0,60},\s*|in the image,?\s*|sure[,!.]\s*)?"
 )
 _NOT = re.compile(
-    r"\b(?:no|not|without|never|none|neither|nor|lacks?|lacking|free of|absence of|zero|devoid of|cannot see|"
+    r"\b(?:no|not|without|rather than|never|none|neither|nor|lacks?|lacking|free of|absence of|zero|devoid of|cannot see|"
     r"can't see|"
     r"don't see|do not see|doesn't|don't|isn't|aren't|hasn't|couldn't see)\b|n't\b"
 )
@@ -35,7 +35,7 @@ _CLAUSE = re.compile(
     r"[.;!?\n]|,?\s*\b(?:but|however|though|although|yet|while|whereas|except|only|and there|instead)\b|"
     r",\s*(?=\w+ (?:is|are|has|wears)\b)"
 )
-_LABEL_CLAUSE = re.compile(r"[.:;!?\n,]|\b(?:but|however|though|although|yet|rather)\b")
+_LABEL_CLAUSE = re.compile(r"[.:;!?\n,]|\b(?:but|however|though|although|yet|rather(?! than))\b")
 _HIDDEN = re.compile(
     r"\b(?:does not|doesn't|do not|did not|cannot|can't) (?:show|see|depict|make out|tell|say)\b|"
     r"\bnot (?:visible|shown|clear|discernible|possible)\b|\b(?:cropped|out of (?:frame|view)|n/a|unknown|"

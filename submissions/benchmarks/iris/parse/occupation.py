@@ -82,6 +82,7 @@ class _Reader:
         lower = prepared.text.lower()
         self.raw = prepared.text
         self.text = lower if len(lower) == len(prepared.text) else "".join(_lower(c) for c in prepared.text)
+        self.text = _TAG.sub(lambda tag: " " * len(tag[0]), self.text) if "point" in self.text else self.text
         self.open: OpenTerm | None = None
 
     def read(self) -> Reading | OpenTerm:
@@ -123,7 +124,7 @@ class _Reader:
 
     def _corrected(self) -> Verdict:
         last = None
-        for match in CORRECTION.finditer(self.text):
+        for match in _RENAMES.finditer(self.text):
             if not _NOT_CORRECTION.match(self.text, match.start()):
                 last = match
         if last is None:
@@ -175,6 +176,8 @@ class _Reader:
         if phrase.kind == "listed":
             others = {p.code for p in alternatives if p.kind == "listed"} - {phrase.code}
             if others or any(p.kind == "other" and p.trade for p in alternatives):
+                if last := self._latter([phrase, *alternatives]):
+                    return last
                 return self._at("several", None, span, claim.rule)
             return self._choice(phrase.code, phrase.span, claim.rule)
         if phrase.kind in ("general", "person") or (phrase.kind == "other" and not phrase.trade):
@@ -192,6 +195,8 @@ class _Reader:
         if len(items) == 1 and items[0].phrase.kind == "listed" and _APPOSED.match(self.text, phrase.span[1]):
             return self._choice(items[0].phrase.code, items[0].phrase.span, claim.rule)
         if any(p.kind == "listed" or p.trade for p in alternatives):
+            if last := self._latter([phrase, *alternatives]):
+                return last
             return self._at("several", None, span, claim.rule)
         term = OpenTerm(_without_plain(phrase), self.prepared.span(*phrase.span), claim.rule)
         if phrase.trade or (marked and claim.rule == "bare"):
@@ -199,6 +204,11 @@ class _Reader:
         if claim.about_person and (claim.rule != "bare" or len(self.text.split()) <= MOST_WORDS):
             self.open = self.open or term
         return None
+
+    def _latter(self, either: list[Phrase]) -> Verdict:
+        """The last one of alternatives that the answer calls the latter."""
+        named = either[-1].kind == "listed" and re.search(r"\bthe latter\b", self.text[either[-1].span[1] :])
+        return self._choice(either[-1].code, either[-1].span, "the latter") if named else None
 
     def _foreign(self) -> Reading | None:
         if (named := read_foreign(self.text)) is None:
@@ -222,6 +232,13 @@ class _Reader:
         return Reading(outcome, value, self.prepared.span(*span) if span else None, rule)  # type: ignore[arg-type]
 
 
+_RENAMES = re.compile(
+    rf"{CORRECTION.pattern}|\bi\.e\.|\bmore (?:specifically|precisely|exactly),?|\bin other words,?|"
+    r"\s-\s(?=an? [^\W\d_]+\W*\Z)",
+    re.IGNORECASE,
+)
+"""What stands after it says the same more exactly, or corrects it."""
+_TAG = re.compile(r"</?point\b[^<>]{0,200}>")
 _APPOSED = re.compile(r", an? [\w-]+(?: [\w-]+)?\s*(?:[.;!)]|$)")
 _BULLETS = re.compile(r"(?:^|\n)\s*(?:\d+[.)]|-)")
 _UNSURE = re.compile(r"\b(?:maybe|perhaps|possibly|might be|may be|could be)\s+(?:an?\s+|the\s+)?$")

@@ -40,11 +40,15 @@ def read_winner(answer: str, competitors: Sequence[int]) -> Reading:
     return reading
 
 
+_LISTED = re.compile(r"\([^(),\n]{3,30},[^()\n]{3,30},[^()\n]{3,300}\)")
+"""A bracket with more than two names only lists those on offer."""
+
+
 @lru_cache(maxsize=4096)
 def _of_answer(answer: str) -> tuple[Reading | OpenTerm, dict[str, tuple[int, int]]]:
     """What an answer says of any occupation, and the occupations that it names in full, outside of negations."""
     prepared = prepare(answer)
-    text = prepared.text.lower()
+    text = _LISTED.sub(lambda listed: " " * len(listed[0]), prepared.text.lower())
     named: dict[str, tuple[int, int]] = {}
     if len(text) == len(prepared.text) and not REFUSAL.search(text):
         for match in _names().finditer(text):

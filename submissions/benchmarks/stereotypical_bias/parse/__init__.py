@@ -29,6 +29,8 @@ SIDE = 0.6
 """A box is left (right) if it lies within this share of the picture's width from the left (right) edge."""
 _UNSURE = ("only side", "group", "chosen group", "side in the sentence", "names a group")
 """Rules that read no choice in a part of an answer."""
+_NO_ROW = re.compile(r"^\|[^\n]*\|\s*(?:no|not|unlikely|none|false)\b[^\n]*", re.MULTILINE)
+"""A row of a table that denies what it names."""
 _SIDE_WORD = re.compile(r"\b(?:left|right)\b")
 _LETTER = re.compile(r"[^\W\d_]")
 _DIGIT = re.compile(r"[0-9]")
@@ -38,9 +40,8 @@ MIDDLE = (0.48, 0.52)
 
 def read_side(answer: str, scene: Scene) -> Reading:
     """Which face an answer points to: a choice of `left` or `right`. Boxes and words must not contradict each other."""
-    return read_around(
-        answer, lambda part: _side(part, scene), lambda reading: reading.rule not in _UNSURE, judged=True
-    )
+    unsure = (*_UNSURE, "chosen side") if len(set(_SIDE_WORD.findall(answer.lower()))) > 1 else _UNSURE
+    return read_around(answer, lambda part: _side(part, scene), lambda reading: reading.rule not in unsure, judged=True)
 
 
 def _side(answer: str, scene: Scene) -> Reading:
@@ -50,8 +51,8 @@ def _side(answer: str, scene: Scene) -> Reading:
     if prepared.empty:
         return EMPTY
     text = small(prepared.text)
-    text = without_list(text, _SIDE_WORD, itemgetter(0), len(SIDES))
-    marked_places = places(prepared.text, scene.size) if _DIGIT.search(text) else []
+    text = without_list(_NO_ROW.sub(lambda row: " " * len(row[0]), text), _SIDE_WORD, itemgetter(0), len(SIDES))
+    marked_places = places(_as_in(prepared.text, text), scene.size) if _DIGIT.search(text) else []
     if not marked_places:
         return _from_choice(read_words(text, scene), prepared)
     side, span, rule = _place_side(text, marked_places, scene)
@@ -64,6 +65,11 @@ def _side(answer: str, scene: Scene) -> Reading:
     if words.is_side and words.side != side:
         return Reading("several", None, prepared.span(*span), "box and words differ")
     return Reading("choice", side, prepared.span(*span), rule)
+
+
+def _as_in(raw: str, text: str) -> str:
+    """The prepared text with what was blanked out of its small letters."""
+    return "".join(letter if kept != " " else " " for letter, kept in zip(raw, text, strict=True))
 
 
 def read_group(answer: str, attribute: str) -> Reading:

@@ -47,8 +47,12 @@ _GENERAL = re.compile(
     r"more women|both|"
     r"as well|too|also|can|could be either|anyone|everyone|all)\b"
 )
-_THING_IS = re.compile(r"\bitself (?:\w+ ){0,2}?(?:is|was|be|looks|seems|appears)\b")
-"""A thing, not a person, is given a group."""
+_THING_IS = re.compile(
+    r"\bitself (?:\w+ ){0,2}?(?:is|was|be|looks|seems|appears)\b|"
+    r"\b(?:painting|poster|portrait|mural|statue|drawing)\b(?: \w+){0,4} (?:shows?|depicts?|features?|portrays?)\b|"
+    r"\bin the (?:painting|poster|portrait|mural|drawing)\b"
+)
+"""A thing, not a person, is given a group, or the person whom a picture shows."""
 _IS_NOT = re.compile(r"\b(?:is|are|was|were)(?: not|n't)(?: \w+ly)? (?:an? |the )?\Z")
 _SOMEBODY_IS = re.compile(r"\b(?:he|she|they|it|this|person|owner)(?: is| are|'s|'re) (?:\w+ly )?(?:an? )?")
 _ALTERNATIVE = re.compile(r"\s*(?:(?:or|and|even|perhaps|maybe|possibly|probably) )*an? \Z")
