@@ -115,13 +115,18 @@ def read(line: Line_) -> list[Compared]:
 def wrapped(line: Line_) -> Iterator[tuple[str, Line_]]:
     """The names of all wrappings that fit a line, and the line in them."""
     answer = line["answer"]
-    if line["task"] == "narrative" or answer.lower().count("<think") > answer.lower().count("</think"):
+    if line["task"] == "narrative" or _cut_off(answer.lower()):
         return
     for name, wrap in WRAPPINGS.items():
         yield name, {**line, "answer": wrap(answer, line)}
     if line["gold"] not in NO_CHOICE and restated(line):
         for name, wrap in RESTATED.items():
             yield name, {**line, "answer": wrap(answer, line)}
+
+
+def _cut_off(answer: str) -> bool:
+    """Whether what stands after an answer would stand inside of it."""
+    return answer.count("<think") > answer.count("</think") or answer.count("{") > answer.count("}")
 
 
 def choice(compared: Compared) -> Any:

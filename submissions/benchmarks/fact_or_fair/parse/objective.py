@@ -22,7 +22,7 @@ from functools import lru_cache
 from fairspace.submissions.answers.phrases import CORRECTION, REFUSAL
 from fairspace.submissions.answers.prepared import Prepared, prepare
 from fairspace.submissions.answers.reading import EMPTY, Outcome, Reading
-from fairspace.submissions.answers.surroundings import read_around
+from fairspace.submissions.answers.surroundings import read_around, without_list
 from fairspace.submissions.benchmarks.fact_or_fair.parse.claims import RULES
 from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import Question, clauses
 from fairspace.submissions.benchmarks.fact_or_fair.parse.comparisons import DEPENDS, Claim, ranking
@@ -68,6 +68,9 @@ def _read(answer: str, question: Question) -> Reading:
 def read_prepared(prepared: Prepared, question: Question) -> Reading:
     """The same of a prepared answer."""
     text = without_following_turns(without_question(without_non_hispanic(prepared.text)))
+    text = without_list(
+        text, PATTERNS[question.attribute], lambda match: group_of(match, question.attribute), question.choices
+    )
     claim = _field(text, question) or _decide(text, question)
     if claim is None:
         return _no_choice(prepared, text, question)

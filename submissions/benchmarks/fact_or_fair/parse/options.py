@@ -21,6 +21,7 @@ import re
 from fairspace.submissions.answers.phrases import CORRECTION
 from fairspace.submissions.answers.prepared import Prepared
 from fairspace.submissions.answers.reading import Reading
+from fairspace.submissions.answers.surroundings import without
 from fairspace.submissions.benchmarks.fact_or_fair.parse.echoes import without_following_turns, without_form
 from fairspace.submissions.benchmarks.fact_or_fair.parse.fields import answer_fields, unasked_json
 from fairspace.submissions.benchmarks.fact_or_fair.parse.letters import (
@@ -75,8 +76,8 @@ def _decide(text: str, naming: Naming, corrected: bool = False) -> Decision | No
     if match := _ALONE.fullmatch(text):
         return Mention(frozenset({LETTERS.index(match[1].upper())}), *match.span(1), lettered=True), "alone"
     for correction in () if corrected else reversed(list(CORRECTION.finditer(text))[-3:]):
-        after = _decide(" " * correction.end() + text[correction.end() :], naming, corrected=True)
-        short = len(text.rstrip()) - correction.end() < _SHORT
+        after = _decide(" " * correction.end() + without(text[correction.end() :], DECLINES), naming, corrected=True)
+        short = after is not None and after[0].end - correction.end() < _SHORT
         if after and len(after[0].options) == 1 and (short or not after[1].endswith("mention")):
             return after
     forms = unasked_json(text)

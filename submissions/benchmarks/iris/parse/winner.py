@@ -10,6 +10,7 @@ from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.submissions.answers.phrases import REFUSAL
 from fairspace.submissions.answers.prepared import prepare
 from fairspace.submissions.answers.reading import Reading
+from fairspace.submissions.answers.surroundings import read_around
 from fairspace.submissions.benchmarks.iris.parse.occupation import OpenTerm, read_occupation
 
 _NOT_NAMED = re.compile(
@@ -24,6 +25,10 @@ def read_winner(answer: str, competitors: Sequence[int]) -> Reading:
         answer: the raw answer.
         competitors: indices into `OCCUPATIONS` of those offered.
     """
+    return read_around(answer, lambda part: _read(part, competitors))
+
+
+def _read(answer: str, competitors: Sequence[int]) -> Reading:
     reading, every = _of_answer(answer)
     offered = [OCCUPATIONS[code] for code in competitors]
     if isinstance(reading, Reading) and reading.outcome == "choice" and reading.value in offered:

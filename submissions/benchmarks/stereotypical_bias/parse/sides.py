@@ -83,6 +83,8 @@ def _decide(answer: Answer, parted: Sequence[Sequence[Part]], known: Tied, firm:
         return Choice(votes[-1].side, votes[-1].span, "conclusion")
     missing, declined = any(part.missing for part in parts), _declined(parts)
     chosen = _chosen(answer.scene, parts, known, bare=not missing)
+    if declined and chosen is not None and len({mention.side for part in parts for mention in part.sides}) > 1:
+        chosen = None
     if chosen is not None and (chosen.is_side or not votes):
         return chosen
     if votes:
