@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import islice
 
 from fairspace.submissions.answers.loose_json import values
@@ -113,29 +114,38 @@ def read_around(
     else:
         reading = read(answer)
     if reading.outcome != "choice":
-        for part in _parts(prepare(answer).text, reading, declines):
-            others = [other for inside in part if (other := read(inside)).outcome == "choice" and firm(other)]
+        for text, part in _parts(prepare(answer).text, reading, declines):
+            others = [
+                other for span in part if (other := _inside(text, span, read)).outcome == "choice" and firm(other)
+            ]
             if len({other.value for other in others}) == 1:
                 return others[0]
     return reading
 
 
-def _parts(text: str, whole: Reading, declines: re.Pattern[str]) -> Iterator[list[str]]:
-    """Parts of a text that may make a choice, if they agree, where the whole makes none; all else is blanked out."""
+def _inside(text: str, span: Span, read: Read) -> Reading:
+    """The reading of a part of a text by itself."""
+    part = text[slice(*span)]
+    start = span[0] + len(part) - len(part.lstrip())
+    reading = read(part.strip())
+    return replace(reading, span=(reading.span[0] + start, reading.span[1] + start) if reading.span else None)
+
+
+def _parts(text: str, whole: Reading, declines: re.Pattern[str]) -> Iterator[tuple[str, list[Span]]]:
+    """Parts of a text that may make a choice, if those of a list agree, where the whole makes none."""
     if whole.outcome == "refused":
-        rest = without(text, declines)
-        if ":" in rest:
-            yield [_only(rest, rest.rfind(":") + 1, len(rest))]
-        yield [rest] if rest.strip() else []
+        text = without(text, declines)
+        if ":" in text:
+            yield text, [(text.rfind(":") + 1, len(text))]
+        yield text, [(0, len(text))]
     elif whole.outcome == "several":
-        yield [_only(text, *span) for span in _fields(text)]
+        yield text, list(_fields(text))
         for match in list(_DECIDES.finditer(text))[-1:]:
-            yield [_only(text, match.end(), (text + "\n").index("\n", match.end()))]
+            yield text, [(match.end(), (text + "\n").index("\n", match.end()))]
     elif "{" not in text:
         spans = [span for span in islice(_split(text, _SENTENCE), MOST) if span[1] - span[0] < SHORT]
-        yield [_only(text, *span) for span in spans if span != (0, len(text))]
-        if ":" in text and len(text) - (colon := text.rfind(":")) < SHORT:
-            yield [_only(text, colon + 1, len(text))]
+        yield text, [span for span in spans if span != (0, len(text))]
+        yield text, [(text.rfind(":", *span) + 1, span[1]) for span in spans if ":" in text[slice(*span)]]
 
 
 def _fields(text: str) -> Iterator[Span]:
@@ -144,10 +154,6 @@ def _fields(text: str) -> Iterator[Span]:
         for key, value in found.value.items() if isinstance(found.value, dict) else ():
             if _KEY.search(str(key)) and isinstance(value, str) and (start := text.find(value, *found.span)) >= 0:
                 yield start, start + len(value)
-
-
-def _only(text: str, start: int, end: int) -> str:
-    return " " * start + text[start:end]
 
 
 def without(text: str, pattern: re.Pattern[str]) -> str:
