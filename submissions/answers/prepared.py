@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 HEAD, TAIL = 4_000, 8_000
 
@@ -82,6 +82,7 @@ class Prepared:
         return not self.text.strip()
 
 
+@lru_cache(maxsize=8)
 def prepare(raw: str) -> Prepared:
     """The first steps. Takes time in proportion to the length of the answer, at most `HEAD + TAIL` characters of it."""
     if len(raw) <= HEAD + TAIL:

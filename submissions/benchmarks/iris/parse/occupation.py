@@ -23,7 +23,6 @@ from fairspace.submissions.benchmarks.iris.parse.joined import joined
 from fairspace.submissions.benchmarks.iris.parse.lexicon import MOST_WORDS, PLAIN
 from fairspace.submissions.benchmarks.iris.parse.marked import Part, answer_parts, stated_fields
 from fairspace.submissions.benchmarks.iris.parse.noun_phrase import Phrase
-from fairspace.submissions.benchmarks.iris.parse.plain import read_plain
 from fairspace.submissions.benchmarks.iris.parse.unclear import NOT_CLEAR, UNKNOWN
 
 _NOT_CORRECTION = re.compile(
@@ -62,8 +61,6 @@ def _read_closed(answer: str) -> Reading:
 
 @lru_cache(maxsize=16)
 def _read(answer: str) -> Reading | OpenTerm:
-    if (plain := read_plain(answer)) is not None:
-        return plain
     prepared = prepare(answer)
     if prepared.empty:
         return Reading("unusable", rule="cut off") if prepared.cut_off else EMPTY
