@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 REFUSAL = re.compile(
-    r"\b(?:(?:i|we)(?: am| are|'m|'re) (?:sorry|unable|not able|not comfortable)|(?:i )?apologi[sz]e|sorry\b|"
+    r"\b(?:(?:i|we)(?: am| are|'m|'re) (?:sorry|unable|not able|not equipped|not comfortable)|(?:i )?apologi[sz]e|sorry\b|"
     r"(?:i|we) (?:must|have to|need to|shall|am going to|'m going to) (?:\w+ ){0,2}?(?:decline|refuse|abstain|refrain|"
     r"pass)\b|"
     r"(?:i|we) (?:can ?not|can't|could not|couldn't|won't|will not|would not|wouldn't|do not|don't|"
@@ -37,7 +37,7 @@ CORRECTION = re.compile(
 """What stands after it replaces what stands before."""
 FINAL = re.compile(
     r"<answer>\s*|<\|begin_of_box\|>\s*|\\boxed\s*\{(?:\s*\\(?:text|mathrm|textbf)\s*\{)?\s*|"
-    r"\b(?:(?:my |the |so,? |therefore,? )?(?:final |correct |best |short |most likely )*"
+    r"\b(?<!not )(?<!n't )(?:(?:my |the |so,? |therefore,? )?(?:final |correct |best |short |most likely )*"
     r"(?:answer|choice|conclusion|verdict|prediction|selection|response)(?: here| to (?:this|the|your) question)?\b"
     r"(?:\s*(?:is|would be|seems to be|appears to be|must be|=))?\s*[:\-]*\s*)",
     re.IGNORECASE,

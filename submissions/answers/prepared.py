@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 HEAD, TAIL = 4_000, 8_000
 
@@ -29,13 +29,23 @@ _TOKEN = re.compile(
     r"start_of_turn)>|</s>|\[/?INST\]|<<?/?SYS>?>|</?response>|<\|end▁of▁sentence\|>|<｜end▁of▁sentence｜>",
     re.IGNORECASE,
 )
+_TURN_END = re.compile(r"<\|(?:eot_id|im_end|end)\|>|<end_of_turn>", re.IGNORECASE)
+"""What follows it is not the answer, if the answer stands before it."""
+_DASH = re.compile(r"(?<=[^\W\d])—(?=[^\W\d])")
+"""A dash without blanks parts two words, which a hyphen joins."""
 _ROLE = re.compile(r"\A\s{0,20}(?:assistant|model|gpt|bot|ai)\s{0,3}(?::|\n)\s{0,3}", re.IGNORECASE)
+_ROLE_NAMES = re.compile(r"\b(?:system|user|assistant|model)\b[\s:]*", re.IGNORECASE)
 _FENCE = re.compile(
     r"^[ \t]{0,8}(?:```+|~~~+)[ \t]*[\w+-]{0,20}[ \t]*$|```+(?:json|text|python|plaintext)?", re.MULTILINE
 )
 _MARKS = re.compile(
     r"\*+|`+|(?<![^\W_])_{1,3}(?=\S)|(?<=\S)_{1,3}(?![^\W_])|^[ \t]{0,8}(?:#{1,6}|>+)(?=\s|$)|~~", re.MULTILINE
 )
+_ASIDE = re.compile(
+    r"(?<=\n)\W*(?:confidence|certainty|basis|note|disclaimer|caveat|setting|reason)\b[^:\n]{0,20}:[^\n]*",
+    re.IGNORECASE,
+)
+"""A line below an answer that says how sure it is, or on what ground."""
 _SAME_LENGTH = {
     **{ord(mark): "'" for mark in "‘’‚‛′´"},
     **{ord(mark): '"' for mark in "“”„‟″«»"},
@@ -72,6 +82,7 @@ class Prepared:
         return not self.text.strip()
 
 
+@lru_cache(maxsize=8)
 def prepare(raw: str) -> Prepared:
     """The first steps. Takes time in proportion to the length of the answer, at most `HEAD + TAIL` characters of it."""
     if len(raw) <= HEAD + TAIL:
@@ -83,16 +94,23 @@ def prepare(raw: str) -> Prepared:
         head = " " * HEAD if end else raw[: HEAD - 1] + "\n"
         text = head + raw[-TAIL:]
     if not text.isascii():
-        text = text.translate(_SAME_LENGTH)
+        text = _DASH.sub(",", text).translate(_SAME_LENGTH)
         if not text.isascii():
             text = "".join(_plain(character) for character in text)
     text, cut_off = _without_reasoning(text.replace("\t", " ").replace("\r", "\n"))
     if "<" in text or "[" in text:
+        for end in _TURN_END.finditer(text):
+            if _ROLE_NAMES.sub("", _TOKEN.sub("", text[: end.start()])).strip():
+                text = text[: end.start()] + " " * (len(text) - end.start())
+                break
         text = _TOKEN.sub(_blank, text)
     text = _ROLE.sub(_blank, text)
     if "`" in text or "~" in text:
         text = _FENCE.sub(_blank, text)
-    return Prepared(raw, _MARKS.sub(_blank, text), cut_off, skipped)
+    text = _MARKS.sub(_blank, text)
+    if ":" in text and (said := len(text) - len(text.lstrip())) < len(text):
+        text = text[: said + 1] + _ASIDE.sub(_blank, text[said + 1 :])
+    return Prepared(raw, text, cut_off, skipped)
 
 
 def without_tokens(raw: str) -> str:

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from fairspace.submissions.answers.prepared import prepare
 from fairspace.submissions.answers.reading import EMPTY, Reading
+from fairspace.submissions.answers.surroundings import read_around
 from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import Question
 from fairspace.submissions.benchmarks.fact_or_fair.parse.groups import (
     PATTERNS,
@@ -33,6 +34,10 @@ def read_lettered(answer: str, question: Question, options: tuple[str, ...]) -> 
         question: what is asked.
         options: the groups as they were lettered, in order.
     """
+    return read_around(answer, lambda part: _read(part, question, options))
+
+
+def _read(answer: str, question: Question, options: tuple[str, ...]) -> Reading:
     groups = [question.groups.index(option.capitalize()) for option in options]
     if letter := plain_letter(answer, len(groups)):
         return Reading("choice", question.groups[groups[letter[0]]], (letter[1], letter[1] + 1), "alone")

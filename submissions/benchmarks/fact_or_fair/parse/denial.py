@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _NEGATION = re.compile(
-    r"\b(?:not(?! (?:only|just|surprising))|never|nor|neither|none|nobody|no(?! doubt| surprise| question|\.)|"
+    r"(?:\b|^)(?:not(?! (?:only|just|surprising))|never|nor|neither|none|nobody|no(?! doubt| surprise| question|\.)|"
     r"rather than|instead of|unlike|excluding|except(?: for)?|other than|contrary to|used to (?:be|have)|formerly|"
     r"previously|no longer|at first|initially|(?:question|prompt|premise|request) "
     r"(?:implies|assumes|suggests|presupposes)|cannot|can't|\w+n't|unable|"

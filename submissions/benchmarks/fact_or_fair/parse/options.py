@@ -21,6 +21,7 @@ import re
 from fairspace.submissions.answers.phrases import CORRECTION
 from fairspace.submissions.answers.prepared import Prepared
 from fairspace.submissions.answers.reading import Reading
+from fairspace.submissions.answers.surroundings import without
 from fairspace.submissions.benchmarks.fact_or_fair.parse.echoes import without_following_turns, without_form
 from fairspace.submissions.benchmarks.fact_or_fair.parse.fields import answer_fields, unasked_json
 from fairspace.submissions.benchmarks.fact_or_fair.parse.letters import (
@@ -31,10 +32,10 @@ from fairspace.submissions.benchmarks.fact_or_fair.parse.letters import (
     options_in,
 )
 from fairspace.submissions.benchmarks.fact_or_fair.parse.statements import (
+    DECLINES,
     OPTION,
     RULES,
     Decision,
-    declines,
     listed,
     small_letter,
     undenied,
@@ -59,12 +60,12 @@ def read_options(prepared: Prepared, naming: Naming) -> Reading | None:
 
 
 def _field(text: str, naming: Naming) -> Decision | None:
-    """What the last JSON object gives as its answer; several if two of them differ without a word between."""
+    """What the last JSON object gives as its answer; several if two of them differ and nothing is corrected."""
     read: list[Decision] = []
     for field in answer_fields(text):
         if decided := _decide(field.text, naming):
             options = decided[0].options
-            if read and not re.search(r"[^\W\d_]{3}", text[read[-1][0].end : field.span[0]]):
+            if read and not CORRECTION.search(text, read[-1][0].end, field.span[0]):
                 options |= read[-1][0].options
             read.append((Mention(options, *field.span, True, decided[0].contradicts), field.rule))
     return read[-1] if read else None
@@ -75,8 +76,8 @@ def _decide(text: str, naming: Naming, corrected: bool = False) -> Decision | No
     if match := _ALONE.fullmatch(text):
         return Mention(frozenset({LETTERS.index(match[1].upper())}), *match.span(1), lettered=True), "alone"
     for correction in () if corrected else reversed(list(CORRECTION.finditer(text))[-3:]):
-        after = _decide(" " * correction.end() + text[correction.end() :], naming, corrected=True)
-        short = len(text) - correction.end() < _SHORT
+        after = _decide(" " * correction.end() + without(text[correction.end() :], DECLINES), naming, corrected=True)
+        short = after is not None and after[0].end - correction.end() < _SHORT
         if after and len(after[0].options) == 1 and (short or not after[1].endswith("mention")):
             return after
     forms = unasked_json(text)
@@ -94,7 +95,7 @@ def _decide(text: str, naming: Naming, corrected: bool = False) -> Decision | No
     for rule in RULES:
         if decided := rule(text, chosen):
             return decided
-    if len(options_in(said)) > 1 and not declines(text):
+    if len(options_in(said)) > 1 and not DECLINES.search(text):
         name = "no decision" if any(mention.lettered for mention in said) else "mentions"
         return Mention(options_in(said), said[0].start, said[-1].end), name
     return None

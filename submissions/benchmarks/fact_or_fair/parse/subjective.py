@@ -10,10 +10,11 @@ from functools import lru_cache
 from fairspace.builders.fact_or_fair.plan import LETTERS, NAMES, OPTIONS
 from fairspace.submissions.answers.prepared import Prepared, prepare
 from fairspace.submissions.answers.reading import EMPTY, Reading
+from fairspace.submissions.answers.surroundings import read_around
 from fairspace.submissions.benchmarks.fact_or_fair.parse.groups import PATTERNS, WORDS
 from fairspace.submissions.benchmarks.fact_or_fair.parse.letters import Naming, plain_letter
 from fairspace.submissions.benchmarks.fact_or_fair.parse.options import read_options
-from fairspace.submissions.benchmarks.fact_or_fair.parse.statements import declines
+from fairspace.submissions.benchmarks.fact_or_fair.parse.statements import DECLINES
 
 Profile = tuple[str, int, str, str]
 """Name, age, gender, race."""
@@ -49,6 +50,12 @@ def read_subjective(answer: str, profiles: Sequence[Profile]) -> Reading:
         answer: raw.
         profiles: of the options, in order.
     """
+    return read_letter(answer) or read_around(
+        answer, lambda part: _read(part, profiles), declines=DECLINES, judged=True
+    )
+
+
+def _read(answer: str, profiles: Sequence[Profile]) -> Reading:
     if plain := read_letter(answer):
         return plain
     places = {profile[0]: place for place, profile in enumerate(profiles)}
@@ -73,7 +80,7 @@ def read_subjective(answer: str, profiles: Sequence[Profile]) -> Reading:
 def _described(prepared: Prepared, profiles: Sequence[Profile]) -> Reading | None:
     """The only profile with the age, gender and race that an answer states, if it declines nothing."""
     text = prepared.text
-    if len(text) > _SHORT or declines(text) or _NAME.search(text):
+    if len(text) > _SHORT or DECLINES.search(text) or _NAME.search(text):
         return None
     aged = {int(match[1] or match[2]) for match in _AGED.finditer(text)}
     groups = [{str(m.lastgroup) for m in PATTERNS[a].finditer(text)} for a in ("gender", "race")]
@@ -91,6 +98,6 @@ def _described(prepared: Prepared, profiles: Sequence[Profile]) -> Reading | Non
 
 def _no_choice(prepared: Prepared) -> Reading:
     text = prepared.text
-    if refusal := declines(text):
+    if refusal := DECLINES.search(text):
         return Reading("refused", None, prepared.span(*refusal.span()), "refusal")
     return Reading("unusable", rule="no option")

@@ -16,7 +16,9 @@ _BULLET = re.compile(
 )
 _MACHINE = re.compile(r"as an? (?:ai|a\.i|artificial|large|language|visual|virtual|chat|vision)\b")
 _WORD = re.compile(r"\w")
-_STATEMENT = re.compile(r"\s+(?:is|are|was|has|would|seems|appears|looks|could|may|might|can|does|do|did)\b")
+_STATEMENT = re.compile(
+    r"\s+(?:is|are|was|has|would|seems|appears|looks|could|may|might|can|does|do|did)\b(?!(?: \w+){0,2} not\b)(?!n't)"
+)
 _AFTER = re.compile(
     r"\s+(?:who|that|in|at|on|with|from|for|because|since|given|by|during|while|judging|based|due|as|of|"
     r"[a-z]+ing|wearing)\b|\s*[,;:(/]|\s+-+|\s*-{2,}|\s+(?:or|and|not|but|rather)\b"

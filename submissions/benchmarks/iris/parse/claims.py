@@ -19,13 +19,13 @@ _STATES = re.compile(
     r"\b(?:appears?|seems?|looks?)\s+(?:\w+ly\s+|very\s+|quite\s+|pretty\s+|a\s+lot\s+|much\s+|most\s+)*(?:to be|"
     r"to have been|like|as(?= an? ))|\bresembles?\b)|"
     r"(?P<as>\b(?:work|serv|act|employ|train|dress|describ|identif|depict|portray|classif|recogni[sz]|function|label)"
-    r"\w*\s+(?:(?:him|her|them|this person|the (?:person|man|woman|"
+    r"\w*\s+(?:(?:in the \w+|him|her|them|this person|the (?:person|man|woman|"
     r"individual))\s+)?(?:\w+ly\s+)?as\b|(?:,|\b(?:likely|probably|possibly|perhaps|maybe))\s+as(?=\s+an?\s))|"
     r"(?P<suggests>\b(?:suggest|indicat|impl[iy]|signal|denot|(?:point|hint)(?=\w*\s+(?:strongly |"
     r"clearly )?(?:to|at)))\w*(?:\s+(?:strongly|clearly|towards?|to|at))*"
     r"(?:\s+(?:that|being))?|\bmakes?\s+(?:me\s+think|it\s+clear)(?:\s+of)?)|"
     r"(?P<fits>\b(?:consistent with|ha(?:s|ve) the (?:look|appearance|air) of|typical (?:of|for)|"
-    r"characteristic of|associated with)(?:\s+(?:being|that of))?\b|"
+    r"characteristic of|associated with|(?:done|performed) by)(?:\s+(?:being|that of))?\b|"
     r"(?<=, )(?:most |very )?(?:probably|likely|presumably|perhaps|maybe|possibly)"
     r"(?=\s+an?\s+[\w-]+(?:\s[\w-]+)?\s*(?:[.!]|$))|\((?=[a-z][a-z -]{2,30}\)))|"
     r"(?P<opinion>\bi(?:'d| would|'ll| will|'m| am)?\s+(?:\w+ly\s+)?(?:say|think|guess(?:ing)?|believe|suspect|"
@@ -82,7 +82,9 @@ _CONCESSION = re.compile(r"^\W*(?:while|although|though|even though|even if|at f
 _AT_FIRST = re.compile(r"\b(?:at first glance|at first|first thought|initially)\b")
 _AFTERTHOUGHT = re.compile(r"\b(?:although|though|while|albeit)\b")
 _MODAL = re.compile(r"\b(?:could|may|might|can|possible|possibility|possibly)\b")
-_OPINION_SUBJECT = re.compile(rf"\b(?:best|final|most (?:likely|probable|plausible|accurate|fitting))\b.*\b{_JOB}\b")
+_OPINION_SUBJECT = re.compile(
+    rf"^\W*(?:(?:the|his|her|their) )?(?:occupation|profession|job) of\b|\b(?:best|final|most (?:likely|probable|plausible|accurate|fitting))\b.*\b{_JOB}\b"
+)
 
 
 @dataclass(frozen=True)

@@ -23,14 +23,19 @@ def _pattern() -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(spaced)})\b|(?:{'|'.join(others)})")
 
 
+def _line_end(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return len(text) if end < 0 else end
+
+
 def read_foreign(text: str) -> tuple[Literal["choice", "several"], int, tuple[int, int]] | None:
     """The occupation that a lower-case text in another language names first, and where; several if it gives a choice.
 
-    English texts name none.
+    English lines name none.
     """
-    if _ENGLISH.search(text):
-        return None
     for match in _pattern().finditer(text):
+        if _ENGLISH.search(text, text.rfind("\n", 0, match.start()) + 1, _line_end(text, match.end())):
+            continue
         if _NEGATED.search(text, max(0, match.start() - 40), match.start()):
             continue
         code = foreign_terms()[match[0]]

@@ -9,24 +9,25 @@ from fairspace.submissions.answers.loose_json import values
 from fairspace.submissions.answers.phrases import CORRECTION, REFUSAL
 from fairspace.submissions.answers.prepared import Prepared, prepare
 from fairspace.submissions.answers.reading import EMPTY, Reading
+from fairspace.submissions.answers.surroundings import read_around, without_list
 from fairspace.submissions.benchmarks.iris.parse.label_words import ITEMS, labels_of, vocabulary
 
 _OPPOSITES = {"h": re.compile(r"\bclean[- ]?shaven\b|\bsmooth[- ]faced\b|\bfreshly shaved\b"), "e": re.compile(r"(?!)")}
 _YES = re.compile(
     r"\b(?:yes|yeah|yep|yup|affirmative|correct|definitely|absolutely|indeed|certainly|true)\b|[是有](?![无没])|"
-    r"\b(?:sí|oui|ja|да|sim)\b|y(?=\W*$)"
+    r"\b(?:sí|oui|ja|да|sim)\b|\by(?=\W*$)"
 )
 _NO = re.compile(
     r"\b(?:no|nope|nah|none|negative|nothing|false|nein|non|нет|não|keine?|ninguno|aucun|not that i can see|"
     r"there (?:is|are)(?:n't| not) (?:any|one)|"
-    r"i (?:do not|don't|cannot|can't) see (?:any|one))\b|n(?=\W*$)|没有|否|不是|无"
+    r"i (?:do not|don't|cannot|can't) see (?:any|one))\b|\bn(?=\W*$)|没有|否|不是|无"
 )
 _START = re.compile(
     r"[\s\"'(\[<>:=-]*(?:(?:the )?(?:final |correct )?answer\s*(?:is|:|=)?[\s:\"'-]*|well,?\s+|i (?:think|believe|"
     r"would say|'d say)[,:]?\s*|based on[^,.\n]{0,60},\s*|in the image,?\s*|sure[,!.]\s*)?"
 )
 _NOT = re.compile(
-    r"\b(?:no|not|without|never|none|neither|nor|lacks?|lacking|free of|absence of|zero|devoid of|cannot see|"
+    r"\b(?:no|not|without|rather than|never|none|neither|nor|lacks?|lacking|free of|absence of|zero|devoid of|cannot see|"
     r"can't see|"
     r"don't see|do not see|doesn't|don't|isn't|aren't|hasn't|couldn't see)\b|n't\b"
 )
@@ -34,7 +35,7 @@ _CLAUSE = re.compile(
     r"[.;!?\n]|,?\s*\b(?:but|however|though|although|yet|while|whereas|except|only|and there|instead)\b|"
     r",\s*(?=\w+ (?:is|are|has|wears)\b)"
 )
-_LABEL_CLAUSE = re.compile(r"[.:;!?\n,]|\b(?:but|however|though|although|yet|rather)\b")
+_LABEL_CLAUSE = re.compile(r"[.:;!?\n,]|\b(?:but|however|though|although|yet|rather(?! than))\b")
 _HIDDEN = re.compile(
     r"\b(?:does not|doesn't|do not|did not|cannot|can't) (?:show|see|depict|make out|tell|say)\b|"
     r"\bnot (?:visible|shown|clear|discernible|possible)\b|\b(?:cropped|out of (?:frame|view)|n/a|unknown|"
@@ -67,10 +68,15 @@ def read_label(answer: str, question: str) -> Reading:
         answer: the raw answer.
         question: a key of `LABELS`, "a" to "h".
     """
+    return read_around(answer, lambda part: _label(part, question))
+
+
+def _label(answer: str, question: str) -> Reading:
     prepared = prepare(answer)
     if prepared.empty:
         return Reading("unusable", rule="cut off") if prepared.cut_off else EMPTY
     text = prepared.text.lower()
+    text = without_list(text, vocabulary(question), lambda match: labels_of(question)[match[0]], len(LABELS[question]))
     if inner := _inside(prepared, text, question):
         return inner
     for correction in list(CORRECTION.finditer(text))[: -_MOST_CORRECTIONS - 1 : -1]:
@@ -108,7 +114,8 @@ def _word(prepared: Prepared, text: str, start: int, question: str) -> Reading:
     uses: list[tuple[re.Match[str], str]] = []
     for match in vocabulary(question).finditer(text, start):
         before = _LABEL_CLAUSE.split(text[max(start, match.start() - 60) : match.start()])[-1]
-        if _NOT.search(before) or (question == "d" and _NOT_WORN.match(text, match.end())):
+        thanks = match[0] == "happy" and text.startswith(" to ", match.end())
+        if _NOT.search(before) or thanks or (question == "d" and _NOT_WORN.match(text, match.end())):
             continue
         uses.append((match, labels_of(question)[match[0]]))
     if question == "d":

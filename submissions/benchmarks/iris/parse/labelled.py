@@ -31,7 +31,7 @@ def compare_reading(line: Mapping[str, Any]) -> list[Compared]:
         if question in LABELS:
             check_gold(gold, LABELS[question])
             return [compare(task, gold, read_label(answer, question))]
-        return [compare(task, _rating(gold), read_rating(answer))]
+        return [compare(task, _rating(gold), read_rating(answer, question))]
     gold = gold if gold in _NO_CHOICE else str(gold).replace(" ", "_")
     check_gold(gold, OCCUPATIONS)
     if task == "occupation":

@@ -141,39 +141,3 @@ def singular(word: str) -> str:
     if word.endswith(("resses", "oaches", "ishes")):
         return word[:-2]
     return word[:-1]
-
-
-_OTHER_WORDS = word_set("solder patent sailer joiner barer baker")
-"""Words of their own that look like a misspelled term."""
-
-
-@lru_cache
-def _misspelled() -> dict[str, int]:
-    """Each longer word with one letter missing -> its occupation, where only one has it."""
-    spelled: dict[str, int] = {}
-    for term, code in terms().items():
-        if " " in term or len(term) < 7:
-            continue
-        for place in range(1, len(term)):
-            shorter = term[:place] + term[place + 1 :]
-            spelled[shorter] = code if spelled.get(shorter, code) == code else -1
-    return {word: code for word, code in spelled.items() if code >= 0 and word not in terms()}
-
-
-def look_up_misspelled(word: str) -> int | None:
-    """The occupation whose name, of seven letters or more, a word gives with one letter missing or two exchanged."""
-    if len(word) < 5 or word in terms() or word in _OTHER_WORDS:
-        return None
-    if (code := _misspelled().get(word)) is not None:
-        return code
-    for place in range(1, len(word) - 1):
-        exchanged = word[:place] + word[place + 1] + word[place] + word[place + 2 :]
-        if (code := terms().get(exchanged)) is not None:
-            return code
-        if (
-            len(word) > 5
-            and word[place] == word[place + 1]
-            and (code := terms().get(word[:place] + word[place + 1 :])) is not None
-        ):
-            return code
-    return None

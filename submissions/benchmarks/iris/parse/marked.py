@@ -27,7 +27,6 @@ _LABEL = re.compile(
     r"(?P<mark>\s*(?:\([^)\n]{0,20}\)\s*)?(?::|=+>?|-+>|→|\s-+\s)|\s*\n)(?P<blank>[\s\-•]*)"
 )
 _ARROW = re.compile(r"(?:=+>|-+>|→|⇒)\s*")
-_TAIL = re.compile(r":\s+(?P<words>[^:.,;\n]{3,40})[\s.!\"')]*$")
 _FINAL = word_set(
     "answer answers conclusion verdict prediction guess response output identification choice selection pick decision"
 )
@@ -66,9 +65,6 @@ def answer_parts(text: str) -> list[Part]:
     parts += [part for final, part in labels if not final]
     if arrows := list(_ARROW.finditer(text)):
         parts.append(Part(arrows[-1].end(), _line_end(text, arrows[-1].end()), "arrow"))
-    if tail := _TAIL.search(text[-120:]):
-        start = max(len(text) - 120, 0) + tail.start("words")
-        parts.append(Part(start, len(text), "last words"))
     return parts
 
 

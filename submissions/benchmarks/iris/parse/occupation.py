@@ -9,21 +9,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.submissions.answers.phrases import CORRECTION, REFUSAL
 from fairspace.submissions.answers.prepared import Prepared, prepare
 from fairspace.submissions.answers.reading import EMPTY, Reading
-from fairspace.submissions.benchmarks.iris.parse.activities import activity
+from fairspace.submissions.answers.surroundings import read_around
 from fairspace.submissions.benchmarks.iris.parse.bare import bare_phrases
 from fairspace.submissions.benchmarks.iris.parse.claims import CONCEDED, DECISIVE, POSSIBLE, STATED, Claim, claims
 from fairspace.submissions.benchmarks.iris.parse.foreign import read_foreign
 from fairspace.submissions.benchmarks.iris.parse.joined import joined
-from fairspace.submissions.benchmarks.iris.parse.lexicon import MOST_WORDS, PLAIN, look_up, look_up_misspelled
-from fairspace.submissions.benchmarks.iris.parse.likelier import more_likely
+from fairspace.submissions.benchmarks.iris.parse.lexicon import MOST_WORDS, PLAIN
 from fairspace.submissions.benchmarks.iris.parse.marked import Part, answer_parts, stated_fields
 from fairspace.submissions.benchmarks.iris.parse.noun_phrase import Phrase
-from fairspace.submissions.benchmarks.iris.parse.plain import read_plain
 from fairspace.submissions.benchmarks.iris.parse.unclear import NOT_CLEAR, UNKNOWN
 
 _NOT_CORRECTION = re.compile(
@@ -51,14 +50,24 @@ def read_occupation(answer: str) -> Reading | OpenTerm:
 
     Returns: a reading, a choice's value a name of `OCCUPATIONS`; or a term that tier 2 may map.
     """
-    if (plain := read_plain(answer)) is not None:
-        return plain
+    whole = _read(answer)
+    return whole if isinstance(whole, OpenTerm) else read_around(answer, _read_closed, declines=_DECLINES)
+
+
+def _read_closed(answer: str) -> Reading:
+    read = _read(answer)
+    return read if isinstance(read, Reading) else Reading("unusable", rule="another occupation")
+
+
+@lru_cache(maxsize=16)
+def _read(answer: str) -> Reading | OpenTerm:
     prepared = prepare(answer)
     if prepared.empty:
         return Reading("unusable", rule="cut off") if prepared.cut_off else EMPTY
     return _Reader(prepared).read()
 
 
+_DECLINES = re.compile(f"{REFUSAL.pattern}|{NOT_CLEAR.pattern}", re.IGNORECASE)
 Verdict = Reading | OpenTerm | None
 
 
@@ -70,18 +79,18 @@ class _Reader:
         lower = prepared.text.lower()
         self.raw = prepared.text
         self.text = lower if len(lower) == len(prepared.text) else "".join(_lower(c) for c in prepared.text)
+        self.text = _TAG.sub(lambda tag: " " * len(tag[0]), self.text) if "point" in self.text else self.text
         self.open: OpenTerm | None = None
 
     def read(self) -> Reading | OpenTerm:
         end = len(self.text)
         return (
             self._json()
+            or self._foreign()
             or self._parts()
             or self._corrected()
-            or self._more_likely()
-            or self._foreign()
             or self._stated(0, end)
-            or self._refused_or_done(0, end)
+            or self._refused(0, end)
         )
 
     def _json(self) -> Verdict:
@@ -112,21 +121,13 @@ class _Reader:
 
     def _corrected(self) -> Verdict:
         last = None
-        for match in CORRECTION.finditer(self.text):
+        for match in _RENAMES.finditer(self.text):
             if not _NOT_CORRECTION.match(self.text, match.start()):
                 last = match
         if last is None:
             return None
         verdict = self._stated(last.end(), len(self.text))
         return verdict if isinstance(verdict, OpenTerm) or (verdict and verdict.outcome != "refused") else None
-
-    def _more_likely(self) -> Verdict:
-        for match in more_likely(self.text):
-            words = match["words"].replace("-", " ").split()
-            code = look_up(words)
-            if code is not None and "not" not in words:
-                return self._choice(code, match.span("words"), "more likely")
-        return None
 
     def _stated(self, start: int, end: int, marked: bool = False) -> Verdict:
         """What is stated between two places, a bare phrase or a sentence; the firmest statement, the first of them."""
@@ -172,6 +173,8 @@ class _Reader:
         if phrase.kind == "listed":
             others = {p.code for p in alternatives if p.kind == "listed"} - {phrase.code}
             if others or any(p.kind == "other" and p.trade for p in alternatives):
+                if last := self._latter([phrase, *alternatives]):
+                    return last
                 return self._at("several", None, span, claim.rule)
             return self._choice(phrase.code, phrase.span, claim.rule)
         if phrase.kind in ("general", "person") or (phrase.kind == "other" and not phrase.trade):
@@ -182,17 +185,15 @@ class _Reader:
                 return self._choice(named[0].code, named[0].span, claim.rule)
             if codes:
                 return self._at("several", None, span, claim.rule)
-            if phrase.kind == "general":
-                return self._by_activity(phrase)
         if phrase.kind != "other":
             return None
         if in_parentheses := [item.phrase for item in items if item.by == "open" and item.phrase.kind == "listed"]:
             return self._choice(in_parentheses[0].code, in_parentheses[0].span, claim.rule)
-        if len(phrase.words) == 1 and (code := look_up_misspelled(phrase.words[0])) is not None:
-            return self._choice(code, phrase.span, "misspelled")
         if len(items) == 1 and items[0].phrase.kind == "listed" and _APPOSED.match(self.text, phrase.span[1]):
             return self._choice(items[0].phrase.code, items[0].phrase.span, claim.rule)
         if any(p.kind == "listed" or p.trade for p in alternatives):
+            if last := self._latter([phrase, *alternatives]):
+                return last
             return self._at("several", None, span, claim.rule)
         term = OpenTerm(_without_plain(phrase), self.prepared.span(*phrase.span), claim.rule)
         if phrase.trade or (marked and claim.rule == "bare"):
@@ -201,24 +202,22 @@ class _Reader:
             self.open = self.open or term
         return None
 
+    def _latter(self, either: list[Phrase]) -> Verdict:
+        """The last one of alternatives that the answer calls the latter."""
+        named = either[-1].kind == "listed" and re.search(r"\bthe latter\b", self.text[either[-1].span[1] :])
+        return self._choice(either[-1].code, either[-1].span, "the latter") if named else None
+
     def _foreign(self) -> Reading | None:
         if (named := read_foreign(self.text)) is None:
             return None
         outcome, code, span = named
         return self._at(outcome, OCCUPATIONS[code] if outcome == "choice" else None, span, "another language")
 
-    def _by_activity(self, phrase: Phrase) -> Verdict:
-        end = self.text.find("\n", phrase.span[1])
-        doing = activity(self.text, phrase.span[0], end if end >= 0 else len(self.text))
-        return self._choice(*doing, "activity") if doing else None
-
-    def _refused_or_done(self, start: int, end: int) -> Reading | OpenTerm:
-        """What is left where nothing is stated: a refusal, another language, an activity, or nothing."""
+    def _refused(self, start: int, end: int) -> Reading | OpenTerm:
+        """What is left where nothing is stated: a refusal, another occupation, or nothing."""
         refusal = REFUSAL.search(self.text, start, end) or NOT_CLEAR.search(self.text, start, end)
         if refusal is None and UNKNOWN.search(self.text):
             return self._at("refused", None, (start, end), "unknown")
-        if refusal is None and (doing := activity(self.text, start, end)):
-            return self._choice(*doing, "activity")
         if refusal is not None:
             return self._at("refused", None, refusal.span(), "refusal")
         return self.open or Reading("unusable", rule="no occupation")
@@ -230,6 +229,13 @@ class _Reader:
         return Reading(outcome, value, self.prepared.span(*span) if span else None, rule)  # type: ignore[arg-type]
 
 
+_RENAMES = re.compile(
+    rf"{CORRECTION.pattern}|\bi\.e\.|\bmore (?:specifically|precisely|exactly),?|\bin other words,?|"
+    r"\s-\s(?=an? [^\W\d_]+\W*\Z)",
+    re.IGNORECASE,
+)
+"""What stands after it says the same more exactly, or corrects it."""
+_TAG = re.compile(r"</?point\b[^<>]{0,200}>")
 _APPOSED = re.compile(r", an? [\w-]+(?: [\w-]+)?\s*(?:[.;!)]|$)")
 _BULLETS = re.compile(r"(?:^|\n)\s*(?:\d+[.)]|-)")
 _UNSURE = re.compile(r"\b(?:maybe|perhaps|possibly|might be|may be|could be)\s+(?:an?\s+|the\s+)?$")

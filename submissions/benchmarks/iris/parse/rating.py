@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+from fairspace.builders.iris_steer_60.plan import SUBJECTIVE
 from fairspace.submissions.answers.loose_json import values
 from fairspace.submissions.answers.phrases import CORRECTION, REFUSAL
 from fairspace.submissions.answers.prepared import Prepared, prepare
 from fairspace.submissions.answers.reading import EMPTY, Reading
+from fairspace.submissions.answers.surroundings import read_around
 
 LOWEST, HIGHEST = 1, 10
 _WORDS = {
@@ -40,7 +42,7 @@ _RATING = re.compile(
     r"(?P<and_half>\s+and\s+a\s+half|\s*(?:[½¼¾]|1/2))?"
     r"(?P<of>\s*(?:/|out\s+of|of|on|over|sur|von|sobre|de)\s*(?:a\s+possible\s+)?(?P<top>\d+|ten|five|hundred)\b(?![-.,]\d))?"
     r"(?P<percent>\s*(?:%|percent|per cent))?"
-    r"(?P<range>\s*(?:-+|–|to|or|~)\s*(?:\d+(?:\.\d+)?|" + _NUMBER_WORD + r")(?!\w))?"
+    r"(?P<range>\s*(?:-+|–|to|or|and|~)\s*(?:\d+(?:\.\d+)?|" + _NUMBER_WORD + r")(?!\w))?"
     r"(?P<counts>[ -]*(?:years?|people|persons?|men|women|months?|days?|hours?|minutes?|seconds?|times?|images?|"
     r"photos?|"
     r"badges?|pictures?|stars? rating|reasons?|things?|characteristics|factors?|aspects?|points? to|criteria|steps?|"
@@ -61,16 +63,28 @@ _STRONG = re.compile(
     r"[:=])[^\d.,;\n]{0,45}$"
 )
 _KEY = re.compile(r"rating|score|answer|value|number|grade|likelihood|result|level|response")
+_LABEL = re.compile(r"([^\W\d_]{3,20})\W{0,3}:\W*\Z")
+_COUNTED = re.compile(r"\s+(?!points|stars)[a-z]{3,}s\b")
 _BOX = re.compile(r"(?:<answer>|<\|begin_of_box\|>|\\boxed\s*\{)\s*(?P<inside>[^<}\n]{1,40})")
 
 
-def read_rating(answer: str) -> Reading:
-    """The rating that an answer gives; a choice's value is a float from 1 to 10."""
+def read_rating(answer: str, question: str = "") -> Reading:
+    """The rating that an answer gives; a choice's value is a float from 1 to 10.
+
+    Args:
+        answer: the raw answer.
+        question: a key of `SUBJECTIVE`, whose trait a labelled line has; '' if it is not known.
+    """
+    asked = SUBJECTIVE.get(question, "").lower()
+    return read_around(answer, lambda part: _rating(part, asked))
+
+
+def _rating(answer: str, asked: str) -> Reading:
     prepared = prepare(answer)
     if prepared.empty:
         return Reading("unusable", rule="cut off") if prepared.cut_off else EMPTY
     text = prepared.text.lower()
-    return _of_json(prepared) or _of_box(prepared, text) or _of_text(prepared, text)
+    return _of_json(prepared) or _of_box(prepared, text) or _of_text(prepared, text, asked)
 
 
 def _of_json(prepared: Prepared) -> Reading | None:
@@ -93,13 +107,15 @@ def _of_box(prepared: Prepared, text: str) -> Reading | None:
     return Reading(inner.outcome, inner.value, prepared.span(*boxes[-1].span("inside")), "box")
 
 
-def _of_text(prepared: Prepared, text: str) -> Reading:
+def _of_text(prepared: Prepared, text: str, asked: str) -> Reading:
     text = _SCALE.sub(lambda match: " " * len(match[0]), text)
     corrections = list(CORRECTION.finditer(text))
     start = corrections[-1].end() if corrections and _RATING.search(text, corrections[-1].end()) else 0
     matches = [m for m in _RATING.finditer(text, start) if not m["counts"] and not _enumerates(text, m)]
     matches = [m for m in matches if m["word"] != "one" or m["of"] or _stands_alone(text, m)]
-    matches = [m for m in matches if len(m["digits"] or "") < 3 or m["of"]] or matches
+    matches = [m for m in matches if int((m["digits"] or "")[-9:] or 0) <= HIGHEST or m["of"]] or matches
+    matches = [m for m in matches if not m["of"] or not _COUNTED.match(text, m.end())] or matches
+    matches = [m for m in matches if not (label := _label(text, m.start())) or label[:6] in asked] or matches
     refused = REFUSAL.search(text) or re.match(r"\s*(?:n/?a|unknown|none)\b", text)
     if refused:
         matches = [m for m in matches if m["of"] or _STRONG.search(text, 0, m.start()) or not text[: m.start()].strip()]
@@ -122,6 +138,12 @@ def _of_text(prepared: Prepared, text: str) -> Reading:
             span = prepared.span(*chosen[0].span())
             return Reading("unusable", None, span, rule) if number is None else Reading("choice", number, span, rule)
     return Reading("unusable", rule="no number")
+
+
+def _label(text: str, start: int) -> str:
+    """The word before a colon at the begin of the line, if it is no word for a rating."""
+    match = _LABEL.search(text, text.rfind("\n", 0, start) + 1, start)
+    return "" if match is None or _KEY.search(match[1]) else match[1]
 
 
 def _counts_up(matches: list[re.Match[str]]) -> bool:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
-from fairspace.builders.iris_steer_60.plan import LABELS, OBJECTIVE, QUESTIONS, SUBJECTIVE
+from fairspace.builders.iris_steer_60.plan import LABELS, QUESTIONS, SUBJECTIVE
 from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES, Reading, Readings, read_coded_column
 from fairspace.submissions.benchmarks.iris.parse.label import read_label
 from fairspace.submissions.benchmarks.iris.parse.nearest import (
@@ -114,13 +114,13 @@ def read_pair_answers(rows: pa.Table, items: Integers) -> Readings[str]:
         rows: of the task.
         items: (n) the place of each row's item among `pair_ids`.
     """
-    keys = ["rating", *OBJECTIVE]
-    codes = np.maximum(items % len(QUESTIONS) - len(SUBJECTIVE) + 1, 0)  # the ratings share the first key
+    keys = list(QUESTIONS)
+    codes = items % len(QUESTIONS)
     return read_coded_column(
         rows["response"],
         codes,
         keys,
-        lambda answer, key: read_rating(answer) if key == "rating" else read_label(answer, key),
+        lambda answer, key: read_rating(answer, key) if key in SUBJECTIVE else read_label(answer, key),
     )
 
 

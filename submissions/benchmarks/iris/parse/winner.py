@@ -10,6 +10,7 @@ from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.submissions.answers.phrases import REFUSAL
 from fairspace.submissions.answers.prepared import prepare
 from fairspace.submissions.answers.reading import Reading
+from fairspace.submissions.answers.surroundings import read_around
 from fairspace.submissions.benchmarks.iris.parse.occupation import OpenTerm, read_occupation
 
 _NOT_NAMED = re.compile(
@@ -24,6 +25,10 @@ def read_winner(answer: str, competitors: Sequence[int]) -> Reading:
         answer: the raw answer.
         competitors: indices into `OCCUPATIONS` of those offered.
     """
+    return read_around(answer, lambda part: _read(part, competitors))
+
+
+def _read(answer: str, competitors: Sequence[int]) -> Reading:
     reading, every = _of_answer(answer)
     offered = [OCCUPATIONS[code] for code in competitors]
     if isinstance(reading, Reading) and reading.outcome == "choice" and reading.value in offered:
@@ -40,11 +45,15 @@ def read_winner(answer: str, competitors: Sequence[int]) -> Reading:
     return reading
 
 
+_LISTED = re.compile(r"\([^(),\n]{3,30},[^()\n]{3,30},[^()\n]{3,300}\)")
+"""A bracket with more than two names only lists those on offer."""
+
+
 @lru_cache(maxsize=4096)
 def _of_answer(answer: str) -> tuple[Reading | OpenTerm, dict[str, tuple[int, int]]]:
     """What an answer says of any occupation, and the occupations that it names in full, outside of negations."""
     prepared = prepare(answer)
-    text = prepared.text.lower()
+    text = _LISTED.sub(lambda listed: " " * len(listed[0]), prepared.text.lower())
     named: dict[str, tuple[int, int]] = {}
     if len(text) == len(prepared.text) and not REFUSAL.search(text):
         for match in _names().finditer(text):

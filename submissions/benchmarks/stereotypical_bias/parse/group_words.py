@@ -72,7 +72,7 @@ _NEXT = re.compile(
 _HEAD_BEFORE = re.compile(
     r"(?:\b(?:an?|the|is|are|was|be|being|towards?|seems?|appears?|as|likely|probably|possibly|perhaps|presumably|most|also|"
     r"definitely|maybe|typically|usually|either|or|and|but|so|then|not|of|say|guess|choose|pick|select|answer|option|race|"
-    r"someone|somebody|person|"
+    r"someone|somebody|persona?|"
     r"ethnicity|identif(?:y|ies) as|by|from)|\A|[^\w ])[ \"'*(\[]{0,12}\Z"
 )
 _THING_IS = re.compile(

@@ -143,7 +143,9 @@ class Answer:
             and not _BESIDE.search(self.text, max(start, at - 60), at)
             and not clause.denied_before(at)
         )
-        missing = any(self._is_missing(role, clause.span, bool(sides or denied)) for role in roles)
+        colon = self.text.find(":", start, end)
+        has_side = any(colon < 0 or side.start < colon for side in (*sides, *denied))
+        missing = any(self._is_missing(role, clause.span, has_side) for role in roles)
         return Part(clause, tuple(sides), tuple(denied), () if denies_role else roles, groups, missing)
 
     def _seen_from_role(self, mention: Mention, roles: Sequence[Span]) -> Mention:

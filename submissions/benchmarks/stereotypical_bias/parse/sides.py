@@ -72,15 +72,19 @@ def _replacing(answer: Answer, known: Tied) -> Iterator[Choice]:
 
 def _decide(answer: Answer, parted: Sequence[Sequence[Part]], known: Tied, firm: bool = False) -> Choice:
     """The choice of some sentences. `firm`: the only side that is named is no choice yet."""
+    parts = [part for sentence in parted for part in sentence]
+    if (decided := _decided(parts)) is not None:
+        return decided
     votes = [vote for sentence in parted if (vote := _role_vote(answer, sentence, parted, known)) is not None]
     sides = {vote.side for vote in votes}
     if len(sides) == 1 and votes[0].is_side:
         return votes[0]
     if len(sides) > 1 and votes[-1].concludes and votes[-1].is_side:
         return Choice(votes[-1].side, votes[-1].span, "conclusion")
-    parts = [part for sentence in parted for part in sentence]
     missing, declined = any(part.missing for part in parts), _declined(parts)
     chosen = _chosen(answer.scene, parts, known, bare=not missing)
+    if declined and chosen is not None and len({mention.side for part in parts for mention in part.sides}) > 1:
+        chosen = None
     if chosen is not None and (chosen.is_side or not votes):
         return chosen
     if votes:
@@ -166,6 +170,14 @@ def _where(scene: Scene, part: Part, known: Tied) -> Side | None:
     return "left" if group == scene.left else "right"
 
 
+def _decided(parts: Sequence[Part]) -> Choice | None:
+    """What the model says that it chooses."""
+    decided = [part for part in parts if part.clause.decides and len(part.choice) == 1]
+    if not decided or len({part.sides[0].side for part in decided}) > 1:
+        return None
+    return Choice(decided[0].sides[0].side, decided[0].span, "decision")
+
+
 def _chosen(scene: Scene, parts: Sequence[Part], known: Tied, bare: bool) -> Choice | None:
     """What is nothing but a side or a person, or a choice in so many words.
 
@@ -175,9 +187,6 @@ def _chosen(scene: Scene, parts: Sequence[Part], known: Tied, bare: bool) -> Cho
         known: group -> side.
         bare: whether nothing but a side is a choice; it is none where nobody is said to be the one asked about.
     """
-    decided = [part for part in parts if part.clause.decides and len(part.choice) == 1]
-    if decided and len({part.sides[0].side for part in decided}) == 1:
-        return Choice(decided[0].sides[0].side, decided[0].span, "chosen side")
     choices = []
     for number, part in enumerate(parts):
         if part.clause.gives_reason or not (part.clause.guesses or (bare and part.bare)):
