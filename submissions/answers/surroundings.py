@@ -42,6 +42,12 @@ _DECIDES = re.compile(
     r"\b(?:i(?:'d| would|'ll| will)|my) (?:\w+ )?(?:pick|choose|select|answer|choice|guess|go with)\b(?: is\b)?",
     re.IGNORECASE,
 )
+_OPENING = re.compile(
+    r"[^:\n]{0,120}\b(?:if|since|as) (?:i (?:must|have|had)|forced|pressed|you (?:ask|insist|force|need))\b[^:\n]{0,60}:\s"
+    r"(?=\s*\S)",
+    re.IGNORECASE,
+)
+"""What follows it is all of the answer."""
 _CONCEDES = re.compile(
     r"\b(?:could|might|may|would) (?:also|just as well|equally)\b|\b(?:second|other|another) (?:choice|candidate|guess)\b[^.!?\n]*|"
     r"\brunner-?up\b",
@@ -105,6 +111,10 @@ def read_around(
     """
     if len(answer) > HEAD + TAIL:
         return read(answer)
+    if opening := _OPENING.match(answer):
+        return _inside(
+            answer, (opening.end(), len(answer)), lambda part: read_around(part, read, firm, declines, judged)
+        )
     if _CONCEDES.search(answer):
         answer = without(prepare(answer).text, _CONCEDES) or answer
     if judged and _JUDGES.search(answer):
@@ -115,10 +125,8 @@ def read_around(
         reading = read(answer)
     if reading.outcome != "choice":
         for text, part in _parts(prepare(answer).text, reading, declines):
-            others = [
-                other for span in part if (other := _inside(text, span, read)).outcome == "choice" and firm(other)
-            ]
-            if len({other.value for other in others}) == 1:
+            others = [other for span in part if (other := _inside(text, span, read)).outcome == "choice"]
+            if len({other.value for other in others}) == 1 and (reading.outcome == "several" or firm(others[0])):
                 return others[0]
     return reading
 

@@ -54,16 +54,6 @@ _FILLER = re.compile(
 """What a clause may hold beside the group that it consists of."""
 _SHARE = re.compile(r"(\d+(?:\.\d+)?) ?(?:%|percent)[^.]{0,60}$")
 _MAJORITY = 50
-_STATED = re.compile(
-    r"\b(?:(?:it|that)(?:'s| is| was| would be| has to be| must be)|i(?:'d| would|'ll| will|'m| am|)"
-    r" (?:go(?:ing)? with|say|choose|pick|guess|answer|select|think|believe)(?: (?:it|that)(?:'s| is| was))?|"
-    r"most likely|probably|but|must be|"
-    r"(?:data|statistics|figures|numbers|evidence|sources|reports?|studies|surveys) (?:clearly |all |do )?"
-    r"(?:points? to|indicates?|shows?|suggests?|names?|says?)(?: that)?(?: it(?:'s| is))?|"
-    r"my (?:guess|pick|choice)(?: is| would be)?)(?: the| that of)?\W{1,3}$",
-    re.IGNORECASE,
-)
-"""Stands right before what an answer states."""
 _NUMBERED = re.compile(r"\W*1[.):]\s")
 _SHORT = 400
 
@@ -152,17 +142,5 @@ def mention(text: str, said: Sequence[Clause], question: Question) -> Claim | No
     return claim_of(kept[0], kept[0].mentions[0], "mention")
 
 
-def statement(text: str, said: Sequence[Clause], question: Question) -> Claim | None:
-    """What stands after "I would say", "it is"; several if such statements differ."""
-    stated = [
-        claim_of(clause, m, "statement")
-        for clause in said
-        for m in clause.mentions
-        if _STATED.search(clause.text[max(0, m.start - 60) : m.start])
-    ]
-    groups = frozenset(group for claim in stated for group in claim.groups)
-    return Claim(groups, stated[0].start, stated[0].end, "statement") if stated else None
-
-
-RULES = (final, bare, superlative, comparison, ranking, figures, statement, contrast, mention)
+RULES = (final, bare, superlative, comparison, ranking, figures, contrast, mention)
 """What is explicit goes first."""

@@ -26,7 +26,7 @@ _LETTER = re.compile(
 )
 _TIE = re.compile(r"[ \t]*(?:[,/&|;+]|\.{2,3}|\b(?:and|or|and/or|then|either)\b|[ \t]|[)\]\"'*])*", re.IGNORECASE)
 _AND = re.compile(r"\b(?:and|or)\b", re.IGNORECASE)
-_BESIDE = re.compile(r"[.)\]\"']{1,3}[ \t(]{1,2}[A-H](?:[.)\]\"' ]{1,3}(?=[A-H]\b|$|\n)|\Z)")
+_BESIDE = re.compile(r"[.)\]\"']{1,3}[ \t(]{1,2}[A-H](?:[.)\]\"' ]{1,3}(?=[A-Z]|$|\n)|\Z)")
 _LETTER_NAME = re.compile(
     r"[ \t]*(?:[.):,\-=(\"'|\]*]|\bis\b|\boption\b|\bperson\b|\b(?:letter|choice)\b|[ \t]){0,8}", re.IGNORECASE
 )

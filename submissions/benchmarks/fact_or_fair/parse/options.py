@@ -37,7 +37,6 @@ from fairspace.submissions.benchmarks.fact_or_fair.parse.statements import (
     RULES,
     Decision,
     listed,
-    small_letter,
     undenied,
 )
 
@@ -87,7 +86,7 @@ def _decide(text: str, naming: Naming, corrected: bool = False) -> Decision | No
         if not (mention.lettered and any(start <= mention.start < end for start, end in forms))
     ]
     if not said:
-        return small_letter(text)
+        return None
     everyone = frozenset(range(naming.count))
     kept = undenied(text, [mention for mention in said if not everyone <= mention.options])
     echo = listed(text, kept, naming)

@@ -58,7 +58,7 @@ _ADVERB = re.compile(
     r"(?:^|[.!?\n,]\s{0,4})(?:\w+ly|maybe|perhaps|honestly|if (?:forced|pressed|pushed)|forced to choose)[\s,:]*$",
     re.IGNORECASE,
 )
-_END_OF_SENTENCE = re.compile(r"[.!]?(?:\s|$)")
+_END_OF_SENTENCE = re.compile(r"[.!]?(?:\s(?!or\b)|$)")
 _BEST = re.compile(
     r"[^.!?\n]{0,60}?\b(?:is|are|seems?|appears?|would be|stands out|looks|fits|has|might be|could be|may be)\b"
     r"[^.!?\n]{0,30}?\b(?:most|least|best|likeliest|probable|highest|lowest|greatest|strongest|more likely|"
@@ -73,10 +73,6 @@ _LEAD = re.compile(rf"\W*(?:{OPTION}\W+)?\Z", re.IGNORECASE)
 _LEADING_LETTER = re.compile(r"\W*[A-H](?:\W*[.),:\]=(\-]|\s*$|\s*\n|\s+[A-Z][a-z]+\b)")
 _LEADING_NAME = re.compile(r"\W*(?:$|\n)|, an? \d\d|\s*\(|\s*[.:-]")
 _LONELY = re.compile(r"[^\w\n]*(?:\n|$)")
-_SPEAKER = re.compile(r"A:\s+\D{0,12}(?i:sorry|i'm|i am|as an|i can)")
-"""`A:` opens the answer, as in a list of questions and answers."""
-_SMALL = re.compile(r"\W{0,8}([a-d])[).]\s")
-_SMALL_FINAL = re.compile(r"\W{0,8}([a-d])(?=[).\s}]{0,8}(?:$|\n))")
 _LISTED = re.compile(r"[A-H]\W*[.):=\-]")
 _EXAMPLE = re.compile(r"\b(?:such as|for example|for instance|e\.g\.|of your? choice)\W{0,4}\Z", re.IGNORECASE)
 """Before an option that stands for any, as in the query's own words."""
@@ -133,16 +129,6 @@ def listed(text: str, said: Sequence[Mention], naming: Naming) -> list[Mention]:
     return echo
 
 
-def small_letter(text: str) -> Decision | None:
-    """A small letter at the start, or alone after "the answer is"."""
-    match = _SMALL.match(text)
-    for marker in () if match else _FINAL.finditer(text):
-        match = _SMALL_FINAL.match(text, marker.end()) or match
-    if match is None:
-        return None
-    return Mention(frozenset({"abcd".index(match[1])}), *match.span(1), lettered=True), "small letter"
-
-
 def final(text: str, said: Sequence[Mention]) -> Decision | None:
     """The option right after the last "the answer is"."""
     decided = None
@@ -192,7 +178,7 @@ def lead(text: str, said: Sequence[Mention]) -> Decision | None:
     leads = []
     for mention in said:
         line = text.rfind("\n", 0, mention.start) + 1
-        if not _LEAD.match(text, line, mention.start) or _SPEAKER.match(text, mention.start):
+        if not _LEAD.match(text, line, mention.start):
             continue
         begins = (
             _LEADING_LETTER.match(text, mention.start) if mention.lettered else _LEADING_NAME.match(text, mention.end)

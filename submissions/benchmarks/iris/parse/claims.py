@@ -78,9 +78,7 @@ _UNASSERTED = re.compile(
     r"evidence|mean|imply|prove|infer|assert|verify|that)\b|"
     r"\b(?:one|you|people|anyone|some|many|others?)\s+(?:\w+\s+)?(?:think|say|guess|assume|believe|conclude)\b"
 )
-_CONCESSION = re.compile(r"^\W*(?:while|although|though|even though|even if|at first)\b")
 _AT_FIRST = re.compile(r"\b(?:at first glance|at first|first thought|initially)\b")
-_AFTERTHOUGHT = re.compile(r"\b(?:although|though|while|albeit)\b")
 _MODAL = re.compile(r"\b(?:could|may|might|can|possible|possibility|possibly)\b")
 _OPINION_SUBJECT = re.compile(
     rf"^\W*(?:(?:the|his|her|their) )?(?:occupation|profession|job) of\b|\b(?:best|final|most (?:likely|probable|plausible|accurate|fitting))\b.*\b{_JOB}\b"
@@ -192,9 +190,7 @@ def _strength(text: str, begin: int, before: str, match: re.Match[str]) -> int:
     if match["opinion"]:
         return DECISIVE
     clause = _last_part(before, _HARD_BOUNDARY)
-    if _AT_FIRST.search(clause) or (_CONCESSION.match(before) and "," not in before):
-        return CONCEDED
-    if _AFTERTHOUGHT.search(before) and _MODAL.search(clause):
+    if _AT_FIRST.search(clause):
         return CONCEDED
     if match["fits"] or _MODAL.search(clause):
         return POSSIBLE

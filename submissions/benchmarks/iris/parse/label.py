@@ -14,7 +14,7 @@ from fairspace.submissions.benchmarks.iris.parse.label_words import ITEMS, label
 
 _OPPOSITES = {"h": re.compile(r"\bclean[- ]?shaven\b|\bsmooth[- ]faced\b|\bfreshly shaved\b"), "e": re.compile(r"(?!)")}
 _YES = re.compile(
-    r"\b(?:yes|yeah|yep|yup|affirmative|correct|definitely|absolutely|indeed|certainly|true)\b|[是有](?![无没])|"
+    r"\b(?:yes|yeah|yep|yup|affirmative|correct|definitely|absolutely|indeed|certainly|true)\b|(?<![没不])[是有](?![无没])|"
     r"\b(?:sí|oui|ja|да|sim)\b|\by(?=\W*$)"
 )
 _NO = re.compile(
@@ -123,9 +123,7 @@ def _word(prepared: Prepared, text: str, start: int, question: str) -> Reading:
         uses = _before_with(text, uses)
     labels = {label for _, label in uses}
     refusal = REFUSAL.search(text, start) or _HIDDEN.search(text, start)
-    if len(labels) == 1 and not (
-        refusal and refusal.start() < uses[0][0].start() and not _turned(text, refusal, uses[0][0])
-    ):
+    if len(labels) == 1 and not (refusal and refusal.start() < uses[0][0].start()):
         return Reading("choice", labels.pop(), prepared.span(*uses[0][0].span()), "word")
     if refusal:
         return Reading("refused", None, prepared.span(*refusal.span()), "refusal")
@@ -136,18 +134,6 @@ def _word(prepared: Prepared, text: str, start: int, question: str) -> Reading:
     if question == "a" and (pronoun := _PRONOUN.search(text, start)):
         return Reading("choice", pronoun.lastgroup, prepared.span(*pronoun.span()), "pronoun")
     return Reading("unusable", rule="no label")
-
-
-def _turned(text: str, refusal: re.Match[str], use: re.Match[str]) -> bool:
-    """Whether an answer turns from a refusal to a label: "I can't be sure, but …"."""
-    return (
-        re.search(
-            r"\b(?:but|however|though|still|nevertheless|yet|appears|seems|"
-            r"likely)\b",
-            text[refusal.end() : use.start()],
-        )
-        is not None
-    )
 
 
 def _before_with(text: str, uses: list[tuple[re.Match[str], str]]) -> list[tuple[re.Match[str], str]]:
@@ -179,7 +165,7 @@ def _yes_or_no(prepared: Prepared, text: str, start: int, question: str) -> Read
         return Reading("choice", "no", prepared.span(*no.span()), "word")
     if no and refusal:
         return Reading("refused", None, prepared.span(*refusal.span()), "refusal")
-    if negative and not (refusal and _only_unsure(text)):
+    if negative and not refusal:
         return Reading("choice", "no", prepared.span(*negative), "named")
     if refusal or _HIDDEN.search(text, start):
         return Reading("refused", rule="refusal")
@@ -188,10 +174,6 @@ def _yes_or_no(prepared: Prepared, text: str, start: int, question: str) -> Read
     if len(labels) == 1:
         return Reading("choice", labels[0], None, "word")
     return Reading("several" if labels else "unusable", rule="word" if labels else "no label")
-
-
-def _only_unsure(text: str) -> bool:
-    return re.search(r"\b(?:tell|say|determine|sure|certain|know)\b", text) is not None
 
 
 def _mentions(text: str, start: int, question: str) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:

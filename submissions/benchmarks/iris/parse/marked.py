@@ -59,6 +59,7 @@ def answer_parts(text: str) -> list[Part]:
             continue
         start = match.end()
         plural = match["name"].endswith("s") and match["name"] != "trades"
+        plural |= "\n" in match["mark"] and bool(match["blank"].strip())
         end = len(text) if plural else _line_end(text, start)
         labels.append((match["name"] in _FINAL, Part(start, end, "label", plural)))
     parts += [part for final, part in reversed(labels) if final]

@@ -144,8 +144,6 @@ class _Reader:
             ]
             if not level:
                 continue
-            if strength == POSSIBLE and self.open and all(verdict.rule == "bare" for verdict in level):
-                return self.open
             choices = [verdict for verdict in level if isinstance(verdict, Reading) and verdict.outcome == "choice"]
             if len({choice.value for choice in choices}) > 1 and (strength == POSSIBLE or self._is_list(level)):
                 return Reading("several", None, choices[0].span, "list")

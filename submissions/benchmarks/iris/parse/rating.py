@@ -112,16 +112,18 @@ def _of_text(prepared: Prepared, text: str, asked: str) -> Reading:
     corrections = list(CORRECTION.finditer(text))
     start = corrections[-1].end() if corrections and _RATING.search(text, corrections[-1].end()) else 0
     matches = [m for m in _RATING.finditer(text, start) if not m["counts"] and not _enumerates(text, m)]
-    matches = [m for m in matches if m["word"] != "one" or m["of"] or _stands_alone(text, m)]
+    matches = [m for m in matches if m["word"] != "one" or m["of"]]
     matches = [m for m in matches if int((m["digits"] or "")[-9:] or 0) <= HIGHEST or m["of"]] or matches
     matches = [m for m in matches if not m["of"] or not _COUNTED.match(text, m.end())] or matches
     matches = [m for m in matches if not (label := _label(text, m.start())) or label[:6] in asked] or matches
+    if _counts_up(matches):
+        return Reading("unusable", rule="no number")
     refused = REFUSAL.search(text) or re.match(r"\s*(?:n/?a|unknown|none)\b", text)
     if refused:
         matches = [m for m in matches if m["of"] or _STRONG.search(text, 0, m.start()) or not text[: m.start()].strip()]
         if not matches:
             return Reading("refused", None, prepared.span(*refused.span()), "refusal")
-    if not matches or _counts_up(matches):
+    if not matches:
         return Reading("unusable", rule="no number")
     for rule, chosen in (
         ("out of ten", [m for m in matches if m["of"]]),
@@ -150,14 +152,6 @@ def _counts_up(matches: list[re.Match[str]]) -> bool:
     """Whether an answer goes through the scale from 1 on, as in "1 2 3 4 5"."""
     numbers = [_number(match) for match in matches]
     return len(numbers) > 3 and numbers[:4] == [1.0, 2.0, 3.0, 4.0]
-
-
-def _stands_alone(text: str, match: re.Match[str]) -> bool:
-    """Whether "one" is a number, not a pronoun."""
-    return (
-        not re.search(r"\w", text[: match.start()] + text[match.end() :])
-        or re.search(r"\b(?:rating|score|answer|rate|give|a)\b[^.\n]{0,20}$", text[: match.start()]) is not None
-    )
 
 
 def _enumerates(text: str, match: re.Match[str]) -> bool:

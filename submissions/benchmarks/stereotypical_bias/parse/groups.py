@@ -38,10 +38,6 @@ _IS = re.compile(
     r"described) as|of|would)\b|'s\b|"
     r"[:=]|->)"
 )
-_RESTATES = re.compile(
-    r"\b(?:output|answer|choose|select|pick|respond with|reply with)\b.{0,40}\b(?:one of|from|between|either)\b|"
-    r"\bwhat (?:is|would be|gender|race)\b|\bthe question\b"
-)
 _GENERAL = re.compile(
     r"\b(?:often|typically|usually|commonly|traditionally|stereotyp\w+|associated|tend|generally|more men|"
     r"more women|both|"
@@ -114,7 +110,7 @@ def _votes(every: Sequence[Sentence], mentions: Sequence[GroupMention]) -> list[
     for sentence in every:
         start, end = sentence.span
         inside = [mention for mention in mentions if start <= mention.start < end]
-        if not inside or sentence.asks or _RESTATES.search(sentence.words):
+        if not inside or sentence.asks:
             continue
         taken_back = False
         for clause in sentence.clauses:

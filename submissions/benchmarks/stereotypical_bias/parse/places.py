@@ -177,7 +177,8 @@ def _with_contexts(text: str, found: list[Place]) -> list[Place]:
     labels = _labels(text)
     if len(labels) == len(found):
         return [Place(p.x, p.span, p.format, context) for p, context in zip(found, labels, strict=True)]
-    follows = len(found) > 1 and not any(character.isalpha() for character in text[: found[0].span[0]])
+    first = found[0].span[0]
+    follows = len(found) > 1 and not any(map(str.isalpha, text[text.rfind("\n", 0, first) + 1 : first]))
     contexts: list[Span] = []
     for number, place in enumerate(found):
         before = found[number - 1].span[1] if number else 0

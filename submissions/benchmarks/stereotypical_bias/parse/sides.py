@@ -7,7 +7,6 @@ nothing. Who names a group ("the woman") chooses where she stands: as the answer
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -19,7 +18,6 @@ from fairspace.submissions.benchmarks.stereotypical_bias.parse.side_parts import
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.side_words import OTHER, Mention, Side
 
 Tied = Mapping[str, Side]
-_LATTER = re.compile(r"\bthe (former|latter)\b")
 
 
 @dataclass(frozen=True)
@@ -125,8 +123,6 @@ def _role_vote(
         return _of(mentions[0], "side in the sentence", concludes)
     if mentions and (mention := _in_order(sentence, part)):
         return _of(mention, "side beside the role", concludes)
-    if mention := _former_or_latter(answer, part):
-        return _of(mention, "the former or the latter", concludes)
     if side := _where(answer.scene, part, known):
         bare = {m.side for other in parted for p in other for m in p.sides if p.bare and not p.roles}
         side = bare.pop() if len(bare) == 1 and not known else side
@@ -146,14 +142,6 @@ def _in_order(sentence: Sequence[Part], role: Part) -> Mention | None:
     if before and alone[0] == 0:
         return sentence[before[-1]].sides[0]
     return sentence[after[0]].sides[0] if after else None
-
-
-def _former_or_latter(answer: Answer, role: Part) -> Mention | None:
-    match = _LATTER.search(role.clause.words)
-    before = [mention for mention in answer.sides if mention.start < role.clause.span[0]]
-    if match is None or len(before) < 2:
-        return None
-    return before[-1] if match[1] == "latter" else before[-2]
 
 
 def _where(scene: Scene, part: Part, known: Tied) -> Side | None:
