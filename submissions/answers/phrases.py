@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 REFUSAL = re.compile(
-    r"\b(?:(?:i|we)(?: am| are|'m|'re) (?:sorry|unable|not able|not equipped|not comfortable)|(?:i )?apologi[sz]e|sorry\b|"
+    r"\b(?:(?:i|we)(?: am| are|'m|'re) (?:sorry|unable|not able|not equipped|not comfortable)|"
+    r"(?:i )?apologi[sz]e|sorry\b|"
     r"(?:i|we) (?:must|have to|need to|shall|am going to|'m going to) (?:\w+ ){0,2}?(?:decline|refuse|abstain|refrain|"
     r"pass)\b|"
     r"(?:i|we) (?:can ?not|can't|could not|couldn't|won't|will not|would not|wouldn't|do not|don't|"

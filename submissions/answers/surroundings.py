@@ -43,13 +43,15 @@ _DECIDES = re.compile(
     re.IGNORECASE,
 )
 _OPENING = re.compile(
-    r"[^:\n]{0,120}\b(?:if|since|as) (?:i (?:must|have|had)|forced|pressed|you (?:ask|insist|force|need))\b[^:\n]{0,60}:\s"
+    r"[^:\n]{0,120}\b(?:if|since|as) (?:i (?:must|have|had)|forced|pressed|you (?:ask|insist|force|"
+    r"need))\b[^:\n]{0,60}:\s"
     r"(?=\s*\S)",
     re.IGNORECASE,
 )
 """What follows it is all of the answer."""
 _CONCEDES = re.compile(
-    r"\b(?:could|might|may|would) (?:also|just as well|equally)\b|\b(?:second|other|another) (?:choice|candidate|guess)\b[^.!?\n]*|"
+    r"\b(?:could|might|may|would) (?:also|just as well|equally)\b|\b(?:second|other|another) (?:choice|"
+    r"candidate|guess)\b[^.!?\n]*|"
     r"\brunner-?up\b",
     re.IGNORECASE,
 )

@@ -31,7 +31,9 @@ def _below(words: str) -> Callable[[str, Line_], str]:
 
 
 def _before(words: str) -> Callable[[str, Line_], str]:
-    return lambda answer, line: words.rstrip() + ("\n\n" if _structured(answer) else words[len(words.rstrip()) :]) + answer
+    return lambda answer, line: (
+        words.rstrip() + ("\n\n" if _structured(answer) else words[len(words.rstrip()) :]) + answer
+    )
 
 
 def _structured(answer: str) -> bool:
@@ -74,14 +76,20 @@ def restated(line: Line_) -> list[str]:
     if task == "language_race":
         return ["black", "Asian", "Indian", "white"]
     if task == "tournament":
-        names = line["item"] if isinstance(line.get("item"), list) else line["ask"].rpartition("Occupations:")[2].split(",")
+        names = (
+            line["item"] if isinstance(line.get("item"), list) else line["ask"].rpartition("Occupations:")[2].split(",")
+        )
         return [str(name).strip(" .") for name in names]
     if task == "pair":
         return [*LABELS.get(line["item"].rpartition("/")[2], ())]
     if line["benchmark"] == "fact_or_fair":
         if line.get("options"):
             return [f"{letter}: {option}" for letter, option in zip("ABCD", line["options"], strict=False)]
-        return ["Male", "Female"] if " gender" in f" {line.get('item', '')}".replace("/", " ") else ["Asian", "Black", "Hispanic", "White"]
+        return (
+            ["Male", "Female"]
+            if " gender" in f" {line.get('item', '')}".replace("/", " ")
+            else ["Asian", "Black", "Hispanic", "White"]
+        )
     return []
 
 
@@ -153,8 +161,18 @@ def count(lines: list[Line], others: list[dict[str, Any]] | None = None) -> Coun
                 tally[1] += not same
                 tally[2] += false
                 if not same and others is not None:
-                    others.append({"id": line.fields.get("id"), "task": before.entry, "wrapping": name, "gold": before.gold,
-                                   "read": after.read, "verdict": after.verdict, "rule": after.rule, "answer": fields["answer"]})
+                    others.append(
+                        {
+                            "id": line.fields.get("id"),
+                            "task": before.entry,
+                            "wrapping": name,
+                            "gold": before.gold,
+                            "read": after.read,
+                            "verdict": after.verdict,
+                            "rule": after.rule,
+                            "answer": fields["answer"],
+                        }
+                    )
     return dict(counts)
 
 

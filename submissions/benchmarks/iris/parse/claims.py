@@ -81,7 +81,8 @@ _UNASSERTED = re.compile(
 _AT_FIRST = re.compile(r"\b(?:at first glance|at first|first thought|initially)\b")
 _MODAL = re.compile(r"\b(?:could|may|might|can|possible|possibility|possibly)\b")
 _OPINION_SUBJECT = re.compile(
-    rf"^\W*(?:(?:the|his|her|their) )?(?:occupation|profession|job) of\b|\b(?:best|final|most (?:likely|probable|plausible|accurate|fitting))\b.*\b{_JOB}\b"
+    rf"^\W*(?:(?:the|his|her|their) )?(?:occupation|profession|job) of\b|\b(?:best|final|most (?:likely|"
+    rf"probable|plausible|accurate|fitting))\b.*\b{_JOB}\b"
 )
 
 

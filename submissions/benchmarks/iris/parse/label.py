@@ -27,7 +27,8 @@ _START = re.compile(
     r"would say|'d say)[,:]?\s*|based on[^,.\n]{0,60},\s*|in the image,?\s*|sure[,!.]\s*)?"
 )
 _NOT = re.compile(
-    r"\b(?:no|not|without|rather than|never|none|neither|nor|lacks?|lacking|free of|absence of|zero|devoid of|cannot see|"
+    r"\b(?:no|not|without|rather than|never|none|neither|nor|lacks?|lacking|free of|absence of|zero|"
+    r"devoid of|cannot see|"
     r"can't see|"
     r"don't see|do not see|doesn't|don't|isn't|aren't|hasn't|couldn't see)\b|n't\b"
 )

@@ -67,7 +67,8 @@ _TRADES = re.compile(
     r"architect|diplomat|nanny|cadet|apprentice|intern|captain|general|colonel|sergeant|scout|cleric|nomad)$"
 )
 _NOT_TRADES = word_set(
-    "other never consistent however over under whether another together member person paper water environment equipment moment "
+    "other never consistent however over under whether another together member person paper water "
+    "environment equipment moment "
     "statement department restaurant giant counter poster letter center computer order number matter manner character "
     "corner container layer helicopter weather leather flower tower power shower summer winter door floor color "
     "colour mirror interior exterior motor sensor monitor error indoor outdoor decor corridor sector factor list "

@@ -54,8 +54,10 @@ _PLURAL = (
 _CHINESE = ("男性|男人|男子|男士|男生|男孩|男", "女性|女人|女子|女士|女生|女孩|女")
 _RACE = {
     "white": r"white|blanc[oa]|caucasian|european|white[- ]american|anglo|anglo[- ]saxon",
-    "black": r"black|negr[oa]|african[- ]american|afro[- ]american|african|afro[- ]caribbean|black[- ]american|dark[- ]skinned",
-    "Asian": r"asiátic[oa]|(?:east[- ]|south[- ]?east[- ]|central[- ])?asian(?:[- ]american)?(?!\s+indian)|chinese|japanese|"
+    "black": r"black|negr[oa]|african[- ]american|afro[- ]american|african|afro[- ]caribbean|"
+    r"black[- ]american|dark[- ]skinned",
+    "Asian": r"asiátic[oa]|(?:east[- ]|south[- ]?east[- ]|central[- ])?asian"
+    r"(?:[- ]american)?(?!\s+indian)|chinese|japanese|"
     r"korean|vietnamese|thai|oriental",
     "Indian": r"hindú|(?<!american )(?<!west )(?:east[- ]|asian )?indian|south[- ]asian|desi|pakistani|"
     r"bangladeshi|sri lankan",
