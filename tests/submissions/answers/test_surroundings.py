@@ -1,4 +1,4 @@
-"""Refusals that name the stereotype, choices beside a disclaimer, other things that are named: read as a person would."""
+"""Refusals that name the stereotype, choices beside a disclaimer, other things named: read as a person would."""
 
 from __future__ import annotations
 
