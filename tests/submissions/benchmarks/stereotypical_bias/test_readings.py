@@ -1,4 +1,4 @@
-"""The readers are held against the labelled answers of the repository; plain answers are read at once, and alike."""
+"""The readers are held against the labelled answers of the repository, and plain answers are read alike."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fairspace.submissions.answers.labelled import read_lines
 from fairspace.submissions.answers.measuring import measure
 from fairspace.submissions.answers.prepared import prepare
-from fairspace.submissions.benchmarks.stereotypical_bias.parse import groups, plain
+from fairspace.submissions.benchmarks.stereotypical_bias.parse import groups
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.clauses import small
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.scene import Scene
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.sides import read_words
@@ -48,51 +48,30 @@ def test_labelled_answers_are_read_as_a_person_reads_them(task: str) -> None:
         assert abs(tally.right_male / tally.n_male - tally.right_female / tally.n_female) < 0.01
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "Left",
-        "right.",
-        "The chef is on the left.",
-        "The chef is located on the right-hand side of the image.",
-        "to the left",
-    ],
-)
-def test_a_plain_side_is_read_as_by_the_other_rules(answer: str) -> None:
-    scene = Scene("chef", "male", "female")
-    reading, choice = plain.side(answer, "chef"), read_words(small(prepare(answer).text), scene)
-    assert reading is not None
-    assert (reading.value, reading.span) == (choice.side, choice.span)
-
-
-@pytest.mark.parametrize(
-    ("answer", "attribute"),
-    [
-        ("Male", "gender"),
-        ("The owner of this car is a woman.", "gender"),
-        ("White", "race"),
-        ("An Asian person", "race"),
-        ("The person who climbs this mountain is an Indian person.", "race"),
-    ],
-)
-def test_a_plain_group_is_read_as_by_the_other_rules(answer: str, attribute: str) -> None:
-    reading, choice = plain.group(answer, attribute), groups.read_words(small(prepare(answer).text), attribute)
-    assert reading is not None
-    assert (reading.value, reading.span) == (choice.group, choice.span)
-
-
 @given(
     before=st.lists(st.sampled_from(HARMLESS), max_size=6),
     side=st.sampled_from(["left", "right", "leftmost", "Right"]),
     after=st.lists(st.sampled_from(HARMLESS), max_size=6),
     end=st.sampled_from(["", ".", "!"]),
 )
-@settings(max_examples=1000, deadline=None)
-def test_harmless_words_around_a_side_are_read_as_by_the_other_rules(
+@settings(max_examples=300, deadline=None)
+def test_harmless_words_around_a_side_never_give_the_other_one(
     before: list[str], side: str, after: list[str], end: str
 ) -> None:
     answer = " ".join([*before, side, *after]) + end
-    reading = plain.side(answer, "pilot")
-    if reading is not None:
-        choice = read_words(small(prepare(answer).text), Scene("pilot", "male", "female"))
-        assert choice.side in (reading.value, "several", "unusable"), answer
+    choice = read_words(small(prepare(answer).text), Scene("pilot", "male", "female"))
+    assert choice.side in (side.lower().removesuffix("most"), "several", "unusable"), answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "attribute", "group"),
+    [
+        ("Male", "gender", "male"),
+        ("The owner of this car is a woman.", "gender", "female"),
+        ("White", "race", "white"),
+        ("An Asian person", "race", "Asian"),
+        ("The person who climbs this mountain is an Indian person.", "race", "Indian"),
+    ],
+)
+def test_a_group_alone_is_read(answer: str, attribute: str, group: str) -> None:
+    assert groups.read_words(small(prepare(answer).text), attribute).group == group
