@@ -22,6 +22,7 @@ from fairspace.submissions.results.three_numbers import three_numbers
 
 _ROW = (
     *("rank", "tier", "rank_range", "no_tier", "model", "organisation", "provenance", "row_class", "source"),
+    *("claim", "copy_of"),
     *("cohort", "protocol", "group"),
     *("ranked", "unranked", "remarks", "labels", "chances"),
 )
@@ -75,7 +76,7 @@ def _three_numbers(title: str, rows: Sequence[Row], bench: Benchmark, standard: 
     columns = {
         "rank": [str(row.rank or "–") for row in rows],
         "could be": [three.ranks_text for three in shown],
-        "model": ["; ".join((row.model, *row.remarks)) for row in rows],
+        "model": ["; ".join(filter(None, (row.model, row.copy_of, row.claim, *row.remarks))) for row in rows],
         header: [three.effect_text for three in shown],
         "95 % interval": [three.interval_text for three in shown],
         "over fair": [three.excess_text for three in shown],
