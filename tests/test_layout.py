@@ -23,7 +23,18 @@ EVERYWHERE |= {"forms", "resample", "score", "validity"}
 """What every benchmark's folder has, as a file or as a folder."""
 SOMEWHERE = {"standards", "variants"}
 """IRIS' standards are released with its metric; stereotypical bias has one measurement instrument."""
-SPECIAL = {"adjust", "agreement", "cohort", "compare", "corpus", "counts", "importing", "parser", "sentences", "unranked"}
+SPECIAL = {
+    "adjust",
+    "agreement",
+    "cohort",
+    "compare",
+    "corpus",
+    "counts",
+    "importing",
+    "parser",
+    "sentences",
+    "unranked",
+}
 """What one benchmark alone has."""
 REGISTRIES = {
     "fairspace.builders.registry",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -20,6 +21,7 @@ from fairspace.submissions.report.texts import to_latex, to_markdown
 from fairspace.submissions.results.three_numbers import LIKE_FAIR
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import measured
+from tests.leaderboard_space.api.spaces import opened
 from tests.submissions.benchmarks.fact_or_fair.test_core import core_of
 
 CORE, GROUPS = "v2-core", ("male", "female")
@@ -51,14 +53,19 @@ def scored(wanted: Callable[[str], str]) -> fs.Result:
     return fs.score(answers(wanted), "fact_or_fair", revision=CORE, model="picks men", resamples=200)
 
 
-@pytest.mark.parametrize("printer", ["terminal", "repr", "notebook", "html", "md", "tex"])
+@pytest.mark.parametrize("printer", ["terminal", "repr", "notebook", "html", "md", "tex", "board"])
 def test_a_model_that_picks_men_reads_as_biased_on_every_first_screen(
-    printer: str, capsys: pytest.CaptureFixture[str]
+    printer: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     result = scored(men)
     if printer == "terminal":
         show_result(result)
         text = capsys.readouterr().out
+    elif printer == "board":
+        with opened(tmp_path, (result,)) as site:
+            [entry] = site.space.state.entries()
+            text = site.client.get(f"/model/fact_or_fair/{entry.entry}").text
+        text = text[text.index("<h1") : text.index('class="verdict"')] + "llm_fairness"
     elif printer in ("repr", "notebook"):
         text = repr(result) if printer == "repr" else result._repr_html_()
     else:
