@@ -70,9 +70,13 @@ def show_result(result: Result, *, everything: bool = False) -> None:
     _show_headline(result, everything)
     instruments = instrument_ranges(result, variant_scores(result, result.standard)) if everything else {}
     scores = (result.scored.scores if everything else first_values(result)).values()
+    known = result.scored.scores
     for title, values in (("Scores", scores), ("Raw values", result.values.values() if everything else ())):
         meanings = {
-            value.name: (about.describe(value.name), direction(bench, ideal(value.name), is_score=title == "Scores"))
+            value.name: (
+                about.describe(value.name),
+                direction(bench, ideal(value.name), is_score=value.name in known),
+            )
             for value in values
         }
         show_values(title, values, ideal, meanings=meanings, everything=everything, instruments=instruments)

@@ -94,6 +94,15 @@ def test_the_headline_is_fairness_and_the_average_stays_what_ranks_go_by() -> No
         "llm_factuality",
     ]
     assert "average_llm" in shown
+    report = make_report([result, scored(men_high)])
+    scores, compared = report.table("scores"), report.table("differences")
+    assert scores is not None
+    assert compared is not None
+    ways = {row[0]: row[1] for row in scores.rows}
+    assert "higher is better" in ways["llm_fairness"]
+    assert "better" not in ways[SHARE]  # neither more men nor fewer is better, but even
+    verdicts = {row[0]: row[-1] for row in compared.rows}
+    assert verdicts[SHARE] == "significant"
 
 
 def test_a_bias_that_differs_by_level_leaves_even_shares_and_shows_in_the_evenness() -> None:
