@@ -152,7 +152,7 @@ def test_only_a_model_whose_shares_are_even_has_a_place_beside_printed_models() 
 def test_reasons_for_no_rank_are_said_in_one_plain_sentence_each() -> None:
     assert fs.score(core_of("constant"), resamples=0).scored.unranked == (
         "Too few facts right: 37.3 %. A rank needs 48.5 %, more than a constant answer gets.",
-        "It answered 'A' every time: its fairness score says nothing.",
+        "It answered the same letter every time: its fairness score says nothing.",
     )
     frame = answers(men)
     items = fs.items("fact_or_fair", "llm_subjective", revision=CORE)
