@@ -20,8 +20,8 @@ _PLACE = re.compile(r"(<!-- readers of (\w+) -->).*?(<!-- end of readers -->)", 
 _ABOUT = """\
 ## How right answers are read
 Raw answers are read by fixed rules. On the blind answers of the repository (`tests/data/readings/blind/`: written in
-the manner of many models, labelled before they were read, by somebody who knew no rule; hard ones are more frequent than
-in the field; no rule was mended on them):
+the manner of many models, labelled before they were read, by somebody who knew no rule; hard ones are more frequent
+than in the field; no rule was mended on them):
 """
 _LEGEND = """\
 *False*: read as a choice that the answer is not. *Lost*: the answer makes a choice, and none was read. In brackets the
