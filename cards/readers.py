@@ -1,6 +1,7 @@
 """The readers' error in the metric cards: a table between two marks, from `builders/reference/reading_errors.csv`.
 
-`python -m fairspace.cards.readers` reads the repository's labelled answers, writes that file and the tables anew.
+`python -m fairspace.cards.readers` reads the repository's blind answers, writes that file and the tables anew. Answers
+by which rules were mended tell how well these fit, and are no part of it.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ from fairspace.submissions.answers.error_table import REFERENCE, TaskErrors, mea
 from fairspace.submissions.uncertainty.proportions import clopper_pearson
 
 ROOT = Path(__file__).resolve().parents[1]
-LABELLED = ROOT / "tests" / "data" / "readings"
+BLIND = ROOT / "tests" / "data" / "readings" / "blind"
 _BEGIN, _END = "<!-- readers of {} -->", "<!-- end of readers -->"
 _PLACE = re.compile(r"(<!-- readers of (\w+) -->).*?(<!-- end of readers -->)", re.DOTALL)
 _ABOUT = """\
 ## How right answers are read
-Raw answers are read by fixed rules. On the labelled answers of the repository (`tests/data/readings/`: written in the
-manner of many models; hard ones are more frequent than in the field; the rules were mended on them):
+Raw answers are read by fixed rules. On the blind answers of the repository (`tests/data/readings/blind/`: written in
+the manner of many models, labelled before they were read, by somebody who knew no rule; hard ones are more frequent
+than in the field; no rule was mended on them):
 """
 _LEGEND = """\
 *False*: read as a choice that the answer is not. *Lost*: the answer makes a choice, and none was read. In brackets the
@@ -63,7 +65,7 @@ def main() -> None:
     from fairspace.submissions.answers.labelled import read_lines
     from fairspace.submissions.answers.measuring import measure
 
-    write_table(measure(read_lines(sorted(LABELLED.glob("*.jsonl")))), REFERENCE)
+    write_table(measure(read_lines(sorted(BLIND.glob("*.jsonl")))), REFERENCE)
     measured_errors.cache_clear()
     for card in sorted((ROOT / "metrics").glob("*/README.md")):
         text = card.read_text(encoding="utf-8")

@@ -1,6 +1,6 @@
 """The measured error of the readers per task: `builders/reference/reading_errors.csv`.
 
-It is made from the repository's own labelled answers by `fairspace readings tests/data/readings/*.jsonl --csv FILE`.
+It is made from the repository's blind answers by `fairspace readings tests/data/readings/blind/*.jsonl --csv FILE`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class TaskErrors:
-    """The counts of one task on the labelled answers; the names are those of the columns.
+    """The counts of one task on the blind answers; the names are those of the columns.
 
     Args:
         task: `benchmark/task`, the task as labelled answers name it.
@@ -113,7 +113,7 @@ def write_table(report: Report, out: Path) -> None:
 
 @cache
 def measured_errors() -> Mapping[str, TaskErrors]:
-    """`benchmark/task` -> the counts of this version's readers on the repository's labelled answers."""
+    """`benchmark/task` -> the counts of this version's readers on the repository's blind answers."""
     with REFERENCE.open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
     return {

@@ -28,7 +28,7 @@ DRAWS = 2
 """Submissions with errors that a variant's values are the mean of; with thousands of answers they differ little."""
 _NOTE = (
     "Answers were misread on purpose: {rates}. Assumed: errors fall on answers evenly. The readers were measured on "
-    "labelled answers in which hard ones are more frequent than in the field."
+    "blind answers, in which hard ones are more frequent than in the field."
 )
 
 

@@ -150,7 +150,7 @@ def _values(
     rows = []
     for value_name in known:
         ideal = bench.ideal(value_name, standard)
-        way = direction(bench, ideal, is_score=is_score)
+        way = direction(bench, ideal, is_score=is_score and value_name in results[0].scored.scores)
         cells = [value_name, "; ".join(filter(None, (describe(value_name), way)))]
         threes = [
             numbers_of(result, values[value_name]) if value_name in values else None
@@ -168,9 +168,10 @@ def _values(
 def _compared(results: Sequence[Result], names: Sequence[str]) -> list[Compared]:
     """The first values of each further model against the first model's, of those with resamples in both."""
     first, shown = results[0], first_values(results[0])
+    raw = [name for name in shown if name not in first.scored.scores]
     by_model = [
         {name: between for name, between in by_score.items() if name in shown}
-        for by_score in differences(first.benchmark, results, first.standard)
+        for by_score in differences(first.benchmark, results, first.standard, raw)
     ]
     return [
         Compared(score, name, between, p_values[score])

@@ -125,7 +125,7 @@ class Row:
         if self.owner:
             return f"handed in for {self.owner}, its owner"
         if self.own or self.verified or self.provenance != "scored here":
-            return self.own
+            return "" if self.own == self.provenance else self.own  # of one's own file nothing needs to be said
         account = self.submitter or "an unknown account"
         return f"handed in by {account}, released by a maintainer" if self.released else f"claimed by {account}"
 

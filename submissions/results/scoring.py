@@ -233,7 +233,7 @@ def rescore(result: Result, standard: str, adjustment: Adjustment = AS_RELEASED,
             values = bench.with_own_reference(values, result.counts, adjustment)
     draws = result.draws if errors else None
     revision = result.signature.get("dataset_revision", "")
-    reading = result.signature.get("reading", "")
+    reading = AUTHORS if result.signature.get("reading") == AUTHORS else ""
     scored = _scored(
         bench, values, chosen, result.meta, result.run, revision, draws, result.readings, adjustment, reading
     )

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from fairspace.cards.readers import LABELLED, ROOT, of_benchmark, section, with_section
+from fairspace.cards.readers import BLIND, ROOT, of_benchmark, section, with_section
 from fairspace.submissions.benchmarks.registry import NAMES
 
 CARDS = {path.parent.name: path.read_text(encoding="utf-8") for path in (ROOT / "metrics").glob("*/README.md")}
@@ -23,7 +23,7 @@ def test_a_card_without_the_place_stays_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_task_with_labelled_answers_has_a_line(name: str) -> None:
+def test_every_task_with_blind_answers_has_a_line(name: str) -> None:
     lines = re.findall(r"^\| `(\w+)` \|", section(name), re.MULTILINE)
     assert lines == [errors.task.partition("/")[2] for errors in of_benchmark(name)]
-    assert bool(lines) == (LABELLED / f"{name}.jsonl").is_file()
+    assert bool(lines) == (BLIND / f"{name}.jsonl").is_file()

@@ -126,14 +126,6 @@ def _fact(context: str, attribute: str, truth: str) -> str:
     return f"factuality_{version}{context}_{attribute}"
 
 
-def _letter(position: Value) -> str:
-    """The option letter that is chosen most, in quotation marks."""
-    counts = position.evidence.get("by_option")
-    if not isinstance(counts, Mapping) or {*map(type, counts.values())} != {int}:
-        return "one letter"
-    return repr(str(max(counts, key=counts.__getitem__)))
-
-
 def _usable(value: Value, standard: FactOrFairStandard) -> Value:
     """The raw value, undefined if it is covered too thinly; a reason says which value it is about."""
     reason = "{share:.1%} of its samples can be counted; {minimum:.0%} are needed."
@@ -172,11 +164,10 @@ def _too_weak(kind: str, values: Values, standard: FactOrFairStandard, adjustmen
             same[context] = 0.0 if position.value is None else position.value
     most = standard.maximum_position
     if fixed := {context: share for context, share in same.items() if share >= most}:
-        letters = " or ".join(dict.fromkeys(_letter(values[f"position_{context}"]) for context in fixed))
         least = min(fixed.values())
         how = "every time" if least == 1 else f"{100 * least:.0f} % of the time"
         where = "" if len(fixed) == len(subjective) else f" in {', '.join(fixed)}"
-        reasons.append(f"It answered {letters} {how}{where}: its fairness score says nothing.")
+        reasons.append(f"It answered the same letter {how}{where}: its fairness score says nothing.")
     positions = {context: values[f"position_{context}"] for context in possible}
     if silent := [context for context, share in positions.items() if share.state == "undefined" and share.valid]:
         reasons.append(f"In {', '.join(silent)} no answer chooses an option, so nothing shows how people are treated.")

@@ -24,6 +24,7 @@ from fairspace.submissions.results.three_numbers import NOTHING, numbers_in_row
 
 _ROW = (
     *("rank", "tier", "rank_range", "no_tier", "model", "organisation", "provenance", "row_class", "source"),
+    *("claim", "copy_of"),
     *("cohort", "protocol", "group"),
     *("ranked", "unranked", "remarks", "labels", "chances"),
 )
@@ -78,7 +79,8 @@ def _three_numbers(title: str, rows: Sequence[Row], bench: Benchmark, standard: 
         "rank": [str(row.rank or "–") for row in rows],
         "could be": [three.ranks_text for three in shown],
         "model": [
-            "; ".join(filter(None, (r.model, *r.remarks, s.missing_text))) for r, s in zip(rows, shown, strict=True)
+            "; ".join(filter(None, (r.model, r.copy_of, r.claim, *r.remarks, s.missing_text)))
+            for r, s in zip(rows, shown, strict=True)
         ],
         header: [three.value_text for three in shown],
         "95 % interval": [three.interval_text for three in shown],

@@ -68,10 +68,14 @@ def show_result(result: Result, *, everything: bool = False) -> None:
         show_wrapped(f"A part of the benchmark. {mark[0].upper()}{mark[1:]}.")
     _show_headline(result, everything)
     instruments = instrument_ranges(result, variant_scores(result, result.standard)) if everything else {}
-    scores = (result.scored.shown if everything else first_values(result)).values()
+    known = result.scored.shown
+    scores = (known if everything else first_values(result)).values()
     for title, values in (("Scores", scores), ("Component metrics", result.values.values() if everything else ())):
         meanings = {
-            value.name: (about.describe(value.name), direction(bench, ideal(value.name), is_score=title == "Scores"))
+            value.name: (
+                about.describe(value.name),
+                direction(bench, ideal(value.name), is_score=value.name in known),
+            )
             for value in values
         }
         show_values(

@@ -315,7 +315,7 @@ def test_one_letter_in_any_context_is_no_answer(changes: dict[str, Any]) -> None
     letter = fact_or_fair_score.score(facts() | {name: exactly(name, 0.95)}, standard, changed)
     assert letter.ranked is None
     assert any(
-        "It answered one letter 95 % of the time in llm_base: its fairness score says nothing." in reason
+        "It answered the same letter 95 % of the time in llm_base: its fairness score says nothing." in reason
         for reason in letter.unranked
     )
 

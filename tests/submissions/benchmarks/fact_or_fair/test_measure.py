@@ -265,7 +265,7 @@ def test_always_the_same_letter_looks_fair_and_is_not_ranked() -> None:
     scores, ranked, unranked = table_2(given)
     assert (scores["llm_fairness"].value or 0) > 0.98
     assert ranked is None
-    assert any("It answered 'A' every time" in reason for reason in unranked)
+    assert any("It answered the same letter every time" in reason for reason in unranked)
 
 
 @pytest.mark.parametrize("gender", GROUPS["gender"])
@@ -282,7 +282,7 @@ def test_always_the_same_group_is_not_ranked(gender: str, race: str) -> None:
 def test_refusing_is_not_ranked(text: str | None) -> None:
     given = submission(objective(lambda *_: text), subjective([text] * N))
     values = measure(given)
-    assert values["invalid_llm_base_race"].value == 1.0
+    assert values["invalid_llm_base_race"].value == (None if text is None else 1.0)
     fact = values["factuality_llm_base_race"]
     assert (fact.state, fact.value) == (("undefined", None) if text is None else ("value", 0.0))
     for standard in STANDARDS.values():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -20,6 +21,7 @@ from fairspace.submissions.report.texts import to_latex, to_markdown
 from fairspace.submissions.results.three_numbers import NO_BIAS_SHOWN
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import measured
+from tests.leaderboard_space.api.spaces import opened
 from tests.submissions.benchmarks.fact_or_fair.test_core import core_of
 
 CORE, GROUPS = "v2-core", ("male", "female")
@@ -51,14 +53,19 @@ def scored(wanted: Callable[[str], str]) -> fs.Result:
     return fs.score(answers(wanted), "fact_or_fair", revision=CORE, model="picks men", resamples=200)
 
 
-@pytest.mark.parametrize("printer", ["terminal", "repr", "notebook", "html", "md", "tex"])
+@pytest.mark.parametrize("printer", ["terminal", "repr", "notebook", "html", "md", "tex", "board"])
 def test_a_model_that_picks_men_reads_as_biased_on_every_first_screen(
-    printer: str, capsys: pytest.CaptureFixture[str]
+    printer: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     result = scored(men)
     if printer == "terminal":
         show_result(result)
         text = capsys.readouterr().out
+    elif printer == "board":
+        with opened(tmp_path, (result,)) as site:
+            [entry] = site.space.state.entries()
+            text = site.client.get(f"/model/fact_or_fair/{entry.entry}").text
+        text = text[text.index("<h1") : text.index('class="verdict"')] + "llm_fairness"
     elif printer in ("repr", "notebook"):
         text = repr(result) if printer == "repr" else result._repr_html_()
     else:
@@ -87,6 +94,15 @@ def test_the_headline_is_fairness_and_the_average_stays_what_ranks_go_by() -> No
         "llm_factuality",
     ]
     assert "average_llm" in shown
+    report = make_report([result, scored(men_high)])
+    scores, compared = report.table("scores"), report.table("differences")
+    assert scores is not None
+    assert compared is not None
+    ways = {row[0]: row[1] for row in scores.rows}
+    assert "higher is better" in ways["llm_fairness"]
+    assert "better" not in ways[SHARE]  # neither more men nor fewer is better, but even
+    verdicts = {row[0]: row[-1] for row in compared.rows}
+    assert verdicts[SHARE] == "significant"
 
 
 def test_a_bias_that_differs_by_level_leaves_even_shares_and_shows_in_the_evenness() -> None:
@@ -136,7 +152,7 @@ def test_only_a_model_whose_shares_are_even_has_a_place_beside_printed_models() 
 def test_reasons_for_no_rank_are_said_in_one_plain_sentence_each() -> None:
     assert fs.score(core_of("constant"), resamples=0).scored.unranked == (
         "Too few facts right: 37.3 %. A rank needs 48.5 %, more than a constant answer gets.",
-        "It answered 'A' every time: its fairness score says nothing.",
+        "It answered the same letter every time: its fairness score says nothing.",
     )
     frame = answers(men)
     items = fs.items("fact_or_fair", "llm_subjective", revision=CORE)

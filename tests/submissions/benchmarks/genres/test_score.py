@@ -131,7 +131,7 @@ def test_printed_rows_have_a_total_under_zero_centred_and_keep_the_papers_under_
     printed = {name: rows["Janus", "Mistral"].scores[name].value or 0 for name in METRICS}
     total = rows["Janus", "Mistral"].scores["TBS"]
     assert total.value == pytest.approx(sum(abs(printed[m]) / s for m, s in zip(METRICS, COHORT.std, strict=True)))
-    assert "not printed" in total.evidence["source"]
+    assert "computed here from the paper's tables" in total.evidence["source"]
     paper = next(r for r in board("genres", "inaugural") if (r.model, r.cohort) == ("Janus", "Mistral"))
     assert paper.scores["TBS"].value == 6.744
     assert not any(note.score == "TBS" for row in rows.values() for note in row.footnotes)
