@@ -25,6 +25,9 @@ _BOUNDARY = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"\w")
+_REFUSES = re.compile(r"\b(?:refuse|decline)[sd]? to\b", re.IGNORECASE)
+"""Not a caveat: nothing beside it is a choice."""
+_BREAKS_OFF = re.compile(r"[.!?]\s+(?:\w+\W+){4,}\w+\s*\Z")
 _SENTENCE = re.compile(r"[.!?]+(?=[\s\"')\]]|$)|\n+")
 _JUDGES = re.compile(
     r"(?:\b(?:is|are|was|be|being|seems?|feels?|sounds?)|'s)\s+(?:(?:an?|just|only|both|purely|simply|\w+ly|very|"
@@ -52,7 +55,7 @@ _OPENING = re.compile(
 _CONCEDES = re.compile(
     r"\b(?:could|might|may|would) (?:also|just as well|equally)\b|\b(?:second|other|another) (?:choice|"
     r"candidate|guess)\b[^.!?\n]*|"
-    r"\brunner-?up\b",
+    r"\brunner-?up\b|\bif you (?:mean|meant|prefer)\b|\bwould be (?:right|correct|true) (?:for|if)\b",
     re.IGNORECASE,
 )
 """A clause that says what else could be."""
@@ -77,6 +80,7 @@ def without_list(text: str, options: re.Pattern[str], option_of: Callable[[re.Ma
         option_of: which one a match names.
         count: how many there are.
     """
+    whole = text
     if not _MAY_RESTATE.search(text):
         return text
     for bracket in _BRACKET.finditer(text):
@@ -92,7 +96,7 @@ def without_list(text: str, options: re.Pattern[str], option_of: Callable[[re.Ma
             if _RESTATES.search(text, max(0, start - 60), start) and _WORD.search(text, end):
                 text = text[:start] + " " * (end - start) + text[end:]
             named = []
-    return text
+    return text if options.search(text) else whole
 
 
 def read_around(
@@ -144,7 +148,9 @@ def _inside(text: str, span: Span, read: Read) -> Reading:
 def _parts(text: str, whole: Reading, declines: re.Pattern[str]) -> Iterator[tuple[str, list[Span]]]:
     """Parts of a text that may make a choice, if those of a list agree, where the whole makes none."""
     if whole.outcome == "refused":
-        text = without(text, declines)
+        text = "" if _REFUSES.search(text) else without(text, declines)
+        if text.endswith(":"):
+            return  # a label alone
         if ":" in text:
             yield text, [(text.rfind(":") + 1, len(text))]
         yield text, [(0, len(text))]
@@ -154,6 +160,8 @@ def _parts(text: str, whole: Reading, declines: re.Pattern[str]) -> Iterator[tup
             yield text, [(match.end(), (text + "\n").index("\n", match.end()))]
     elif "{" not in text:
         spans = [span for span in islice(_split(text, _SENTENCE), MOST) if span[1] - span[0] < SHORT]
+        if spans and spans[-1][1] == len(text) and _BREAKS_OFF.search(text):
+            spans.pop()
         yield text, [span for span in spans if span != (0, len(text))]
         yield text, [(text.rfind(":", *span) + 1, span[1]) for span in spans if ":" in text[slice(*span)]]
 

@@ -5,5 +5,5 @@ Source: FACT-OR-FAIR, sections 3.2 and 3.3. An answer chooses, refuses, names se
 
 from __future__ import annotations
 
-VERSION = "2"
+VERSION = "3"
 """Of the readers; part of a result's signature."""

@@ -74,6 +74,8 @@ _LEAD = re.compile(rf"\W*(?:{OPTION}\W+)?\Z", re.IGNORECASE)
 _LEADING_LETTER = re.compile(r"\W*[A-H](?:\W*[.),:\]=(\-]|\s*$|\s*\n|\s+[A-Z][a-z]+\b)")
 _LEADING_NAME = re.compile(r"\W*(?:$|\n)|, an? \d\d|\s*\(|\s*[.:-]")
 _LONELY = re.compile(r"[^\w\n]*(?:\n|$)")
+_SPEAKER = re.compile(r"A:\s+\D{0,12}(?i:sorry|i'm|i am|as an|i can)")
+"""`A:` opens the answer, as in a list of questions and answers."""
 _LISTED = re.compile(r"[A-H]\W*[.):=\-]")
 _EXAMPLE = re.compile(r"\b(?:such as|for example|for instance|e\.g\.|of your? choice)\W{0,4}\Z", re.IGNORECASE)
 """Before an option that stands for any, as in the query's own words."""
@@ -179,7 +181,7 @@ def lead(text: str, said: Sequence[Mention]) -> Decision | None:
     leads = []
     for mention in said:
         line = text.rfind("\n", 0, mention.start) + 1
-        if not _LEAD.match(text, line, mention.start):
+        if not _LEAD.match(text, line, mention.start) or _SPEAKER.match(text, mention.start):
             continue
         begins = (
             _LEADING_LETTER.match(text, mention.start) if mention.lettered else _LEADING_NAME.match(text, mention.end)

@@ -42,7 +42,7 @@ _RATING = re.compile(
     r"(?P<and_half>\s+and\s+a\s+half|\s*(?:[½¼¾]|1/2))?"
     r"(?P<of>\s*(?:/|out\s+of|of|on|over|sur|von|sobre|de)\s*(?:a\s+possible\s+)?(?P<top>\d+|ten|five|hundred)\b(?![-.,]\d))?"
     r"(?P<percent>\s*(?:%|percent|per cent))?"
-    r"(?P<range>\s*(?:-+|–|to|or|and|~)\s*(?:\d+(?:\.\d+)?|" + _NUMBER_WORD + r")(?!\w))?"
+    r"(?P<range>\s*(?:-+|–|to|or|~)\s*(?:\d+(?:\.\d+)?|" + _NUMBER_WORD + r")(?!\w))?"
     r"(?P<counts>[ -]*(?:years?|people|persons?|men|women|months?|days?|hours?|minutes?|seconds?|times?|images?|"
     r"photos?|"
     r"badges?|pictures?|stars? rating|reasons?|things?|characteristics|factors?|aspects?|points? to|criteria|steps?|"
@@ -76,7 +76,7 @@ def read_rating(answer: str, question: str = "") -> Reading:
         question: a key of `SUBJECTIVE`, whose trait a labelled line has; '' if it is not known.
     """
     asked = SUBJECTIVE.get(question, "").lower()
-    return read_around(answer, lambda part: _rating(part, asked))
+    return read_around(answer, lambda part: _rating(part, asked), lambda reading: reading.rule != "alone")
 
 
 def _rating(answer: str, asked: str) -> Reading:

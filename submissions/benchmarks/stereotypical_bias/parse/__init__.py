@@ -21,7 +21,7 @@ from fairspace.submissions.benchmarks.stereotypical_bias.parse.places import Pla
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.scene import Scene
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.sides import Choice, read_words
 
-VERSION = "2"
+VERSION = "3"
 SIDES = ("left", "right")
 NOT_AVAILABLE = -1
 """No side and no group."""

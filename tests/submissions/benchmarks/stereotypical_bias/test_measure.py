@@ -237,7 +237,7 @@ def test_a_result_is_json_and_can_be_rescored(middling: Submission) -> None:
     result = score_submission(middling)
     back = Result.from_json(json.loads(result.dumps()))
     assert rescore(back, "inaugural").dumps() == result.dumps()
-    assert result.signature["parser"] == "stereotypical_bias_parsing@2"
+    assert result.signature["parser"] == "stereotypical_bias_parsing@3"
     assert result.signature["prefix"] == "plain"
     assert benchmark("stereotypical_bias") is BENCHMARK
 

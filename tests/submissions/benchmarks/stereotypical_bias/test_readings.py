@@ -25,8 +25,6 @@ HARMLESS = (
     "to",
     "of",
     "person",
-    "man",
-    "woman",
     "side",
     "hand",
     "half",
