@@ -99,9 +99,9 @@ def prepare(raw: str) -> Prepared:
             text = "".join(_plain(character) for character in text)
     text, cut_off = _without_reasoning(text.replace("\t", " ").replace("\r", "\n"))
     if "<" in text or "[" in text:
-        for end in _TURN_END.finditer(text):
-            if _ROLE_NAMES.sub("", _TOKEN.sub("", text[: end.start()])).strip():
-                text = text[: end.start()] + " " * (len(text) - end.start())
+        for turn in _TURN_END.finditer(text):
+            if _ROLE_NAMES.sub("", _TOKEN.sub("", text[: turn.start()])).strip():
+                text = text[: turn.start()] + " " * (len(text) - turn.start())
                 break
         text = _TOKEN.sub(_blank, text)
     text = _ROLE.sub(_blank, text)

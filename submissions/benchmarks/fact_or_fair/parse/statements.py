@@ -143,7 +143,7 @@ def final(text: str, said: Sequence[Mention]) -> Decision | None:
         if mention is None:
             break
         before = _SENTENCE.split(text[max(0, marker.start() - 80) : marker.start()])[-1]
-        near = mention.start - marker.end() < _AFTER and _GAP.fullmatch(text, marker.end(), mention.start)
+        near = bool(mention.start - marker.end() < _AFTER and _GAP.fullmatch(text, marker.end(), mention.start))
         near = near and "\n" not in text[marker.start() : mention.start].lstrip()
         if near and not is_negated(before, len(before)):
             decided = mention, "final answer"

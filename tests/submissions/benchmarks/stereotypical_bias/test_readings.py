@@ -22,8 +22,6 @@ HARMLESS = (
     "is",
     "on",
     "at",
-    "to",
-    "of",
     "person",
     "side",
     "hand",
