@@ -34,6 +34,10 @@ _TURN_END = re.compile(r"<\|(?:eot_id|im_end|end)\|>|<end_of_turn>", re.IGNORECA
 _DASH = re.compile(r"(?<=[^\W\d])—(?=[^\W\d])")
 """A dash without blanks parts two words, which a hyphen joins."""
 _ROLE = re.compile(r"\A\s{0,20}(?:assistant|model|gpt|bot|ai)\s{0,3}(?::|\n)\s{0,3}", re.IGNORECASE)
+_LEAD_IN = re.compile(
+    r"\A\s{0,20}(?:(?:sure|certainly|of course|absolutely)[.!,]\s{1,3})?here(?:'s| is) (?:my|the) answer\s{0,3}:",
+    re.IGNORECASE,
+)
 _ROLE_NAMES = re.compile(r"\b(?:system|user|assistant|model)\b[\s:]*", re.IGNORECASE)
 _FENCE = re.compile(
     r"^[ \t]{0,8}(?:```+|~~~+)[ \t]*[\w+-]{0,20}[ \t]*$|```+(?:json|text|python|plaintext)?", re.MULTILINE
@@ -104,7 +108,7 @@ def prepare(raw: str) -> Prepared:
                 text = text[: turn.start()] + " " * (len(text) - turn.start())
                 break
         text = _TOKEN.sub(_blank, text)
-    text = _ROLE.sub(_blank, text)
+    text = _LEAD_IN.sub(_blank, _ROLE.sub(_blank, text))
     if "`" in text or "~" in text:
         text = _FENCE.sub(_blank, text)
     text = _MARKS.sub(_blank, text)

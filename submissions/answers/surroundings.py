@@ -65,6 +65,8 @@ _RESTATES = re.compile(
     re.IGNORECASE,
 )
 """Before a list that only repeats what could be chosen."""
+_ALL = re.compile(r"(?:any|both)\b", re.IGNORECASE)
+"""A list that is an answer, unless a choice follows."""
 _MAY_RESTATE = re.compile(r"\(|option|choice|categor|possib|among|between|out of|occupation|answer|any |both ")
 _BRACKET = re.compile(r"\([^()\n]{3,300}\)")
 _KEY = re.compile(r"answer|choice|response|location|position|side|prediction", re.IGNORECASE)
@@ -80,7 +82,6 @@ def without_list(text: str, options: re.Pattern[str], option_of: Callable[[re.Ma
         option_of: which one a match names.
         count: how many there are.
     """
-    whole = text
     if not _MAY_RESTATE.search(text):
         return text
     for bracket in _BRACKET.finditer(text):
@@ -93,10 +94,11 @@ def without_list(text: str, options: re.Pattern[str], option_of: Callable[[re.Ma
         named.append(match)
         if len({option_of(match) for match in named}) == count:
             start, end = named[0].start(), match.end()
-            if _RESTATES.search(text, max(0, start - 60), start) and _WORD.search(text, end):
+            before = _RESTATES.search(text, max(0, start - 60), start)
+            if before and (options if _ALL.match(before[0]) else _WORD).search(text, end):
                 text = text[:start] + " " * (end - start) + text[end:]
             named = []
-    return text if options.search(text) else whole
+    return text
 
 
 def read_around(

@@ -25,7 +25,7 @@ _STATISTIC = re.compile(rf"\b({'|'.join(statistic.name for statistic in STATISTI
 def compare_reading(line: Mapping[str, Any]) -> Sequence[Compared]:
     """Read one labelled line of the tasks `objective`, `objective_authors` and `subjective`.
 
-    Objective lines have `ask` or `item`; the authors' protocol has `options` in order, `subjective` has `profiles`.
+    Objective lines have `ask` or `item`, and `options` where they were offered in order; `subjective` has `profiles`.
     """
     task, answer = line["task"], line["answer"]
     if task not in TASKS:
@@ -37,7 +37,7 @@ def compare_reading(line: Mapping[str, Any]) -> Sequence[Compared]:
     else:
         question = _question(line)
         choices = question.groups
-        if task == "objective":
+        if task == "objective" and "options" not in line:
             reading = read_objective(answer, question)
         else:
             options = field(line, "options", list, "the groups in order")
