@@ -10,7 +10,7 @@ import pytest
 from fairspace.submissions.answers.labelled import Line, read_lines
 from tests.submissions.answers.wrappings import FILES, count
 
-STRIDE = 47
+STRIDE = 31
 LEAST, FALSE = 0.97, 0.001
 
 
