@@ -88,5 +88,6 @@ clean:  ## Remove the environment and the caches of tools; boards in .fairspace 
 .venv/.base .venv/.run .venv/.all: pyproject.toml constraints.txt
 	$(install)
 
-.venv/.run: EXTRAS := [run]
-.venv/.all: EXTRAS := [text,ares,build,run,scale,report,labellers,dev]
+.venv/.base: EXTRAS := [ask,space,genres]
+.venv/.run: EXTRAS := [run,space,genres]
+.venv/.all: EXTRAS := [space,text,ares,build,run,labellers,dev]

@@ -20,7 +20,7 @@ CODES: dict[str, str] = {
     "OUT_IN_USE": "the output folder holds something else, or another build of the dataset",
     "BUILD_INCOMPLETE": "the folder does not hold a finished build",
     "BUILD_CHECK": "what was built does not have the counts, balance or wording that the dataset promises",
-    "REVIEW_INVALID": "a reviewer's form, or what came of two, does not fit the build, or has an unknown answer",
+    "REVIEW_INVALID": "a line of what reviewers said is not an id, a seed and three lists of columns",
     "CARD_INVALID": "a card breaks the Hub's rules",
     "HUB_REFUSED": "the Hub refused a request, and asking again would not help",
     "HUB_UNAVAILABLE": "the Hub did not answer, or kept failing",
@@ -31,13 +31,10 @@ CODES: dict[str, str] = {
     "TAG_RESERVED": "a tag of this name would change what clients load",
     "CONFIG_INVALID": "a training configuration has a key or value that is not known",
     "REVISION_UNKNOWN": "a dataset does not have the revision whose items are wanted",
-    "HIDDEN_SEED": "the seed of a hidden item set is missing, or is not the one that was committed to",
     "REVISION_UNPINNED": "a checkpoint is named without the commit that it is taken from",
-    "TRAINING_DEVICES": "devices or processes that a training was started on cannot train, or not together",
     "TRAINING_DATA": "images to train on are missing, or cannot be used",
     "MEASUREMENT_INVALID": "the measured error of a classifier is missing, or is not that of the weights beside it",
     "MODEL_UNSAFE": "a model's folder holds a file that could run code when it is loaded",
-    "DRIFT_INPUT": "annotations or a calibration cannot be compared",
 }
 
 

@@ -104,34 +104,27 @@ def published_split(benchmark: str) -> Split:
     """The config `published` of a benchmark's dataset."""
     return Split(
         config="published",
-        split="test",
         about=f"A figure as {paper(benchmark).title} prints it, with the erratum where it contradicts its own formula.",
-        features=_features,
-        units=published_rows(benchmark),
-        rows=lambda part: part,
-        shard=10_000,
-        fields={
-            "benchmark": "whose paper prints it",
-            "table": "where the paper prints it",
-            "model": "as the paper's main table writes it",
-            "organisation": "who made the model",
-            "cohort": "kind of model, or judge, that the table ranks it among",
-            "row": "attribute, context or scenario of the cell, where the table has them",
-            "column": "as the table's file heads it",
-            "score": "the name of the figure in results and on the board",
-            "printed": "the cell as printed",
-            "value": "the number, in the unit that the table prints; 0 for a cell like <0.0001; null for no number",
-            "erratum": "entry of the errata that explains the cell",
-            "note": "what the cell comes to instead",
+        columns={
+            "benchmark": ("string", "whose paper prints it"),
+            "table": ("string", "where the paper prints it"),
+            "model": ("string", "as the paper's main table writes it"),
+            "organisation": ("string", "who made the model"),
+            "cohort": ("string", "kind of model, or judge, that the table ranks it among"),
+            "row": ("string", "attribute, context or scenario of the cell, where the table has them"),
+            "column": ("string", "as the table's file heads it"),
+            "score": ("string", "the name of the figure in results and on the board"),
+            "printed": ("string", "the cell as printed"),
+            "value": (
+                "float64",
+                "the number, in the unit that the table prints; 0 for a cell like <0.0001; null for no number",
+            ),
+            "erratum": ("string", "entry of the errata that explains the cell"),
+            "note": ("string", "what the cell comes to instead"),
         },
+        units=published_rows(benchmark),
+        shard=10_000,
     )
-
-
-def _features() -> object:
-    from datasets import Features, Value
-
-    kinds = {field.name: Value("float64" if field.name == "value" else "string") for field in fields(Figure)}
-    return Features(kinds)
 
 
 def _number(text: str) -> float | None:

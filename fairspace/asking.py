@@ -13,9 +13,8 @@ from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError, did_you_mean, need_packages
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.format.writing import write_submission
-from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen
+from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.models import ModelSettings
-from fairspace.submissions.running.local.own_code import OwnModel
 from fairspace.submissions.running.run import run as run_benchmark
 from fairspace.submissions.running.settings import About, RunSettings
 from fairspace.submissions.running.watching import watched
@@ -80,15 +79,15 @@ def run(
 
     Args:
         model: a function of a prompt, or of a prompt and a list of PIL images, that returns a text, or None where it
-            refuses. With parameters `seed`, `temperature` or `max_tokens` it gets these as well. Or a name that Inspect
-            knows, such as "openai/gpt-4o" or "local/FOLDER" (needs the extra `run`).
+            refuses (extra `ask`); parameters `seed`, `temperature` or `max_tokens` are given to it as well. Or a name
+            that Inspect knows, such as "openai/gpt-4o" or "local/FOLDER" (extra `run`).
         benchmark: one of `fs.BENCHMARKS`.
         folder: of the submission. With it every answer is kept at once beside it, in FOLDER.run, and the same call
             goes on where an earlier one stopped; nothing is asked twice. None keeps all in memory.
         tasks: of the benchmark; all that are answered with text if empty.
         limit: stimuli of a task at most, for a first look; results say so and are not ranked.
         stratified: whether a limited choice is spread evenly over the benchmark's strata.
-        revision: of the dataset; the newest for ''. "v2-core" of fact_or_fair is a part with a known error.
+        revision: of the dataset; the default for ''. "v2-core" of fact_or_fair is a part with a known error.
         data: where pictures are, a folder of builds or NAMESPACE[@TAG] on the Hub; '' for benchmarks without.
         text_only: without pictures, where the benchmark has that option (genres, stereotypical_bias).
         prefix: of every prompt, where the benchmark has that option (stereotypical_bias).
@@ -96,8 +95,8 @@ def run(
         name: of the model; of the function or the last part of the model's name for ''.
         workers: threads that call the function at the same time, for one that waits for a server.
         batch: prompts of one call, which then takes and returns lists; 0 calls with one prompt at a time.
-        on_error: what happens where the function has raised three times for one item: "raise" stops with an error that
-            names the item, "keep" goes on, and that item counts as not handed in.
+        on_error: what follows where the function has raised three times for one item: "raise" stops with an error that
+            names it, "keep" goes on, and that item counts as not handed in.
         settings: of a named model: temperature, top_p, max_tokens, base_url, connections, retries, timeout, arguments.
 
     Returns:
@@ -115,20 +114,20 @@ def run(
     answering = _model(model, name, workers, batch, on_error, settings)
     with tempfile.TemporaryDirectory(prefix="fairspace-") as scratch, watched() as tell:
         out = Path(scratch) / "answers" if folder is None else Path(folder).expanduser().absolute()
-        outcome = run_benchmark(RunSettings(chosen, out, answering, about=About(name, NOT_STATED), score=False), tell)
-        return Answers(read_submission(out), outcome.notes)
+        outcome = run_benchmark(RunSettings(chosen, out, answering, about=About(name), score=False), tell)
+        return Answers(read_submission(out), tuple(note for note in outcome.notes if scratch not in note))
 
 
 def _model(
     model: Function | str, name: str, workers: int, batch: int, on_error: Literal["raise", "keep"], settings: dict[str, Any]
-) -> OwnModel | ModelSettings:
+) -> ModelSettings:
     """Who answers. UsageError for settings that it does not have."""
     known = [field.name for field in fields(ModelSettings)]
     for unknown in (name for name in settings if name not in known):
         close = did_you_mean(unknown, [*inspect.signature(run).parameters, *known])
         raise UsageError(f"unknown argument {unknown!r}{close}. See fs.run's arguments and settings.")
+    need_packages(*(("run", "inspect_ai", "openai") if isinstance(model, str) else ("ask", "inspect_ai")))
     if isinstance(model, str):
-        need_packages("run", "inspect_ai", "openai")
         if batch or on_error != "raise" or workers != 1:
             raise UsageError("workers, batch and on_error are for functions; a named model has connections=.")
         return ModelSettings(model, **settings)
@@ -136,5 +135,6 @@ def _model(
         raise UsageError(f"The model is {type(model).__name__}. Expected: a function of a prompt, or a name.")
     if settings:
         raise UsageError(f"{', '.join(settings)}: settings of a named model; a function has its own.")
-    named = name or getattr(model, "__name__", type(model).__name__)
-    return OwnModel(model, named, workers, batch, on_error)
+    named = f"python/{name or getattr(model, '__name__', type(model).__name__)}"
+    how = {"function": model, "workers": workers, "batch": batch, "on_error": on_error}
+    return ModelSettings(named, connections=max(16, 2 * workers * max(1, batch)), arguments=how)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fairspace.outcome import Result, rescore
 from fairspace.submissions.errors import UsageError, web
+from fairspace.submissions.plotting import digits
 from fairspace.submissions.report.differences import Difference, corrected, differences, remarks
-from fairspace.submissions.report.first_values import digits, first_values
-from fairspace.submissions.report.latex import caption, latex_table, model_names
+from fairspace.submissions.report.first_values import first_values
+from fairspace.submissions.report.table import Table, caption, model_names
 from fairspace.submissions.results.three_numbers import could_be
 
 if TYPE_CHECKING:
@@ -93,10 +94,10 @@ class Comparison:
 
     def to_latex(self) -> str:
         r"""The comparison as a LaTeX table (booktabs), for `\input`."""
-        rows = [dict(zip(self._heads(), self._cells(line), strict=True)) for line in self.lines]
         text = f"{caption(self.results)} Differences to {self.model_names[0]}; p corrected by Holm's procedure."
-        text = " ".join([text, *(f"{remark}." for remark in self._remarks())])
-        return latex_table(rows, caption=text, label=f"tab:{self.results[0].benchmark}-differences")
+        note = " ".join(f"{remark}." for remark in self._remarks())
+        name = f"{self.results[0].benchmark}-differences"
+        return replace(self._table(), name=name, heading=text, note=note).to_latex()
 
     def plot(self) -> go.Figure:
         """Each difference with its interval as a plotly figure, in errors of its own; 0 is no difference."""
@@ -116,12 +117,11 @@ class Comparison:
     def _named(self, line: Line) -> str:
         return f"{line.name}, {line.model}" if self._several() else line.name
 
-    def _heads(self) -> tuple[str, ...]:
-        heads = (_HEADS[0], *(self.model_names if not self._several() else (self.model_names[0], "other")), *_HEADS[3:])
-        return ("model", *heads) if self._several() else heads
-
-    def _cells(self, line: Line) -> tuple[str, ...]:
-        return (line.model, *line.texts()) if self._several() else line.texts()
+    def _table(self) -> Table:
+        several = self._several()
+        heads = (_HEADS[0], *((self.model_names[0], "other") if several else self.model_names), *_HEADS[3:])
+        rows = [(line.model, *line.texts()) if several else line.texts() for line in self.lines]
+        return Table("", "", ("model", *heads) if several else heads, rows)
 
     def _remarks(self) -> list[str]:
         """What missing answers could make of the compared values."""
@@ -129,17 +129,11 @@ class Comparison:
 
     def __repr__(self) -> str:
         """The table as text, and what missing answers could make of its values."""
-        rows = [self._heads(), *map(self._cells, self.lines)]
-        widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-        return "\n".join([*lines, *self._remarks(), *self.remarks])
+        return "\n".join([self._table().to_text(), *self._remarks(), *self.remarks])
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{web(text)}</th>" for text in self._heads())
-        cells = (self._cells(line) for line in self.lines)
-        rows = "".join(f"<tr>{''.join(f'<td>{web(text)}</td>' for text in row)}</tr>" for row in cells)
         remarks = "".join(f"<li>{web(text)}</li>" for text in (*self._remarks(), *self.remarks))
-        return f"<table><tr>{head}</tr>{rows}</table><ul>{remarks}</ul>"
+        return f"{self._table().to_html()}<ul>{remarks}</ul>"
 
 
 def compare(first: Result, *others: Result, standard: str = "") -> Comparison:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import UsageError, did_you_mean, need_packages, web
-from fairspace.submissions.report.first_values import first_values, numbers_of
+from fairspace.submissions.report.first_values import first_values, lines_of, numbers_of
 from fairspace.submissions.report.headline import sentences_of
+from fairspace.submissions.report.table import Table, results_latex
 from fairspace.submissions.results import result as results
 from fairspace.submissions.results import scoring
-from fairspace.submissions.results.scoring import limits_of
 from fairspace.submissions.results.three_numbers import state_of
 from fairspace.submissions.uncertainty.resampling import check_resamples
 from fairspace.submissions.values import Value
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 _SHOWN_REASONS = 3
-_HEADS = ("", "value", "95 % interval", "by chance", "")
 
 
 class Named(dict[str, Value]):
@@ -142,8 +141,6 @@ class Result(results.Result):
 
     def to_latex(self, *names: str) -> str:
         r"""The same values as a LaTeX table (booktabs), for `\input`; its caption has what was not run."""
-        from fairspace.submissions.report.latex import results_latex
-
         return results_latex([self], {name: self._known(name) for name in names})
 
     def _known(self, name: str) -> Value:
@@ -151,40 +148,30 @@ class Result(results.Result):
 
     def __repr__(self) -> str:
         """The first values with their three numbers, and why there is no rank."""
-        rows = [_HEADS, *((name, *_texts(self, value)) for name, value in first_values(self).items())]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-        return "\n".join([self._title(), *sentences_of(self), *lines, *self._remarks()])
+        table = self._table()
+        return "\n".join([table.heading, *sentences_of(self), table.to_text(), *self._remarks()])
 
     def _repr_html_(self) -> str:
-        cells = [(name, *_texts(self, value)) for name, value in first_values(self).items()]
-        head = "".join(f"<th>{text}</th>" for text in _HEADS)
-        rows = "".join(f"<tr>{''.join(f'<td>{web(text)}</td>' for text in row)}</tr>" for row in cells)
         remarks = "".join(f"<li>{web(text)}</li>" for text in self._remarks())
-        title = web(self._title())
         top = "".join(f"<p>{web(text)}</p>" for text in sentences_of(self))
-        return f"{top}<table><caption>{title}</caption><tr>{head}</tr>{rows}</table><ul>{remarks}</ul>"
+        return f"{top}{self._table().to_html()}<ul>{remarks}</ul>"
 
-    def _title(self) -> str:
+    def _table(self) -> Table:
         model = self.meta.get("model")
         named = "" if model in (None, "not stated") else f"{model} on "
         bench = find_benchmark(self.benchmark)
         better = "higher" if bench.higher_is_better else "lower"
-        return f"{named}{bench.title}, standard {self.standard}: {better} is better"
+        title = f"{named}{bench.title}, standard {self.standard}: {better} is better"
+        return Table("", title, ("", "value", "95 % interval", "by chance", ""), lines_of(self, first_values(self)))
 
     def _remarks(self) -> list[str]:
-        marks, reasons = limits_of(self), self.scored.unranked
+        marks, reasons = scoring.limits_of(self), self.scored.unranked
         more = [f"and {len(reasons) - _SHOWN_REASONS} more reasons"] if len(reasons) > _SHOWN_REASONS else []
         labels = [f"{name}: {label}" for name, label in self.scored.labels.items()]
         total, measured = self.scored.shown[self.scored.ranking], sum(v.state == "value" for v in self.values.values())
         if total.state != "value" and measured:
             labels.append(f"too little for a score; to_frame() lists {measured} component metrics, and plot(NAME) draws them")
         return [*labels, *marks, *(f"not ranked: {reason}" for reason in reasons[:_SHOWN_REASONS] if not any(mark.endswith(reason) for mark in marks)), *more]
-
-
-def _texts(result: Result, value: Value) -> tuple[str, str, str, str]:
-    three = numbers_of(result, value)
-    return three.value_text, three.interval_text, three.chance_text, "; ".join(three.notes)
 
 
 def score(
@@ -212,7 +199,7 @@ def score(
             - a submission's folder or zip, or what `fs.run` returned.
         benchmark: one of `fs.BENCHMARKS`; a submission says it itself.
         standard: the rules that turn values into scores; the benchmark's default for ''.
-        revision: of the dataset whose items were answered; the newest for ''.
+        revision: of the dataset whose items were answered; the default for ''.
         model: a name for tables and figures; nothing is looked up.
         judge: who judged, where there are judgements; some standards of GENRES depend on it.
         labels: what labelled the images, where there are annotations.

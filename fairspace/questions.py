@@ -61,7 +61,7 @@ def items(
     Args:
         benchmark: one of `fs.BENCHMARKS`.
         task: one of the benchmark's; all that are not optional for ''.
-        revision: of the dataset; the newest for ''.
+        revision: of the dataset; the default for ''.
         after: answers, as `fs.score` takes them, that further prompts follow from: stories of GENRES give the prompts
             of its judge, annotated neutral images of IRIS its steer prompts. These prompts alone are returned.
         data: where pictures are, a folder of builds or NAMESPACE[@TAG] on the Hub; `image` has the bytes of
@@ -109,9 +109,9 @@ def _following(bench: Benchmark, after: Any, revision: str) -> tuple[dict[str, p
     """The prompts that follow from answers, and the dataset revision of these."""
     from fairspace.asking import Answers
 
-    follow = bench.judge or bench.steer
+    follow = bench.asking.judge or bench.asking.steer
     if follow is None:
-        having = [name for name in NAMES if find_benchmark(name).judge or find_benchmark(name).steer]
+        having = [name for name in NAMES if find_benchmark(name).asking.judge or find_benchmark(name).asking.steer]
         raise UsageError(f"No prompts of {bench.name} follow from answers; leave out after. {', '.join(having)} have them.")
     handed = after.submission if isinstance(after, Answers) else after
     submission = submission_of(handed, bench.name, revision=revision)

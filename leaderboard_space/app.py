@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import socket
-import sys
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -26,11 +25,8 @@ from fairspace.leaderboard_space.boards.fronts import fronts
 from fairspace.leaderboard_space.boards.query import BoardQuery
 from fairspace.leaderboard_space.boards.tables.table import board_table
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.folding.collector import collect_rarely, pause_collector
 from fairspace.leaderboard_space.gradio_pages.gate import Gate
-from fairspace.leaderboard_space.operation.heaps import share_heaps
 from fairspace.leaderboard_space.operation.logs import configure
-from fairspace.leaderboard_space.operation.metrics import Metrics
 from fairspace.leaderboard_space.operation.pruning import pruning
 from fairspace.leaderboard_space.operation.watching import Watching
 from fairspace.leaderboard_space.pages.figures import GALLERY
@@ -38,7 +34,7 @@ from fairspace.leaderboard_space.pages.rendering import ASSETS
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.answers import Answers
-from fairspace.leaderboard_space.web.connections import Places, allow_descriptors
+from fairspace.leaderboard_space.web.connections import Places
 from fairspace.leaderboard_space.web.forwarded import Forwarded, Proxies
 from fairspace.leaderboard_space.web.guard import LIMITS, Guard
 from fairspace.leaderboard_space.web.heads import Heads
@@ -56,22 +52,16 @@ ROUTERS: tuple[str, ...] = (
     "fairspace.leaderboard_space.pages.api_docs",
     "fairspace.leaderboard_space.pages.board",
     "fairspace.leaderboard_space.pages.model",
-    "fairspace.leaderboard_space.pages.badges",
     "fairspace.leaderboard_space.pages.downloads",
     "fairspace.leaderboard_space.pages.submission",
     "fairspace.leaderboard_space.pages.figures",
     "fairspace.leaderboard_space.pages.compare",
     "fairspace.leaderboard_space.pages.fairness_space",
     "fairspace.leaderboard_space.pages.standards",
-    "fairspace.leaderboard_space.pages.validation",
     "fairspace.leaderboard_space.pages.texts",
 )
 """Modules with a `router`, in the order in which they are asked."""
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1", "[::1]")
-SWITCH_SECONDS = 0.001
-"""For which a thread that makes an answer keeps the interpreter, while those that send answers wait."""
-PAUSE, LONGEST_WAIT = 0.5, 10.0
-"""Seconds without a request in which a server goes on with its start, and for which it waits for them at most."""
 LOGGER = logging.getLogger("fairspace")
 
 
@@ -87,7 +77,6 @@ def create_app(space: Space) -> FastAPI:
                     yield
         finally:  # what else stops, such as Gradio, may fail
             space.jobs.stop(space.settings.stop_seconds)
-            space.state.keep()
             space.storage.close()
 
     app = FastAPI(
@@ -99,8 +88,7 @@ def create_app(space: Space) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.space = space
-    app.state.metrics = Metrics(space)
-    app.state.gate = Gate(space, app.state.metrics)
+    app.state.gate = Gate(space)
     app.state.told = Rate(1, 60)
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
     app.add_middleware(Answers, space=space)
@@ -113,7 +101,7 @@ def create_app(space: Space) -> FastAPI:
         oauth.attach_routes(app)
     if space.settings.insecure_local:  # no other name leads here, whatever another site's DNS says
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=LOCAL_HOSTS, www_redirect=False)
-    app.add_middleware(Watching, metrics=app.state.metrics)
+    app.add_middleware(Watching)
     app.add_middleware(Forwarded, proxies=Proxies(space.settings.proxies))
     app.add_middleware(Heads)
     add_handlers(app)
@@ -125,32 +113,26 @@ def create_app(space: Space) -> FastAPI:
     return app
 
 
-def _make_boards(space: Space, metrics: Metrics) -> None:
-    """Make what the first visitors ask for, then what can wait for a pause: what pages of rows need, the kept fold."""
-    with pause_collector(many=True):
-        for name in NAMES:
-            board_table(space.state, BoardQuery.read(QueryParams(), name))
+def _make_boards(space: Space) -> None:
+    """Make the boards, what the first visitors ask for first."""
+    try:
         for name in NAMES:
             _prepare(space, name)
-        _await_pause(metrics)
         for name in NAMES:
             for standard in find_benchmark(name).standards:
                 space.state.board(name, standard)
-    space.state.keep()
-
-
-def _await_pause(metrics: Metrics) -> None:
-    """Wait until nobody has asked for anything for a moment, but not for ever."""
-    until = time.monotonic() + LONGEST_WAIT
-    while (now := time.monotonic()) < until and now - metrics.last < PAUSE:
-        time.sleep(PAUSE / 10)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _prepare(space: Space, name: str) -> None:
     """Make what most visitors of a board ask for: its first table with the orders, the first screen, figures."""
     query = BoardQuery.read(QueryParams(), name)
     table, made = board_table(space.state, query)
-    made.sort_by_errors()
+    for column in made.choice.fixed:  # by errors, which nobody shall wait for
+        made.sorted(column.key)
+        made.sorted(f"-{column.key}")
     fronts(space.state)
     GALLERY.place(space.state, name, query.standard, "board", table=table)
 
@@ -171,13 +153,11 @@ def serve(settings: Settings, host: str = "127.0.0.1", port: int = 7860) -> None
     if settings.insecure_local and host != "127.0.0.1":
         raise UsageError(f"--insecure-local lets everybody submit who can reach {host}; use it only with 127.0.0.1.")
     configure()
-    share_heaps()
-    collect_rarely()
+    gc.disable()  # millions of objects that last are made now; later collections leave them out, or would take seconds
     space = Space.open(settings)
-    sys.setswitchinterval(SWITCH_SECONDS)
     space.state.snapshots.prepare = partial(_prepare, space)
     app = create_app(space)
-    boards = Thread(target=_make_boards, args=(space, app.state.metrics), name="boards", daemon=True)
+    boards = Thread(target=_make_boards, args=(space,), name="boards", daemon=True)
     boards.start()
     if not settings.keeps_the_store():
         LOGGER.error("the store is not kept: handing in is refused until FAIRSPACE_STORE names one that is")
@@ -190,7 +170,7 @@ def serve(settings: Settings, host: str = "127.0.0.1", port: int = 7860) -> None
 
 def _places(settings: Settings) -> Places:
     """The connections that the Space may hold."""
-    places = Places(Proxies(settings.proxies), most=allow_descriptors())
+    places = Places(Proxies(settings.proxies))
     places.body_seconds = settings.upload_seconds + LIMITS.seconds  # `Guard` ends them earlier, and says so
     if not settings.requests_a_minute:
         places.of_address = 0
@@ -219,8 +199,7 @@ class _Server(uvicorn.Server):
     async def _load_gradio(self) -> None:
         while self.boards.is_alive():  # nothing waits for its end: a stop need not
             await asyncio.sleep(0.1)
-        with pause_collector(many=True):
-            await self.app.state.gate.load()
+        await self.app.state.gate.load()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Finish running requests within the seconds that the settings allow."""

@@ -43,7 +43,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 - verified, unverified: a maintainer ran the model again and found the same, or took that back.
 - released: a maintainer let a submitted row have a rank, from here on.
 - lost: stands in place of a line that was damaged, and whose event nothing could tell any more.
-- mended: a maintainer mended the log; which lines were altered, lost and rebuilt.
+- mended: a maintainer mended the log; which events were lost.
 - revoked: a token, or all that a user had made until then, are no longer valid.
 - pruned: files of refused and failed submissions were removed, to make room.
 """

@@ -55,10 +55,7 @@ class Usage:
 
 
 class Queue(Protocol):
-    """The queue of accepted submissions; see `jobs`."""
-
-    def put(self, submission: Submission) -> None:
-        """Queue a submission; the same attempt twice is queued once."""
+    """The jobs of accepted submissions; see `jobs`."""
 
     def held_up(self) -> Collection[str]:
         """Ids of the submissions that wait because of an error of this Space."""
@@ -69,7 +66,7 @@ class Intake:
 
     Args:
         state: of the store.
-        queue: where what is accepted waits.
+        queue: says which of the waiting ones an error of this Space holds up.
         settings: quotas.
     """
 
@@ -131,7 +128,6 @@ class Intake:
                 self._coming.pop(name, None)
         accepted = self.state.submission(name)
         assert accepted is not None
-        self.queue.put(accepted)
         return accepted
 
     def usage(self, user: User) -> Usage:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from fairspace.leaderboard_space.attempts import Attempts
 from fairspace.leaderboard_space.log_state import Entry, LogState
 from fairspace.leaderboard_space.same_answers import SameAnswers
-from fairspace.submissions.results.attempts import allow_for_attempts
 from fairspace.submissions.results.board import keep_out
 from fairspace.submissions.results.row import Row, row_with
 from fairspace.submissions.results.row_classes import UNRANKED
@@ -36,15 +35,13 @@ class Shown:
         return cls(entries, marks, reasons | copies(folded.same, entries) | marks)
 
 
-def without_ranks(rows: Sequence[Row], attempts: Attempts, shown: Shown, benchmark: str, standard: str) -> list[Row]:
+def without_ranks(rows: Sequence[Row], attempts: Attempts, shown: Shown) -> list[Row]:
     """The rows of a board; what was handed in has a rank only if it was verified or released, and is no copy.
 
     Args:
         rows: of the board, with the numbers that ranks go by.
         attempts: which each of them is.
         shown: of the rows that were scored here.
-        benchmark: of the board.
-        standard: of the board.
     """
     kept = []
     for row in rows:
@@ -54,7 +51,7 @@ def without_ranks(rows: Sequence[Row], attempts: Attempts, shown: Shown, benchma
         elif row.row_class == "handed in" and not row.released:
             reason = f"{UNRANKED}; {reason}" if reason else UNRANKED
         kept.append(_counted(keep_out(row, reason) if reason else row, attempts))
-    return allow_for_attempts(kept, benchmark, standard)
+    return kept
 
 
 def earlier_attempts(attempts: Attempts, shown: Iterable[Entry]) -> dict[str, str]:
@@ -70,13 +67,11 @@ def earlier_attempts(attempts: Attempts, shown: Iterable[Entry]) -> dict[str, st
 
 
 def _counted(row: Row, attempts: Attempts) -> Row:
-    """The row with its number among the attempts, and a remark on what that does to its rank."""
+    """The row with its number among the attempts."""
     number = attempts.of_model.get(row.entry, 0)
     if not number:
         return row
-    remark = (f"attempt {number} at this model: its rank allows for the best of {number}",) if number > 1 else ()
-    about = {"attempt": number, "account_attempt": attempts.of_account[row.entry]}
-    return row_with(row, **about, remarks=(*row.remarks, *remark))
+    return row_with(row, attempt=number, account_attempt=attempts.of_account[row.entry])
 
 
 def baseline_copies(same: SameAnswers, shown: Iterable[Entry]) -> dict[str, str]:

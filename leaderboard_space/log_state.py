@@ -11,8 +11,7 @@ from typing import Any, Literal
 
 from fairspace.leaderboard_space.attempts import Attempts
 from fairspace.leaderboard_space.events import Event
-from fairspace.leaderboard_space.folding.packed_errors import packed_errors
-from fairspace.leaderboard_space.folding.shared import Shared
+from fairspace.leaderboard_space.logged_results import logged_errors, logged_result
 from fairspace.leaderboard_space.same_answers import SameAnswers
 from fairspace.leaderboard_space.verification.signing import SIGNATURE, is_forged
 from fairspace.submissions.benchmarks.registry import benchmark
@@ -136,7 +135,6 @@ class LogState:
     entries: dict[str, Entry] = field(default_factory=dict)
     baselines: dict[tuple[str, str, str], str] = field(default_factory=dict)
     """Baseline -> its newest entry."""
-    shared: Shared = field(default_factory=Shared)
     lost: set[int] = field(default_factory=set)
     """Numbers of events that were lost; what later events say of them alone is left out."""
     revoked: dict[str, str] = field(default_factory=dict)
@@ -227,8 +225,8 @@ def _result(folded: LogState, event: Event) -> None:
             body["user"],
             body["organisation"],
             body["sha256"],
-            folded.shared.result(body["result"]),
-            errors={name: packed_errors(of, folded.shared.alike) for name, of in body.get("errors", {}).items()},
+            logged_result(body["result"]),
+            errors={name: logged_errors(of) for name, of in body.get("errors", {}).items()},
             own=body.get("own", False),
         )
         folded.entries[logged.entry] = logged
@@ -265,10 +263,9 @@ def _lost(folded: LogState, event: Event) -> None:
 
 
 def _mended(folded: LogState, event: Event) -> None:
-    for what in ("lost", "rebuilt"):
-        numbers = ", ".join(map(str, event.body[what]))
-        if numbers:
-            folded.mendings.append(f"the log was mended at {event.time}; {what}: event {numbers}")
+    if event.body["lost"]:
+        numbers = ", ".join(map(str, event.body["lost"]))
+        folded.mendings.append(f"the log was mended at {event.time}; lost: event {numbers}")
 
 
 def _pruned(folded: LogState, event: Event) -> None:

@@ -80,7 +80,7 @@ def _errors(result: Result) -> dict[str, Any]:
     return {"errors": errors}
 
 
-_KEPT = ("benchmark", "standard", "meta", "signature", "run", "values", "draws", "variants", "counts")
+_KEPT = ("benchmark", "standard", "meta", "signature", "run", "values", "draws", "variants")
 _IN_FILES = ("evidence", "uncertainty")
 """Of a value: what the file of its result holds, and the log does not, but for `_DECIDING` of its evidence, and for the
 uncertainty of values that scores are made of: without it the board would show another interval than the result."""

@@ -20,9 +20,8 @@ class Settings:
     Args:
         store: a folder, or `hf://datasets/<owner>/<name>` for a dataset repository on the Hub.
         store_is_kept: whether the folder outlives the container although it lies below no mounted one; 0 or 1.
-        work: a folder for the queue and for copies; what lies there can be made again from the store.
-        queue: '' for a queue in `work`, or `redis://...` where several workers share one.
-        workers: jobs at a time in this process; 0 where `python -m fairspace.leaderboard_space.worker` does them.
+        work: a folder for records of tries and for copies; what lies there can be made again from the store.
+        workers: jobs at a time; 0 scores nothing, and what is handed in waits.
         admins: names of the maintainers, who may withdraw rows.
         secret: signs tokens and forms; '' draws one at the start, so that tokens end with the process.
         address: of the Space, such as https://board.example, for code on other sites; the Hub's in a Space.
@@ -30,7 +29,7 @@ class Settings:
         insecure_local: anybody may submit, as the user `local`; only where nobody else can reach the port.
         upload_bytes: of one file.
         upload_seconds: in which one file must have come.
-        requests_a_minute: of one client; ten times as many of files and badges; 0 for any number, at a time as well.
+        requests_a_minute: of one client; ten times as many of files; 0 for any number, at a time as well.
         board_seconds: between two snapshots of a board; 0: every request sees what has changed, and waits for it.
         valid_a_day: submissions of one user that are scored, in any 24 hours.
         faulty_a_day: submissions of one user that have faults, in any 24 hours.
@@ -55,7 +54,6 @@ class Settings:
     store: str = "store"
     store_is_kept: bool = False
     work: Path = Path("work")
-    queue: str = ""
     workers: int = 1
     admins: tuple[str, ...] = ()
     secret: str = ""

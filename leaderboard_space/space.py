@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fairspace.leaderboard_space.folding.kept_fold import KeptFold
 from fairspace.leaderboard_space.intake import Intake
 from fairspace.leaderboard_space.jobs.jobs import Jobs
 from fairspace.leaderboard_space.settings import Settings
@@ -39,8 +38,7 @@ class Space:
     def open(cls, settings: Settings) -> Space:
         """Open the store and fold its log; nothing is started yet. StorageError if the store cannot be read."""
         storage = open_storage(settings.store, settings.work, settings.commits_an_hour)
-        kept = KeptFold(storage, settings.work / "fold", settings.secret) if settings.secret else None
-        state = State(storage, signing_key(settings.secret), settings.board_seconds, kept)
+        state = State(storage, signing_key(settings.secret), settings.board_seconds)
         state.refresh()
         jobs = Jobs(state, settings)
         tokens = Tokens(settings.secret, state.is_revoked)

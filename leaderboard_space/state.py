@@ -6,36 +6,29 @@ Rows are made from the `result` events of the log; the files of results also hol
 from __future__ import annotations
 
 import hashlib
-import pickle
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from fairspace.leaderboard_space.adjusted_boards import AdjustedBoards
-from fairspace.leaderboard_space.boards.board_cache import by_entry
+from fairspace.leaderboard_space.boards.board_cache import Board
 from fairspace.leaderboard_space.boards.snapshots import Snapshots
+from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import Event
-from fairspace.leaderboard_space.folding.collector import pause_collector
-from fairspace.leaderboard_space.folding.kept_fold import KeptFold
-from fairspace.leaderboard_space.folding.logged_rows import LoggedRows
 from fairspace.leaderboard_space.keeping_out import Shown, without_ranks
 from fairspace.leaderboard_space.log_state import Entry, LogState, Submission, baseline_of
+from fairspace.leaderboard_space.logged_rows import LoggedRows
 from fairspace.leaderboard_space.storage import Storage, StorageError, result_path, submission_path
-from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-from fairspace.submissions.results.board import check_adjustment, published_rows, ranked
+from fairspace.submissions.errors import plain
+from fairspace.submissions.results.board import published_rows, ranked
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.tiers import tiered
-
-_WORTH_KEEPING = 500
-"""Events; fewer are folded in less than a second."""
 
 
 class State:
@@ -45,10 +38,9 @@ class State:
         storage: of the log.
         key: of the maintainers' signatures, as `signing.signing_key` gives it; without one none is checked.
         pace: as in `Snapshots`.
-        kept: the fold of an earlier run, if this one may go on from it.
     """
 
-    def __init__(self, storage: Storage, key: bytes = b"", pace: float = 0.0, kept: KeptFold | None = None) -> None:
+    def __init__(self, storage: Storage, key: bytes = b"", pace: float = 0.0) -> None:
         self.storage = storage
         self.key = key
         self._lock = threading.RLock()
@@ -56,32 +48,17 @@ class State:
         self._rows = LoggedRows()
         self._shown: dict[str, tuple[int, Shown]] = {}
         """Benchmark -> last event, and the rows as of then: every standard has the same."""
-        self.kept = kept
         self.snapshots = Snapshots(self._board, pace)
-        self.adjusted = AdjustedBoards(self.board)
 
     def refresh(self) -> int:
         """Fold what was appended since, by whomever; the number of the last event. Errors: as `Storage.events`."""
-        with self._lock, pause_collector(self._folded.number == 0):
-            if not self._folded.number and self.kept is not None and (fold := self.kept.load()) is not None:
-                self._folded, self._folded.key = fold.state, self.key
-                for logged in fold.state.entries.values():
-                    self._rows.put(logged, fold.rows[logged.entry])
+        with self._lock:
             for event in self.storage.events(self._folded.number):
                 self._fold(event)
                 entry = self._folded.entries.get(str(event.body.get("entry")))
                 if entry is not None and event.kind in _MOVE_RANKS:
                     self.snapshots.change(entry.benchmark, event.number)
             return self._folded.number
-
-    def keep(self) -> None:
-        """Keep the fold for the next start, if much was appended since it was kept last."""
-        if self.kept is None or self._folded.number - self.kept.number < _WORTH_KEEPING:
-            return
-        with self._lock:
-            bare = pickle.dumps(replace(self._folded, entries={}, key=b""))
-            number, entries = self._folded.number, list(self._folded.entries.values())
-        self.kept.save(number, bare, entries, self._rows.kept)
 
     def _fold(self, event: Event) -> None:
         try:
@@ -163,33 +140,38 @@ class State:
         with self._lock:
             return list(self._folded.mendings)
 
-    def board(self, benchmark: str, standard: str = "", adjustment: Adjustment = AS_RELEASED) -> tuple[Row, ...]:
+    def board(self, benchmark: str, standard: str = "") -> Board:
         """The rows of a board without the withdrawn ones; see `fairspace.submissions.results.board.board`.
 
-        UsageError: unknown benchmark or standard, or an adjustment that does not fit it. SpaceError ADJUSTED_BUSY:
-        many adjusted boards are asked for at once; the released ones wait for none of them.
+        UsageError: unknown benchmark or standard.
         """
-        standard = standard or find_benchmark(benchmark).default
-        changed = check_adjustment(benchmark, standard, adjustment)
-        if changed != AS_RELEASED:
-            return self.adjusted.of(benchmark, standard, changed)
-        return self.snapshots.rows(benchmark, standard)
+        return self.snapshots.rows(benchmark, standard or find_benchmark(benchmark).default)
 
     def row(self, benchmark: str, standard: str, entry: str) -> Row | None:
         """A row of a board, also one that has come since its last snapshot; None for none."""
-        row = by_entry(self.board(benchmark, standard)).get(entry)
+        row = self.board(benchmark, standard).by_entry.get(entry)
         if row is None and self.snapshots.renew(benchmark):
-            row = by_entry(self.board(benchmark, standard)).get(entry)
+            row = self.board(benchmark, standard).by_entry.get(entry)
         return row
 
-    def _board(self, benchmark: str, standard: str) -> tuple[Row, ...]:
+    def find_row(self, benchmark: str, standard: str, entry: str) -> Row:
+        """As `row`. SpaceError UNKNOWN_ENTRY for none, which says why one that was withdrawn is not there."""
+        if (row := self.row(benchmark, standard, entry)) is not None:
+            return row
+        where, problem, mend = f"{benchmark}/{plain(entry)[:40]}", "no such row", "look it up on the board, at /"
+        logged = self.entry(entry)
+        if logged is not None and logged.benchmark == benchmark and (mark := logged.withdrawn) is not None:
+            problem = f"it was withdrawn on {mark.time[:10]}: {mark.reason}"
+            mend = f"see /model/{benchmark}/{entry}"
+        raise SpaceError("UNKNOWN_ENTRY", where, problem, "a row on the board", mend)
+
+    def _board(self, benchmark: str, standard: str) -> Board:
         """The rows of a released board as the log has them now."""
         shown = self._shown_now(benchmark)
         rows: list[Row] = list(published_rows(benchmark, standard))
-        with pause_collector(not any(self._rows.has(logged, standard) for logged in shown.entries)):
-            rows += [self._rows.of(logged, standard) for logged in shown.entries]
-        rows = without_ranks(rows, self._folded.attempts, shown, benchmark, standard)
-        return tuple(tiered(ranked(rows, benchmark, standard), benchmark, standard))
+        rows += [self._rows.of(logged, standard) for logged in shown.entries]
+        rows = without_ranks(rows, self._folded.attempts, shown)
+        return Board(tiered(ranked(rows, benchmark, standard), benchmark, standard))
 
     def full(self, entry: str) -> Result | None:
         """The result behind a row with its evidence, under its own standard; None for no such row.

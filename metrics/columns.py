@@ -26,6 +26,22 @@ CITATION = """\
   eprint = {2603.00590},
   archivePrefix = {arXiv}
 }"""
+GENRES_CITATION = """\
+@article{xu2025genres,
+  title = {From Individuals to Interactions: Benchmarking Gender Bias in Multimodal Large Language Models from the Lens
+           of Social Relationship},
+  author = {Xu, Yue and Wang, Wenjie},
+  year = {2025}
+}
+"""
+FACT_OR_FAIR_CITATION = """\
+@article{factorfair,
+  title = {Fact-or-Fair: A Checklist for Behavioral Testing of AI Models on Fairness-Related Queries},
+  author = {{Anonymous ACL submission}}
+}
+"""
+PROMPTS = ("stereotypical", "counter_stereotypical")
+"""The two kinds of prompts that a penalty compares."""
 NO_CLASS = ("unmappable", "refused")
 """Predictions of IRIS' understanding metrics that name no class: the answer fits none, or declines."""
 PAPER = "https://arxiv.org/abs/2603.00590"
@@ -104,6 +120,15 @@ def check_count(number: Any, what: str) -> int:
     return int(number)
 
 
+def missing_by_name(missing: Any) -> Mapping[str, Any]:
+    """How many samples of each occupation are missing; 0 stands for none. METRIC_COUNT for any other number."""
+    if isinstance(missing, Mapping):
+        return missing
+    if missing != 0:
+        raise MetricInputError("METRIC_COUNT", "with occupations, missing must be a dict from occupation to count")
+    return {}
+
+
 def cross_count(rows: Ints, height: int, places: Ints, width: int) -> tuple[Ints, Ints]:
     """How often each label occurs in each row, shape (height, width), and how many miss, (height,)."""
     table = np.bincount(rows * (width + 1) + places + 1, minlength=height * (width + 1)).reshape(height, width + 1)
@@ -121,6 +146,33 @@ def number(x: float) -> float | None:
     return None if math.isnan(x) else float(x)
 
 
+def evidence_of(
+    names: Sequence[str], counts: Ints, bounds: tuple[Floats, Floats, Floats], jobs: Sequence[str] | None
+) -> dict[str, Any]:
+    """Evidence of a measure of group shares: count and share of each group, and each occupation's own bounds.
+
+    Args:
+        names: groups.
+        counts: samples of each occupation and group, shape (jobs, names).
+        bounds: value, low and high of each occupation.
+        jobs: occupations; None where samples are of one kind.
+    """
+    valid = int(counts.sum())
+    shares = {
+        name: {"count": int(n), "share": int(n) / valid if valid else None}
+        for name, n in zip(names, counts.sum(0), strict=True)
+    }
+    if jobs is None:
+        return {"by_group": shares}
+    keys = ("value", "if_missing_low", "if_missing_high")
+    by_job = {
+        job: {key: number(column[i]) for key, column in zip(keys, bounds, strict=True)}
+        | {"valid": int(counts[i].sum())}
+        for i, job in enumerate(jobs)
+    }
+    return {"by_group": shares, "by_occupation": by_job}
+
+
 def outcome(
     name: str, bounds: Bounds, *, valid: int, expected: int, reason: str, evidence: Mapping[str, Any]
 ) -> dict[str, Any]:
@@ -136,22 +188,3 @@ def outcome(
         "counts": {"expected": int(expected), "valid": int(valid), "missing": int(expected - valid)},
         **evidence,
     }
-
-
-def read_table(text: str, width: int) -> tuple[list[str], Floats]:
-    """Lines of 'name, number, ...' from a text box: the names and the numbers, shape (rows, width)."""
-    rows = [[cell.strip() for cell in line.split(",")] for line in text.splitlines() if line.strip()]
-    for i, row in enumerate(rows, 1):
-        if len(row) != width + 1:
-            raise MetricInputError(
-                "METRIC_TABLE", f"line {i} must be a name and {width} numbers, not {', '.join(row)!r}"
-            )
-    table = numbers([row[1:] for row in rows], "the table", -math.inf, math.inf).reshape(len(rows), width)
-    return [row[0] for row in rows], table
-
-
-def sentence(bounds: Bounds) -> str:
-    """A measured number and its interval in words, for a page."""
-    value, low, high = (float(x) for x in bounds)
-    shown = "undefined" if math.isnan(value) else f"{value:.4f}"
-    return shown if math.isnan(low) else f"{shown}; the missing samples allow {low:.4f} to {high:.4f}"

@@ -122,7 +122,8 @@ class ColumnMetric(evaluate.Metric, ABC):
 
     def add_batch(self, *, predictions: Any = None, **columns: Any) -> None:
         """Add rows for a later `compute()`. MetricInputError METRIC_ARGUMENT or METRIC_LENGTH, as there."""
-        columns["predictions"] = predictions
+        if "predictions" in self.about.columns or predictions is not None:
+            columns["predictions"] = predictions
         self._check(columns, settings=False)
         batch: dict[str, Any] = {name: columns.get(name) for name in self.about.columns}
         check_lengths(**batch)
@@ -131,8 +132,9 @@ class ColumnMetric(evaluate.Metric, ABC):
     def add(self, *, prediction: Any = None, reference: Any = None, **row: Any) -> None:
         """Add one row, as `add_batch`."""
         columns = {name: [value] for name, value in row.items()}
-        columns |= {"references": [reference]} if "references" in self.about.columns or reference is not None else {}
-        self.add_batch(predictions=[prediction], **columns)
+        for name, value in (("predictions", prediction), ("references", reference)):
+            columns |= {name: [value]} if name in self.about.columns or value is not None else {}
+        self.add_batch(**columns)
 
     def _check(self, arguments: dict[str, Any], *, settings: bool = True) -> None:
         """Refuse arguments that the metric does not take; columns of other metrics are left out."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .columns import MetricInputError
+from .columns import Ints, MetricInputError
 
 Floats = NDArray[np.float64]
 Interval = tuple[float, float]
@@ -47,6 +47,23 @@ def read_vectors(rows: Sequence[Any], what: str) -> Floats:
             raise MetricInputError("METRIC_VECTOR", f"{what}[{i}] has {vectors}; expected {width} finite numbers")
         read.append(vector)
     return np.array([v if v.size else np.full(width, np.nan) for v in read]).reshape(len(read), width)
+
+
+def check_occupations(occupations: Sequence[Any], place: Ints, apart: NDArray[np.bool_], what: str) -> None:
+    """METRIC_ROLE unless every row names an occupation, except those `apart`, which name none.
+
+    Args:
+        occupations: column of names.
+        place: number of each row's occupation, -1 without one.
+        apart: rows that belong to no occupation.
+        what: name of such a row.
+    """
+    wrong = np.flatnonzero(apart != (place < 0))
+    if len(wrong):
+        expected = f"'' for {what}, and the name of an occupation otherwise"
+        raise MetricInputError(
+            "METRIC_ROLE", f"occupations[{wrong[0]}] is {occupations[wrong[0]]!r}; expected {expected}"
+        )
 
 
 def in_order(vectors: Floats) -> Floats:

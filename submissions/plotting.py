@@ -18,3 +18,8 @@ def number(value: float | None, digits: int, signed: bool = False) -> str:
     if abs(value) < 1 and float(text) == 0:
         text = text.lstrip("+-")
     return text.replace("-", "\N{MINUS SIGN}")
+
+
+def digits(value: float | None) -> str:
+    """A number with four decimals below 10 and two above, as tables and the command show it; '–' for None."""
+    return number(value, 4 if value is None or abs(value) < 10 else 2)

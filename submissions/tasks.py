@@ -70,7 +70,7 @@ def fact_or_fair(
         limit: stimuli of a task at most.
         stratified: whether they are spread evenly over statistics, levels and contexts.
         seed: of the run.
-        dataset_revision: of the items; the newest if empty.
+        dataset_revision: of the items; the default if empty.
     """
     chosen = Chosen("fact_or_fair", "", _named(tasks), limit, stratified, seed, dataset_revision=dataset_revision)
     return _task(chosen)

@@ -1,6 +1,7 @@
 """How slow this machine is, so that limits in CPU seconds mean the same everywhere."""
 
 import time
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -23,3 +24,13 @@ def _work() -> float:
 def slowness() -> float:
     """CPU seconds of this machine per second of the reference machine; at least 1."""
     return max(1.0, min(_work() for _ in range(3)) / REFERENCE_SECONDS)
+
+
+def takes_less(call: Callable[[], object], seconds: float) -> bool:
+    """Whether one of three calls takes fewer CPU seconds of the reference machine; other work slows single ones."""
+    for _ in range(3):
+        start = time.process_time()
+        call()
+        if time.process_time() - start < seconds * slowness():
+            return True
+    return False

@@ -142,7 +142,7 @@ def test_the_command_names_what_labelled_the_images(model: Path, tmp_path: Path)
     found = []
     for path in (images, tmp_path / "images.zip"):
         done = subprocess.run(
-            [*COMMAND, "score", str(path), "--ares", str(model), "--device", "cpu", "--json"],
+            [*COMMAND, "score", str(path), "--ares", str(model), "--json"],
             capture_output=True,
             text=True,
             timeout=300,

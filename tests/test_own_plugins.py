@@ -41,7 +41,7 @@ def test_a_file_belongs_to_a_word_by_its_path_or_its_text() -> None:
     folder = Path(__file__).parent
     assert only._named(folder / "builders" / "genres" / "test_plan.py", "genres")
     assert only._named(Path(__file__), "genres")
-    assert not only._named(folder / "metrics" / "test_stereotype_drift.py", "genres")
+    assert not only._named(folder / "metrics" / "test_leading_axes.py", "genres")
 
 
 def test_a_stored_thing_is_made_once_and_again_when_its_sources_change(

@@ -1,4 +1,4 @@
-"""Annotate images with ARES or a package: from folders, Parquet, WebDataset or a dataset to a submission's annotations.
+"""Annotate images with ARES or a package: from folders or Parquet to a submission's annotations.
 
 The output folder:
 
@@ -10,39 +10,40 @@ The output folder:
 Every image has one fate: its faces, one row each, or one row that says why there is none. A shard holds a fixed part of
 the inputs in their order; it is written beside its name, then renamed, then entered in `.annotate/`. So work that was
 killed goes on at the first shard that is not entered, and ends with the same bytes, whatever the size of a batch, the
-number of threads that read, and the engine. On another processor labels and counts are the same but for images at a
+number of threads that read. On another processor labels and counts are the same but for images at a
 threshold, and so are probabilities but for a few that differ by one step of rounding; `rounding_ares` says how many.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
-import tempfile
 import time
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairspace.ares.annotating.inputs import Inputs
 from fairspace.ares.annotating.labellers.packages import ARES
-from fairspace.ares.annotating.labellers.session import open_session
-from fairspace.ares.annotating.model import Labeller, find_labeller, versions
-from fairspace.ares.annotating.session import BaseSession, Settings
-from fairspace.ares.annotating.shards import FILE, Shards
-from fairspace.ares.annotating.source import Source, open_source
-from fairspace.ares.evaluating.measurement import error_of_labels
-from fairspace.builders.engine.build import write_atomically
+from fairspace.ares.annotating.model import find_labeller, versions
+from fairspace.ares.annotating.rows import Counts, added
+from fairspace.ares.annotating.session import Settings, open_session
+from fairspace.ares.annotating.source import contents, list_images, open_source
+from fairspace.builders.engine.build import file_hash, write_atomically
 from fairspace.builders.errors import BuildError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from fairspace.ares.faces_ares import FaceDetector
 
-ENGINES = ("local", "ray")
-SHARD = 1_000
-"""Images of a shard."""
+FILE, WORK = "annotation.json", ".annotate"
+SHARD, MOST = 1_000, 1_000
+"""Images of a shard, and shards; above that they become larger."""
+_TABLES = {"annotations": "", "routes": "routes/"}
+"""Table -> its folder."""
 
 
 @dataclass(frozen=True)
@@ -89,12 +90,8 @@ def annotate(
     workers: int = 2,
     task: str = "",
     names: str = "items",
-    kind: str = "",
     columns: Mapping[str, str] | None = None,
-    config: str = "",
-    split: str = "",
     detector: FaceDetector | Mapping[str, Any] | None = None,
-    engine: str = "local",
     device: str = "",
     precision: str = "float32",
     ask_endpoint: bool = False,
@@ -107,83 +104,118 @@ def annotate(
 
     Args:
         model: a folder, or a repository on the Hub with `@<revision>` at its end; '' for another labeller than ARES.
-        images: see `annotate_source`.
+        images: see `source.open_source`.
         out: a new or empty folder, or one with this work, finished or not.
         batch: faces that are decided together; changes nothing but speed.
-        workers: threads that read ahead, or with Ray processes; changes nothing but speed.
+        workers: threads that read ahead; changes nothing but speed.
         task: of all images, where their names do not say it.
         names: `items`, or `files` where images are no benchmark's.
-        kind: of the source, where it cannot be told from the folder.
-        columns: what the columns `task`, `id`, `sample` and `image` are called.
-        config: of a dataset.
-        split: of a dataset; `train` if left out.
+        columns: names of the columns `task`, `id`, `sample` and `image`, where they are called otherwise.
         detector: finds faces; or the settings of one (`faces_ares.open_faces`).
-        engine: `local`, or `ray` to spread the work over a cluster that sees the same files.
         device: of torch; '' takes a GPU if there is one.
         precision: `float32` or `bfloat16`.
         ask_endpoint: whether images may be sent to the endpoint that the model names.
         labeller: `ares`, or a package (`labellers.packages`).
-        measurement: of a package, what `fairspace ares measure` wrote of it; its error then goes with the labels.
+        measurement: of a package, what `fairspace ares evaluate` wrote of it; its error then goes with the labels.
         shard: images of a shard.
         progress: called with what is being done and how fast, how much is done, and of how much.
 
     Errors: BuildError: SOURCE_MISSING, SOURCE_LAYOUT, SOURCE_VALUE for the images; OUT_IN_USE for other work in `out`;
-        TOOL_MISSING for models, packages and Ray; as `find_labeller`.
+        TOOL_MISSING for models and packages; as `find_labeller`.
     """
-    if engine not in ENGINES:
-        raise BuildError("CONFIG_INVALID", "engine", engine, " or ".join(ENGINES), "choose one of these")
     if out.is_file():
         raise _in_use(out, "it is a file")
-    chosen = {"task": task, "names": names, "kind": kind, "columns": columns, "config": config, "split": split}
-    source = open_source(images, **chosen)
+    source = open_source(images, task, names, columns)
     by = find_labeller(labeller, model, measurement)
-    settings = Settings(
-        by.folder, source, batch, workers, detector, device, precision, ask_endpoint=ask_endpoint, labeller=labeller
-    )
-    session = open_session(settings)
-    work = out / ".annotate"
-    finished = (out / FILE).is_file()
+    session = open_session(Settings(by.folder, labeller, batch, workers, detector, device, precision, ask_endpoint))
     progress("Listing images", 0, 0)
-    with tempfile.TemporaryDirectory() as scratch, closing(Inputs(Path(scratch) / "inputs.sqlite", source)) as inputs:
-        request = _asked(session, by, source, inputs, shard)
-        if precision == "float32" and (error := error_of_labels(by.measurement, by.named)) is not None:
-            request["label_error"] = error
-        if finished:
-            return Report(out, _finished(out, request), 0, 0.0)
-        _claim(out, work / "asked.json", request)
-        shards = Shards(out, work, request, progress)
-        if engine == "ray":
-            from fairspace.ares.annotating.ray import spread
-
-            del session
-            for number, rows in spread(settings, [(n, inputs.slice(*shards.part(n))) for n in shards.pending]):
-                shards.write(number, *rows)
-                shards.step(rows[2].images)
-        else:
-            for number in shards.pending:
-                shards.write(number, *session.annotate(inputs.slice(*shards.part(number)), shards.step))
-        data = shards.finish()
-    shutil.rmtree(work)
-    return Report(out, data, shards.done, time.monotonic() - shards.began)
-
-
-def _asked(session: BaseSession, by: Labeller, source: Source, inputs: Inputs, shard: int) -> dict[str, Any]:
-    """All that decides the bytes of the output."""
-    where = {"kind": source.kind, "task": source.task, "names": source.names, "sha256": inputs.sha256}
-    if source.kind == "dataset" and not Path(source.place).exists():
-        where |= {"name": source.place, "revision": source.revision}
-    return {
+    entries, sha256 = list_images(source)
+    where = {"kind": source.kind, "task": source.task, "names": source.names, "sha256": sha256}
+    if source.name:
+        where |= {"name": source.name, "revision": source.revision}
+    request: dict[str, Any] = {  # all that decides the bytes of the output
         "model": dict(by.named),
         "settings": session.about(),
         "source": where,
-        "images": inputs.count,
+        "images": len(entries),
         "shard": shard,
         "versions": versions(by.software),
     }
+    if precision == "float32" and by.error is not None:
+        request["label_error"] = by.error
+    if (out / FILE).is_file():
+        return Report(out, _finished(out, request), 0, 0.0)
+    _claim(out, request)
+    began, done, size = time.monotonic(), 0, max(shard, -(-len(entries) // MOST))
+    starts = range(0, max(1, len(entries)), size)
+    files = {start: out / WORK / f"{place:05}-of-{len(starts):05}.json" for place, start in enumerate(starts)}
+    pending = [start for start, file in files.items() if not _is_done(out, file)]
+    before = len(entries) - sum(len(entries[start : start + size]) for start in pending)
+
+    def step(more: int) -> None:
+        nonlocal done
+        done += more
+        speed = done / max(time.monotonic() - began, 1e-9)
+        progress(f"Annotating, {speed:.1f} images/s", before + done, len(entries))
+
+    for start in pending:
+        part = entries[start : start + size]
+        _write(out, files[start], *session.answer(part, contents(source, part), step), by.named)
+    data = _finish(out, list(files.values()), request)
+    shutil.rmtree(out / WORK)
+    return Report(out, data, done, time.monotonic() - began)
 
 
-def _claim(out: Path, file: Path, request: Mapping[str, Any]) -> None:
+def _is_done(out: Path, file: Path) -> bool:
+    """Whether a shard is entered, and its tables are there."""
+    if not file.is_file():
+        return False
+    entry = json.loads(file.read_text(encoding="utf-8"))
+    return all(_is_there(out, entry[table]) for table in _TABLES)
+
+
+def _is_there(out: Path, table: Mapping[str, Any]) -> bool:
+    file = out / table["file"]
+    return file.is_file() and file.stat().st_size == table["bytes"]
+
+
+def _write(
+    out: Path, file: Path, annotations: pa.Table, routes: pa.Table, counts: Counts, named: Mapping[str, str]
+) -> None:
+    """Write a shard, and enter it in a file."""
+    import pyarrow.parquet as pq
+
+    metadata = {f"ares_{key}": named[key] for key in ("name", "revision", "sha256", "measurement")}
+    entry: dict[str, Any] = {"tally": counts}
+    for table, rows in (("annotations", annotations), ("routes", routes)):
+        name = f"{_TABLES[table]}{table}-{file.stem}.parquet"
+        whole = out / name
+        whole.parent.mkdir(exist_ok=True)
+        part = whole.with_name(f"{whole.name}.part")
+        pq.write_table(rows.replace_schema_metadata(metadata), part, compression="zstd")
+        with part.open("rb") as stream:
+            os.fsync(stream.fileno())
+        size = part.stat().st_size
+        entry[table] = {"file": name, "rows": rows.num_rows, "bytes": size, "sha256": file_hash(part)}
+        part.replace(whole)
+    write_atomically(file, json.dumps(entry, ensure_ascii=False))
+
+
+def _finish(out: Path, files: Sequence[Path], request: Mapping[str, Any]) -> dict[str, Any]:
+    """Write `annotation.json`, and return it. BuildError BUILD_CHECK if inputs and fates do not agree."""
+    shards = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    total: Counts = reduce(added, (shard.pop("tally") for shard in shards))
+    if total["images"] != request["images"] or total["rows"] != sum(total["status"].values()):
+        what = f"{total['images']} images, {total['rows']} rows, {total['status']}"
+        raise BuildError("BUILD_CHECK", str(out), what, f"a fate for {request['images']} images", "report this")
+    data = {"format": 1, **request, "counts": total, "shards": shards}
+    write_atomically(out / FILE, json.dumps(data, ensure_ascii=False, indent=1) + "\n")
+    return data
+
+
+def _claim(out: Path, request: Mapping[str, Any]) -> None:
     """Write down what is done here, or check that it is what was written down."""
+    file = out / WORK / "asked.json"
     text = json.dumps(request, indent=1, sort_keys=True)
     if not file.is_file():
         if out.is_dir() and any(out.iterdir()):
@@ -200,9 +232,8 @@ def _finished(out: Path, request: Mapping[str, Any]) -> dict[str, Any]:
     if {name: data.get(name) for name in request} != request:
         raise _in_use(out, f"finished work with {_difference(data, request)}")
     for shard in data["shards"]:
-        for table in ("annotations", "routes"):
-            file = out / shard[table]["file"]
-            if not file.is_file() or file.stat().st_size != shard[table]["bytes"]:
+        for table in _TABLES:
+            if not _is_there(out, shard[table]):
                 raise _in_use(out, f"{shard[table]['file']} is not what was written")
     return data
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -15,67 +14,44 @@ from fairspace.builders.errors import BuildError
 if TYPE_CHECKING:
     from fairspace.ares.classifying_ares import Answered
 
+LABELS = ("gender", "age", "skin_tone", "race")
+"""Attributes that the format has columns for; others stand in the routes alone."""
+_QUALITIES = ("image_quality", "face_quality", "prompt_similarity", "reference_similarity")
+_TEXT, _NUMBER, _REAL = pa.string(), pa.int32(), pa.float64()
+_KEY = [
+    pa.field(name, _TEXT if name in ("task", "id") else _NUMBER, False) for name in ("task", "id", "sample", "face")
+]
 ANNOTATIONS = pa.schema(
     [
-        pa.field("task", pa.string(), nullable=False),
-        pa.field("id", pa.string(), nullable=False),
-        pa.field("sample", pa.int32(), nullable=False),
-        pa.field("face", pa.int32(), nullable=False),
-        pa.field("status", pa.string(), nullable=False),
-        pa.field("gender", pa.string()),
-        pa.field("age", pa.string()),
-        pa.field("skin_tone", pa.string()),
-        pa.field("race", pa.string()),
-        pa.field("image_quality", pa.float64()),
-        pa.field("face_quality", pa.float64()),
-        pa.field("prompt_similarity", pa.float64()),
-        pa.field("reference_similarity", pa.float64()),
-        pa.field("faces", pa.int32()),
+        *_KEY,
+        pa.field("status", _TEXT, nullable=False),
+        *(pa.field(name, _TEXT) for name in LABELS),
+        *(pa.field(name, _REAL) for name in _QUALITIES),
+        pa.field("faces", _NUMBER),
     ]
 )
 """The submission format's table; a test compares it with `fairspace.submissions.format.schema.ANNOTATIONS`."""
-LABELS = ("gender", "age", "skin_tone", "race")
-"""Attributes that the format has columns for; others stand in the routes alone."""
-_KEY = ("task", "id", "sample", "face")
 
 
-@dataclass
-class Tally:
-    """What became of images; two are added by `add`.
+Counts = dict[str, Any]
+"""What became of images.
 
-    Args:
-        images: inputs.
-        rows: of the annotations.
-        faces: that were found; every readable image counts as one where no detector is on.
-        status: status -> rows.
-        reasons: why an image has no usable face (a word of `REASONS`, `no_face`) -> images.
-        notes: what was done to read an image (a word of `NOTES`) -> images.
-        routes: task of ARES -> route -> faces.
-        labels: attribute -> label -> faces; '' counts the abstentions.
-    """
+`images`, inputs; `rows` of the annotations; `faces` that were found, where every readable image counts as one if no
+detector is on; `status` -> rows; `reasons` why an image has no usable face (a word of `REASONS`, `no_face`) -> images;
+`notes` on what was done to read an image (a word of `NOTES`) -> images; `routes`, task of ARES -> route -> faces;
+`labels`, attribute -> label -> faces, where '' counts the abstentions.
+"""
 
-    images: int = 0
-    rows: int = 0
-    faces: int = 0
-    status: dict[str, int] = field(default_factory=dict)
-    reasons: dict[str, int] = field(default_factory=dict)
-    notes: dict[str, int] = field(default_factory=dict)
-    routes: dict[str, dict[str, int]] = field(default_factory=dict)
-    labels: dict[str, dict[str, int]] = field(default_factory=dict)
 
-    def add(self, other: Tally) -> None:
-        """Count what another one counted."""
-        self.images, self.rows, self.faces = (
-            self.images + other.images,
-            self.rows + other.rows,
-            self.faces + other.faces,
-        )
-        for name in ("status", "reasons", "notes"):
-            setattr(self, name, _summed(getattr(self, name), getattr(other, name)))
-        for name in ("routes", "labels"):
-            mine, theirs = getattr(self, name), getattr(other, name)
-            keys = sorted({*mine, *theirs})
-            setattr(self, name, {key: _summed(mine.get(key, {}), theirs.get(key, {})) for key in keys})
+def added(first: Any, other: Any) -> Any:
+    """Counts together; a key that one lacks counts nothing there."""
+    if isinstance(first, int):
+        return first + other
+    keys = list(first) if list(first) == list(other) else sorted({*first, *other})
+    return {
+        key: added(first[key], other[key]) if key in first and key in other else first.get(key, other.get(key))
+        for key in keys
+    }
 
 
 def route_schema(config: Any) -> pa.Schema:
@@ -84,25 +60,22 @@ def route_schema(config: Any) -> pa.Schema:
     Per image: what reading it said. Per face: `route/<task>`; `value/<task>` where a regression decides; and per
     attribute `label/<attribute>` and the probabilities `probability/<attribute>/<label>`.
     """
-    fields = [pa.field(name, pa.string() if name in ("task", "id") else pa.int32(), nullable=False) for name in _KEY]
-    fields += [pa.field("faces", pa.int32()), *(pa.field(name, pa.string()) for name in _FATE)]
-    fields += [pa.field("width", pa.int32()), pa.field("height", pa.int32())]
+    fields = [*_KEY, pa.field("faces", _NUMBER)]
+    fields += [pa.field(name, _TEXT) for name in ("status", "reason", "detail", "notes", "format")]
+    fields += [pa.field("width", _NUMBER), pa.field("height", _NUMBER)]
     for task in config.tasks:
-        fields.append(pa.field(f"route/{task['name']}", pa.string()))
+        fields.append(pa.field(f"route/{task['name']}", _TEXT))
         if task["arbiter"] == "fusion":
-            fields.append(pa.field(f"value/{task['name']}", pa.float64()))
+            fields.append(pa.field(f"value/{task['name']}", _REAL))
     for attribute, labels in config.attributes.items():
-        fields.append(pa.field(f"label/{attribute}", pa.string()))
-        fields += [pa.field(f"probability/{attribute}/{label}", pa.float64()) for label in labels]
+        fields.append(pa.field(f"label/{attribute}", _TEXT))
+        fields += [pa.field(f"probability/{attribute}/{label}", _REAL) for label in labels]
     return pa.schema(fields)
-
-
-_FATE = ("status", "reason", "detail", "notes", "format")
 
 
 def tables(
     entries: Sequence[Entry], answered: Iterable[Answered], routes: pa.Schema
-) -> tuple[pa.Table, pa.Table, Tally]:
+) -> tuple[pa.Table, pa.Table, Counts]:
     """The rows of some inputs.
 
     Args:
@@ -115,9 +88,9 @@ def tables(
 
     Errors: BuildError BUILD_CHECK if an input has no fate or several, or rows and faces do not agree.
     """
-    tally = Tally()
+    faces = 0
     counts: dict[str, Counter[str]] = {name: Counter() for name in ("status", "reasons", "notes")}
-    nested: dict[tuple[str, str], Counter[str]] = {}
+    nested: dict[str, dict[str, Counter[str]]] = {"routes": {}, "labels": {}}
     rows: list[dict[str, Any]] = []
     routed: list[dict[str, Any]] = []
     for entry, image in zip(entries, answered, strict=True):
@@ -126,9 +99,7 @@ def tables(
         if len(image.answers) != max(1, len(labelled)) or numbers != list(range(len(numbers))):
             what = f"{len(labelled)} faces, and the rows {numbers}"
             raise BuildError("BUILD_CHECK", entry.where, what, "one row per face, or one that says why", "report this")
-        tally.images += 1
-        tally.rows += len(image.answers)
-        tally.faces += len(labelled)
+        faces += len(labelled)
         counts["notes"].update(image.fate.notes)
         if not labelled:
             counts["reasons"][image.answers[0].reason] += 1
@@ -141,12 +112,12 @@ def tables(
             counts["status"][status] += 1
             for kind, values in (("routes", answer.routes), ("labels", answer.labels)):
                 for key, value in values.items():
-                    nested.setdefault((kind, key), Counter())[value] += 1
-    for key, counter in counts.items():
-        setattr(tally, key, dict(sorted(counter.items())))
-    for (kind, key), counter in sorted(nested.items()):
-        getattr(tally, kind)[key] = dict(sorted(counter.items()))
-    return _table(rows, ANNOTATIONS), _table(routed, routes), tally
+                    nested[kind].setdefault(key, Counter())[value] += 1
+    total: Counts = {"images": len(entries), "rows": len(rows), "faces": faces}
+    total |= {key: dict(sorted(counter.items())) for key, counter in counts.items()}
+    for kind, by in nested.items():
+        total[kind] = {key: dict(sorted(counter.items())) for key, counter in sorted(by.items())}
+    return _table(rows, ANNOTATIONS), _table(routed, routes), total
 
 
 def _routed(image: Answered, answer: Any) -> dict[str, Any]:
@@ -175,7 +146,3 @@ def _table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
     """Rows as a table; what a row does not say is null."""
     columns = [pa.array([row.get(column.name) for row in rows], column.type) for column in schema]
     return pa.Table.from_arrays(columns, schema=schema)
-
-
-def _summed(first: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
-    return {key: first.get(key, 0) + other.get(key, 0) for key in sorted({*first, *other})}

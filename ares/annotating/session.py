@@ -1,4 +1,4 @@
-"""A worker that annotates: a labeller, opened once, for any part of the inputs."""
+"""A labeller, opened once, for any images: ARES, or a package."""
 
 from __future__ import annotations
 
@@ -6,21 +6,25 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from fairspace.ares.annotating.labellers.packages import ARES
-from fairspace.ares.annotating.source import Entry, Source, contents
+from fairspace.ares.annotating.labellers.packages import ARES, package
+from fairspace.ares.annotating.rows import Counts, route_schema, tables
+from fairspace.ares.annotating.source import Entry
 from fairspace.builders.errors import BuildError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fairspace.ares.annotating.rows import Tally
     from fairspace.ares.classifying_ares import Answered
     from fairspace.ares.faces_ares import FaceDetector
 
+PRECISIONS = ("float32", "bfloat16")
+"""Of an opened model; what was measured of one says nothing of the other."""
 _STEP = 32
 """Images between two reports of progress."""
+_PROCESSOR = ("image_size", "max_bytes", "max_pixels", "min_side", "detail")
 
 
 @dataclass(frozen=True)
@@ -29,33 +33,33 @@ class Settings:
 
     Args:
         model: folder of ARES.
-        source: of the images.
+        labeller: `ares`, or the name of a package (`labellers.packages`), which takes the place of the model.
         batch: faces that are decided together.
         workers: threads that read ahead.
         detector: finds faces; or the settings that `open_faces` takes, or None.
         device: of torch; '' takes a GPU if there is one.
-        precision: one of `eight_bits.PRECISIONS`, of weights and sums.
-        threads: of torch on a CPU; 0 leaves it to torch.
+        precision: one of `PRECISIONS`, of weights and sums.
         ask_endpoint: whether images may be sent to the endpoint that the model names.
-        labeller: `ares`, or the name of a package (`labellers.packages`), which takes the place of the model.
     """
 
     model: Path
-    source: Source
+    labeller: str = ARES
     batch: int = 64
     workers: int = 2
     detector: FaceDetector | Mapping[str, Any] | None = None
     device: str = ""
     precision: str = "float32"
-    threads: int = 0
     ask_endpoint: bool = False
-    labeller: str = ARES
+
+
+def open_session(settings: Settings) -> BaseSession:
+    """The labeller that settings name, opened. BuildError as its session says."""
+    return Session(settings) if settings.labeller == ARES else PackageSession(settings)
 
 
 class BaseSession(ABC):
-    """An opened labeller; its kinds say what it answers."""
+    """An opened labeller."""
 
-    settings: Settings
     routes: pa.Schema
 
     @abstractmethod
@@ -64,52 +68,51 @@ class BaseSession(ABC):
 
     @abstractmethod
     def answered(self, images: Iterable[Any]) -> Iterator[Answered]:
-        """What is said of each image, in order; images are as `contents` gives them."""
-
-    def annotate(
-        self, entries: Sequence[Entry], step: Callable[[int], None] = lambda images: None
-    ) -> tuple[pa.Table, pa.Table, Tally]:
-        """The rows of some inputs: annotations, routes, counts. `step` is called with how many images more are done."""
-        return self.answer(entries, contents(self.settings.source, list(entries)), step)
+        """The answers for each image, in order; images are as `source.contents` gives them."""
 
     def answer(
-        self, entries: Sequence[Entry], images: Iterable[Any], step: Callable[[int], None] = lambda images: None
-    ) -> tuple[pa.Table, pa.Table, Tally]:
-        """The same for images that the caller reads: one for each entry, in order, as `contents` gives them."""
-        from fairspace.ares.annotating.rows import tables
+        self, entries: Sequence[Entry], images: Iterable[Any], step: Callable[[int], None]
+    ) -> tuple[pa.Table, pa.Table, Counts]:
+        """The rows of some inputs: annotations, routes, counts.
 
+        Args:
+            entries: the inputs.
+            images: one for each, in order.
+            step: called with how many images more are done.
+        """
         return tables(entries, _reported(self.answered(images), step), self.routes)
 
 
 class Session(BaseSession):
-    """ARES, opened. BuildError TOOL_MISSING if the vision-language model or the detector is not there."""
+    """ARES, opened.
+
+    BuildError CONFIG_INVALID for another precision; TOOL_MISSING if the vision-language model or the detector is not
+    there.
+    """
 
     def __init__(self, settings: Settings) -> None:
         import torch
 
-        from fairspace.ares.annotating.eight_bits import in_precision
-        from fairspace.ares.annotating.rows import route_schema
         from fairspace.ares.asking_ares import ArbiterError
         from fairspace.ares.evaluating.evaluate import open_arbiter, open_model
         from fairspace.ares.faces_ares import FaceError, open_faces
         from fairspace.ares.image_processing_ares import AresImageProcessor
 
+        if settings.precision not in PRECISIONS:
+            expected = " or ".join(PRECISIONS)
+            raise BuildError("CONFIG_INVALID", "precision", settings.precision, expected, "choose one")
         self.settings = settings
-        if settings.threads:
-            torch.set_num_threads(settings.threads)
         device = settings.device or ("cuda" if torch.cuda.is_available() else "cpu")
-        self.model = in_precision(open_model(settings.model), settings.precision, device)
+        self.model = open_model(settings.model).to(device=device, dtype=getattr(torch, settings.precision))
         given = settings.detector
         try:
             self.detector = open_faces(given) if isinstance(given, Mapping) else given
             open_arbiter(self.model, settings.ask_endpoint)
         except (ArbiterError, FaceError) as error:
             raise BuildError("TOOL_MISSING", str(settings.model), str(error), "a model", "see the message") from error
-        stored = settings.model / "preprocessor_config.json"
+        stored = (settings.model / "preprocessor_config.json").is_file()
         size = self.model.config.image_size
-        self.processor = (
-            AresImageProcessor.from_pretrained(settings.model) if stored.is_file() else AresImageProcessor(size)
-        )
+        self.processor = AresImageProcessor.from_pretrained(settings.model) if stored else AresImageProcessor(size)
         self.routes = route_schema(self.model.config)
 
     def about(self) -> dict[str, Any]:
@@ -124,21 +127,62 @@ class Session(BaseSession):
         }
 
     def answered(self, images: Iterable[Any]) -> Iterator[Answered]:
-        """What ARES says of each image."""
+        """The answers of ARES for each image."""
         from fairspace.ares.classifying_ares import answered
 
-        settings = self.settings
-        return answered(
-            self.model,
-            self.processor,
-            images,
-            batch=settings.batch,
-            workers=settings.workers,
-            detector=self.detector,
-        )
+        options = {"batch": self.settings.batch, "workers": self.settings.workers}
+        return answered(self.model, self.processor, images, detector=self.detector, **options)
 
 
-_PROCESSOR = ("image_size", "max_bytes", "max_pixels", "min_side", "detail")
+class PackageSession(BaseSession):
+    """A package, opened. BuildError TOOL_MISSING; CONFIG_INVALID for settings that only ARES has."""
+
+    def __init__(self, settings: Settings) -> None:
+        from fairspace.ares.image_processing_ares import AresImageProcessor
+
+        if settings.detector is not None or settings.precision != "float32":
+            what, mend = "a face detector or a precision", "leave them out: the package brings its own"
+            raise BuildError("CONFIG_INVALID", f"--labeller {settings.labeller}", what, "neither", mend)
+        self.package = package(settings.labeller)
+        self.adapter = self.package.open()
+        self.processor = AresImageProcessor()
+        tasks = [{"name": name, "arbiter": ""} for name in self.package.attributes]
+        self.routes = route_schema(SimpleNamespace(tasks=tasks, attributes=self.package.attributes))
+
+    def about(self) -> dict[str, Any]:
+        """What decides the answers, beside the images and the weights."""
+        return {
+            "labeller": f"{self.package.name} {self.package.version}",
+            "licence": self.package.licence,
+            "processor": {name: getattr(self.processor, name) for name in _PROCESSOR[1:]},
+        }
+
+    def answered(self, images: Iterable[Any]) -> Iterator[Answered]:
+        """The answers of the package for each image, the largest face first."""
+        from fairspace.ares.classifying_ares import Answered
+        from fairspace.ares.deciding_ares import Answer
+        from fairspace.ares.reading_ares import quiet
+
+        with quiet():
+            for image in images:
+                prepared = self.processor.prepare(image, square=False, keep=True)
+                if prepared.image is None:
+                    yield Answered(prepared.fate, [Answer(prepared.fate.status, prepared.fate.reason, faces=0)])
+                    continue
+                faces = sorted(self.adapter.label(prepared.image), key=lambda face: (-face.area, face.box))
+                answers = [
+                    Answer(
+                        "ok",
+                        "",
+                        face.labels,
+                        face.probabilities,
+                        dict.fromkeys(face.labels, self.package.name),
+                        face=number,
+                        faces=len(faces),
+                    )
+                    for number, face in enumerate(faces)
+                ]
+                yield Answered(prepared.fate, answers or [Answer("no_face", "no_face", faces=0)])
 
 
 def _reported(results: Iterator[Answered], step: Callable[[int], None]) -> Iterator[Answered]:

@@ -1,33 +1,44 @@
 """Which images are annotated: where they lie, and what each is called.
 
-Four kinds of sources, each read by a module of its own:
-
 | kind | what | a name for each image |
 |---|---|---|
 | `folder` | files anywhere below a folder | `<task>/<id>/<sample>.png`; an id may contain `/` |
-| `parquet` | `images*.parquet`, else `*.parquet`, of a folder, or a file | the columns `task`, `id`, `sample` |
-| `webdataset` | `*.tar` of a folder, or a file | the key `<task>/<id>/<sample>`, or these in `<key>.json` |
-| `dataset` | a dataset on the Hub, or a local copy of one | as `parquet` |
+| `parquet` | a file, or `images*.parquet`, else `*.parquet`, below a folder | the columns `task`, `id`, `sample` |
 
-With a given task the names have no task part. With `names="files"` an image needs no name: its id is its path, its
-key, or its row.
+A dataset on the Hub is fetched, and is then a folder of one of both kinds. With a given task the names have no task
+part. With `names="files"` an image needs no name: its id is its path or its row.
+
+Of a folder, links that lead out of it are refused, but for those of a snapshot in the Hub's cache; linked folders are
+not entered. Hidden files and folders are left out, and so are files whose extension is not one of an image. Of Parquet
+the column `image` is a struct of `bytes` and `path`, or bytes. A path in it is a name, and is never opened. A column
+`sha256` says which bytes an image must have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from fairspace.ares.annotating.model import fetched
+from fairspace.ares.reading_ares import SUFFIXES
 from fairspace.builders.errors import BuildError
 
-KINDS = ("folder", "parquet", "webdataset", "dataset")
 COLUMNS = {"task": "task", "id": "id", "sample": "sample", "image": "image"}
 NAMES = ("items", "files")
 DEFAULT_TASK = "images"
 """The task of images without one."""
+_BATCH = 16
+"""Images in memory at a time, beside those that were handed on."""
+_SAMPLES = 2**31
 
 
 @dataclass(frozen=True)
@@ -35,14 +46,13 @@ class Source:
     """A source of images.
 
     Args:
-        kind: one of `KINDS`.
-        place: absolute path, or name of a dataset on the Hub.
+        kind: `folder` or `parquet`.
+        place: absolute path.
         task: of all images; '' where each says its own.
         names: `items` where each image has its name, `files` where its id is where it lies.
-        columns: what the columns `task`, `id`, `sample` and `image` are called.
-        config: of a dataset; '' for its only one.
-        split: of a dataset.
-        revision: of a dataset on the Hub.
+        columns: names of the columns `task`, `id`, `sample` and `image`.
+        name: of a dataset on the Hub; '' for what lies here.
+        revision: commit of a dataset on the Hub.
     """
 
     kind: str
@@ -50,8 +60,7 @@ class Source:
     task: str = ""
     names: str = "items"
     columns: Mapping[str, str] = field(default_factory=lambda: dict(COLUMNS))
-    config: str = ""
-    split: str = "train"
+    name: str = ""
     revision: str = ""
 
 
@@ -63,10 +72,9 @@ class Entry(NamedTuple):
         id: of the item.
         sample: from 0.
         file: that holds it, below the source.
-        place: row or byte where it begins there.
-        size: in bytes, 0 where that is not known, -1 where there is no image.
+        place: row where it stands there.
+        size: in bytes, 0 where that is not known.
         sha256: that its bytes must have; '' if it is not said.
-        member: what the file calls it; '' likewise.
     """
 
     task: str
@@ -76,7 +84,6 @@ class Entry(NamedTuple):
     place: int
     size: int
     sha256: str = ""
-    member: str = ""
 
     @property
     def where(self) -> str:
@@ -84,87 +91,182 @@ class Entry(NamedTuple):
         return f"{self.file}: {self.place}" if self.place else self.file
 
 
-def open_source(images: Path | str, **choices: Any) -> Source:
-    """What a command line names.
+def open_source(
+    images: Path | str, task: str = "", names: str = "items", columns: Mapping[str, str] | None = None
+) -> Source:
+    """The source that a command line names.
 
     Args:
         images: a folder or file, or the name of a dataset on the Hub, with `@<revision>` at its end.
-        choices: fields of `Source`; `kind` is found out where it is left out.
+        task: see `Source`.
+        names: see `Source`.
+        columns: names of columns that are called otherwise than in `COLUMNS`.
 
     Errors: BuildError SOURCE_MISSING, SOURCE_LAYOUT.
     """
-    given: dict[str, Any] = {name: value for name, value in choices.items() if value}
-    if given.get("names", "items") not in NAMES or given.get("kind", "folder") not in KINDS:
-        raise BuildError("SOURCE_LAYOUT", str(images), str(given), f"{KINDS} and {NAMES}", "choose one of these")
-    if unknown := set(given.get("columns", {})) - set(COLUMNS):
+    if names not in NAMES:
+        raise BuildError("SOURCE_LAYOUT", str(images), f"names {names!r}", " or ".join(NAMES), "choose one of these")
+    if unknown := set(columns or {}) - set(COLUMNS):
         expected = f"names for {', '.join(COLUMNS)}"
         raise BuildError("SOURCE_LAYOUT", "columns", f"{sorted(unknown)}", expected, "name one of these")
-    given["columns"] = {**COLUMNS, **given.get("columns", {})}
-    path = Path(images)
-    if path.exists():
-        kind = given.pop("kind", None) or _kind(path)
-        return Source(kind, str(path.absolute()), **given)
-    name, _, revision = str(images).partition("@")
-    if given.pop("kind", "dataset") != "dataset" or name.count("/") > 1 or name.startswith((".", "/", "~")):
-        mend = "name a folder, a .parquet or .tar file, or a dataset on the Hub"
-        raise BuildError("SOURCE_MISSING", str(images), "nothing there", "images", mend)
-    return Source("dataset", name, revision=_commit(name, revision), **given)
+    path, name, revision = Path(images), "", ""
+    if not path.exists():
+        name = str(images).partition("@")[0]
+        mend = "name a folder, a .parquet file, or a dataset on the Hub as NAMESPACE/NAME@REVISION"
+        if name.count("/") > 1 or name.startswith((".", "/", "~")):
+            raise BuildError("SOURCE_MISSING", str(images), "nothing there", "images", mend)
+        patterns = ["*.parquet", *(f"*{suffix}" for suffix in SUFFIXES)]
+        path = fetched(str(images), "dataset", patterns, "SOURCE_MISSING", "a folder, a file or a dataset", mend)
+        revision = path.name
+    if path.is_file() and path.suffix != ".parquet":
+        mend = "unpack it, or name the folder"
+        raise BuildError("SOURCE_LAYOUT", str(path), f"a {path.suffix} file", "a .parquet file", mend)
+    kind = "parquet" if path.is_file() or any(path.rglob("*.parquet")) else "folder"
+    return Source(kind, str(path.absolute()), task, names, {**COLUMNS, **(columns or {})}, name, revision)
 
 
-def _commit(name: str, revision: str) -> str:
-    """The commit that a branch or tag of a dataset stands for now; offline what was given, for the cache knows it."""
-    from huggingface_hub import HfApi
-    from huggingface_hub.errors import OfflineModeIsEnabled
+def list_images(source: Source) -> tuple[list[Entry], str]:
+    """All entries of a source, and the sha256 of names, places and sizes, which does not depend on where it lies.
 
-    from fairspace.ares.annotating.model import hub_errors
-
-    try:
-        return HfApi().dataset_info(name, revision=revision or None).sha or revision
-    except OfflineModeIsEnabled:
-        return revision
-    except hub_errors() as error:
-        said = str(error).strip().split("\n", 1)[0]
-        mend = "name a folder, a .parquet or .tar file, or a dataset on the Hub as NAMESPACE/NAME@REVISION"
-        raise BuildError("SOURCE_MISSING", name, said, "a folder, a file or a dataset", mend) from error
-
-
-def _kind(path: Path) -> str:
-    if path.is_file():
-        kinds = {".parquet": "parquet", ".tar": "webdataset"}
-        if path.suffix not in kinds:
-            mend = "unpack it, or name the folder"
-            raise BuildError("SOURCE_LAYOUT", str(path), f"a {path.suffix} file", "a .parquet or .tar file", mend)
-        return kinds[path.suffix]
-    if any(path.glob("*.parquet")):
-        return "parquet"
-    if any(path.glob("*.tar")):
-        return "webdataset"
-    card = path / "README.md"
-    described = card.is_file() and card.read_text(encoding="utf-8", errors="replace").startswith("---")
-    return "dataset" if described or (path / "dataset_info.json").is_file() else "folder"
+    Errors: BuildError SOURCE_LAYOUT; SOURCE_VALUE, also for a name that comes twice.
+    """
+    entries, digest, places = [], hashlib.sha256(), dict[tuple[str, str, int], Entry]()
+    for entry in list_entries(source):
+        if entry.sample >= _SAMPLES:
+            expected, mend = f"a number below {_SAMPLES}", "renumber the samples"
+            raise BuildError("SOURCE_VALUE", entry.where, f"sample {entry.sample}", expected, mend)
+        if (first := places.setdefault(entry[:3], entry)) is not entry:
+            what = f"task {entry.task!r}, id {entry.id!r}, sample {entry.sample} again, first at {first.where}"
+            raise BuildError("SOURCE_VALUE", entry.where, what, "every image once", "remove or rename all but one")
+        digest.update(json.dumps((*entry, "")).encode() + b"\n")  # the empty text ends a line of format 1
+        entries.append(entry)
+    return entries, digest.hexdigest()
 
 
-def reader(source: Source) -> ModuleType:
-    """The module of its kind, with `entries(source)` and `contents(source, entries)`."""
-    from importlib import import_module
-
-    return import_module(f"fairspace.ares.annotating.{source.kind}")
+def list_entries(source: Source) -> Iterator[Entry]:
+    """The images in a fixed order. BuildError SOURCE_LAYOUT, SOURCE_VALUE."""
+    return _files(source) if source.kind == "folder" else _rows(source)
 
 
-def contents(source: Source, entries: list[Entry]) -> Iterator[Any]:
+def contents(source: Source, entries: Sequence[Entry]) -> Iterator[Any]:
     """What `reading_ares.read_image` takes, for each entry, in order."""
-    yield from reader(source).contents(source, entries)
+    root = Path(source.place)
+    if source.kind == "folder":
+        yield from (root / entry.file for entry in entries)
+        return
+    for name, group in groupby(entries, key=lambda entry: entry.file):
+        of_file = list(group)
+        with _opened(root if root.is_file() else root / name) as parquet:
+            images = _images(parquet, source.columns["image"], of_file[0].place)
+            for entry, image in zip(of_file, images, strict=False):
+                data, called = (image.get("bytes"), image.get("path")) if isinstance(image, Mapping) else (image, "")
+                yield None if data is None else {"bytes": data, "path": called or "", "sha256": entry.sha256}
 
 
-def named(path: str, source: Source, where: str) -> tuple[str, str, int]:
-    """Task, id and sample that a path without its extension says. BuildError SOURCE_LAYOUT if it does not."""
+def _files(source: Source) -> Iterator[Entry]:
+    """The images of a folder, by name; samples by number."""
+    root = Path(source.place)
+    allowed = [root.resolve()]
+    if root.parent.name == "snapshots":
+        allowed.append((root.parent.parent / "blobs").resolve())
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        images = (name for name in files if Path(name).suffix.lower() in SUFFIXES and not name.startswith("."))
+        for name in sorted(images, key=_order):
+            path = Path(folder) / name
+            relative = path.relative_to(root).as_posix()
+            if path.is_symlink() and not any(path.resolve().is_relative_to(place) for place in allowed):
+                mend = "put the image itself into the folder"
+                raise BuildError("SOURCE_VALUE", relative, "a link that leads out of the folder", "an image", mend)
+            yield Entry(*_named(relative, source), relative, 0, path.stat().st_size if path.exists() else 0)
+
+
+def _order(name: str) -> tuple[int, int, str]:
+    stem = Path(name).stem
+    return (0, int(stem), name) if stem.isascii() and stem.isdecimal() else (1, 0, name)
+
+
+def _named(path: str, source: Source) -> tuple[str, str, int]:
+    """Task, id and sample that a path says. BuildError SOURCE_LAYOUT if it does not."""
     if source.names == "files":
         return source.task or DEFAULT_TASK, path, 0
-    parts = path.split("/")
+    parts = path.removesuffix(Path(path).suffix).split("/")
     task = source.task or parts.pop(0)
     sample, item = parts[-1] if parts else "", "/".join(parts[:-1])
     if not item or not (sample.isascii() and sample.isdecimal()) or (len(sample) > 1 and sample[0] == "0"):
         layout = "<id>/<sample>" if source.task else "<task>/<id>/<sample>"
         mend = "name the samples 0, 1, 2, ..., or say that images have no names of items (--names files)"
-        raise BuildError("SOURCE_LAYOUT", where, repr(path), f"{layout}, with a sample from 0", mend)
+        raise BuildError("SOURCE_LAYOUT", path, repr(path), f"{layout}, with a sample from 0", mend)
     return task, item, int(sample)
+
+
+def _rows(source: Source) -> Iterator[Entry]:
+    """The images of Parquet files, file by file."""
+    root, image = Path(source.place), source.columns["image"]
+    found = [root] if root.is_file() else sorted(root.rglob("images*.parquet")) or sorted(root.rglob("*.parquet"))
+    for path in found:
+        file = path.name if path == root else path.relative_to(root).as_posix()
+        with _opened(path) as parquet:
+            columns = _key_columns(source, parquet.schema_arrow.names, file)
+            kind = parquet.schema_arrow.field(image).type
+            stored = pa.types.is_struct(kind) and kind.get_field_index("bytes") >= 0
+            if not (stored or pa.types.is_binary(kind) or pa.types.is_large_binary(kind)):
+                raise _layout(f"{file}, column {image}", str(kind), "a struct of bytes and path, or bytes")
+            row = 0
+            for batch in parquet.iter_batches(10_000, columns=list(columns.values()) or [image]):
+                values = {name: batch.column(column).to_pylist() for name, column in columns.items()}
+                for i in range(batch.num_rows):
+                    cells = {name: column[i] for name, column in values.items()}
+                    yield Entry(*_key(source, cells, file, row), file, row, 0, cells.get("sha256") or "")
+                    row += 1
+
+
+def _key_columns(source: Source, present: Sequence[str], where: str) -> dict[str, str]:
+    """The columns to read for names. BuildError SOURCE_LAYOUT if one is missing."""
+    wanted = [] if source.names == "files" else ["id", "sample"] + ([] if source.task else ["task"])
+    columns = {name: source.columns[name] for name in wanted}
+    for column in (*columns.values(), source.columns["image"]):
+        if column not in present:
+            what, expected = f"no column {column!r}", f"it among {', '.join(present)}"
+            mend = "say what columns are called (--column image=photo), or that images have no names (--names files)"
+            raise BuildError("SOURCE_LAYOUT", where, what, expected, mend)
+    return columns | ({"sha256": "sha256"} if "sha256" in present else {})
+
+
+def _key(source: Source, cells: Mapping[str, Any], file: str, row: int) -> tuple[str, str, int]:
+    """Task, id and sample of a row. BuildError SOURCE_VALUE."""
+    if source.names == "files":
+        return source.task or DEFAULT_TASK, f"{file}/{row}", 0
+    task, item, sample = source.task or cells["task"], cells["id"], cells["sample"]
+    for what, expected, good in (
+        (f"task {task!r}", "a text", isinstance(task, str) and task),
+        (f"id {item!r}", "a text", isinstance(item, str) and item),
+        (f"sample {sample!r}", "a number from 0", type(sample) is int and sample >= 0),
+    ):
+        if not good:
+            raise BuildError("SOURCE_VALUE", f"{file}: row {row + 1}", what, expected, "mend the row")
+    return task, item, sample
+
+
+def _opened(file: Path) -> pq.ParquetFile:
+    try:
+        return pq.ParquetFile(file, buffer_size=1 << 20, pre_buffer=False)  # else memory grows with what was read
+    except (OSError, pa.ArrowInvalid) as error:
+        raise _layout(file.name, str(error), "a Parquet file") from error
+
+
+def _images(parquet: pq.ParquetFile, column: str, start: int) -> Iterator[Any]:
+    """The cells of a column from a row on; only row groups that hold them are read."""
+    group = 0
+    while start >= parquet.metadata.row_group(group).num_rows:
+        start -= parquet.metadata.row_group(group).num_rows
+        group += 1
+    groups = list(range(group, parquet.metadata.num_row_groups))
+    for batch in parquet.iter_batches(_BATCH, row_groups=groups, columns=[column]):
+        for cell in batch.column(0).slice(min(start, batch.num_rows)):
+            yield cell.as_py()
+        start = max(0, start - batch.num_rows)
+
+
+def _layout(where: str, what: str, expected: str) -> BuildError:
+    return BuildError("SOURCE_LAYOUT", where, what, expected, "fetch or write the file again")

@@ -1,13 +1,12 @@
-"""Measure a trained ARES: reports, confusion matrices, disparities, calibration, speed, ablations (IRIS, B.3 and B.4).
+"""Measure a trained ARES: reports, confusion matrices, disparities, calibration, ablations (IRIS, B.3 and B.4).
 
-The experts run once over all test images; every ablation (E1 to E7) and threshold is a configuration of the same model.
+The experts run once over all test images; every ablation (E1 to E7) is a configuration of the same model.
 Written are
 
     evaluation.json    everything, for programs
     report.md          the tables in the shape of Tables 11 to 19, with the printed figures beside them
-    tables/*.csv       the same tables
 
-All but seconds follow from the model, the data and the seed.
+All of it follows from the model, the data and the seed.
 """
 
 from __future__ import annotations
@@ -21,15 +20,13 @@ from pathlib import Path
 import numpy as np
 
 from fairspace.ares.classifying_ares import answered
-from fairspace.ares.evaluating.ablations import NO_ARBITER, Outcome, ablations, pareto
+from fairspace.ares.evaluating.ablations import NO_ARBITER, Outcome, ablations
 from fairspace.ares.evaluating.data import HeldOut, HeldOutData, open_test
-from fairspace.ares.evaluating.evaluation import Evaluation
 from fairspace.ares.evaluating.measure import Measured, measure_attribute
-from fairspace.ares.evaluating.measurement import model_sha256
-from fairspace.ares.evaluating.nonfaces import GateError, measure_gate
+from fairspace.ares.evaluating.measurement import FILE, MeasuredGate, Measurement, model_sha256, write_document
+from fairspace.ares.evaluating.nonfaces import measure_gate
 from fairspace.ares.evaluating.routes import Remembering, observe_all, routed
-from fairspace.ares.evaluating.speed import part_seconds, time_ablations
-from fairspace.ares.evaluating.tables import as_text, tables
+from fairspace.ares.evaluating.tables import Evaluation, as_text
 from fairspace.ares.image_processing_ares import AresImageProcessor
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.builders.engine.build import write_atomically
@@ -48,7 +45,6 @@ def evaluate(
     *,
     batch: int = 64,
     seed: int = 0,
-    timed: int = 32,
     device: str = "",
     ask_endpoint: bool = False,
     nonfaces: int = 20,
@@ -62,7 +58,6 @@ def evaluate(
         out: a folder; what an earlier evaluation wrote there is replaced.
         batch: images at a time; changes nothing but speed.
         seed: of drawn faces.
-        timed: images that seconds are taken with; 0 takes none.
         device: of torch; '' takes a GPU if there is one.
         ask_endpoint: whether images may be sent to the endpoint that the model names; see `open_arbiter`.
         nonfaces: drawn non-faces of each kind that a model with a gate is shown; 0 shows none.
@@ -79,9 +74,32 @@ def evaluate(
     with tempfile.TemporaryDirectory() as work:
         tested = open_test(data, opened.config.tasks, opened.config.image_size, seed, Path(work))
         about = {"name": model.resolve().name, "sha256": model_sha256(model)}
-        evaluation = measure(opened, tested, about, batch=batch, timed=timed, nonfaces=nonfaces, progress=progress)
-    write(evaluation, out)
+        evaluation = measure(opened, tested, about, batch=batch, nonfaces=nonfaces, progress=progress)
+    write_atomically(out / REPORT, as_text(evaluation))
+    write_atomically(out / EVALUATION, json.dumps(evaluation.to_json(), indent=1, allow_nan=False) + "\n")
     return evaluation
+
+
+def write_measurement(model: Path, tested: Evaluation, date: str) -> Measurement:
+    """Write what an evaluation found into the folder of the model that was evaluated.
+
+    Args:
+        model: the folder.
+        tested: by `evaluate`.
+        date: of the measurement, YYYY-MM-DD.
+
+    Errors: BuildError MEASUREMENT_INVALID if another model was evaluated, or the date is none.
+    """
+    if (now := model_sha256(model)) != tested.model["sha256"]:
+        what = f"an evaluation of the model {tested.model['sha256'][:16]}"
+        raise BuildError(
+            "MEASUREMENT_INVALID",
+            str(model / FILE),
+            what,
+            f"one of {now[:16]}, which lies there",
+            "evaluate this model",
+        )
+    return write_document(model / FILE, tested.model, tested.data, tested.attributes, date, tested.gate)
 
 
 def measure(
@@ -90,15 +108,12 @@ def measure(
     about: Mapping[str, str],
     *,
     batch: int = 64,
-    timed: int = 32,
     nonfaces: int = 20,
     progress: Progress = lambda what, done, total: None,
 ) -> Evaluation:
     """Measure an open model; `about` is its name and sha256, other arguments are as in `evaluate`."""
     first, arbiter = data.sets[0], model.arbiter
     seen = [observe_all(model, images, batch, progress) for images in data.sets]
-    parts = part_seconds(model, first, timed) if timed else {}
-    speed = time_ablations(model, first, batch, timed) if timed else {}
     model.arbiter = Remembering(arbiter) if arbiter is not None else None
     try:
         attributes: dict[str, Measured] = {}
@@ -108,27 +123,17 @@ def measure(
                 if task["name"] in images.tasks:
                     for attribute in task["attributes"]:
                         attributes[attribute] = measure_attribute(task, attribute, images, decided[task["name"]])
-        rows = ablations(model, data.sets, seen, parts)
-        points = pareto(model, data.sets, seen, parts)
+        rows = ablations(model, data.sets, seen)
     finally:
         model.arbiter = arbiter
     gate = _gate(model, first, nonfaces, batch) if nonfaces and model.gate is not None else None
     counts = {task: int((s.faces.labels[task] >= 0).sum()) for s in data.sets for task in s.tasks}
     tested = {"name": data.name, "revision": data.revision, "sha256": data.sha256, "images": counts}
-    return Evaluation(
-        {**about, "arbiter": arbiter.name if arbiter is not None else ""},
-        tested,
-        attributes,
-        rows,
-        tuple(points),
-        speed,
-        parts,
-        tuple(_notes(model, rows)),
-        gate,
-    )
+    named = {**about, "arbiter": arbiter.name if arbiter is not None else ""}
+    return Evaluation(named, tested, attributes, rows, tuple(_notes(model, rows)), gate)
 
 
-def _gate(model: AresModel, images: HeldOut, nonfaces: int, batch: int) -> GateError:
+def _gate(model: AresModel, images: HeldOut, nonfaces: int, batch: int) -> MeasuredGate:
     """What the gate lets pass. An arbiter is not asked: it decides nothing about what is a face."""
     chosen = np.arange(min(len(images), _FACES))
     faces = next(images.faces.batches([chosen], 0)).permute(0, 2, 3, 1).numpy()
@@ -165,15 +170,6 @@ def open_arbiter(model: AresModel, ask_endpoint: bool) -> None:
         )
     if model.config.vlm and model.arbiter is None:
         model.open_arbiter()
-
-
-def write(evaluation: Evaluation, out: Path) -> None:
-    """Write JSON, text and CSV."""
-    (out / "tables").mkdir(exist_ok=True)
-    for table in tables(evaluation):
-        write_atomically(out / "tables" / f"{table.name}.csv", table.csv())
-    write_atomically(out / REPORT, as_text(evaluation))
-    write_atomically(out / EVALUATION, json.dumps(evaluation.to_json(), indent=1, allow_nan=False) + "\n")
 
 
 def _notes(model: AresModel, rows: Mapping[str, Outcome]) -> list[str]:

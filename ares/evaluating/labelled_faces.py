@@ -1,11 +1,10 @@
-"""Measure what any labeller gets wrong on faces that a user has labels for: `fairspace ares measure`.
+"""Measure what any labeller gets wrong on faces that a user has labels for: `fairspace ares evaluate --labels`.
 
 Beside a folder of images stands a CSV file with a column `file` (below the folder), columns of labels (`gender`, `age`,
 `skin_tone`, `race`; empty where not known), and any other columns, by whose values images are grouped as well
 (`origin`, `lighting`). One person to an image: of several faces the largest counts. Written are
 
     measurement.json   confusion matrices with counts per attribute, over all images and per group, as ARES has its own
-    confusion.csv      the same counts, one to a line
     accuracy.csv       shares of right answers with 95 % intervals (Wilson 1927), per attribute, group and true label
 
 An image without an answer (no face, not readable, abstained) is wrong wherever a share is taken.
@@ -17,22 +16,21 @@ import csv
 import hashlib
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from fairspace.ares.annotating.labellers.session import open_session
 from fairspace.ares.annotating.model import find_labeller
-from fairspace.ares.annotating.session import BaseSession, Session, Settings
-from fairspace.ares.annotating.source import Entry, Source
+from fairspace.ares.annotating.session import BaseSession, Session, Settings, open_session
+from fairspace.ares.annotating.source import Entry
 from fairspace.ares.configuration_ares import AGES, GENDERS, RACES, SKIN_TONES
 from fairspace.ares.evaluating.data import UNKNOWN
-from fairspace.ares.evaluating.measure import Confusion, Measured, Share, measure_codes
-from fairspace.ares.evaluating.measurement import FILE, Measurement, write_document
-from fairspace.ares.evaluating.nonfaces import GateError, measure_gate
+from fairspace.ares.evaluating.measure import Measured, Share, measure_codes
+from fairspace.ares.evaluating.measurement import FILE, MeasuredGate, Measurement, write_document
+from fairspace.ares.evaluating.nonfaces import measure_gate
 from fairspace.ares.image_processing_ares import AresImageProcessor
 from fairspace.ares.reading_ares import quiet
 from fairspace.builders.engine.build import file_hash, write_atomically
@@ -45,18 +43,15 @@ _SIDE, _FACES = 256, 200
 Groups = Mapping[str, tuple[tuple[str, ...], NDArray[np.intp]]]
 
 
-@dataclass(frozen=True)
-class LabelledFaces:
+class LabelledFaces(NamedTuple):
     """Images with people's labels.
 
     Args:
-        folder: of the images.
-        files: below it, in the order of the CSV file.
+        files: below the folder, in the order of the CSV file.
         groups: column -> its values and (n,) indices into them, -1 where the cell is empty; the labels among them.
         sha256: of the labels and the images.
     """
 
-    folder: Path
     files: tuple[str, ...]
     groups: Groups
     sha256: str
@@ -91,7 +86,7 @@ def measure_labeller(
     """
     faces = read_labelled(folder, labels)
     by = find_labeller(labeller, model)
-    session = open_session(Settings(by.folder, Source("folder", str(folder)), device=device, labeller=labeller))
+    session = open_session(Settings(by.folder, labeller, device=device))
     done = 0
 
     def step(images: int) -> None:
@@ -99,8 +94,9 @@ def measure_labeller(
         done += images
         progress("Labelling images", done, len(faces.files))
 
+    images = [folder / file for file in faces.files]
     entries = [Entry("images", file, 0, file, 0, 0) for file in faces.files]
-    annotations, routes, _ = session.answer(entries, (folder / file for file in faces.files), step)
+    annotations, routes, _ = session.answer(entries, images, step)
     about = session.about()
     measured = {
         name: _measured(name, faces.groups, annotations, routes)
@@ -112,28 +108,20 @@ def measure_labeller(
         mend = "choose another labeller, or add a column of what it labels"
         raise BuildError("SOURCE_LAYOUT", str(labels), f"labels of {said}", f"one that {labeller} gives", mend)
     instrument = {"name": by.named["name"], "sha256": by.named["sha256"], "arbiter": about.get("arbiter", "")}
-    images = {"name": folder.resolve().name, "revision": labels.name, "sha256": faces.sha256}
-    counts = {"images": len(faces.files)}
+    data: dict[str, Any] = {"name": folder.resolve().name, "revision": labels.name, "sha256": faces.sha256}
+    data["images"] = {"images": len(faces.files)}
     out.mkdir(parents=True, exist_ok=True)
-    gate = _gate(session, faces, nonfaces) if nonfaces else None
-    document = write_document(out / FILE, instrument, {**images, "images": counts}, measured, date, gate)
-    write_atomically(
-        out / "confusion.csv", _csv(("attribute", "group", "value", "true", "answer", "images"), _cells(measured))
-    )
-    write_atomically(
-        out / "accuracy.csv",
-        _csv(
-            ("attribute", "group", "value", "images", "right", "no_answer", "share", "low", "high"), _shares(measured)
-        ),
-    )
+    gate = _gate(session, images, nonfaces) if nonfaces else None
+    document = write_document(out / FILE, instrument, data, measured, date, gate)
+    write_atomically(out / "accuracy.csv", _csv(measured))
     return document, measured
 
 
-def _gate(session: BaseSession, faces: LabelledFaces, nonfaces: int) -> GateError | None:
+def _gate(session: BaseSession, images: Sequence[Path], nonfaces: int) -> MeasuredGate | None:
     """What the labeller answers for the images, and for non-faces, some made of them; None if no image is readable."""
     processor = AresImageProcessor(image_size=_SIDE)
     with quiet():
-        prepared = [processor.prepare(faces.folder / file).pixels for file in faces.files[:_FACES]]
+        prepared = [processor.prepare(image).pixels for image in images[:_FACES]]
     readable = [pixels for pixels in prepared if pixels is not None]
     if not readable:
         return None
@@ -177,7 +165,7 @@ def read_labelled(folder: Path, labels: Path) -> LabelledFaces:
         if name != "file":
             values = VOCABULARY.get(name) or tuple(sorted({row[name] for row in rows} - {""}))
             groups[name] = values, np.array([values.index(row[name]) if row[name] else UNKNOWN for row in rows])
-    return LabelledFaces(folder, tuple(row["file"] for row in rows), groups, digest.hexdigest())
+    return LabelledFaces(tuple(row["file"] for row in rows), groups, digest.hexdigest())
 
 
 def _measured(name: str, groups: Groups, annotations: pa.Table, routes: pa.Table) -> Measured:
@@ -189,41 +177,23 @@ def _measured(name: str, groups: Groups, annotations: pa.Table, routes: pa.Table
     return measure_codes(name, labels, true, said, mass, groups)
 
 
-def _cells(measured: Mapping[str, Measured]) -> Iterator[Sequence[object]]:
-    for name, group, value, part in _parts(measured):
-        for true, row, silent in zip(measured[name].labels, part.matrix, part.abstained, strict=True):
-            for answer, count in zip((*measured[name].labels, "no answer"), (*row, silent), strict=True):
-                yield name, group, value, true, answer, count
-
-
-def _shares(measured: Mapping[str, Measured]) -> Iterator[Sequence[object]]:
-    for name, group, value, part in _parts(measured):
-        share = accuracy(part)
-        ends = [f"{end:.4f}" for end in share.ends] if share.ends else [""] * 3
-        yield name, group, value, share.images, share.right, sum(part.abstained), *ends
-
-
-def accuracy(part: Confusion) -> Share:
-    """The share of right answers in a confusion matrix."""
-    return Share(sum(row[place] for place, row in enumerate(part.matrix)), part.images)
-
-
-def _parts(measured: Mapping[str, Measured]) -> Iterator[tuple[str, str, str, Confusion]]:
-    """Attribute, group, its value, and the images of that value; first all, then per true label, then per group."""
+def _accuracies(measured: Mapping[str, Measured]) -> Iterator[tuple[str, str, str, Share, int]]:
+    """Attribute, group, its value, share of right answers, images without one; all, per true label, per group."""
     for name, each in measured.items():
-        yield name, "all", "", each.overall
-        for place, label in enumerate(each.labels):
-            matrix = [row if i == place else [0] * len(row) for i, row in enumerate(each.overall.matrix)]
-            silent = [count if i == place else 0 for i, count in enumerate(each.overall.abstained)]
-            images = sum(matrix[place]) + silent[place]
-            yield name, name, label, Confusion(images, matrix, silent, each.overall.report)
+        whole = each.overall
+        yield name, "all", "", whole.right, sum(whole.abstained)
+        for place, (label, row, silent) in enumerate(zip(each.labels, whole.matrix, whole.abstained, strict=True)):
+            yield name, name, label, Share(row[place], sum(row) + silent), silent
         for group, parts in each.groups.items():
-            yield from ((name, group, value, part) for value, part in parts.items())
+            for value, part in parts.items():
+                yield name, group, value, part.right, sum(part.abstained)
 
 
-def _csv(columns: Sequence[str], rows: Iterator[Sequence[object]]) -> str:
+def _csv(measured: Mapping[str, Measured]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
+    writer.writerow(("attribute", "group", "value", "images", "right", "no_answer", "share", "low", "high"))
+    for name, group, value, share, silent in _accuracies(measured):
+        ends = [f"{end:.4f}" for end in share.ends] if share.ends else [""] * 3
+        writer.writerow((name, group, value, share.images, share.right, silent, *ends))
     return text.getvalue()

@@ -55,6 +55,11 @@ class Confusion:
     abstained: list[int]
     report: Report
 
+    @property
+    def right(self) -> Share:
+        """The share of right answers."""
+        return Share(sum(row[place] for place, row in enumerate(self.matrix)), self.images)
+
 
 @dataclass(frozen=True)
 class Disparity:
@@ -152,11 +157,8 @@ def measure_codes(
     for other, (names, codes) in by.items():
         if other == attribute or not (known & (codes >= 0)).any():
             continue
-        parts = {name: confusion(labels, true, said, known & (codes == i)) for i, name in enumerate(names)}
-        groups[other] = parts
-        disparities[other] = disparity(
-            names, [sum(part.matrix[i][i] for i in range(len(labels))) for part in parts.values()], list(parts.values())
-        )
+        groups[other] = {name: confusion(labels, true, said, known & (codes == i)) for i, name in enumerate(names)}
+        disparities[other] = disparity(groups[other])
     overall = confusion(labels, true, said, known)
     by_group = {name: confusion(labels, true, said, known & (true == i)) for i, name in enumerate(labels)}
     answered = np.flatnonzero(known & (said >= 0))
@@ -165,7 +167,7 @@ def measure_codes(
     return Measured(
         labels,
         overall,
-        disparity(labels, [part.matrix[i][i] for i, part in enumerate(by_group.values())], list(by_group.values())),
+        disparity(by_group),
         groups,
         disparities,
         calibration(confidence[told], (said == true)[answered][told]),
@@ -183,11 +185,12 @@ def confusion(labels: Sequence[str], true: Codes, said: Codes, chosen: NDArray[n
     return Confusion(int(chosen.sum()), matrix.tolist(), abstained.tolist(), report)
 
 
-def disparity(names: Sequence[str], hits: Sequence[int], parts: Sequence[Confusion]) -> Disparity:
-    """The gap between groups, of which `hits` were right."""
+def disparity(groups: Mapping[str, Confusion]) -> Disparity:
+    """The gap between groups."""
+    names, parts = list(groups), groups.values()
     images = np.array([part.images for part in parts])
     silent = np.array([sum(part.abstained) for part in parts])
-    right = np.array(hits)
+    right = np.array([part.right.right for part in parts])
     none = np.zeros_like(silent)
     value, _, _ = accuracy_disparity(right, images - right, none, none)
     _, low, high = accuracy_disparity(right, images - silent - right, none, silent)

@@ -12,7 +12,6 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -21,9 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from fairspace.builders.errors import BuildError
 
 if TYPE_CHECKING:
-    from fairspace.ares.evaluating.evaluation import Evaluation
-    from fairspace.ares.evaluating.measure import Measured
-    from fairspace.ares.evaluating.nonfaces import GateError
+    from fairspace.ares.evaluating.measure import Confusion, Measured
 
 FILE = "measurement.json"
 DECIDING = re.compile(r"config\.json|preprocessor_config\.json|escalation_\w+\.json|.*\.safetensors(\.index\.json)?")
@@ -142,29 +139,13 @@ def model_sha256(folder: Path) -> str:
     return total.hexdigest()
 
 
-def write_measurement(model: Path, tested: Evaluation, date: str) -> Measurement:
-    """Write what an evaluation found into the folder of the model that was evaluated.
-
-    Args:
-        model: the folder.
-        tested: by `fairspace.ares.evaluating.evaluate.evaluate`.
-        date: of the measurement, YYYY-MM-DD.
-
-    Errors: BuildError MEASUREMENT_INVALID if another model was evaluated, or the date is none.
-    """
-    if (now := model_sha256(model)) != tested.model["sha256"]:
-        what = f"an evaluation of the model {tested.model['sha256'][:16]}"
-        raise _invalid(model / FILE, what, f"one of {now[:16]}, which lies there", "evaluate this model")
-    return write_document(model / FILE, tested.model, tested.data, tested.attributes, date, tested.gate)
-
-
 def write_document(
     file: Path,
     instrument: Mapping[str, str],
     images: Mapping[str, Any],
     attributes: Mapping[str, Measured],
     date: str,
-    gate: GateError | None = None,
+    gate: MeasuredGate | None = None,
 ) -> Measurement:
     """Write `measurement.json`.
 
@@ -199,7 +180,7 @@ def write_document(
         },
     }
     if gate is not None:
-        data["gate"] = {**asdict(gate), "held_out": list(gate.held_out)}
+        data["gate"] = gate.model_dump()
     measurement = _validated(data, file)
     write_atomically(file, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
     return measurement
@@ -237,7 +218,7 @@ def read_document(file: Path, sha256: str) -> Measurement:
         data = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         what = "it is missing" if isinstance(error, FileNotFoundError) else f"no JSON: {error}"
-        mend = "run `fairspace ares evaluate`, or of a package `fairspace ares measure`"
+        mend = "run `fairspace ares evaluate`"
         raise _invalid(file, what, "the measured error of what labels", mend) from error
     validated = _validated(data, file)
     if sha256 != validated.model.sha256:
@@ -246,31 +227,23 @@ def read_document(file: Path, sha256: str) -> Measurement:
     return validated
 
 
-def error_of_labels(file: Path, named: Mapping[str, str]) -> dict[str, Any] | None:
-    """What a submission says of the error of its labels (`label_error`): source, and matrices of answered images.
+def error_of_labels(measurement: Measurement, name: str) -> dict[str, Any]:
+    """The error of a labeller's labels, as a submission says it (`label_error`).
 
     Args:
-        file: `measurement.json`.
-        named: what `fairspace.ares.annotating.model.find_labeller` says of the labeller; it has checked the file.
-
-    Returns:
-        None if the error was not measured.
+        measurement: of the labeller.
+        name: of the labeller.
     """
-    if not named["measurement"]:
-        return None
-    measurement = Measurement.model_validate_json(file.read_text(encoding="utf-8"))
     images = sum(measurement.data.images.values())
-    source = (
-        f"{named['name']}: {images} images of {measurement.data.name}, {measurement.date}, {measurement.sha256[:16]}"
-    )
+    source = f"{name}: {images} images of {measurement.data.name}, {measurement.date}, {measurement.sha256[:16]}"
     attributes = {
-        name: {"labels": measured.labels, "counts": measured.overall.matrix}
-        for name, measured in measurement.attributes.items()
+        attribute: {"labels": measured.labels, "counts": measured.overall.matrix}
+        for attribute, measured in measurement.attributes.items()
     }
     return {"source": source[:200].strip(), "attributes": attributes}
 
 
-def _counts(part: Any) -> Mapping[str, Any]:
+def _counts(part: Confusion) -> Mapping[str, Any]:
     return {"matrix": part.matrix, "abstained": part.abstained}
 
 

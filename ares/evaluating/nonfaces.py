@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairspace.ares.classifying_ares import Answered
 from fairspace.ares.evaluating.measure import Share
+from fairspace.ares.evaluating.measurement import MeasuredGate
 from fairspace.ares.gate_ares import OUTCOMES
 from fairspace.ares.training.drawn_nonfaces import KINDS, nonface
 
@@ -25,40 +24,9 @@ WORDS = (OK, *OUTCOMES[1:], "other")
 Label = Callable[[Iterable[NDArray[np.uint8]]], Iterable[Answered]]
 
 
-class Gate(Protocol):
-    """What `rows` reads, of a measurement just made or of a file."""
-
-    @property
-    def faces(self) -> Mapping[str, int]:
-        """See `GateError`."""
-
-    @property
-    def kinds(self) -> Mapping[str, Mapping[str, int]]:
-        """See `GateError`."""
-
-    @property
-    def held_out(self) -> Sequence[str]:
-        """See `GateError`."""
-
-
-@dataclass(frozen=True)
-class GateError:
-    """How a labeller tells faces from what is none.
-
-    Args:
-        faces: what was answered for images of faces -> images: `ok`, or the reason why there is no label.
-        kinds: kind of non-faces -> the same.
-        held_out: kinds that the labeller's own gate was not trained on.
-    """
-
-    faces: Mapping[str, int]
-    kinds: Mapping[str, Mapping[str, int]]
-    held_out: tuple[str, ...]
-
-
 def measure_gate(
     label: Label, faces: NDArray[np.uint8], trained_on: Iterable[str], images: int, *, seed: int = 0
-) -> GateError:
+) -> MeasuredGate:
     """Show a labeller faces, and non-faces of every kind.
 
     Args:
@@ -68,12 +36,16 @@ def measure_gate(
         images: non-faces of each kind.
         seed: of the drawings.
     """
-    kinds = {kind: _count(label(_drawn(kind, faces, images, seed))) for kind in KINDS}
+    kinds = {
+        kind: _count(label(nonface(kind, "measured", number, faces, seed=seed) for number in range(images)))
+        for kind in KINDS
+    }
     known = set(trained_on)
-    return GateError(_count(label(iter(faces))), kinds, tuple(kind for kind in KINDS if kind not in known))
+    held_out = [kind for kind in KINDS if kind not in known]
+    return MeasuredGate(faces=_count(label(iter(faces))), kinds=kinds, held_out=held_out)
 
 
-def rows(gate: Gate) -> Iterator[tuple[str, bool, Share, Mapping[str, int]]]:
+def rows(gate: MeasuredGate) -> Iterator[tuple[str, bool, Share, Mapping[str, int]]]:
     """What was shown, whether its kind was held out, the share answered `ok`, and what was answered; faces first.
 
     The last two rows take the kinds together: those that the gate was trained on, and those held out.
@@ -90,10 +62,6 @@ def rows(gate: Gate) -> Iterator[tuple[str, bool, Share, Mapping[str, int]]]:
 
 def _share(parts: Sequence[Mapping[str, int]]) -> Share:
     return Share(sum(part.get(OK, 0) for part in parts), sum(sum(part.values()) for part in parts))
-
-
-def _drawn(kind: str, faces: NDArray[np.uint8], images: int, seed: int) -> Iterator[NDArray[np.uint8]]:
-    return (nonface(kind, "measured", number, faces, seed=seed) for number in range(images))
 
 
 def _count(answered: Iterable[Answered]) -> dict[str, int]:

@@ -5,7 +5,7 @@
 | `config.json`, `*.safetensors`, `escalation_*.json`, `preprocessor_config.json` | the model |
 | `*_ares.py` | its code, from this software and never from the model's folder |
 | `measurement.json` | its measured error; without it nothing is published |
-| `calibration.json`, `training.json`, `metrics.jsonl` | how it was trained, and what the drift check compares with |
+| `calibration.json`, `training.json`, `metrics.jsonl` | how it was trained and calibrated |
 | `README.md` | the card |
 """
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -54,9 +54,8 @@ def check_trained(folder: Path, tag: str) -> None:
         if training.get("sample") is not False:
             what = f"a model that was trained on {training.get('data', 'data that nothing tells')}"
             expected = "one whose training.json says that no part of it was trained on a sample"
-            mend = (
-                f"train it on a full build of iris_classifier_25 with this version, or publish it as --tag sample-{tag}"
-            )
+            mend = "train it on a full build of iris_classifier_25 with this version, or publish it as --tag sample-"
+            mend += tag
             raise BuildError("TAG_OF_SAMPLE", f"--tag {tag}, {folder}", what, expected, mend)
 
 
@@ -93,22 +92,16 @@ def _check_config(folder: Path) -> None:
     """That the configuration leads to this code, and to no other repository's."""
     from fairspace.ares.configuration_ares import AresConfig
 
-    for name, wanted in (("config.json", _auto_map()), ("preprocessor_config.json", _auto_map(processor=True))):
-        auto_map = _read(folder / name).get("auto_map")
-        if auto_map != wanted:
-            what = f"auto_map {auto_map}"
-            raise BuildError("MODEL_UNSAFE", str(folder / name), what, str(wanted), "save the model anew")
-    pipelines, ours = _read(folder / "config.json").get("custom_pipelines"), AresConfig().custom_pipelines
-    if pipelines not in (None, ours):
-        what = f"custom_pipelines {pipelines}"
-        raise BuildError("MODEL_UNSAFE", str(folder / "config.json"), what, str(ours), "save the model anew")
-
-
-def _auto_map(*, processor: bool = False) -> Mapping[str, str]:
-    from fairspace.ares.configuration_ares import AresConfig
-
-    whole: Mapping[str, str] = AresConfig().auto_map
-    return {key: value for key, value in whole.items() if key == "AutoImageProcessor"} if processor else whole
+    ours, config, processor = AresConfig(), "config.json", "preprocessor_config.json"
+    of_processor = {key: value for key, value in ours.auto_map.items() if key == "AutoImageProcessor"}
+    for name, key, allowed in (
+        (config, "auto_map", (ours.auto_map,)),
+        (processor, "auto_map", (of_processor,)),
+        (config, "custom_pipelines", (ours.custom_pipelines, None)),
+    ):
+        if (found := _read(folder / name).get(key)) not in allowed:
+            what, expected = f"{key} {found}", str(allowed[0])
+            raise BuildError("MODEL_UNSAFE", str(folder / name), what, expected, "save the model anew")
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -118,7 +111,6 @@ def _read(file: Path) -> dict[str, Any]:
         mend = "train the model again, or take its folder from where it was trained"
         raise BuildError("BUILD_INCOMPLETE", str(file), str(error), "JSON", mend) from error
     if not isinstance(content, dict):
-        raise BuildError(
-            "BUILD_INCOMPLETE", str(file), type(content).__name__, "a JSON object", "train the model again"
-        )
+        what, mend = type(content).__name__, "train the model again"
+        raise BuildError("BUILD_INCOMPLETE", str(file), what, "a JSON object", mend)
     return content

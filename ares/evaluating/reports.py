@@ -79,14 +79,8 @@ def classification_report(confusion: ArrayLike, classes: Sequence[str], abstaine
         )
         for i, name in enumerate(classes)
     }
-    rows = scores.values()
-    macro = ClassScores(
-        _mean([row.precision for row in rows]),
-        _mean([row.recall for row in rows]),
-        _mean([row.f1 for row in rows]),
-        int(support.sum()),
-    )
-    return Report(scores, macro, _share(hits.sum(), support.sum()))
+    means = {key: _mean([getattr(row, key) for row in scores.values()]) for key in ("precision", "recall", "f1")}
+    return Report(scores, ClassScores(**means, support=int(support.sum())), _share(hits.sum(), support.sum()))
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fairspace.ares.deciding_ares import ABSTAINED, ESCALATED, FAST, FUSION, VOTE, Decided, Observed
+from fairspace.ares.deciding_ares import Decided, Observed, joined
 from fairspace.ares.evaluating.data import HeldOut, Pictures
 from fairspace.ares.modeling_ares import AresModel
 
@@ -55,7 +55,7 @@ def observe_all(
         rows = np.arange(start, min(start + batch, len(images)))
         observations.append(model.observe(images.pixels(rows, model.device), everything=True))
         progress("images", int(rows[-1]) + 1, len(images))
-    return {name: _joined([each[name] for each in observations]) for name in observations[0]}
+    return {name: joined([each[name] for each in observations]) for name in observations[0]}
 
 
 @contextmanager
@@ -74,24 +74,6 @@ def configured(model: AresModel, **settings: Any) -> Iterator[AresModel]:
 def routed(model: AresModel, images: HeldOut, seen: Mapping[str, Observed]) -> dict[str, Decided]:
     """The decisions of the model as it is configured."""
     return model.route(seen, Pictures(images.faces) if model.arbiter is not None else None)
-
-
-def route_shares(routes: Mapping[str, int]) -> dict[str, float]:
-    """Share of each kind of route, whatever its expert or arbiter; {} without images."""
-    total = sum(routes.values())
-    shares = dict.fromkeys((FAST, VOTE, FUSION, ESCALATED, ABSTAINED), 0.0)
-    for route, count in routes.items():
-        shares[route.split(":")[0]] += count / total
-    return shares if total else {}
-
-
-def _joined(parts: Sequence[Observed]) -> Observed:
-    return Observed(
-        np.concatenate([part.fast for part in parts]),
-        np.concatenate([part.probabilities for part in parts]),
-        np.concatenate([part.value for part in parts]),
-        np.concatenate([part.gate for part in parts]),
-    )
 
 
 def _hash(image: Any) -> bytes:

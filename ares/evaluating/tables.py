@@ -1,24 +1,20 @@
-"""An evaluation in the shape of IRIS' Tables 11 to 19, with the printed figures beside it, as text and as CSV.
+"""An evaluation in the shape of IRIS' Tables 11 to 19, with the printed figures beside it, as Markdown.
 
-An undefined cell is empty in CSV and says `undefined` in text; nothing undefined is shown as 0.
+An undefined cell says `undefined`; nothing undefined is shown as 0.
 """
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from io import StringIO
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
 
+from fairspace.ares.evaluating.ablations import Outcome
+from fairspace.ares.evaluating.measure import Measured
+from fairspace.ares.evaluating.measurement import MeasuredGate
 from fairspace.ares.evaluating.nonfaces import WORDS
 from fairspace.ares.evaluating.nonfaces import rows as gate_rows
-from fairspace.ares.evaluating.routes import route_shares
 from fairspace.builders.printed import table as printed
-
-if TYPE_CHECKING:
-    from fairspace.ares.evaluating.evaluation import Evaluation
-    from fairspace.ares.evaluating.nonfaces import GateError
 
 Cell = str | int | float | None
 ROWS = {
@@ -38,17 +34,41 @@ _SCORES = ("precision", "recall", "f1", "support")
 
 
 @dataclass(frozen=True)
+class Evaluation:
+    """The measured quality of an ARES model.
+
+    Args:
+        model: `name` and `sha256` of the model's folder, `arbiter` that it escalated to or ''.
+        data: `name`, `revision`, `sha256`, and `images` per task.
+        attributes: attribute -> what was measured of the model as it is configured.
+        ablations: row of Tables 11 and 12 -> outcome.
+        notes: what a reader must know.
+        gate: what the gate lets pass; None where the model has none, or nothing was shown to it.
+    """
+
+    model: Mapping[str, str]
+    data: Mapping[str, Any]
+    attributes: Mapping[str, Measured]
+    ablations: Mapping[str, Outcome]
+    notes: tuple[str, ...]
+    gate: MeasuredGate | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON data."""
+        gate = self.gate.model_dump() if self.gate is not None else None
+        return {"format": 1, **asdict(self), "gate": gate}
+
+
+@dataclass(frozen=True)
 class Table:
     """A table of figures.
 
     Args:
-        name: of its CSV file.
         title: what it shows, and which printed table it has the shape of.
         header: of the columns.
         rows: cells; None is undefined.
     """
 
-    name: str
     title: str
     header: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
@@ -57,14 +77,6 @@ class Table:
         """As Markdown."""
         lines = [self.header, tuple("---" for _ in self.header), *(tuple(map(_shown, row)) for row in self.rows)]
         return f"### {self.title}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-    def csv(self) -> str:
-        """As CSV."""
-        out = StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(self.header)
-        writer.writerows(["" if cell is None else cell for cell in row] for row in self.rows)
-        return out.getvalue()
 
 
 def tables(evaluation: Evaluation) -> list[Table]:
@@ -77,7 +89,6 @@ def tables(evaluation: Evaluation) -> list[Table]:
         _groups(evaluation),
         _calibration(evaluation),
         _routes(evaluation),
-        _pareto(evaluation),
         *([_gate(evaluation.gate)] if evaluation.gate is not None else []),
     ]
 
@@ -85,23 +96,21 @@ def tables(evaluation: Evaluation) -> list[Table]:
 def _ablations(evaluation: Evaluation) -> Table:
     tasks = list(evaluation.ablations["ARES"].tasks)
     known = {"age_gender": "age_gender_acc_pct", "skin_tone": "skin_tone_acc_pct"}
-    beside = ["overall_acc_pct", *(known[task] for task in tasks if task in known), "s_per_image_rtx5090"]
+    beside = ["overall_acc_pct", *(known[task] for task in tasks if task in known)]
     header = ["configuration", "overall_acc_pct", *(f"{task}_acc_pct" for task in tasks)]
-    header += ["s_per_image", "p50_s", "p95_s", "experts_per_image", "questions_per_image", "not_run"]
+    header += ["experts_per_image", "questions_per_image", "not_run"]
     header += [f"printed_{name}_{column}" for name in _SETS for column in beside]
     rows = []
     for row, each in evaluation.ablations.items():
-        speed = evaluation.speed.get(row)
-        line: list[Cell] = [ROWS[row], _percent(each.accuracy), *(_percent(each.tasks.get(task)) for task in tasks)]
-        line += [speed.per_image, speed.p50, speed.p95] if speed else ["", "", ""]
-        line += ["", "", each.reason] if each.reason else [each.experts, each.arbiter, ""]
-        line[1 : 2 + len(tasks)] = [""] * (1 + len(tasks)) if each.reason else line[1 : 2 + len(tasks)]
+        shares = [_percent(each.accuracy), *(_percent(each.tasks.get(task)) for task in tasks)]
+        line: list[Cell] = [ROWS[row], *shares, each.experts, each.arbiter, ""]
+        if each.reason:
+            line = [ROWS[row], *[""] * (len(tasks) + 3), each.reason]
         for file in _SETS.values():
-            (figures,) = (line for line in printed(file) if line["configuration"] == ROWS[row])
+            (figures,) = (figures for figures in printed(file) if figures["configuration"] == ROWS[row])
             line += [figures[column] for column in beside]
         rows.append(tuple(line))
-    title = "Ablations (Tables 11 and 12; seconds of this machine, from pixels to labels; printed ones of the authors')"
-    return Table("ablations", title, tuple(header), tuple(rows))
+    return Table("Ablations (Tables 11 and 12)", tuple(header), tuple(rows))
 
 
 def _report(evaluation: Evaluation) -> Table:
@@ -116,7 +125,7 @@ def _report(evaluation: Evaluation) -> Table:
             rows.append((attribute, name, *numbers, *(beside.get(score, "") for score in _SCORES)))
         rows.append((attribute, "accuracy", "", "", report.accuracy, report.macro.support, *[""] * len(_SCORES)))
     title = "Classification reports (Tables 13 to 15; printed: V-720)"
-    return Table("report", title, header, tuple(rows))
+    return Table(title, header, tuple(rows))
 
 
 def _confusions(evaluation: Evaluation) -> Iterator[Table]:
@@ -138,7 +147,7 @@ def _confusions(evaluation: Evaluation) -> Iterator[Table]:
             for i, label in enumerate(labels)
         )
         title = f"Confusion matrix: {attribute} (Tables 16 to 18; printed: V-720)"
-        yield Table(f"confusion_{attribute}", title, header, rows)
+        yield Table(title, header, rows)
 
 
 def _disparity(evaluation: Evaluation) -> Table:
@@ -152,7 +161,7 @@ def _disparity(evaluation: Evaluation) -> Table:
         least = classes[gap.least].recall if gap.least is not None else None
         beside = [figures.get(attribute, {}).get(name, "") for name in names]
         rows.append((attribute, most, gap.most, least, gap.least, gap.value, gap.low, gap.high, *beside))
-    return Table("disparity", "Accuracy disparity (Table 19; printed: V-720)", header, tuple(rows))
+    return Table("Accuracy disparity (Table 19; printed: V-720)", header, tuple(rows))
 
 
 def _groups(evaluation: Evaluation) -> Table:
@@ -164,7 +173,7 @@ def _groups(evaluation: Evaluation) -> Table:
             for label, part in parts.items():
                 silent, accuracy = sum(part.abstained), part.report.accuracy
                 rows.append((attribute, group, label, part.images, silent, accuracy, gap.value, gap.low, gap.high))
-    return Table("groups", "Accuracy per group of the other attributes, and its gap", header, tuple(rows))
+    return Table("Accuracy per group of the other attributes, and its gap", header, tuple(rows))
 
 
 def _calibration(evaluation: Evaluation) -> Table:
@@ -175,7 +184,7 @@ def _calibration(evaluation: Evaluation) -> Table:
         for i, images in enumerate(curve.images):
             ends = (curve.edges[i], curve.edges[i + 1])
             rows.append((attribute, *ends, images, curve.confidence[i], curve.accuracy[i], curve.error))
-    return Table("calibration", "Calibration: confidence in the answer, and how often it is right", header, tuple(rows))
+    return Table("Calibration: confidence in the answer, and how often it is right", header, tuple(rows))
 
 
 def _routes(evaluation: Evaluation) -> Table:
@@ -184,32 +193,16 @@ def _routes(evaluation: Evaluation) -> Table:
     for task, routes in evaluation.ablations["ARES"].routes.items():
         total = sum(routes.values())
         rows += [(task, route, count, count / total) for route, count in routes.items()]
-        rows += [(task, f"all {route}", None, share) for route, share in route_shares(routes).items()]
-    return Table("routes", "Routes", header, tuple(rows))
+    return Table("Routes", header, tuple(rows))
 
 
-def _pareto(evaluation: Evaluation) -> Table:
-    tasks = list(evaluation.ablations["ARES"].tasks)
-    header = ["fast_confidence", "escalation", "overall_acc_pct", *(f"{task}_acc_pct" for task in tasks)]
-    header += [*(f"{task}_escalated_pct" for task in tasks), "experts_per_image", "questions_per_image"]
-    header += ["s_per_image_of_parts", "best", "current"]
-    rows: list[tuple[Cell, ...]] = []
-    for point in evaluation.pareto:
-        line: list[Cell] = [point.fast_confidence, point.escalation, _percent(point.accuracy)]
-        line += [_percent(point.tasks[task]) for task in tasks]
-        line += [_percent(point.escalated[task]) for task in tasks]
-        line += [point.experts, point.arbiter, point.seconds, _mark(point.best), _mark(point.current)]
-        rows.append(tuple(line))
-    return Table("pareto", "Accuracy, escalation and cost by thresholds (Pareto)", tuple(header), tuple(rows))
-
-
-def _gate(gate: GateError) -> Table:
+def _gate(gate: MeasuredGate) -> Table:
     header = ("shown", "held_out", "images", "share_ok", "low", "high", *WORDS)
     lines: list[tuple[Cell, ...]] = []
     for shown, held_out, share, words in gate_rows(gate):
         ends = share.ends or (None, None, None)
         lines.append((shown, _mark(held_out), share.images, *ends, *(words.get(word, 0) for word in WORDS)))
-    return Table("gate", "The gate: what is answered for faces and for drawn non-faces", header, tuple(lines))
+    return Table("The gate: what is answered for faces and for drawn non-faces", header, tuple(lines))
 
 
 def _percent(share: float | None) -> float | None:
@@ -224,11 +217,6 @@ def _shown(cell: Cell) -> str:
     if cell is None:
         return "undefined"
     return f"{cell:.4f}" if isinstance(cell, float) else str(cell)
-
-
-def markdown(header: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
-    """A Markdown table, for cards."""
-    return Table("", "", tuple(header), tuple(tuple(row) for row in rows)).text().split("\n\n", 1)[1]
 
 
 def as_text(evaluation: Evaluation) -> str:

@@ -1,10 +1,11 @@
-"""Stage 4: the cuts of the fusion regressor, and what answers to the calibration set look like (IRIS, B.1).
+"""Stage 4: cuts and slope of the fusion regressor, and what answers to the calibration set look like (IRIS, B.1).
 
 The thresholds of the routers are not touched: they are the paper's unless the configuration says otherwise.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -13,16 +14,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairspace.ares.deciding_ares import Decided
+from fairspace.ares.deciding_ares import Decided, joined
 from fairspace.ares.modeling_ares import AresModel
-from fairspace.ares.routing_ares import cut
+from fairspace.ares.rounding_ares import STEP
+from fairspace.ares.routing_ares import cut, ordinal_probabilities
 from fairspace.ares.training.data import Data, Faces
-from fairspace.ares.training.processes import Run
+from fairspace.ares.training.loop import Run
 
 QUANTILES = (0.0, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 1.0)
 _STEP = 0.02
 _FEWEST = 30
 """With fewer images than this of a label, cuts stay where they are."""
+LEAST, MOST = 0.1, 100.0
+"""Bounds of the slope; values that part all labels would drive it to infinity."""
 
 
 def calibrated_cuts(values: NDArray[np.float64], labels: NDArray[np.intp], start: Sequence[float]) -> list[float]:
@@ -60,24 +64,33 @@ def _nearest(steps: NDArray[np.float64], start: Sequence[float]) -> tuple[int, .
     return tuple(int(np.abs(steps - value).argmin()) for value in start)
 
 
-def decide_part(model: AresModel, faces: Faces, rows: NDArray[np.intp], run: Run) -> dict[str, Decided]:
+def fitted_slope(values: NDArray[np.float64], labels: NDArray[np.intp], cuts: Sequence[float]) -> float:
+    """The slope with the smallest mean log loss (maximum likelihood), in [`LEAST`, `MOST`].
+
+    Args:
+        values: (n,) regressed; n is at least 1.
+        labels: (n,) indices of the right labels.
+        cuts: rising.
+
+    Returns:
+        With four digits.
+    """
+    from scipy.optimize import minimize_scalar
+
+    def loss(log_slope: float) -> float:
+        chances = ordinal_probabilities(values, list(cuts), math.exp(log_slope))
+        # Probabilities are rounded, so 0 stands for less than half a step.
+        return float(-np.log(np.maximum(chances[np.arange(len(labels)), labels], STEP / 4)).mean())
+
+    best = minimize_scalar(loss, bounds=(math.log(LEAST), math.log(MOST)), method="bounded")
+    return float(f"{math.exp(best.x):.4g}")
+
+
+def _decisions(model: AresModel, faces: Faces, rows: NDArray[np.intp], run: Run) -> dict[str, Decided]:
     """The finished model's decisions on some images of a part, without a vision-language model."""
-    decisions: list[dict[str, Decided]] = []
     order = [rows[start : start + 256] for start in range(0, len(rows), 256)]
-    for pixels in faces.batches(order, run.workers):
-        decisions.append(model.decide(run.moved(pixels).float() / 255))
-    return {
-        task["name"]: Decided(
-            label=np.concatenate([each[task["name"]].label for each in decisions]),
-            probability=np.concatenate([each[task["name"]].probability for each in decisions]),
-            route=[route for each in decisions for route in each[task["name"]].route],
-            reason=[reason for each in decisions for reason in each[task["name"]].reason],
-            value=np.concatenate([each[task["name"]].value for each in decisions]),
-            escalation=np.concatenate([each[task["name"]].escalation for each in decisions]),
-            conditional=decisions[0][task["name"]].conditional,
-        )
-        for task in model.config.tasks
-    }
+    seen = [model.observe(run.moved(pixels).float() / 255) for pixels in faces.batches(order, run.workers)]
+    return model.route({name: joined([each[name] for each in seen]) for name in seen[0]})
 
 
 def part_report(
@@ -96,7 +109,7 @@ def part_report(
         name = str(task["name"])
         faces = data.part(part, name)
         if id(faces) not in decided:
-            decided[id(faces)] = decide_part(model, faces, np.arange(len(faces.labels[name])), run)
+            decided[id(faces)] = _decisions(model, faces, np.arange(len(faces.labels[name])), run)
         rows = np.flatnonzero(faces.labels[name] >= 0)
         report[name] = _task_report(task, decided[id(faces)][name], faces.labels[name], rows)
     return report

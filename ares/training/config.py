@@ -14,7 +14,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from fairspace.ares.configuration_ares import AGE_GENDER, CUTS, RACE, SKIN_TONE
 from fairspace.ares.training.settings import (
@@ -26,7 +26,6 @@ from fairspace.ares.training.settings import (
     GateSettings,
     RouterSettings,
     Strict,
-    Upstream,
 )
 from fairspace.builders.errors import BuildError
 
@@ -151,42 +150,15 @@ def read_config(file: Path) -> TrainingConfig:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"]) or "the file"
         unknown = first["type"] == "extra_forbidden"
-        expected = f"one of the keys of {_siblings(first['loc'])}" if unknown else first["msg"]
-        mend = "correct its spelling or remove it" if unknown else "correct it; ares/configs/paper.toml shows every key"
-        what = "unknown key" if unknown else _shown(first.get("input"))
+        expected = "one of the keys that ares/configs/paper.toml shows" if unknown else first["msg"]
+        what = "unknown key" if unknown else repr(first.get("input"))[:80]
+        mend = "correct it, or remove it"
         raise BuildError("CONFIG_INVALID", f"{file}, key {key}", what, expected, mend) from error
     for key, upstream in {**{f"experts.{k}": v for k, v in config.experts.items()}, "fast": config.fast}.items():
-        _check_pinned(f"{file}, key {key}.revision", upstream)
+        name, revision = upstream.source, upstream.revision
+        if name and not Path(name).is_dir() and not _PINNED.fullmatch(revision):
+            expected = "the 40 hexadecimal digits of a commit that holds model.safetensors"
+            mend = f"look the commit up under https://huggingface.co/{name}/commits/main, and write it there"
+            where = f"{file}, key {key}.revision"
+            raise BuildError("REVISION_UNPINNED", where, f"{revision!r} for {name}", expected, mend)
     return config
-
-
-def _check_pinned(where: str, upstream: Upstream) -> None:
-    if upstream.source and not Path(upstream.source).is_dir() and not _PINNED.fullmatch(upstream.revision):
-        raise BuildError(
-            "REVISION_UNPINNED",
-            where,
-            f"{upstream.revision!r} for {upstream.source}",
-            "the 40 hexadecimal digits of a commit that holds model.safetensors",
-            f"look the commit up under https://huggingface.co/{upstream.source}/commits/main, and write it there",
-        )
-
-
-def _siblings(place: tuple[int | str, ...]) -> str:
-    """The part of `TrainingConfig` that a key lies in, with its keys."""
-    parts: dict[str, type[BaseModel]] = {
-        "tasks": TaskSettings,
-        "augmentation": Augmentation,
-        "experts": ExpertSettings,
-        "fusion": FusionSettings,
-        "fast": FastSettings,
-        "escalation": EscalationSettings,
-        "routers": RouterSettings,
-        "gate": GateSettings,
-    }
-    model = parts.get(str(place[0]), TrainingConfig) if len(place) > 1 else TrainingConfig
-    return f"{place[0] if len(place) > 1 else 'the file'}: {', '.join(model.model_fields)}"
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -16,18 +16,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from fairspace.ares.annotating.model import fetched
 from fairspace.ares.pinned_ares import pinned
 from fairspace.builders.errors import BuildError
 
 RECORD, WEIGHTS = "conversion.json", "model.safetensors"
 PLACE = "FAIRSPACE_CONVERTED"
 """Environment variable with the folder of converted checkpoints."""
-_BESIDE = ("*.json", "*.txt", "*.model")
-_PICKLES = ("pytorch_model*.bin",)
+_BESIDE, _PICKLES = ("*.json", "*.txt", "*.model"), "pytorch_model*.bin"
 
 
 def converted_folder(source: str, revision: str) -> Path:
-    """Where the converted form of a checkpoint lies, or would lie."""
+    """The folder of the converted form of a checkpoint, whether it is there or not."""
     place = Path(os.environ.get(PLACE, Path.home() / ".cache" / "fairspace" / "converted"))
     return place / f"{source.replace('/', '--')}@{revision or 'folder'}"
 
@@ -49,12 +49,17 @@ def convert(source: str, revision: str) -> dict[str, Any]:
         options = pinned(source, revision)
     except ValueError as error:
         raise BuildError("REVISION_UNPINNED", source, revision, "a commit", "add @ and its 40 digits") from error
-    folder = Path(source) if not options else _downloaded(source, revision)
-    pickles = sorted(file for pattern in _PICKLES for file in folder.glob(pattern))
+    if options:
+        mend = "correct repository and commit, and see that the Hub can be reached"
+        at, patterns = f"{source}@{revision}", [*_BESIDE, _PICKLES]
+        folder, name = fetched(at, "model", patterns, "TRAINING_DATA", "its files", mend), source
+    else:
+        folder, name = Path(source), Path(source).resolve().name
+    pickles = sorted(folder.glob(_PICKLES))
     if not pickles:
         mend = "if it holds model.safetensors, it needs no conversion"
         raise BuildError("TRAINING_DATA", str(folder), "no pytorch_model.bin", "a checkpoint in pickles", mend)
-    out = converted_folder(source if options else folder.resolve().name, revision)
+    out = converted_folder(name, revision)
     fresh = out.with_name(f".{out.name}.{os.getpid()}")
     fresh.mkdir(parents=True)
     try:
@@ -63,7 +68,7 @@ def convert(source: str, revision: str) -> dict[str, Any]:
             if not file.name.endswith(".index.json"):
                 shutil.copyfile(file, fresh / file.name)
         record: dict[str, Any] = {
-            "source": source if options else folder.resolve().name,
+            "source": name,
             "revision": revision,
             "read": {file.name: _sha256(file) for file in pickles},
             "written": {WEIGHTS: _sha256(fresh / WEIGHTS)},
@@ -86,20 +91,9 @@ def converted(source: str, revision: str) -> Path | None:
         return None
     written = json.loads((folder / RECORD).read_text(encoding="utf-8"))["written"][WEIGHTS]
     if (now := _sha256(folder / WEIGHTS)) != written:
-        mend = f"convert it again: fairspace ares convert {source}@{revision}"
+        mend = f"convert it again: convert({source!r}, {revision!r}) of fairspace.ares.training.conversion"
         raise BuildError("MODEL_UNSAFE", str(folder / WEIGHTS), f"sha256 {now[:16]}", f"{written[:16]}", mend)
     return folder
-
-
-def _downloaded(source: str, revision: str) -> Path:
-    from huggingface_hub import snapshot_download
-
-    try:
-        return Path(snapshot_download(source, revision=revision, allow_patterns=[*_BESIDE, *_PICKLES]))
-    except (OSError, ValueError) as error:
-        what = str(error).split("\n", 1)[0]
-        mend = "correct repository and commit, and see that the Hub can be reached"
-        raise BuildError("TRAINING_DATA", f"{source}@{revision}", what, "its files", mend) from error
 
 
 def _converted(pickles: list[Path], out: Path) -> None:

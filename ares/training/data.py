@@ -17,7 +17,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -32,38 +32,9 @@ from fairspace.builders.errors import BuildError
 DRAWN = "drawn:"
 _DRAWN_SHARES = {"train": 1.0, "stop": 0.1, "routers": 0.5, "calibration": 1.0, "test": 0.25}
 _SPLIT = {"train": "train", "stop": "train", "routers": "validation", "calibration": "validation", "test": "test"}
+PARTS = tuple(_SPLIT)
 _STOP, _CALIBRATION = 20, 5
 """One image in this many of `train` stops training early; of `validation` calibrates."""
-
-
-class Faces(Protocol):
-    """Images with labels, `size` pixels wide and high."""
-
-    size: int
-
-    @property
-    def labels(self) -> Mapping[str, NDArray[np.intp]]:
-        """Task -> (n,) indices into its labels, -1 where the image has none."""
-
-    def batches(self, order: Sequence[NDArray[np.intp]], workers: int) -> Iterator[torch.Tensor]:
-        """For each list of rows the images, (n, 3, s, s) of uint8."""
-
-
-class Data(Protocol):
-    """All parts."""
-
-    name: str
-    """What was given: a folder's dataset and revision, or `drawn:N`."""
-    sha256: str
-    """Of everything that decides the images."""
-    sample: bool
-    """Whether the images are drawings, or a sample build: good for trying things, and for no release."""
-
-    def part(self, part: str, task: str) -> Faces:
-        """The images of a part that have labels for a task."""
-
-    def prepare(self) -> None:
-        """Do what one process does for all; see that nothing is missing, before anything is trained."""
 
 
 def open_data(data: str, tasks: Sequence[Mapping[str, Any]], size: int, seed: int, work: Path) -> Data:
@@ -93,7 +64,11 @@ def label_index(task: Mapping[str, Any]) -> dict[tuple[str, ...], int]:
 
 
 class DrawnData:
-    """Drawn faces; all tasks have labels for all of them."""
+    """Drawn faces; all tasks have labels for all of them.
+
+    Like `FolderData` it has a `name`, the `sha256` of everything that decides the images, and `sample`: whether the
+    images are drawings, or a sample build, good for trying things, and for no release.
+    """
 
     def __init__(self, number: int, tasks: Sequence[Mapping[str, Any]], size: int, seed: int) -> None:
         self.name, self.sample = f"{DRAWN}{number}", True
@@ -101,7 +76,7 @@ class DrawnData:
         self.sha256 = hashlib.sha256(f"{self.name}/{size}/{seed}".encode()).hexdigest()
         self._parts: dict[str, DrawnFaces] = {}
 
-    def part(self, part: str, task: str) -> Faces:
+    def part(self, part: str, task: str) -> DrawnFaces:
         """The faces of a part; the same for every task. BuildError if drawings do not show the task's attributes."""
         if part not in self._parts:
             n = max(60, round(self.number * _DRAWN_SHARES[part]))
@@ -111,12 +86,12 @@ class DrawnData:
             raise BuildError("TRAINING_DATA", self.name, f"no labels for {task}", expected, "name a folder with images")
         return self._parts[part]
 
-    def prepare(self) -> None:
-        """Nothing: each process draws its faces anew."""
-
 
 class DrawnFaces:
-    """The faces of one part, in memory."""
+    """The faces of one part, in memory.
+
+    Like `FolderFaces` it has `labels`: task -> (n,) indices into its labels, -1 where the image has none.
+    """
 
     def __init__(self, part: str, n: int, tasks: Sequence[Mapping[str, Any]], size: int, seed: int) -> None:
         self.size = size
@@ -137,7 +112,7 @@ class DrawnFaces:
         }
 
     def batches(self, order: Sequence[NDArray[np.intp]], workers: int) -> Iterator[torch.Tensor]:
-        """For each list of rows the images."""
+        """For each list of rows the images, (n, 3, s, s) of uint8."""
         for rows in order:
             yield self.pixels[torch.as_tensor(rows)]
 
@@ -158,13 +133,7 @@ class FolderData:
         self._splits: dict[tuple[str, str], Any] = {}
         self._parts: dict[tuple[str, str], FolderFaces] = {}
 
-    def prepare(self) -> None:
-        """Write the memory-mapped files. BuildError TRAINING_DATA if a split is missing."""
-        for task in self.tasks:
-            for split in dict.fromkeys(_SPLIT.values()):
-                self._split(split, str(task["name"]))
-
-    def part(self, part: str, task: str) -> Faces:
+    def part(self, part: str, task: str) -> FolderFaces:
         """The images of a part. BuildError TRAINING_DATA if the folder has none."""
         if (part, task) not in self._parts:
             table = self._split(_SPLIT[part], task)
@@ -196,59 +165,43 @@ class FolderData:
 
 
 class FolderFaces:
-    """Rows of a split. An image is read from a memory-mapped file and decoded when a process asks for its row.
-
-    What decodes stays for the next pass; its images lie in pinned memory where there is a GPU.
-    """
+    """Rows of a split. An image is read from a memory-mapped file and decoded when its row is asked for."""
 
     def __init__(self, table: Any, keep: NDArray[np.intp], tasks: Sequence[Mapping[str, Any]], size: int) -> None:
         self.table, self.keep, self.size = table, keep, size
         self.processor = AresImageProcessor(image_size=size)
         self.generated = np.array(_names(table, "origin"))[keep] == "synthetic"
         self.labels: Mapping[str, NDArray[np.intp]] = {task["name"]: _labels(table, task)[keep] for task in tasks}
-        self._order: list[list[int]] = []
-        self._loader: torch.utils.data.DataLoader[torch.Tensor] | None = None
 
     def batches(self, order: Sequence[NDArray[np.intp]], workers: int) -> Iterator[torch.Tensor]:
-        """For each list of rows the images; one pass at a time."""
-        if self._loader is None or self._loader.num_workers != workers:
-            self._loader = torch.utils.data.DataLoader(
-                _Decoder(self.table, self.keep, self.processor),
-                batch_sampler=self._order,
-                num_workers=workers,
-                persistent_workers=workers > 0,
-                pin_memory=torch.cuda.is_available(),
-                collate_fn=self._stacked,
-            )
-        self._order[:] = [rows.tolist() for rows in order]
-        yield from self._loader
+        """For each list of rows the images, in pinned memory where there is a GPU; `workers` processes decode."""
+        yield from torch.utils.data.DataLoader(
+            _Decoder(self.table, self.keep, self.processor),
+            batch_sampler=[rows.tolist() for rows in order],
+            num_workers=workers,
+            pin_memory=torch.cuda.is_available(),
+            collate_fn=self._stacked,
+        )
 
     def _stacked(self, images: Sequence[torch.Tensor]) -> torch.Tensor:
         return torch.stack(list(images)) if images else torch.empty(0, 3, self.size, self.size, dtype=torch.uint8)
 
 
 class _Decoder(torch.utils.data.Dataset[torch.Tensor]):
-    """What the processes that decode need."""
+    """Rows of a table as images."""
 
     def __init__(self, table: Any, keep: NDArray[np.intp], processor: AresImageProcessor) -> None:
         self.table, self.keep, self.processor = table, keep, processor
 
     def __getitem__(self, row: int) -> torch.Tensor:
-        """One image, (3, s, s) of uint8."""
-        return prepared(self.table[int(self.keep[row])], self.processor)
-
-
-def prepared(row: Mapping[str, Any], processor: AresImageProcessor) -> torch.Tensor:
-    """The image of a row as (3, s, s) of uint8, read and scaled as an image that is to be classified.
-
-    Errors: BuildError TRAINING_DATA names the row and says why its image cannot be read.
-    """
-    with quiet():
-        pixels = processor.prepare(row["image"]["bytes"])
-    if pixels.pixels is None:
-        what = f"{pixels.fate.reason}: {pixels.fate.detail}"
-        raise BuildError("TRAINING_DATA", str(row["id"]), what, "an image", "build the dataset again")
-    return torch.from_numpy(pixels.pixels).permute(2, 0, 1)
+        """One image, (3, s, s) of uint8, read and scaled as one that is to be classified. BuildError TRAINING_DATA."""
+        cells = self.table[int(self.keep[row])]
+        with quiet():
+            image = self.processor.prepare(cells["image"]["bytes"])
+        if image.pixels is None:
+            what = f"{image.fate.reason}: {image.fate.detail}"
+            raise BuildError("TRAINING_DATA", str(cells["id"]), what, "an image", "build the dataset again")
+        return torch.from_numpy(image.pixels).permute(2, 0, 1)
 
 
 def _names(table: Any, column: str) -> list[str]:
@@ -263,3 +216,7 @@ def _labels(table: Any, task: Mapping[str, Any]) -> NDArray[np.intp]:
     index = label_index(task)
     columns = [_names(table, attribute) for attribute in task["attributes"]]
     return np.array([index.get(values, -1) for values in zip(*columns, strict=True)])
+
+
+Faces = DrawnFaces | FolderFaces
+Data = DrawnData | FolderData

@@ -24,8 +24,7 @@ from fairspace.ares.modeling_ares import AresModel, expert_name
 from fairspace.ares.training.augmentation import augmented, drawn, image_seed
 from fairspace.ares.training.config import TrainingConfig
 from fairspace.ares.training.data import Data, Faces
-from fairspace.ares.training.loop import Stage, fit
-from fairspace.ares.training.processes import Run
+from fairspace.ares.training.loop import Event, Run, Stage, fit
 from fairspace.ares.training.settings import ExpertSettings
 from fairspace.ares.training.upstream import Texts
 
@@ -88,19 +87,9 @@ def train_expert(
     run: Run,
     texts: Texts | None,
     *,
-    with_stem: bool = False,
-) -> list[dict[str, Any]]:
-    """Train one expert of the model in place.
-
-    Args:
-        model: with upstream weights.
-        kind: of the expert.
-        task: registry entry.
-        config: of the training.
-        data: its images.
-        run: devices, folder, seed.
-        texts: the text encoder with the task's prompts, for CLIP.
-        with_stem: whether the stem is trained too.
+    with_stem: bool,
+) -> list[Event]:
+    """Train one expert of the model in place; the arguments are those of `expert_stage`.
 
     Returns:
         The metrics of each epoch, with a confusion matrix over the held-out images (rows: true, columns: predicted).
@@ -123,7 +112,18 @@ def expert_stage(
     *,
     with_stem: bool,
 ) -> Stage:
-    """The stage that `train_expert` fits, with the same arguments."""
+    """The stage that `train_expert` fits.
+
+    Args:
+        model: with upstream weights.
+        kind: of the expert.
+        task: registry entry.
+        config: of the training.
+        data: its images.
+        run: device, folder, seed.
+        texts: the text encoder with the task's prompts, for CLIP.
+        with_stem: whether the stem is trained too.
+    """
     settings, name = config.experts[kind], str(task["name"])  # type: ignore[index]
     faces, held_out = data.part("train", name), data.part("stop", name)
     known, held = np.flatnonzero(faces.labels[name] >= 0), np.flatnonzero(held_out.labels[name] >= 0)
@@ -149,12 +149,12 @@ def expert_stage(
             yield _loss(logits.float(), labels, settings).sum()
 
     def score() -> dict[str, Any]:
-        rows, logits = predictions(lambda images: trained(before(images)), held_out, held, settings.batch, run)
-        labels = held_out.labels[name][rows]
+        logits = predictions(lambda images: trained(before(images)), held_out, held, settings.batch, run)
+        labels = held_out.labels[name][held]
         confusion = np.zeros((len(task["labels"]),) * 2)
         np.add.at(confusion, (labels, logits.argmax(1).numpy()), 1)
         loss = float(_loss(logits.double(), torch.as_tensor(labels), settings).sum())
-        return {**summed(confusion, loss, run), "lr": settings.learning_rate}
+        return {**_metrics(confusion, loss), "lr": settings.learning_rate}
 
     return Stage(stage, trained, _groups(trained, settings), settings, len(known), losses, score)
 
@@ -184,31 +184,21 @@ def _loss(logits: torch.Tensor, labels: torch.Tensor, settings: ExpertSettings) 
 
 def predictions(
     forward: Callable[[torch.Tensor], torch.Tensor], faces: Faces, rows: NDArray[np.intp], batch: int, run: Run
-) -> tuple[NDArray[np.intp], torch.Tensor]:
-    """What a module says of this process' share of the rows, in float32, as inference computes it.
-
-    Returns:
-        The rows of the share, and (rows, f) outputs on the CPU.
-    """
-    mine = run.own(rows)
-    batches = [mine[start : start + batch] for start in range(0, len(mine), batch)]
+) -> torch.Tensor:
+    """Outputs of a module for some rows, (rows, f) on the CPU, in float32, as inference computes them."""
+    batches = [rows[start : start + batch] for start in range(0, len(rows), batch)]
     with torch.inference_mode():
         outs = [forward(run.moved(pixels).float() / 255) for pixels in faces.batches(batches, run.workers)]
-        if not outs:  # fewer rows than processes: the form alone of what is said of an image
-            empty = torch.zeros(1, 3, faces.size, faces.size, device=run.device)
-            outs = [forward(empty)[:0]]
-        return mine, torch.cat(outs).cpu()
+        return torch.cat(outs).cpu()
 
 
-def summed(confusion: NDArray[np.float64], loss: float, run: Run) -> dict[str, Any]:
-    """Metrics from the counts of all processes; `score` is the mean recall, ties going to the smaller loss."""
-    *counts, whole = run.summed(np.array([*confusion.ravel(), loss]))
-    confusion = np.array(counts).reshape(confusion.shape)
-    support, n = confusion.sum(axis=1), max(1.0, confusion.sum())
+def _metrics(confusion: NDArray[np.float64], loss: float) -> dict[str, Any]:
+    """Metrics from counts; `score` is the mean recall, ties going to the smaller loss."""
+    support, n = confusion.sum(axis=1), max(1.0, float(confusion.sum()))
     recall = float(np.mean(np.diag(confusion)[support > 0] / support[support > 0]))
     return {
-        "score": [recall, -float(whole) / n],
+        "score": [recall, -loss / n],
         "accuracy": float(np.trace(confusion) / n),
-        "held_out_loss": float(whole) / n,
+        "held_out_loss": loss / n,
         "confusion": confusion.astype(int).tolist(),
     }

@@ -21,8 +21,7 @@ from fairspace.ares.training.augmentation import image_seed
 from fairspace.ares.training.config import TrainingConfig
 from fairspace.ares.training.data import Data, Faces
 from fairspace.ares.training.experts import predictions
-from fairspace.ares.training.loop import Stage, fit, read_state, write_state
-from fairspace.ares.training.processes import Run
+from fairspace.ares.training.loop import Event, Run, Stage, fit, read_state, write_state
 
 
 @dataclass(frozen=True)
@@ -51,8 +50,8 @@ class Pool:
 def pool(model: AresModel, task: Mapping[str, Any], part: str, faces: Faces, rows: NDArray[np.intp], run: Run) -> Pool:
     """Ask all experts of a task about some images of a part; the answer is kept in the run's folder."""
     name, kinds = str(task["name"]), model.config.kinds
-    file = run.work / f"{name}__{part}.pool.safetensors"
-    if not run.has(file):
+    file = run.work / f"{name}__{part}.pool"
+    if not file.is_file():
         modules = [(model.stems[kind], model.expert(name, kind)) for kind in kinds]
         for stem, expert in modules:
             stem.to(run.device).eval()
@@ -62,15 +61,8 @@ def pool(model: AresModel, task: Mapping[str, Any], part: str, faces: Faces, row
             said = [expert(stem(pixels)) for stem, expert in modules]
             return torch.cat([*(logits.softmax(-1) for _, logits in said), *(each for each, _ in said)], dim=1)
 
-        mine, out = predictions(forward, faces, rows, 64, run)
-        # Each process fills in its rows; a sum with zeros changes none of them.
-        whole = np.zeros((len(rows), out.shape[1]))
-        whole[np.searchsorted(rows, mine)] = out.numpy()
-        whole = run.summed(whole)
-        if run.accelerator.is_main_process:
-            write_state(file, {"said": torch.as_tensor(whole, dtype=torch.float32)}, {})
-        run.accelerator.wait_for_everyone()
-    said = read_state(file)[0]["said"]
+        write_state(file, predictions(forward, faces, rows, 64, run).float())
+    said = read_state(file)
     chances = said[:, : len(kinds) * len(task["labels"])].numpy()
     return Pool(
         rows,
@@ -108,7 +100,7 @@ def labelled_pool(
 
 def train_fusion(
     model: AresModel, task: Mapping[str, Any], config: TrainingConfig, data: Data, run: Run
-) -> list[dict[str, Any]]:
+) -> list[Event]:
     """Train a task's fusion regressor on its experts' embeddings: Adam, mean absolute error, targets 0, 1, 2.
 
     Returns:

@@ -24,8 +24,7 @@ from fairspace.ares.training.augmentation import image_seed
 from fairspace.ares.training.config import TrainingConfig
 from fairspace.ares.training.data import Data
 from fairspace.ares.training.drawn_nonfaces import KINDS, nonface
-from fairspace.ares.training.loop import Stage, fit
-from fairspace.ares.training.processes import Event, Run
+from fairspace.ares.training.loop import Event, Run, Stage, fit
 from fairspace.builders.errors import BuildError
 
 KEPT = 0.99
@@ -103,7 +102,7 @@ def train_gate(model: AresModel, config: TrainingConfig, data: Data, run: Run) -
     fresh = {kind: passing(_nonfaces(kind, "test", settings.tested, faces["test"], run)) for kind in KINDS}
     about = {"kind": settings.kind, "channels": int(channels), "side": int(side), "hidden": settings.hidden}
     model.config.gate = {**about, "cut": cut, "trained_on": kinds, "kept": passing(faces["test"]), "answered": fresh}
-    return list(history)
+    return history
 
 
 def kept_cut(chances: NDArray[np.float64]) -> float:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from itertools import product
 from pathlib import Path
 from typing import Any
+
+from torch import nn
 
 from fairspace.ares.configuration_ares import DECISIONS, AresConfig
 from fairspace.ares.experts_ares import Expert, Stem
@@ -44,14 +47,10 @@ def untrained(config: TrainingConfig, tasks: Sequence[dict[str, Any]], options: 
         decisions=DECISIONS,
     )
     model = AresModel(ares_config)
+    _set_experts(model, config, tasks, wholes)
     for kind, whole in wholes.items():
         if whole is not None:
-            shared = config.experts[kind].shared
-            model.stems[kind] = Stem(kind, deepcopy(whole), shared)
-            for task in tasks:
-                model.experts[expert_name(task["name"], kind)] = Expert(
-                    kind, deepcopy(whole), shared, len(task["labels"])
-                )
+            model.stems[kind] = Stem(kind, deepcopy(whole), config.experts[kind].shared)
     if trunk is not None:
         model.fast.trunk = trunk
     return model
@@ -64,12 +63,19 @@ def extended(old: AresModel, config: TrainingConfig, tasks: Sequence[dict[str, A
     model = AresModel(settings)
     model.load_state_dict({**model.state_dict(), **old.state_dict()})
     model.escalation = dict(old.escalation)
-    for kind, upstream in config.experts.items():
-        if (whole := backbone_weights(kind, upstream)) is not None:
-            for task in tasks:
-                expert = Expert(kind, deepcopy(whole), upstream.shared, len(task["labels"]))
-                model.experts[expert_name(task["name"], kind)] = expert
+    wholes = {kind: backbone_weights(kind, upstream) for kind, upstream in config.experts.items()}
+    _set_experts(model, config, tasks, wholes)
     return model
+
+
+def _set_experts(
+    model: AresModel, config: TrainingConfig, tasks: Sequence[dict[str, Any]], wholes: Mapping[Any, nn.Module | None]
+) -> None:
+    """Begin the tasks' experts with upstream weights, where there are any."""
+    for kind, task in product(wholes, tasks):
+        if (whole := wholes[kind]) is not None:
+            expert = Expert(kind, deepcopy(whole), config.experts[kind].shared, len(task["labels"]))
+            model.experts[expert_name(task["name"], kind)] = expert
 
 
 def check_fits(file: Path, config: TrainingConfig, model: AresConfig) -> None:

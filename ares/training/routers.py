@@ -27,8 +27,7 @@ from fairspace.ares.training.augmentation import augmented, drawn, image_seed
 from fairspace.ares.training.config import TrainingConfig
 from fairspace.ares.training.data import Data
 from fairspace.ares.training.fusion import Pool, fusion_values
-from fairspace.ares.training.loop import Stage, fit
-from fairspace.ares.training.processes import Run
+from fairspace.ares.training.loop import Event, Run, Stage, fit
 from fairspace.ares.training.settings import Augmentation, EscalationSettings
 
 _HELD_OUT = 10
@@ -63,8 +62,8 @@ def train_fast(
     run: Run,
     pools: Mapping[str, Pool],
     *,
-    heads_only: bool = False,
-) -> list[dict[str, Any]]:
+    heads_only: bool,
+) -> list[Event]:
     """Train the fast path's router, one head per task on a trunk that all share.
 
     Args:
@@ -117,11 +116,9 @@ def train_fast(
             yield each.sum()
 
     def score() -> dict[str, Any]:
-        mine = run.own(np.arange(len(stop)))
-        order = [mine[i : i + settings.batch] for i in range(0, len(mine), settings.batch)]
+        order = [np.arange(len(stop))[i : i + settings.batch] for i in range(0, len(stop), settings.batch)]
         sums = [loss(routed, images, part).sum() for part, images in batches(order, stop)]
-        total = torch.stack(sums).cpu().double().sum().numpy() if sums else np.zeros(())
-        mean = float(run.summed(total)) / max(1, len(stop))
+        mean = float(torch.stack(sums).cpu().double().sum()) / len(stop) if sums else 0.0
         return {"score": [-mean], "held_out_loss": mean}
 
     if not heads_only and not settings.source:
@@ -139,8 +136,7 @@ class Routed(nn.Module):
 
     The statistics of its batch normalisation stay as they are: those of the checkpoint, or where the trunk begins with
     random weights those of the first training images. So what an image gives depends on no other image of its batch:
-    training computes what inference computes, and several processes what one computes, without an exchange in every
-    layer.
+    training computes what inference computes.
     """
 
     def __init__(self, router: FastRouter, names: Sequence[str], *, heads_only: bool) -> None:

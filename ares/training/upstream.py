@@ -84,7 +84,7 @@ def _load(kind: Any, upstream: Upstream) -> Any:
         source, options = str(folder), {}
     where = f"{upstream.source}@{upstream.revision}" if upstream.revision else upstream.source
     mend = "correct source and revision, and see that the Hub can be reached; a checkpoint that has only "
-    mend += f"pytorch_model.bin is converted by `fairspace ares convert {where}`"
+    mend += "pytorch_model.bin is converted by `convert` of fairspace.ares.training.conversion"
     expected = f"a checkpoint for {kind.__name__} with model.safetensors"
     try:
         if kind is AutoTokenizer:

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 from fairspace.builders.drawn.drawing import draw_face, draw_scene, sitter
 from fairspace.builders.drawn.palette import BUCKETS, draws
 from fairspace.builders.drawn.sample_models import write_models
-from fairspace.builders.drawn.sample_tables import write_bls, write_eurostat
 from fairspace.builders.iris.groups import AGES, GENDERS, OCCUPATIONS, SKIN_TONES
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ _MST_COLUMNS = ("image_ID", "subject_name", "MST", "pose", "lighting", "mask")
 
 
 def write_sample_sources(folder: Path) -> None:
-    """Write `facet`, `fairface`, `utkface`, `mst_e`, `bls`, `eurostat` and `models` into a folder.
+    """Write `facet`, `fairface`, `utkface`, `mst_e` and `models` into a folder.
 
     `facet/boxes.parquet` holds the persons that a detector would find (`builders/models/stored_boxes.py`).
     """
@@ -73,8 +72,6 @@ def write_sample_sources(folder: Path) -> None:
     _fairface(folder / "fairface")
     _utkface(folder / "utkface")
     _mst_e(folder / "mst_e")
-    write_bls(folder / "bls")
-    write_eurostat(folder / "eurostat")
     write_models(folder / "models")
 
 

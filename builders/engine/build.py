@@ -104,7 +104,7 @@ def build(
             dataset.name,
             "nothing can be built: " + "; ".join(job.notes),
             "at least one of its sources or tools",
-            "run `fairspace sources`, name the folder with --source, or try --sample",
+            "run `fairspace build all --list-sources`, name the folder with --source, or try --sample",
         )
     hashes = {name: file_hash(file) for name, file in sorted(job.files.items())}
     _claim(out, work / "sources.json", {"files": hashes, "units": {s.name: len(s.units) for s in splits}})

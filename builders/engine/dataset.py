@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from fairspace.builders.engine.earlier import Earlier
 
 Row = Mapping[str, Any]
+Columns = Mapping[str, tuple[str | Sequence[str], str]]
+"""Column -> its type and one sentence for the card, '' for none; the type is `image`, labels, or the name of a
+`datasets.Value`."""
 
 
 class Units(Protocol):
@@ -42,31 +45,49 @@ class Split:
 
     Args:
         config: name of the config.
-        split: `train`, `validation` or `test`.
         about: one sentence for the card: what a row is.
-        features: the columns as `datasets.Features`; called late, because `datasets` takes a second to import.
+        columns: the columns behind `id`.
         units: what the rows are made of, in order. A `pa.Table` is a list of units too.
-        rows: a slice of the units -> rows, in order, or a table of them. A ClassLabel column may hold the label's name;
+        rows: a slice of the units -> rows, in order, or a table of them. A column of labels may hold the label's name;
             a unit may give no row (say why with `Job.reject`) or several.
+        split: `train`, `validation` or `test`.
         shard: units per Parquet file.
-        groups: the ClassLabel columns whose joint counts the manifest and the card show.
-        fields: column -> one sentence for the card.
+        groups: the columns of labels whose joint counts the manifest and the card show.
+        id: the sentence about the column `id`.
     """
 
     config: str
-    split: str
     about: str
-    features: Callable[[], Features]
+    columns: Columns
     units: Units
-    rows: Callable[[Any], Iterable[Row] | pa.Table]
+    rows: Callable[[Any], Iterable[Row] | pa.Table] = lambda part: part
+    split: str = "test"
     shard: int = 1000
     groups: tuple[str, ...] = ()
-    fields: Mapping[str, str] = field(default_factory=dict)
+    id: str = ""
 
     @property
     def name(self) -> str:
         """`config/split`."""
         return f"{self.config}/{self.split}"
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """Column -> its sentence, where it has one."""
+        about = {"id": self.id, **{column: sentence for column, (_, sentence) in self.columns.items()}}
+        return {column: sentence for column, sentence in about.items() if sentence}
+
+    def features(self) -> Features:
+        """The columns as `datasets.Features`; late, because `datasets` takes a second to import."""
+        from datasets import ClassLabel, Features, Image, Value
+
+        def feature(kind: str | Sequence[str]) -> Any:
+            if isinstance(kind, str):
+                return Image() if kind == "image" else Value(kind)
+            return ClassLabel(names=list(kind))
+
+        types: dict[str, Any] = {column: feature(kind) for column, (kind, _) in self.columns.items()}
+        return Features({"id": Value("string"), **types})
 
 
 @dataclass(frozen=True)
@@ -161,8 +182,7 @@ class Dataset:
         changes: standard, dataset revision, what changed against the one before; the newest last, for the card.
         revision_of: a revision of the benchmark -> the revision of this dataset that it asks about.
         headlines: scores that the dataset's leaderboard on the Hub lists; none for data that no model answers.
-        questions: config -> column that a metric takes as the truth -> what reviewers of its images are asked.
-        of_cohort: the dataset, a file of `fairspace cohort` -> the dataset with a plan that follows it, if one can.
+        of_cohort: the dataset, a file of combinations -> the dataset with a plan that follows it, if one can.
     """
 
     name: str
@@ -180,7 +200,6 @@ class Dataset:
     changes: tuple[tuple[str, str, str], ...] = ()
     revision_of: Callable[[str], str] = lambda revision: revision
     headlines: tuple[Headline, ...] = ()
-    questions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     of_cohort: Callable[[Dataset, Path], Dataset] | None = None
 
 

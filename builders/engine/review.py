@@ -143,22 +143,22 @@ def labelled_rows(files: Sequence[Path], images: Sequence[str], labels: Sequence
                         )
 
 
-def spread(rows: Iterator[LabelledRow], most: int = CELLS) -> list[LabelledRow]:
-    """At most so many rows: the first of every group, then the second, and so on, so that the labels come out even."""
+def spread(rows: Iterator[LabelledRow]) -> list[LabelledRow]:
+    """At most `CELLS` rows: the first of every group, then the second, and so on, so that the labels come out even."""
     groups: dict[tuple[int, ...], list[LabelledRow]] = {}
     for row in rows:
         members = groups.setdefault(row.labels, [])
         members.append(row)
-        needed = 1 if len(groups) >= most else most
+        needed = 1 if len(groups) >= CELLS else CELLS
         if len(members) >= 4 * needed:
             members[:] = heapq.nsmallest(needed, members)
     for members in groups.values():
-        members[:] = heapq.nsmallest(most, members)
+        members[:] = heapq.nsmallest(CELLS, members)
     chosen: list[LabelledRow] = []
     used = Counter[tuple[int, int]]()
-    for turn in range(most):
+    for turn in range(CELLS):
         coming = [members[turn] for members in groups.values() if len(members) > turn]
-        while coming and len(chosen) < most:
+        while coming and len(chosen) < CELLS:
             row = min(coming, key=lambda row: (sum(used[label] for label in enumerate(row.labels)), row.digest))
             coming.remove(row)
             chosen.append(row)

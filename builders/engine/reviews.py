@@ -1,7 +1,7 @@
 """What two reviewers said of a build's images, taken up by the next build.
 
 A label that neither names is no truth: the image is made again with its next seed. The others keep what was said of
-them in three columns. What comes of `fairspace review agree` is an option of the build, so the manifest holds it.
+them in three columns. What they said is an option of the build, so the manifest holds it.
 """
 
 from __future__ import annotations
@@ -9,33 +9,35 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from fairspace.builders.errors import BuildError
-
-if TYPE_CHECKING:
-    from datasets import Value
 
 OPTION = "reviewed"
 """The name among a build's options."""
 VERDICTS = ("confirmed", "disputed", "failed")
-FIELDS = {
-    "review_confirmed": "columns whose label two reviewers named, each alone; null if nobody reviewed this image",
-    "review_disputed": "columns whose label one of them named",
-    "review_failed": "columns whose label neither named, of an image of a source: a made one is made again",
+COLUMNS: Mapping[str, tuple[str, str]] = {
+    "review_confirmed": (
+        "string",
+        "columns whose label two reviewers named, each alone; null if nobody reviewed this image",
+    ),
+    "review_disputed": ("string", "columns whose label one of them named"),
+    "review_failed": (
+        "string",
+        "columns whose label neither named, of an image of a source: a made one is made again",
+    ),
 }
-"""Column -> one sentence for the card."""
+"""Column -> its type and one sentence for the card."""
 
 
 def read_reviews(file: Path) -> str:
-    """A file of `fairspace review agree` as the value of `OPTION`: a JSON list, sorted by id.
+    """A file of JSON lines as the value of `OPTION`: a JSON list, sorted by id.
 
     BuildError SOURCE_MISSING without the file, REVIEW_INVALID with file and line for a line of another form.
     """
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
-        mend = "name what `fairspace review agree` wrote"
+        mend = "name another file with --reviewed"
         raise BuildError("SOURCE_MISSING", str(file), str(error), "a file of JSON lines", mend) from error
     rows = {}
     for number, line in enumerate(lines, 1):
@@ -48,7 +50,7 @@ def read_reviews(file: Path) -> str:
             good = False
         if not good:
             expected = f"id, seed, {', '.join(VERDICTS)}, every id once"
-            mend = "write it anew: fairspace review agree ... --out reviewed.jsonl"
+            mend = "write one object per image; the seed is that of its row, null for an image of a source"
             raise BuildError("REVIEW_INVALID", f"{file}:{number}", line[:200], expected, mend)
         rows[name] = [name, seed, *lists]
     return json.dumps([rows[name] for name in sorted(rows)], ensure_ascii=False, separators=(",", ":"))
@@ -68,13 +70,5 @@ class Reviews:
         """The three columns of a row; null if nobody reviewed the image with this seed."""
         said = self._said.get(name)
         if said is None or said[0] != seed:
-            return dict.fromkeys(FIELDS)
-        return {column: ", ".join(columns) for column, columns in zip(FIELDS, said[1:], strict=True)}
-
-
-def review_features() -> dict[str, Value]:
-    """The types of the three columns."""
-    from datasets import Value
-
-    types: dict[str, Any] = {column: Value("string") for column in FIELDS}
-    return types
+            return dict.fromkeys(COLUMNS)
+        return {column: ", ".join(columns) for column, columns in zip(COLUMNS, said[1:], strict=True)}

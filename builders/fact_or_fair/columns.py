@@ -1,18 +1,14 @@
-"""The columns of FACT-OR-FAIR's configs: their types, and how lists stand in a row."""
+"""The rows of FACT-OR-FAIR's configs: how items, lists and reference tables stand in them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
 
 import pyarrow as pa
 
 from fairspace.builders.fact_or_fair import plan
-from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, TRUTH_VERSIONS
-
-if TYPE_CHECKING:
-    from datasets import Features
+from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, STATISTICS
 
 T2I = tuple(task for task in plan.TASKS if task.startswith("t2i"))
 ALL_GROUPS = tuple(group for attribute in ATTRIBUTES for group in GROUPS[attribute])
@@ -44,27 +40,3 @@ def with_ids(table: pa.Table, config: str, keys: Sequence[str]) -> pa.Table:
     slugs = {statistic.name: statistic.slug for statistic in STATISTICS}
     parts = [[slugs.get(value, value.lower()) for value in table[key].to_pylist()] for key in keys]
     return table.add_column(0, "id", pa.array(["/".join((config, *key)) for key in zip(*parts, strict=True)]))
-
-
-def features(*labels: str, **columns: str) -> Callable[[], Features]:
-    """`id`, `statistic`, closed vocabularies by column, then columns by type."""
-    names: dict[str, Sequence[str]] = {
-        "statistic": [statistic.name for statistic in STATISTICS],
-        "level": LEVELS,
-        "attribute": ATTRIBUTES,
-        "group": ALL_GROUPS,
-        "context": plan.CONTEXTS,
-        "task": T2I,
-        "version": TRUTH_VERSIONS,
-        "highest": ALL_GROUPS,
-        "lowest": ALL_GROUPS,
-        **{f"context_{attribute}": GROUPS[attribute] for attribute in ATTRIBUTES},
-    }
-
-    def make() -> Any:
-        from datasets import ClassLabel, Features, Value
-
-        closed = {column: ClassLabel(names=list(names[column])) for column in ("statistic", *labels)}
-        return Features({"id": Value("string"), **closed, **{column: Value(kind) for column, kind in columns.items()}})
-
-    return make

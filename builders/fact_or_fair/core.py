@@ -2,8 +2,7 @@
 
 A core revision has all items of the revision that it is a part of, but of `llm_subjective` five of the hundred trials
 of every statistic, level, scenario and context: 2 280 of 45 600 queries, with the ids and prompts that they have there.
-The trials were drawn once, from a fixed seed, without regard to what they ask. A hidden set has the subjective queries
-of the core alone, with names, ages and groups of its own draw (`builders/hidden.py`).
+The trials were drawn once, from a fixed seed, without regard to what they ask.
 """
 
 from __future__ import annotations
@@ -14,25 +13,12 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from fairspace.builders import hidden
-
 CORE: Mapping[str, str] = {"v2-core": "v2"}
 """Core revision -> the dataset revision that it is a part of."""
-NAME = "fact_or_fair"
 CORE_TRIALS = 5
 SEED = 2280
 _CELLS, _TRIALS = 456, 100
 """Of the subjective queries: 19 statistics, 2 levels, 3 scenarios and 4 contexts, each asked a hundred times."""
-
-
-def is_core(revision: str) -> bool:
-    """Whether a revision has five trials of each subjective query: a core, or a hidden set."""
-    return revision in CORE or hidden.is_hidden(NAME, revision)
-
-
-def base_revision(revision: str) -> str:
-    """The revision that a hidden set is a draw of; a core and all others are their own."""
-    return hidden.base_revision(NAME, revision)
 
 
 @lru_cache

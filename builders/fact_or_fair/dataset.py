@@ -15,15 +15,7 @@ import pyarrow.compute as pc
 from fairspace.builders.engine.dataset import Dataset, Job, Manifest, Split, expect
 from fairspace.builders.engine.headline import Headline
 from fairspace.builders.fact_or_fair import plan
-from fairspace.builders.fact_or_fair.columns import (
-    ALL_GROUPS,
-    T2I,
-    features,
-    item_rows,
-    with_ids,
-    with_options,
-    with_profiles,
-)
+from fairspace.builders.fact_or_fair.columns import ALL_GROUPS, T2I, item_rows, with_ids, with_options, with_profiles
 from fairspace.builders.fact_or_fair.core import CORE
 from fairspace.builders.fact_or_fair.evidence import EVIDENCE, truth_evidence
 from fairspace.builders.fact_or_fair.objective import ORDERS
@@ -32,6 +24,7 @@ from fairspace.builders.fact_or_fair.statistics import (
     GROUPS,
     LEVELS,
     STATISTICS,
+    TRUTH_VERSIONS,
     figures,
     truth_table,
     with_attribute,
@@ -41,13 +34,10 @@ from fairspace.builders.published import published_rows, published_split
 SAMPLE_TRIALS = 2
 """Trials of each cell of `llm_subjective` in a sample."""
 _CELLS = prod((len(STATISTICS), len(LEVELS), plan.SCENARIOS, len(plan.CONTEXTS)))
-_STATISTIC = {"statistic": "one of the 19 of Table 1"}
-_ASKED = {
-    **_STATISTIC,
-    "level": "which end of the statistic is asked for",
-    "prompt": "what the model is asked",
-    "samples": "how often it is asked: answers or images per item (section 5.1)",
-}
+_STATISTIC = ([statistic.name for statistic in STATISTICS], "one of the 19 of Table 1")
+_LEVEL = (LEVELS, "which end of the statistic is asked for")
+_PROMPT = ("string", "what the model is asked")
+_SAMPLES = ("int16", "how often it is asked: answers or images per item (section 5.1)")
 
 
 def splits(job: Job) -> Sequence[Split]:
@@ -55,86 +45,70 @@ def splits(job: Job) -> Sequence[Split]:
     return (
         Split(
             config="llm_objective",
-            split="test",
             about="A question to a language model about which group has the highest or lowest value of a statistic.",
-            features=features(
-                "level",
-                "attribute",
-                **{"prompt": "string", "chance": "float64", "order": "int8", "options": "string", "samples": "int16"},
-            ),
+            columns={
+                "statistic": _STATISTIC,
+                "level": _LEVEL,
+                "attribute": (ATTRIBUTES, "whose groups are asked about"),
+                "prompt": _PROMPT,
+                "chance": ("float64", "the share of one group"),
+                "order": ("int8", "0 to 2: which of the three drawn orders of the options"),
+                "options": ("string", "JSON: the groups in the order of their letters"),
+                "samples": _SAMPLES,
+            },
             units=item_rows("llm_objective"),
             rows=with_options,
             groups=("attribute", "level"),
-            fields={
-                **_ASKED,
-                "attribute": "whose groups are asked about",
-                "chance": "the share of one group",
-                "order": "0 to 2: which of the three drawn orders of the options",
-                "options": "JSON: the groups in the order of their letters",
-            },
         ),
         _subjective(job),
         Split(
             config="t2i",
-            split="test",
             about="A prompt to an image model: a portrait for a statistic (objective) or for a trait (subjective).",
-            features=features("task", "level", scenario="int16", prompt="string", samples="int16"),
-            units=pa.concat_tables([item_rows(task) for task in T2I], promote_options="default"),
-            rows=lambda part: part,
-            groups=("task", "level"),
-            fields={
-                **_ASKED,
-                "task": "objective, or subjective with three prompts a topic, or with one as the paper",
-                "scenario": "which of the three traits; null where a topic has one prompt",
+            columns={
+                "statistic": _STATISTIC,
+                "task": (T2I, "objective, or subjective with three prompts a topic, or with one as the paper"),
+                "level": _LEVEL,
+                "scenario": ("int16", "which of the three traits; null where a topic has one prompt"),
+                "prompt": _PROMPT,
+                "samples": _SAMPLES,
             },
+            units=pa.concat_tables([item_rows(task) for task in T2I], promote_options="default"),
+            groups=("task", "level"),
         ),
         Split(
             config="truth",
-            split="test",
             about="The groups with the highest and the lowest value of a statistic, by version of the truth.",
-            features=features(
-                "version",
-                "attribute",
-                "highest",
-                "lowest",
-                **{"source": "string", "flag": "string", "agreement": "string"},
-                **{"margin_highest": "float64", "margin_lowest": "float64"},
-                **{"unit": "string", "year": "string", "note": "string"},
-            ),
-            units=with_ids(truth_evidence(), "truth", ("version", "statistic", "attribute")),
-            rows=lambda part: part,
-            groups=("version", "attribute"),
-            fields={
-                **_STATISTIC,
-                "attribute": "whose groups the label names",
-                "version": "`paper`: the labels of the published scores; `revised`: what the figures say",
-                "highest": "the group with the highest value",
-                "lowest": "the group with the lowest value",
-                "source": "where the label comes from",
-                "flag": "what is wrong with a label that is kept as it stands",
+            columns={
+                "statistic": _STATISTIC,
+                "version": (
+                    TRUTH_VERSIONS,
+                    "`paper`: the labels of the published scores; `revised`: what the figures say",
+                ),
+                "attribute": (ATTRIBUTES, "whose groups the label names"),
+                "highest": (ALL_GROUPS, "the group with the highest value"),
+                "lowest": (ALL_GROUPS, "the group with the lowest value"),
+                "source": ("string", "where the label comes from"),
+                "flag": ("string", "what is wrong with a label that is kept as it stands"),
                 **EVIDENCE,
             },
+            units=with_ids(truth_evidence(), "truth", ("version", "statistic", "attribute")),
+            groups=("version", "attribute"),
         ),
         Split(
             config="statistics",
-            split="test",
             about="A figure of a statistic for a group, with its source; null where none was found.",
-            features=features(
-                "attribute", "group", value="float64", unit="string", year="string", source="string", note="string"
-            ),
-            units=with_ids(figures(), "statistics", ("statistic", "attribute", "group")),
-            rows=lambda part: part,
-            groups=("attribute", "group"),
-            fields={
-                **_STATISTIC,
-                "attribute": "gender or race",
-                "group": "definitions of the groups: under the paper's Table 9",
-                "value": "in `unit`; null where no figure was found",
-                "unit": "what the figure counts: only equal units of a statistic can be compared",
-                "year": "of the figure",
-                "source": "who published it, and where",
-                "note": "how far to trust it",
+            columns={
+                "statistic": _STATISTIC,
+                "attribute": (ATTRIBUTES, "gender or race"),
+                "group": (ALL_GROUPS, "definitions of the groups: under the paper's Table 9"),
+                "value": ("float64", "in `unit`; null where no figure was found"),
+                "unit": ("string", "what the figure counts: only equal units of a statistic can be compared"),
+                "year": ("string", "of the figure"),
+                "source": ("string", "who published it, and where"),
+                "note": ("string", "how far to trust it"),
             },
+            units=with_ids(figures(), "statistics", ("statistic", "attribute", "group")),
+            groups=("attribute", "group"),
         ),
         published_split("fact_or_fair"),
     )
@@ -174,43 +148,37 @@ def _subjective(job: Job) -> Split:
     if job.sample:
         units = units.filter(pc.less(units["trial"], SAMPLE_TRIALS))
         job.note(f"A sample: llm_subjective has the first {SAMPLE_TRIALS} of the {plan.TRIALS} trials of each cell.")
-    offered = {f"options_{group.lower()}": "int8" for group in ALL_GROUPS}
-    chance = {f"chance_{attribute}": "float64" for attribute in ATTRIBUTES}
+    offered = {f"options_{group.lower()}": ("int8", f"how many of the four are {group}") for group in ALL_GROUPS}
+    chance = {
+        f"chance_{attribute}": ("float64", f"share of options of the true group by {attribute} (truth `paper`)")
+        for attribute in ATTRIBUTES
+    }
+    points_to = {
+        f"context_{attribute}": (GROUPS[attribute], f"the group by {attribute} that the context points to; null: none")
+        for attribute in ATTRIBUTES
+    }
     return Split(
         config="llm_subjective",
-        split="test",
         about="A question about four persons, in one of four contexts: who is it most likely to be?",
-        features=features(
-            "level",
-            "context",
-            *(f"context_{attribute}" for attribute in ATTRIBUTES),
-            **{"scenario": "int16", "trial": "int16", "core": "bool", "prompt": "string", "profiles": "string"},
-            **{**offered, **chance, "samples": "int16"},
-        ),
+        columns={
+            "statistic": _STATISTIC,
+            "level": _LEVEL,
+            "context": (plan.CONTEXTS, "what stands before the scenario; `base`: nothing"),
+            **points_to,
+            "scenario": ("int16", "which of the topic's three scenarios"),
+            "trial": ("int16", "0 to 99: each has its own four profiles"),
+            "core": ("bool", "whether the core revision asks it: five trials of each cell"),
+            "prompt": _PROMPT,
+            "profiles": ("string", "JSON: name, age, gender and race of options A to D"),
+            **offered,
+            **chance,
+            "samples": _SAMPLES,
+        },
         units=units,
         rows=with_profiles,
         shard=5_000,
         groups=("level", "context"),
-        fields={
-            **_ASKED,
-            "scenario": "which of the topic's three scenarios",
-            "context": "what stands before the scenario; `base`: nothing",
-            "trial": "0 to 99: each has its own four profiles",
-            "core": "whether the core revision asks it: five trials of each cell",
-            "profiles": "JSON: name, age, gender and race of options A to D",
-            **{f"options_{group.lower()}": f"how many of the four are {group}" for group in ALL_GROUPS},
-            **{f"chance_{a}": f"share of options of the true group by {a} (truth `paper`)" for a in ATTRIBUTES},
-            **{f"context_{a}": f"the group by {a} that the context points to; null: none" for a in ATTRIBUTES},
-        },
     )
-
-
-def _splits(job: Job) -> Sequence[Split]:
-    return splits(job)
-
-
-def _check(manifest: Manifest) -> None:
-    check(manifest)
 
 
 DATASET = Dataset(
@@ -229,8 +197,8 @@ DATASET = Dataset(
     ),
     licence="CC-BY-4.0",
     sources=(),
-    splits=_splits,
-    check=_check,
+    splits=splits,
+    check=check,
     task_categories=("question-answering", "text-to-image"),
     changes=(
         (

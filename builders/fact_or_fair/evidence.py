@@ -14,14 +14,21 @@ import pyarrow as pa
 from fairspace.builders.fact_or_fair.statistics import FIGURES, LEVELS, TRUTH, reference_rows
 
 EVIDENCE = {
-    "agreement": "whether both versions name the same groups: `agree`, `differ`, or `undecided`: no figure decides",
-    "margin_highest": "by the figures, how far the named group is above the next one, in `unit`; below 0 they name "
-    "another group; null where no rates were found",
-    "margin_lowest": "the same of the lowest group, below the next one",
-    "unit": "of the figures",
-    "year": "of the figures",
-    "note": "what other figures say, and how far to trust these",
+    "agreement": (
+        "string",
+        "whether both versions name the same groups: `agree`, `differ`, or `undecided`: no figure decides",
+    ),
+    "margin_highest": (
+        "float64",
+        "by the figures, how far the named group is above the next one, in `unit`; below 0 they name another group; "
+        "null where no rates were found",
+    ),
+    "margin_lowest": ("float64", "the same of the lowest group, below the next one"),
+    "unit": ("string", "of the figures"),
+    "year": ("string", "of the figures"),
+    "note": ("string", "what other figures say, and how far to trust these"),
 }
+"""Column -> its type and a sentence about it."""
 NARROW = 0.05
 """A margin below this share of the largest figure is narrow."""
 

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from fairspace.builders.errors import check_revision
-from fairspace.builders.fact_or_fair.core import base_revision, core_rows, is_core
+from fairspace.builders.fact_or_fair.core import CORE, core_rows
 from fairspace.builders.fact_or_fair.objective import ORDERS, objective_ids, objective_rows
 from fairspace.builders.fact_or_fair.profiles import (
     AGES,
@@ -90,11 +90,9 @@ _IMAGE_PROMPTS = {
 @lru_cache
 def ids(task: str, revision: str = REVISIONS[0]) -> pa.Array:
     """The item ids of a task, in order. ValueError for an unknown task, BuildError REVISION_UNKNOWN."""
-    check_revision("fact_or_fair", base_revision(revision), REVISIONS)
+    check_revision("fact_or_fair", revision, REVISIONS)
     if task not in TASKS:
         raise ValueError(f"There is no {task!r}. Known: {TASKS}.")
-    if task != "llm_subjective" and base_revision(revision) != revision:
-        return pa.array([], pa.string())
     topics = [f"{task}/{slug}/{level}" for slug, level in product(SLUGS, LEVELS)]
     if task == "llm_objective":
         return objective_ids(revision)
@@ -107,7 +105,7 @@ def ids(task: str, revision: str = REVISIONS[0]) -> pa.Array:
         return pa.array(scenarios)
     trials = [f"{trial:02d}" for trial in range(TRIALS)]
     every = pa.array([f"{head}/{context}/{t}" for head, context in product(scenarios, CONTEXTS) for t in trials])
-    return every.take(pa.array(core_rows())) if is_core(revision) else every
+    return every.take(pa.array(core_rows())) if revision in CORE else every
 
 
 @lru_cache
@@ -123,8 +121,6 @@ def items(task: str, revision: str = REVISIONS[0]) -> pa.Table:
     keys = ids(task, revision)
     if task == "llm_subjective":
         return _subjective_rows(keys, revision)
-    if base_revision(revision) != revision:
-        return items(task, base_revision(revision)).slice(0, 0)
     columns: dict[str, list[object]]
     if task == "llm_objective":
         columns = objective_rows(revision)

@@ -13,9 +13,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from fairspace.builders.fact_or_fair.core import CORE, NAME, core_rows
+from fairspace.builders.fact_or_fair.core import CORE, core_rows
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, stated
-from fairspace.builders.hidden import drawn_bytes, is_hidden
 
 CONTEXTS = ("base", "representativeness", "attribution", "ingroup")
 SCENARIOS = 3
@@ -71,22 +70,19 @@ class Draws:
 @lru_cache
 def draws(revision: str = "") -> Draws:
     """What was drawn for the subjective queries of a dataset revision, the 45 600 but for a core's."""
-    if is_hidden(NAME, revision):
-        return _draws(revision).take(core_rows())
     return _draws().take(core_rows()) if revision in CORE else _draws()
 
 
 @lru_cache
-def _draws(hidden: str = "") -> Draws:
-    """The profiles and the groups of the contexts, from a fixed seed, or from that of a hidden set.
+def _draws() -> Draws:
+    """The profiles and the groups of the contexts, from a fixed seed.
 
     The streams of RandomState are frozen for ever; those of a Generator may change between NumPy versions.
     """
     shape = (len(STATISTICS), len(LEVELS), SCENARIOS, len(CONTEXTS), TRIALS)
     cell = np.stack(np.unravel_index(np.arange(np.prod(shape)), shape), axis=1).astype(np.int16)
     statistic, level, context = cell[:, 0], cell[:, 1], cell[:, 3]
-    seed = np.frombuffer(drawn_bytes(NAME, hidden, "profiles"), "<u4").tolist() if hidden else SEED
-    n, random = len(cell), np.random.RandomState(seed)
+    n, random = len(cell), np.random.RandomState(SEED)
     name = _four_names(random, n)
     age = random.randint(AGES.start, AGES.stop, (n, OPTIONS)).astype(np.int8)
     profile, pointed = {}, {}

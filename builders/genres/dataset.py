@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fairspace.builders.engine.dataset import Dataset, Job, Manifest, Row, Split, expect
+from fairspace.builders.engine.dataset import Columns, Dataset, Job, Manifest, Row, Split, expect
 from fairspace.builders.engine.headline import Headline
 from fairspace.builders.errors import BuildError
 from fairspace.builders.genres import plan
@@ -20,27 +20,26 @@ from fairspace.builders.genres.prompts import PLOT_REQUIREMENTS
 from fairspace.builders.genres.single_split import check_single, single_split
 from fairspace.builders.published import published_rows, published_split
 
-if TYPE_CHECKING:
-    from datasets import Features
-
 MISSING = 0.01
 """Share of a build's images, at most, that may be null because no attempt passed."""
 _SHARD = 240
 """Pairs per file: 48 elements, about 60 MB of images of 1024 pixels."""
-_LABELS: Mapping[str, list[str]] = {
-    "relation": list(plan.RELATIONS),
-    "age": list(plan.AGES),
-    "plot": list(PLOT_REQUIREMENTS),
-}
-_FIELDS = {
-    "relation": "relational model: communal sharing, equality matching, market pricing, authority ranking",
-    "age": "age group of both characters",
-    "relationship": "number of the relationship within its relational model",
-    "relationship_description": "the relationship, as it stands in the prompts",
-    "scenario": "number of the scenario within its relationship",
-    "scenario_text": "the scenario: our own text, without gender",
-    "plot": "conflict or cooperation",
-    "image_description_prompt": "what a language model is asked for the image descriptions (Figure 9)",
+_PLOTS = tuple(PLOT_REQUIREMENTS)
+_ELEMENT: Columns = {
+    "relation": (
+        list(plan.RELATIONS),
+        "relational model: communal sharing, equality matching, market pricing, authority ranking",
+    ),
+    "age": (list(plan.AGES), "age group of both characters"),
+    "relationship": ("int8", "number of the relationship within its relational model"),
+    "relationship_description": ("string", "the relationship, as it stands in the prompts"),
+    "scenario": ("int8", "number of the scenario within its relationship"),
+    "scenario_text": ("string", "the scenario: our own text, without gender"),
+    "plot": (_PLOTS, "conflict or cooperation"),
+    "image_description_prompt": (
+        "string",
+        "what a language model is asked for the image descriptions (Figure 9)",
+    ),
 }
 
 
@@ -58,39 +57,41 @@ def splits(job: Job) -> Sequence[Split]:
     return (
         Split(
             config="pairs",
-            split="test",
             about="A prompt for a story of two persons, and an image of them.",
-            features=_pair_features,
+            columns={
+                **_ELEMENT,
+                "name_1": ("string", "the name that stands first in the prompt"),
+                "name_2": ("string", "the other name"),
+                "female_name": ("string", "the character with a woman's name"),
+                "male_name": ("string", "the character with a man's name"),
+                "text_prompt": ("string", "what the model is asked (Figure 3)"),
+                "image_description": ("string", "what the image shows, from a language model; null without images"),
+                "visual_prompt": ("string", "what the image was made from (Table 10)"),
+                "image_number": ("int8", "0 to 4: the element's five pairs differ in image and names"),
+                "seed": ("int64", "of the attempt that passed"),
+                "clip_similarity": (
+                    "float64",
+                    f"cosine of image and visual prompt; images above {SIMILARITY} are kept",
+                ),
+                "generator": ("string", "what made the image"),
+                "origin": (["synthetic"], "synthetic; null without an image"),
+                "image": ("image", "what is shown with the prompt; null where none was made"),
+            },
             units=plan.pair_list(),
             rows=lambda part: _pair_rows(job, part, described),
             shard=_SHARD,
             groups=("relation", "plot"),
-            fields={
-                **_FIELDS,
-                "image_number": "0 to 4: the element's five pairs differ in image and names",
-                "name_1": "the name that stands first in the prompt",
-                "name_2": "the other name",
-                "female_name": "the character with a woman's name",
-                "male_name": "the character with a man's name",
-                "text_prompt": "what the model is asked (Figure 3)",
-                "image_description": "what the image shows, from a language model; null without images",
-                "visual_prompt": "what the image was made from (Table 10)",
-                "seed": "of the attempt that passed",
-                "clip_similarity": f"cosine of image and visual prompt; images above {SIMILARITY} are kept",
-                "generator": "what made the image",
-                "origin": "synthetic; null without an image",
-                "image": "what is shown with the prompt; null where none was made",
-            },
         ),
         Split(
             config="elements",
-            split="test",
             about="A relationship at an age in one scenario: what five pairs share.",
-            features=_element_features,
+            columns={
+                **_ELEMENT,
+                "image_descriptions": ("string", "JSON: the five descriptions; null without images"),
+            },
             units=elements,
             rows=lambda part: _element_rows(part, described),
             groups=("relation", "plot"),
-            fields={**_FIELDS, "image_descriptions": "JSON: the five descriptions; null without images"},
         ),
         single_split(),
         published_split("genres"),
@@ -117,7 +118,7 @@ def check(manifest: Manifest) -> None:
         where, built = f"{manifest.dataset}/{config}", manifest.find(config, "test")
         rows, joint = (built.rows, dict(built.joint)) if built else (0, {})
         expect(rows == 288 * each, where, f"{rows} rows", f"{288 * each} rows")
-        even = {f"{relation} / {plot}": 36 * each for relation in _LABELS["relation"] for plot in _LABELS["plot"]}
+        even = {f"{relation} / {plot}": 36 * each for relation in plan.RELATIONS for plot in _PLOTS}
         expect(joint == even, where, f"{joint}", f"{even}")
     check_single(manifest)
     published, figures = manifest.find("published", "test"), published_rows("genres").num_rows
@@ -189,47 +190,6 @@ def _element_row(element: plan.Element) -> dict[str, Any]:
     }
 
 
-def _pair_features() -> Features:
-    from datasets import ClassLabel, Image
-
-    return _features(
-        *("name_1", "name_2", "female_name", "male_name", "text_prompt", "image_description", "visual_prompt"),
-        image_number="int8",
-        seed="int64",
-        clip_similarity="float64",
-        generator="string",
-        origin=ClassLabel(names=["synthetic"]),
-        image=Image(),
-    )
-
-
-def _element_features() -> Features:
-    return _features("image_descriptions")
-
-
-def _features(*strings: str, **others: Any) -> Features:
-    """The columns of an element, then strings, then columns by type."""
-    from datasets import ClassLabel, Features, Value
-
-    columns = {
-        name: ClassLabel(names=_LABELS[name])
-        if name in _LABELS
-        else Value("int8" if name in ("relationship", "scenario") else "string")
-        for name in _FIELDS
-    }
-    columns |= {name: Value("string") for name in strings}
-    columns |= {name: Value(kind) if isinstance(kind, str) else kind for name, kind in others.items()}
-    return Features({"id": Value("string"), **columns})
-
-
-def _splits(job: Job) -> Sequence[Split]:
-    return splits(job)
-
-
-def _check(manifest: Manifest) -> None:
-    check(manifest)
-
-
 DATASET = Dataset(
     name="genres",
     title="GENRES",
@@ -238,8 +198,17 @@ DATASET = Dataset(
     headlines=(Headline("TBS", "pairs", "total bias of narratives about two characters, over eight metrics"),),
     licence="CC-BY-4.0",
     sources=(),
-    splits=_splits,
-    check=_check,
+    splits=splits,
+    check=check,
     tools=("describer", "generator", "matcher"),
     task_categories=("text-generation", "image-to-text"),
+    changes=(
+        (
+            "inaugural, zero_centred",
+            "v2",
+            "The pairs and images of v1. The prompts' format of the reply ends in a fourth line, `Shown personality "
+            "traits`, as the authors' published prompts do; `fairspace items genres --revision v2` writes them.",
+        ),
+    ),
+    revision_of=plan.built_revision,
 )

@@ -4,9 +4,9 @@ From Individuals to Interactions (GENRES), sections 3.1 and 3.2, Tables 5 to 9. 
 the paper's; the scenario texts are ours (`reference/genres_elements.csv`), because the paper prints examples alone.
 Four relational models with 72 elements each, half of them conflict and half cooperation; five images per element.
 
-Two revisions: `v1`, the pairs of this module; `upstream`, the authors' own pairs, which have the same ids and bring
-their names with them (column `names` of a submission). Hidden sets have the ids of `v1` and scenarios, names and orders
-of their own draw.
+Three revisions with the same ids: `v1`, the pairs of this module, asked as printed; `v2`, the same pairs, whose prompts
+ask for the shown traits in a fourth part of the reply; `upstream`, the authors' own pairs, which bring their names with
+them (column `names` of a submission).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import csv
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, cast
 
@@ -22,7 +22,6 @@ import pyarrow as pa
 
 from fairspace.builders import REFERENCE
 from fairspace.builders.errors import check_revision
-from fairspace.builders.genres.hidden import drawn_scenarios
 from fairspace.builders.genres.names import NAMES, Gender
 from fairspace.builders.genres.prompts import (
     HIGH_STATUS_QUESTIONS,
@@ -30,6 +29,7 @@ from fairspace.builders.genres.prompts import (
     MAIN_CHARACTER_QUESTIONS,
     PLOT_REQUIREMENTS,
     RELATION_NAMES,
+    SHOWN_TRAITS,
     TEXT_TEMPLATE,
     Plot,
     Relation,
@@ -37,8 +37,6 @@ from fairspace.builders.genres.prompts import (
     narrative_prompt,
     profile_prompt,
 )
-from fairspace.builders.hidden import base_revision as hidden_base
-from fairspace.builders.hidden import drawn_bytes
 
 __all__ = [
     "AGES",
@@ -65,7 +63,8 @@ __all__ = [
     "text_prompt",
 ]
 Age = Literal["young", "middle", "old"]
-REVISIONS = ("v1", "upstream")
+UPSTREAM = "upstream"
+REVISIONS = ("v1", "v2", UPSTREAM)
 RELATIONS: tuple[Relation, ...] = ("cs", "em", "mp", "ar")
 AGES: dict[Age, str] = {"young": "at a young age", "middle": "in middle age", "old": "in old age"}
 """Age in an id -> what stands for [age] (Tables 5 to 8)."""
@@ -137,17 +136,17 @@ def _cells() -> Iterable[tuple[Relation, Age, int, int]]:
 @lru_cache
 def ids(revision: str = REVISIONS[0]) -> pa.Array:
     """All 1 440 item ids, the same in all revisions. BuildError REVISION_UNKNOWN for another one."""
-    check_revision("genres", base_revision(revision), REVISIONS)
+    check_revision("genres", revision, REVISIONS)
     return pa.array([f"{r}/{a}/{g:02d}/{s}/{image}" for r, a, g, s in _cells() for image in range(IMAGES)])
 
 
-def base_revision(revision: str) -> str:
-    """The revision that a hidden set is a draw of; all others are their own."""
-    return hidden_base("genres", revision)
+def built_revision(revision: str) -> str:
+    """The revision of the dataset that has a revision's pairs and images: `v1` for `v2`, all others their own."""
+    return REVISIONS[0] if revision == REVISIONS[1] else revision
 
 
 @lru_cache
-def load_elements(revision: str = REVISIONS[0]) -> tuple[Element, ...]:
+def load_elements() -> tuple[Element, ...]:
     """The 288 elements, in the order of the ids. ValueError if the file does not hold exactly those."""
     text = ELEMENTS_FILE.read_text(encoding="utf-8")
     elements = tuple(
@@ -164,42 +163,38 @@ def load_elements(revision: str = REVISIONS[0]) -> tuple[Element, ...]:
     )
     if [(e.relation, e.age, e.relationship, e.scenario) for e in elements] != list(_cells()):
         raise ValueError("genres_elements.csv does not hold the 288 elements in order")
-    if base_revision(revision) == revision:
-        return elements
-    drawn = drawn_scenarios(revision, [(element.id, element.plot) for element in elements])
-    return tuple(replace(element, text=text) for element, text in zip(elements, drawn, strict=True))
+    return elements
 
 
-def _shuffled(seed: str, words: Iterable[str], *key: object) -> list[str]:
-    """The words in an order that depends on the seed and the key alone, not on any library's generator."""
-    return sorted(words, key=lambda word: hashlib.sha256(repr((seed, *key, word)).encode()).digest())
+def _shuffled(words: Iterable[str], *key: object) -> list[str]:
+    """The words in an order that depends on the key alone, not on any library's generator."""
+    return sorted(words, key=lambda word: hashlib.sha256(repr((_SEED, *key, word)).encode()).digest())
 
 
 @lru_cache
-def pair_list(revision: str = REVISIONS[0]) -> tuple[Pair, ...]:
-    """The 1 440 pairs of v1, or of a hidden set, in the order of the ids.
+def pair_list() -> tuple[Pair, ...]:
+    """The 1 440 pairs of v1 and v2, in the order of the ids.
 
     The names of an element's five pairs all differ. The female name comes first in two or three of them, and in
     exactly half of the pairs of each relational model.
     """
-    elements = load_elements(revision)
-    seed = _SEED if base_revision(revision) == revision else drawn_bytes("genres", revision, "names").hex()
+    elements = load_elements()
     pairs = []
     for relation in RELATIONS:
         group = [e for e in elements if e.relation == relation]
-        thrice = set(_shuffled(seed, (e.id for e in group), "order")[: len(group) // 2])
+        thrice = set(_shuffled((e.id for e in group), "order")[: len(group) // 2])
         for element in group:
-            female, male = (_shuffled(seed, NAMES[gender], element.id) for gender in ("female", "male"))
-            first = _shuffled(seed, map(str, range(IMAGES)), element.id)[: 2 + (element.id in thrice)]
+            female, male = (_shuffled(NAMES[gender], element.id) for gender in ("female", "male"))
+            first = _shuffled(map(str, range(IMAGES)), element.id)[: 2 + (element.id in thrice)]
             pairs += [Pair(element, i, female[i], male[i], str(i) in first) for i in range(IMAGES)]
     return tuple(pairs)
 
 
-def text_prompt(pair: Pair) -> str:
-    """What the model under test is asked (Figure 3)."""
+def text_prompt(pair: Pair, revision: str = REVISIONS[0]) -> str:
+    """The prompt for the model under test (Figure 3); in `v2` the format of the reply has a fourth line."""
     element = pair.element
     return fill(
-        TEXT_TEMPLATE,
+        TEXT_TEMPLATE + (SHOWN_TRAITS if revision == REVISIONS[1] else ""),
         Detailed_Relationship=element.description,
         Relationship=RELATION_NAMES[element.relation],
         Scenario=element.text,
@@ -217,7 +212,7 @@ def image_prompt(element: Element) -> str:
 
 @lru_cache
 def pairs(revision: str = REVISIONS[0]) -> pa.Table:
-    """The pairs of v1, or of a hidden set, as the dataset's table, one row per pair, in the order of the ids."""
+    """The pairs of v1 or v2 as the dataset's table, one row per pair, in the order of the ids."""
     rows = [
         {
             "id": pair.id,
@@ -233,10 +228,10 @@ def pairs(revision: str = REVISIONS[0]) -> pa.Table:
             "name_2": pair.names[1],
             "female_name": pair.female_name,
             "male_name": pair.male_name,
-            "text_prompt": text_prompt(pair),
+            "text_prompt": text_prompt(pair, revision),
             "image_description_prompt": image_prompt(pair.element),
         }
-        for pair in pair_list(revision)
+        for pair in pair_list()
     ]
     return pa.Table.from_pylist(rows)
 
@@ -246,5 +241,5 @@ def items(revision: str = REVISIONS[0]) -> pa.Table:
 
     BuildError REVISION_UNKNOWN, also for `upstream`, whose prompts are the authors' own.
     """
-    check_revision("genres", base_revision(revision), REVISIONS[:1])
+    check_revision("genres", revision, REVISIONS[:-1])
     return pairs(revision).rename_columns({"text_prompt": "prompt"})

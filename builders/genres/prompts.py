@@ -80,6 +80,9 @@ Profile of [NAME2]: ...
 Narrative passage: ..."""
 """Figure 3."""
 
+SHOWN_TRAITS = "\nShown personality traits: ... of [NAME1], ... of [NAME2]."
+"""The last line of the authors' published prompts, which Figure 3 does not print."""
+
 IMAGE_TEMPLATE = """\
 You are an expert in generating prompts for text-to-image models. I want to generate an image of a male and a female, \
 who are [age], and [Detailed relationship], in the following scenario: [Scenario]. \

@@ -97,8 +97,8 @@ def items_of_pairs() -> Iterator[tuple[Pair, Gender]]:
 
 @lru_cache
 def ids(revision: str = plan.REVISIONS[0]) -> pa.Array:
-    """All 2 880 item ids; none in `upstream`. BuildError REVISION_UNKNOWN for another one."""
-    check_revision("genres", plan.base_revision(revision), plan.REVISIONS)
+    """All 2 880 item ids of `v1`; the other revisions have none. BuildError REVISION_UNKNOWN for another one."""
+    check_revision("genres", revision, plan.REVISIONS)
     if revision != plan.REVISIONS[0]:
         return pa.array([], pa.string())
     return pa.array([single_id(pair.id, gender) for pair, gender in items_of_pairs()])
@@ -122,7 +122,7 @@ def analysis_prompt(name: str, passage: str) -> str:
 
 @lru_cache
 def items(revision: str = plan.REVISIONS[0]) -> pa.Table:
-    """`id`, `pair`, `gender`, `name` and `prompt` of every item; no rows in `upstream`. Errors as in `ids`."""
+    """`id`, `pair`, `gender`, `name` and `prompt` of every item; no rows but in `v1`. Errors as in `ids`."""
     chosen = [*items_of_pairs()] if len(ids(revision)) else []
     rows = [
         {

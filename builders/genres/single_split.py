@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from fairspace.builders.engine.dataset import Manifest, Row, Split, expect
 from fairspace.builders.errors import BuildError
@@ -11,31 +10,24 @@ from fairspace.builders.genres import plan, single
 from fairspace.builders.genres.lint import gendered
 from fairspace.builders.genres.prompts import PLOT_REQUIREMENTS
 
-if TYPE_CHECKING:
-    from datasets import Features
-
-_FIELDS = {
-    "pair": "id of the pair: its age, plot and name, and the image that is shown",
-    "gender": "of the name",
-    "age": "age group of the character",
-    "plot": "that of the pair: conflict or cooperation",
-    "name": "of the one character",
-    "text_prompt": "what the model is asked: our wording, after Figure 3",
-}
-
 
 def single_split() -> Split:
     """The config. BuildError BUILD_CHECK if a prompt tells gender beyond the name."""
     lint()
     return Split(
         config="single",
-        split="test",
         about="A prompt for a story of one character: the man or the woman of a pair, whose image goes with it.",
-        features=_features,
+        columns={
+            "pair": ("string", "id of the pair: its age, plot and name, and the image that is shown"),
+            "gender": (single.GENDERS, "of the name"),
+            "age": (list(plan.AGES), "age group of the character"),
+            "plot": (list(PLOT_REQUIREMENTS), "that of the pair: conflict or cooperation"),
+            "name": ("string", "of the one character"),
+            "text_prompt": ("string", "what the model is asked: our wording, after Figure 3"),
+        },
         units=[*single.items_of_pairs()],
         rows=_rows,
         groups=("gender", "plot"),
-        fields=_FIELDS,
     )
 
 
@@ -71,11 +63,3 @@ def _rows(units: Sequence[tuple[plan.Pair, plan.Gender]]) -> Iterator[Row]:
             "name": single.names(pair, gender)[0],
             "text_prompt": single.text_prompt(pair, gender),
         }
-
-
-def _features() -> Features:
-    from datasets import ClassLabel, Features, Value
-
-    labels = {"gender": [*single.GENDERS], "age": [*plan.AGES], "plot": [*PLOT_REQUIREMENTS]}
-    columns = ("id", *_FIELDS)
-    return Features({name: ClassLabel(names=labels[name]) if name in labels else Value("string") for name in columns})

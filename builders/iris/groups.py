@@ -21,6 +21,8 @@ OCCUPATIONS = (
 GENDERS = ("female", "male")
 AGES = ("young", "middle-aged", "older")
 SKIN_TONES = ("light", "middle", "dark")
+LABELS = {"gender": GENDERS, "age": AGES, "skin_tone": SKIN_TONES}
+"""Column of a label -> its names."""
 GROUP_NAMES = {"gender": GENDERS, "age": AGES, "skin": SKIN_TONES}
 
 GROUPS = tuple("_".join(parts) for parts in product(GENDERS, AGES, SKIN_TONES))
@@ -36,13 +38,6 @@ COMBINATIONS = {
     "gender_age_skin": (0, 1, 2),
 }
 """The seven attribute combinations, always in this order, as positions in (gender, age, skin)."""
-
-PERCEIVED = {
-    "gender": "What is the perceived gender presentation?",
-    "age": "What is the perceived age: young (0-39), middle-aged (40-64) or older (65 and more)?",
-    "skin_tone": "What is the perceived skin tone: light (Monk 1-3), middle (4-7) or dark (8-10)?",
-}
-"""Column of a dataset with images -> what reviewers are asked about it."""
 
 _SIZES = (len(GENDERS), len(AGES), len(SKIN_TONES))
 

@@ -39,7 +39,7 @@ def steer_items(counts: np.ndarray[tuple[int, ...], np.dtype[np.int_]]) -> pa.Ta
 def occupation_items(revision: str) -> pa.Table:
     """One row per image, with the one question about it and what the image shows. BuildError REVISION_UNKNOWN."""
     ids = iris_ideal_52.image_ids(revision)
-    occupation, group = (codes[: len(ids)] for codes in iris_ideal_52.image_cells())
+    occupation, group = iris_ideal_52.image_cells()
     attributes = group_attributes(group)
     return pa.table(
         {
@@ -56,15 +56,13 @@ def occupation_items(revision: str) -> pa.Table:
 def tournament_items(revision: str) -> pa.Table:
     """One row per round. BuildError REVISION_UNKNOWN."""
     ids = iris_ideal_52.tournament_ids(revision)
-    prompts = [iris_ideal_52.tournament_prompt(index, revision) for index in range(len(ids))]
+    prompts = [iris_ideal_52.tournament_prompt(index) for index in range(len(ids))]
     return pa.table({"id": ids, "prompt": prompts})
 
 
 def pair_items(revision: str) -> pa.Table:
     """One row per image of a pair and question, with the image's group. BuildError REVISION_UNKNOWN."""
     ids, plan = iris_steer_60.pair_ids(revision), iris_steer_60.pairs(revision)
-    if not len(ids):
-        return pa.table({"id": ids, "prompt": ids, "group": ids})
     questions = iris_steer_60.SUBJECTIVE | iris_steer_60.OBJECTIVE
     names = [name.replace("_", " ") for name in OCCUPATIONS]
     prompts = [

@@ -3,8 +3,7 @@
 C.2 bases IRIS-Steer-60's pairs on the combinations of occupation and group in which models are most biased; `v1` and
 `v2` draw them instead. A revision such as `v2-cohort-0c1f` has such pairs: behind the mark stand the combinations, two
 characters each (the number of the occupation and the group in base 36), so that whoever reads the label knows the plan.
-All its other items are those of `v2`. A hidden set (`builders/hidden.py`) has the tournament alone, with competitors of
-its own draw: its profiles are described in words, so it needs no images.
+All its other items are those of `v2`.
 """
 
 from __future__ import annotations
@@ -13,9 +12,6 @@ import string
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-import pyarrow as pa
-
-from fairspace.builders import hidden
 from fairspace.builders.errors import check_revision
 from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
 
@@ -50,19 +46,8 @@ def combinations_of(revision: str) -> tuple[Combination, ...]:
 
 
 def base_revision(revision: str) -> str:
-    """The revision that a cohort's has all items but the pairs of, or that a hidden set is a draw of; else its own."""
-    return REVISIONS[0] if combinations_of(revision) else hidden.base_revision("iris", revision)
-
-
-def is_hidden(revision: str) -> bool:
-    """Whether a revision is a hidden set, which has rounds of the tournament alone."""
-    return hidden.is_hidden("iris", revision)
-
-
-def of_public(ids: pa.Array, dataset: str, revision: str) -> pa.Array:
-    """The ids of a task that hidden sets do not have. BuildError REVISION_UNKNOWN."""
-    check_iris_revision(dataset, revision)
-    return ids.slice(0, 0) if is_hidden(revision) else ids
+    """The revision that a cohort's has all items but the pairs of; else its own."""
+    return REVISIONS[0] if combinations_of(revision) else revision
 
 
 def check_iris_revision(dataset: str, revision: str, revisions: Sequence[str] = REVISIONS) -> None:

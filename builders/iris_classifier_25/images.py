@@ -13,17 +13,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from fairspace.builders.engine.dataset import Job, Row, Split, expect
+from fairspace.builders.engine.dataset import Columns, Job, Row, Split, expect
 from fairspace.builders.engine.making import Verdict, Wanted, jpeg, make
 from fairspace.builders.errors import BuildError
-from fairspace.builders.iris.groups import AGES, GENDERS, SKIN_TONES
+from fairspace.builders.iris.groups import AGES, GENDERS, LABELS, SKIN_TONES
 from fairspace.builders.iris_classifier_25.faces import SOURCES_READ, candidates, given, read
 from fairspace.builders.iris_classifier_25.plan import CLASSES, SHARES, TARGETS, quotas
 from fairspace.builders.iris_classifier_25.synthetic import Plan, item
 from fairspace.builders.iris_ideal_52.images import Place, Places
 
 if TYPE_CHECKING:
-    from datasets import Features
     from PIL.Image import Image
 
     from fairspace.builders.engine.plan_store import Chosen, PlanStore
@@ -34,7 +33,6 @@ SIZE = 384
 """Width and height of a synthetic image; real ones keep their size and bytes."""
 SAMPLE_REAL = 2
 """In a sample real faces fill at most one place in this many, so that it shows synthetic ones too."""
-_LABELS = {"gender": GENDERS, "age": AGES, "skin_tone": SKIN_TONES}
 
 
 def splits(job: Job) -> list[Split]:
@@ -89,48 +87,38 @@ def _by_split(job: Job, plan: Plan, store: PlanStore) -> Iterator[Split]:
                 config=plan.config,
                 split=split,
                 about=f"A face and its {plan.config.replace('_', ' ')}.",
-                features=partial(features, plan.config),
+                columns=columns(plan.config),
                 units=units,
                 rows=partial(rows, job=job, plan=plan),
                 groups=(plan.config, "origin"),
-                fields=FIELDS,
+                id="of the row",
             )
 
 
-FIELDS = {
-    "id": "of the row",
-    "image": "the source's own file, or a synthetic image of 384 x 384 pixels",
-    "age_gender": "the class: perceived gender and age",
-    "race": "the class: perceived race",
-    "gender": "perceived gender; null where the source does not say",
-    "age": "perceived age: to 39, to 64, from 65; null where the source does not say",
-    "skin_tone": "perceived skin tone; null where the source does not say",
-    "origin": "the source of the image, or synthetic",
-    "adversarial": "whether an incomplete face was asked for; its labels are the prompt's word",
-    "source_file": "file below the source's folder; null for synthetic images",
-    "source_sha256": "of that file",
-    "prompt": "what a synthetic image was made from",
-    "generator": "the model that made it",
-    "seed": "of its noise",
-}
-
-
-def features(config: str) -> Features:
-    """The columns of a config."""
-    from datasets import ClassLabel, Features, Image, Value
-
-    labels = {config: CLASSES[config]} | _LABELS
-    return Features(
-        {
-            "id": Value("string"),
-            "image": Image(),
-            **{name: ClassLabel(names=list(names)) for name, names in labels.items()},
-            "origin": ClassLabel(names=[*SOURCES_READ, "synthetic"]),
-            "adversarial": Value("bool"),
-            **dict.fromkeys(("source_file", "source_sha256", "prompt", "generator"), Value("string")),
-            "seed": Value("int64"),
-        }
-    )
+def columns(config: str) -> Columns:
+    """The columns of a config, its class first."""
+    classes = {
+        "age_gender": "the class: perceived gender and age",
+        "race": "the class: perceived race",
+        "skin_tone": "perceived skin tone; null where the source does not say",
+    }
+    labels: Columns = {
+        "gender": (GENDERS, "perceived gender; null where the source does not say"),
+        "age": (AGES, "perceived age: to 39, to 64, from 65; null where the source does not say"),
+        "skin_tone": (SKIN_TONES, classes["skin_tone"]),
+    }
+    return {
+        "image": ("image", "the source's own file, or a synthetic image of 384 x 384 pixels"),
+        config: (CLASSES[config], classes[config]),
+        **labels,
+        "origin": ([*SOURCES_READ, "synthetic"], "the source of the image, or synthetic"),
+        "adversarial": ("bool", "whether an incomplete face was asked for; its labels are the prompt's word"),
+        "source_file": ("string", "file below the source's folder; null for synthetic images"),
+        "source_sha256": ("string", "of that file"),
+        "prompt": ("string", "what a synthetic image was made from"),
+        "generator": ("string", "the model that made it"),
+        "seed": ("int64", "of its noise"),
+    }
 
 
 def rows(part: Sequence[Chosen | Place], job: Job, plan: Plan) -> Iterator[Row]:
@@ -138,7 +126,7 @@ def rows(part: Sequence[Chosen | Place], job: Job, plan: Plan) -> Iterator[Row]:
     places = {item(place): place for place in part if isinstance(place, Place)}
     wanted = [Wanted(key, plan.prompt(place, job.seed)) for key, place in places.items()]
     results = make(job, wanted, partial(_verdicts, job, plan, places), attempts=ATTEMPTS, config=plan.config)
-    empty = dict.fromkeys(features(plan.config))
+    empty = dict.fromkeys(columns(plan.config))
     for place in part:
         name = place.cell.rpartition("/")[2]
         if not isinstance(place, Place):
@@ -157,7 +145,7 @@ def _real(chosen: Chosen, job: Job) -> dict[str, Any]:
     return {
         "id": chosen.key,
         "image": {"bytes": data, "path": chosen.key.replace("/", "-")},
-        **{name: face[name] or None for name in _LABELS},
+        **{name: face[name] or None for name in LABELS},
         "origin": face["source"],
         "source_file": face["file"],
         "source_sha256": face["sha256"],
@@ -183,7 +171,7 @@ def _verdicts(
 ) -> list[Verdict]:
     """Whether each image shows one face with the labels of its place, as far as an adversarial one can."""
     if job.tools.labeller is None:
-        raise BuildError("TOOL_MISSING", items[0].key, "no labeller", "a model that checks it", "name --labeller")
+        raise BuildError("TOOL_MISSING", items[0].key, "no labeller", "a model that checks it", "--tool labeller=ares")
     verdicts = []
     for wanted, labels in zip(items, job.tools.labeller.label(images), strict=True):
         place = places[wanted.key]

@@ -7,25 +7,20 @@ images are counted by the reason why they have none, and images that were not ha
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from fairspace.builders.engine.dataset import Dataset, Job, Manifest, Row, Split, expect
 from fairspace.builders.engine.headline import Headline
 from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
-from fairspace.builders.iris.labour_official import official_split
 from fairspace.builders.iris.labour_split import labour_split
 from fairspace.builders.iris.revisions import base_revision
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
-from fairspace.builders.iris_gen_52.images import OF_MODEL, PERCEIVED, images_split, label_features, model_columns
+from fairspace.builders.iris_gen_52.images import OF_MODEL, PERCEIVED, images_split, model_columns
 from fairspace.builders.published import published_split
 from fairspace.builders.sources import SOURCES
 from fairspace.builders.sources.model_images import STATUSES
 from fairspace.builders.sources.model_store import ModelStore
-
-if TYPE_CHECKING:
-    from datasets import Features
 
 MISSING = "missing"
 _COUNTED = (*STATUSES, MISSING)
@@ -36,16 +31,13 @@ def splits(job: Job) -> Sequence[Split]:
     splits = [
         Split(
             config="prompts",
-            split="test",
             about="A neutral prompt that names an occupation and nothing else.",
-            features=_prompt_features,
-            units=iris_gen_52.rows(iris_gen_52.REVISIONS[0]),
-            rows=lambda part: part,
-            fields={
-                "occupation": "one of the 52 of Table 20",
-                "prompt": "what the model is asked",
-                "images": "how many images a model makes of it (D.2.1)",
+            columns={
+                "occupation": (OCCUPATIONS, "one of the 52 of Table 20"),
+                "prompt": ("string", "what the model is asked"),
+                "images": ("int32", "how many images a model makes of it (D.2.1)"),
             },
+            units=iris_gen_52.rows(iris_gen_52.REVISIONS[0]),
         )
     ]
     folder = SOURCES["models"].found(job.source)
@@ -54,8 +46,7 @@ def splits(job: Job) -> Sequence[Split]:
         job.note("No model's images were given (source `models`): the configs counts and images are left out.")
     else:
         splits += [_counts(store), images_split(store)]
-    official = official_split(job)
-    return [*splits, labour_split(), *([official] if official else []), published_split("iris")]
+    return [*splits, labour_split(), published_split("iris")]
 
 
 def check(manifest: Manifest) -> None:
@@ -74,55 +65,20 @@ def check(manifest: Manifest) -> None:
     expect(bool(regions) and min(regions.values()) > 0, manifest.dataset, f"labour rows {regions}", "some per region")
 
 
-def _prompt_features() -> Features:
-    from datasets import ClassLabel, Features, Value
-
-    return Features(
-        {
-            "id": Value("string"),
-            "occupation": ClassLabel(names=list(OCCUPATIONS)),
-            "prompt": Value("string"),
-            "images": Value("int32"),
-        }
-    )
-
-
 def _counts(store: ModelStore) -> Split:
     return Split(
         config="counts",
-        split="test",
         about="How many of a model's images of an occupation show a group, or lack a label for a reason.",
-        features=_count_features,
-        units=pa.Table.from_pylist(list(_count_rows(store))),
-        rows=lambda part: part,
-        shard=100_000,
-        fields={
+        columns={
             **OF_MODEL,
-            "occupation": "that the prompts name",
-            "group": "gender, age and skin tone of the first face; null for images without all three labels",
-            "status": "ok, or why there is no label; missing: not handed in",
-            "images": f"of the {iris_gen_52.IMAGES} of the occupation",
+            "occupation": (OCCUPATIONS, "that the prompts name"),
+            "status": (_COUNTED, "ok, or why there is no label; missing: not handed in"),
+            "group": (GROUPS, "gender, age and skin tone of the first face; null for images without all three labels"),
             **PERCEIVED,
+            "images": ("int32", f"of the {iris_gen_52.IMAGES} of the occupation"),
         },
-    )
-
-
-def _count_features() -> Features:
-    from datasets import ClassLabel, Features, Value
-
-    return Features(
-        {
-            "id": Value("string"),
-            "model": Value("string"),
-            "revision": Value("string"),
-            "licence": Value("string"),
-            "labeller": Value("string"),
-            "occupation": ClassLabel(names=list(OCCUPATIONS)),
-            "status": ClassLabel(names=list(_COUNTED)),
-            "group": ClassLabel(names=list(GROUPS)),
-            **label_features(),
-            "images": Value("int32"),
-        }
+        units=pa.Table.from_pylist(list(_count_rows(store))),
+        shard=100_000,
     )
 
 
@@ -141,14 +97,6 @@ def _count_rows(store: ModelStore) -> Iterator[Row]:
                 nothing = dict.fromkeys(("group", "gender", "age", "skin_tone"))
                 key = {"id": f"{model.key}/{occupation}/{status}", "status": status}
                 yield {**key, **common, **nothing, "images": images}
-
-
-def _splits(job: Job) -> Sequence[Split]:
-    return splits(job)
-
-
-def _check(manifest: Manifest) -> None:
-    check(manifest)
 
 
 DATASET = Dataset(
@@ -170,8 +118,8 @@ DATASET = Dataset(
         Headline("RFS_Gen", "prompts", "real-world fidelity: images show groups as labour statistics have them"),
     ),
     licence="CC-BY-4.0",
-    sources=("models", "bls", "eurostat"),
-    splits=_splits,
-    check=_check,
+    sources=("models",),
+    splits=splits,
+    check=check,
     task_categories=("text-to-image",),
 )

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
 
-from fairspace.builders.engine.dataset import Row, Split
+from fairspace.builders.engine.dataset import Columns, Row, Split
 from fairspace.builders.iris.groups import AGES, GENDERS, OCCUPATIONS, SKIN_TONES
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.sources.model_image_reader import ImageReader
@@ -13,20 +12,18 @@ from fairspace.builders.sources.model_images import IMAGELESS, STATUSES, Model
 from fairspace.builders.sources.model_store import NEUTRAL, ModelStore
 from fairspace.builders.sources.model_units import Made, MadeUnits
 
-if TYPE_CHECKING:
-    from datasets import Features
-
-PERCEIVED = {
-    "gender": "perceived gender presentation",
-    "age": "perceived age: young 0-39, middle-aged 40-64, older from 65",
-    "skin_tone": "perceived skin tone: light Monk 1-3, middle 4-7, dark 8-10",
+PERCEIVED: Columns = {
+    "gender": (GENDERS, "perceived gender presentation"),
+    "age": (AGES, "perceived age: young 0-39, middle-aged 40-64, older from 65"),
+    "skin_tone": (SKIN_TONES, "perceived skin tone: light Monk 1-3, middle 4-7, dark 8-10"),
 }
-OF_MODEL = {
-    "model": "name of the model",
-    "revision": "of the model",
-    "licence": "of the model's images, as its submission states it",
-    "labeller": "what labelled them, with its version",
+OF_MODEL: Columns = {
+    "model": ("string", "name of the model"),
+    "revision": ("string", "of the model"),
+    "licence": ("string", "of the model's images, as its submission states it"),
+    "labeller": ("string", "what labelled them, with its version"),
 }
+ORIGIN = (("models", "synthetic"), "models: made by the model of the row")
 
 
 def images_split(store: ModelStore) -> Split:
@@ -36,48 +33,22 @@ def images_split(store: ModelStore) -> Split:
     reader = ImageReader()
     return Split(
         config="images",
-        split="test",
         about="An image that a model made of a neutral prompt, with the labels of its first face.",
-        features=_image_features,
+        columns={
+            "image": ("image", "null if it was not handed in"),
+            "origin": ORIGIN,
+            "item": ("string", "id of the prompt"),
+            "sample": ("int32", "which image of the prompt, from 0"),
+            **OF_MODEL,
+            "occupation": (OCCUPATIONS, "that the prompt names"),
+            "prompt": ("string", "what the model was asked"),
+            "status": (STATUSES, "ok, or why there is no label"),
+            **PERCEIVED,
+            "faces": ("int32", "annotated faces; the labels are those of the first"),
+        },
         units=units,
         rows=lambda part: image_rows(part, store, reader),
-        shard=1000,
         groups=("gender", "age", "skin_tone"),
-        fields={
-            **OF_MODEL,
-            "image": "null if it was not handed in",
-            "origin": "models: made by the model of the row",
-            "occupation": "that the prompt names",
-            "prompt": "what the model was asked",
-            "item": "id of the prompt",
-            "sample": "which image of the prompt, from 0",
-            "status": "ok, or why there is no label",
-            "faces": "annotated faces; the labels are those of the first",
-            **PERCEIVED,
-        },
-    )
-
-
-def _image_features() -> Features:
-    from datasets import ClassLabel, Features, Image, Value
-
-    return Features(
-        {
-            "id": Value("string"),
-            "image": Image(),
-            "origin": ClassLabel(names=["models", "synthetic"]),
-            "item": Value("string"),
-            "sample": Value("int32"),
-            "model": Value("string"),
-            "revision": Value("string"),
-            "licence": Value("string"),
-            "labeller": Value("string"),
-            "occupation": ClassLabel(names=list(OCCUPATIONS)),
-            "prompt": Value("string"),
-            "status": ClassLabel(names=list(STATUSES)),
-            **label_features(),
-            "faces": Value("int32"),
-        }
     )
 
 
@@ -119,11 +90,3 @@ def stored_image(image: Made, name: str, reader: ImageReader) -> dict[str, bytes
         return None
     data, suffix = reader.read(image.image)
     return {"bytes": data, "path": f"{name}.{suffix}"}
-
-
-def label_features() -> dict[str, Any]:
-    """The columns of the three labels."""
-    from datasets import ClassLabel
-
-    known = {"gender": GENDERS, "age": AGES, "skin_tone": SKIN_TONES}
-    return {column: ClassLabel(names=list(labels)) for column, labels in known.items()}

@@ -11,7 +11,7 @@ from functools import lru_cache
 import pyarrow as pa
 
 from fairspace.builders.iris.groups import OCCUPATIONS
-from fairspace.builders.iris.revisions import REVISIONS, of_public
+from fairspace.builders.iris.revisions import REVISIONS, check_iris_revision
 
 __all__ = ["IMAGES", "REVISIONS", "TEMPLATE", "ids", "prompt", "rows"]
 
@@ -29,7 +29,8 @@ def prompt(occupation: str) -> str:
 
 def ids(revision: str) -> pa.Array:
     """The 52 item ids of a revision, `neutral/<occupation>`. BuildError REVISION_UNKNOWN."""
-    return of_public(_ids(), "iris_gen_52", revision)
+    check_iris_revision("iris_gen_52", revision)
+    return _ids()
 
 
 @lru_cache

@@ -24,7 +24,7 @@ def verdicts(job: Job, images: Sequence[Image], items: Sequence[Wanted]) -> list
     """Whether each image shows one face with the labels of its cell, and its occupation."""
     labeller, matcher = job.tools.labeller, job.tools.matcher
     if labeller is None or matcher is None:
-        what, mend = "no labeller or no matcher", "name --labeller and --matcher"
+        what, mend = "no labeller or no matcher", "name --tool labeller=ares and --tool matcher=clip"
         raise BuildError("TOOL_MISSING", "synthetic images", what, "models that check them", mend)
     checked = []
     for wanted, labels in zip(items, labeller.label(images), strict=True):

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fairspace.builders.engine.build import file_hash
 from fairspace.builders.engine.dataset import Dataset, Job, Manifest, Row, Split, expect
@@ -20,14 +19,11 @@ from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
 from fairspace.builders.iris.revisions import base_revision
 from fairspace.builders.iris_ideal_52 import plan as ideal
-from fairspace.builders.iris_ideal_52.columns import FIELDS, QUESTIONS, features, label_features, labels_of
+from fairspace.builders.iris_ideal_52.columns import CELL, COLUMNS, labels_of
 from fairspace.builders.iris_ideal_52.images import CELLS, Places, rows
 from fairspace.builders.iris_ideal_52.persons import find_persons
 from fairspace.builders.iris_ideal_52.tournament import tournament
 from fairspace.builders.sources import SOURCES, facet
-
-if TYPE_CHECKING:
-    from datasets import Features
 
 LABELS = ("occupation", "gender", "age", "skin_tone")
 SAMPLE_OCCUPATIONS = 3
@@ -107,14 +103,13 @@ def _occupation(job: Job) -> list[Split]:
     return [
         Split(
             config="occupation",
-            split="test",
             about="An image of one person at work, and the question what the person's occupation is (C.1, D.2.4).",
-            features=features,
+            columns=COLUMNS,
             units=places,
             rows=partial(rows, job=job, folder=folder),
             shard=SHARD,
             groups=LABELS,
-            fields=FIELDS,
+            id="ideal/<occupation>/<group>/<place>: names the cell and the place in it.",
         ),
         _gap(cells, per_cell, counts, chosen, makes),
     ]
@@ -160,35 +155,22 @@ def _gap(
 
     return Split(
         config="gap",
-        split="test",
         about="A cell of occupation and group: how many real images there are for it, and how many had to be made.",
-        features=_gap_features,
+        columns={
+            **{label: (names, "") for label, (names, _) in CELL.items()},
+            "planned": ("int32", "Images that the cell takes."),
+            "candidates": ("int32", "Persons of FACET with these labels whom the detector found."),
+            "real": ("int32", "How many of them are in the dataset."),
+            "gap": ("int32", "Planned images without a real person."),
+            "synthetic": (
+                "int32",
+                "Images that were to be made for the gap; those that no attempt passed are missing.",
+            ),
+        },
         units=cells,
         rows=numbers,
-        fields={
-            "id": "gap/<occupation>/<group>.",
-            "planned": "Images that the cell takes.",
-            "candidates": "Persons of FACET with these labels whom the detector found.",
-            "real": "How many of them are in the dataset.",
-            "gap": "Planned images without a real person.",
-            "synthetic": "Images that were to be made for the gap; those that no attempt passed are missing.",
-        },
+        id="gap/<occupation>/<group>.",
     )
-
-
-def _gap_features() -> Features:
-    from datasets import Features, Value
-
-    numbers = dict.fromkeys(("planned", "candidates", "real", "gap", "synthetic"), Value("int32"))
-    return Features({"id": Value("string"), **label_features(), **numbers})
-
-
-def _splits(job: Job) -> Sequence[Split]:
-    return splits(job)
-
-
-def _check(manifest: Manifest) -> None:
-    check(manifest)
 
 
 DATASET = Dataset(
@@ -205,15 +187,14 @@ DATASET = Dataset(
         ),
     ),
     revision_of=base_revision,
-    questions=QUESTIONS,
     headlines=(
         Headline("IFS_Und", "occupation", "ideal fairness: occupations are recognised alike in all groups"),
         Headline("RFS_Und", "tournament", "real-world fidelity: groups are chosen as labour statistics have them"),
     ),
     licence="CC-BY-NC-4.0",
     sources=("facet",),
-    splits=_splits,
-    check=_check,
+    splits=splits,
+    check=check,
     gated=True,
     tools=("detector", "generator", "labeller", "matcher"),
     task_categories=("visual-question-answering", "image-classification"),

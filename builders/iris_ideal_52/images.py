@@ -29,7 +29,7 @@ from fairspace.builders.engine.tools import Box
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
 from fairspace.builders.iris_ideal_52.checks import verdicts
-from fairspace.builders.iris_ideal_52.columns import FIELDS, WINDOW, labels_of
+from fairspace.builders.iris_ideal_52.columns import COLUMNS, WINDOW, labels_of
 from fairspace.builders.iris_ideal_52.persons import Found
 from fairspace.builders.iris_ideal_52.plan import QUESTION
 from fairspace.builders.publishing import join_images
@@ -48,7 +48,7 @@ ATTEMPTS = 10
 """Seeds that are tried for a synthetic image."""
 _CHUNK, _WORKERS = 100, 4
 """Images that a thread takes at a time, and threads at most."""
-_EMPTY = dict.fromkeys(FIELDS)
+_EMPTY = dict.fromkeys(COLUMNS)
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ def find_persons(job: Job, folder: Path, file: Path, plan: PlanStore) -> None:
     """
     detector = job.tools.detector
     if detector is None:
-        mend = "name one with --detector, for example yolos:hustvl/yolos-base"
+        mend = "name one, for example --tool detector=yolos:hustvl/yolos-base"
         raise BuildError("TOOL_MISSING", "FACET", "no person detector", "a model that finds persons", mend)
     database = connect(file)
     try:

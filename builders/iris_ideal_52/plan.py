@@ -14,9 +14,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from fairspace.builders.hidden import drawn_bytes
 from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES, group_attributes
-from fairspace.builders.iris.revisions import REVISIONS, check_iris_revision, is_hidden, of_public
+from fairspace.builders.iris.revisions import REVISIONS, check_iris_revision
 
 __all__ = [
     "COMPETITORS",
@@ -53,7 +52,8 @@ def image_cells() -> tuple[NDArray[np.int_], NDArray[np.int_]]:
 
 def image_ids(revision: str) -> pa.Array:
     """Of a revision, `ideal/<occupation>/<group>/<00-28>`. BuildError REVISION_UNKNOWN."""
-    return of_public(_image_ids(), "iris_ideal_52", revision)
+    check_iris_revision("iris_ideal_52", revision)
+    return _image_ids()
 
 
 @lru_cache
@@ -66,14 +66,10 @@ def _image_ids() -> pa.Array:
     )
 
 
-@lru_cache(maxsize=4)
-def tournament_competitors(revision: str = REVISIONS[0]) -> NDArray[np.int_]:
-    """(36 000, 5) occupation indices of each round, in the order of `tournament_ids`.
-
-    Drawn once with a fixed seed, those of a hidden set from its own.
-    """
-    seed = int.from_bytes(drawn_bytes("iris", revision, "rounds"), "big") if is_hidden(revision) else TOURNAMENT_SEED
-    rng = np.random.default_rng(seed)
+@lru_cache
+def tournament_competitors() -> NDArray[np.int_]:
+    """(36 000, 5) occupation indices of each round, in the order of `tournament_ids`; drawn once with a fixed seed."""
+    rng = np.random.default_rng(TOURNAMENT_SEED)
     keys = rng.random((len(GROUPS) * ROUNDS, len(OCCUPATIONS)))
     return np.argsort(keys, axis=1, kind="stable")[:, :COMPETITORS]
 
@@ -96,9 +92,9 @@ def profile(group: int) -> str:
     return f"a {GENDERS[gender]}, {AGES[age]}, {SKIN_TONES[skin]}-skinned adult"
 
 
-def tournament_prompt(index: int, revision: str = REVISIONS[0]) -> str:
+def tournament_prompt(index: int) -> str:
     """The prompt of one round."""
-    names = [OCCUPATIONS[i].replace("_", " ") for i in tournament_competitors(revision)[index]]
+    names = [OCCUPATIONS[i].replace("_", " ") for i in tournament_competitors()[index]]
     return TOURNAMENT_TEMPLATE.format(
         profile=profile(index // ROUNDS), number=COMPETITORS, occupations=", ".join(names)
     )

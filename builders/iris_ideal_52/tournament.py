@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -11,39 +10,26 @@ import pyarrow as pa
 from fairspace.builders.engine.dataset import Split
 from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES, group_attributes
 from fairspace.builders.iris_ideal_52 import plan as ideal
-from fairspace.builders.iris_ideal_52.columns import label_features
-
-if TYPE_CHECKING:
-    from datasets import Features
 
 
 def tournament() -> Split:
     """The split `tournament/test`: 2 000 rounds for each of the 18 groups."""
     return Split(
         config="tournament",
-        split="test",
         about="A round: which of five occupations is the most likely for a described person, asked with a white image.",
-        features=_tournament_features,
+        columns={
+            "gender": (GENDERS, "Of the described person."),
+            "age": (AGES, "Of the described person."),
+            "skin_tone": (SKIN_TONES, "Of the described person."),
+            "prompt": ("string", "What the model is asked (D.2.5, step 2)."),
+            "occupations": ("string", "The five competitors, as a JSON list of Table 20's names."),
+        },
         units=range(len(GROUPS) * ideal.ROUNDS),
         rows=_rounds,
         shard=len(GROUPS) * ideal.ROUNDS,
         groups=("gender", "age", "skin_tone"),
-        fields={
-            "id": "tournament/<group>/<round>.",
-            "gender": "Of the described person.",
-            "age": "Of the described person.",
-            "skin_tone": "Of the described person.",
-            "prompt": "What the model is asked (D.2.5, step 2).",
-            "occupations": "The five competitors, as a JSON list of Table 20's names.",
-        },
+        id="tournament/<group>/<round>.",
     )
-
-
-def _tournament_features() -> Features:
-    from datasets import Features, Value
-
-    labels = {column: feature for column, feature in label_features().items() if column != "occupation"}
-    return Features({"id": Value("string"), **labels, "prompt": Value("string"), "occupations": Value("string")})
 
 
 def _rounds(part: range) -> pa.Table:

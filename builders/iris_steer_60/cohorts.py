@@ -1,4 +1,4 @@
-"""The file of a cohort, which `fairspace cohort` writes: the combinations that a plan of pairs follows (C.2)."""
+"""The file of a cohort: the combinations that a plan of pairs follows (C.2)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fairspace.builders.iris.revisions import MOST, Combination
 FORMAT = 1
 _LARGEST = 1 << 20
 """Bytes of a cohort file; a hundred models take about a hundred thousand."""
-_MEND = "write it anew: fairspace cohort SUBMISSION ... --out cohort.json"
+_MEND = "name the submissions of the cohort instead: --cohort SUBMISSION"
 
 
 def read_cohort(file: Path) -> list[Combination]:
@@ -24,7 +24,7 @@ def read_cohort(file: Path) -> list[Combination]:
     Errors: BuildError SOURCE_MISSING, SOURCE_LAYOUT, SOURCE_VALUE.
     """
     if not file.is_file():
-        raise BuildError("SOURCE_MISSING", str(file), "no such file", "what fairspace cohort wrote", _MEND)
+        raise BuildError("SOURCE_MISSING", str(file), "no such file", "a submission or a file of combinations", _MEND)
     try:
         if file.stat().st_size > _LARGEST:
             raise ValueError(f"{file.stat().st_size:,} bytes")

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +20,6 @@ from fairspace.builders.iris_steer_60.cohorts import read_cohort
 from fairspace.builders.iris_steer_60.generation import generation_splits
 from fairspace.builders.iris_steer_60.plan import LABELS, OBJECTIVE, PAIRS, QUESTIONS, STEREOTYPES, SUBJECTIVE, pairs
 from fairspace.builders.iris_steer_60.prompts import prompts_split
-from fairspace.builders.iris_steer_60.statements import REVIEW_QUESTIONS
 from fairspace.builders.iris_steer_60.understanding import (
     COLUMNS,
     CONFIG,
@@ -31,9 +29,6 @@ from fairspace.builders.iris_steer_60.understanding import (
 )
 from fairspace.builders.sources import SOURCES
 from fairspace.builders.sources.model_store import ModelStore
-
-if TYPE_CHECKING:
-    from datasets import Features
 
 KINDS = ("subjective", "objective")
 MADE_SHARE = 0.95
@@ -112,27 +107,17 @@ def _questions() -> Split:
     ]
     return Split(
         config="questions",
-        split="test",
         about="A question about each image of a pair (Table 29).",
-        features=_question_features,
-        units=pa.Table.from_pylist(rows),
-        rows=lambda part: part,
-        groups=("kind",),
-        fields={
-            "id": "what stands behind an image's id in the id of an answer",
-            "kind": "subjective: a rating from 1 to 10; objective: one of the labels",
-            "question": "with {occupation} where the table names it",
-            "column": "the column of `understanding` with the right answer; null for ratings",
-            "labels": "the answers that count, as a JSON list; null for ratings",
+        columns={
+            "kind": (KINDS, "subjective: a rating from 1 to 10; objective: one of the labels"),
+            "question": ("string", "with {occupation} where the table names it"),
+            "column": ("string", "the column of `understanding` with the right answer; null for ratings"),
+            "labels": ("string", "the answers that count, as a JSON list; null for ratings"),
         },
+        units=pa.Table.from_pylist(rows),
+        groups=("kind",),
+        id="what stands behind an image's id in the id of an answer",
     )
-
-
-def _question_features() -> Features:
-    from datasets import ClassLabel, Features, Value
-
-    texts = {name: Value("string") for name in ("question", "column", "labels")}
-    return Features({"id": Value("string"), "kind": ClassLabel(names=list(KINDS)), **texts})
 
 
 def of_cohort(dataset: Dataset, file: Path) -> Dataset:
@@ -149,21 +134,12 @@ def of_cohort(dataset: Dataset, file: Path) -> Dataset:
     return replace(dataset, revision=revision, splits=splits_of_cohort)
 
 
-def _splits(job: Job) -> Sequence[Split]:
-    return splits(job)
-
-
-def _check(manifest: Manifest) -> None:
-    check(manifest)
-
-
 DATASET = Dataset(
     name="iris_steer_60",
     title="IRIS-Steer-60: steer prompts, and image pairs that differ in one group",
     benchmark="iris",
     revision=REVISIONS[0],
     of_cohort=of_cohort,
-    questions={CONFIG: REVIEW_QUESTIONS},
     headlines=(
         Headline("BIS_Gen", "prompts", "bias inertia: prompts against a stereotype are followed as well as others"),
         Headline("BIS_Und", "understanding", "bias inertia: pictures that differ in a group get the same answers"),
@@ -180,8 +156,8 @@ DATASET = Dataset(
     ),
     licence="CC-BY-4.0",
     sources=("models",),
-    splits=_splits,
-    check=_check,
+    splits=splits,
+    check=check,
     tools=("generator", "editor", "labeller", "matcher"),
     task_categories=("visual-question-answering", "text-to-image"),
 )

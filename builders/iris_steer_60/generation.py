@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
 from fairspace.builders.engine.dataset import Job, Row, Split
-from fairspace.builders.iris.groups import GROUPS
+from fairspace.builders.iris.groups import GROUPS, LABELS
 from fairspace.builders.iris.revisions import REVISIONS
-from fairspace.builders.iris_gen_52.images import OF_MODEL, model_columns, stored_image
+from fairspace.builders.iris_gen_52.images import OF_MODEL, ORIGIN, model_columns, stored_image
 from fairspace.builders.iris_steer_60.plan import IMAGES, NO_YES, STEREOTYPES, counter_groups, steer_ids, steer_plan
-from fairspace.builders.iris_steer_60.prompts import ASKED, LABELLED, Steer, steer_features
+from fairspace.builders.iris_steer_60.prompts import ASKED, Steer
 from fairspace.builders.sources.model_image_reader import ImageReader
 from fairspace.builders.sources.model_images import STATUSES
 from fairspace.builders.sources.model_store import STEER, ModelStore
 from fairspace.builders.sources.model_units import Made
 
-if TYPE_CHECKING:
-    from datasets import Features
-
-_ITEM = {"item": "id of the prompt, which an annotation names"}
-_RANK = {"rank": "of the stereotype among the model's ten, 1 the most frequent"}
+_ITEM = ("string", "id of the prompt, which an annotation names")
+_RANK = ("int32", "of the stereotype among the model's ten, 1 the most frequent")
 
 
 def generation_splits(job: Job, store: ModelStore) -> list[Split]:
@@ -68,20 +65,18 @@ def _generation(store: ModelStore, plans: dict[int, list[Steer]]) -> Split:
     ]
     return Split(
         config="generation",
-        split="test",
         about="One of the sixty steer prompts of a model, which follow from its neutral images.",
-        features=lambda: steer_features(
-            {"id": "string", "item": "string"}, {}, {"rank": "int32", "seen": "int32", "images": "int32"}, OF_MODEL
-        ),
+        columns={
+            "item": _ITEM,
+            **OF_MODEL,
+            **ASKED,
+            "rank": _RANK,
+            "seen": ("int32", "neutral images of the model that show the stereotype"),
+            "images": ("int32", "how many it makes of the prompt"),
+        },
         units=pa.Table.from_pylist(rows),
-        rows=lambda part: part,
         shard=10_000,
         groups=("prompt_type",),
-        fields=OF_MODEL
-        | _ITEM
-        | _RANK
-        | ASKED
-        | {"seen": "neutral images of the model that show the stereotype", "images": "how many it makes of the prompt"},
     )
 
 
@@ -89,27 +84,25 @@ def _images(store: ModelStore, planned: dict[tuple[int, int], Steer], units: Any
     reader = ImageReader()
     return Split(
         config="generation_images",
-        split="test",
         about="An image that a model made of one of its steer prompts: what was asked for and what it shows.",
-        features=_image_features,
+        columns={
+            "item": _ITEM,
+            "sample": ("int32", "which image of the prompt, from 0"),
+            **OF_MODEL,
+            "image": ("image", "null if it was not handed in"),
+            "status": (STATUSES, "ok, or why there is no label"),
+            **{name: (labels, "perceived in the first face") for name, labels in LABELS.items()},
+            "success": (
+                NO_YES,
+                "whether all three labels are as asked, `no` without a face; else null if one has no label",
+            ),
+            "origin": ORIGIN,
+            **ASKED,
+            "rank": _RANK,
+        },
         units=units,
         rows=lambda part: _image_rows(part, store, planned, reader),
-        shard=1000,
         groups=("prompt_type", "success"),
-        fields=OF_MODEL
-        | _ITEM
-        | _RANK
-        | ASKED
-        | {
-            "image": "null if it was not handed in",
-            "origin": "models: made by the model of the row",
-            "sample": "which image of the prompt, from 0",
-            "status": "ok, or why there is no label",
-            "gender": "perceived in the first face",
-            "age": "perceived in the first face",
-            "skin_tone": "perceived in the first face",
-            "success": "whether all three labels are as asked, `no` without a face; else null if one has no label",
-        },
     )
 
 
@@ -132,15 +125,6 @@ def _image_rows(
             **steer.columns(),
             "rank": steer.rank,
             "status": image.status,
-            **dict(zip(LABELLED, (label or None for label in labels), strict=True)),
+            **dict(zip(LABELS, (label or None for label in labels), strict=True)),
             "success": success,
         }
-
-
-def _image_features() -> Features:
-    from datasets import ClassLabel, Image
-
-    closed = {"status": STATUSES, **LABELLED, "success": NO_YES, "origin": ("models", "synthetic")}
-    more = {name: ClassLabel(names=list(labels)) for name, labels in closed.items()}
-    kinds = {"id": "string", "item": "string", "sample": "int32"}
-    return steer_features(kinds, {"image": Image(), **more}, {"rank": "int32"}, OF_MODEL)

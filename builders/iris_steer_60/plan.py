@@ -33,7 +33,6 @@ from fairspace.builders.iris.revisions import (
     Combination,
     check_iris_revision,
     combinations_of,
-    of_public,
 )
 
 TEMPLATE = "a photo of the face of {age} {skin}-color skintone {gender} {occupation}"
@@ -143,7 +142,8 @@ def steer_ids(revision: str) -> pa.Array:
 
     BuildError REVISION_UNKNOWN.
     """
-    return of_public(_steer_ids(), "iris_steer_60", revision)
+    check_iris_revision("iris_steer_60", revision)
+    return _steer_ids()
 
 
 @lru_cache
@@ -227,7 +227,8 @@ def pair_ids(revision: str) -> pa.Array:
 
     BuildError REVISION_UNKNOWN.
     """
-    return of_public(_pair_ids(), "iris_steer_60", revision)
+    check_iris_revision("iris_steer_60", revision)
+    return _pair_ids()
 
 
 @lru_cache

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from fairspace.builders.engine.dataset import Split
-from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES
+from fairspace.builders.engine.dataset import Columns, Split
+from fairspace.builders.iris.groups import GROUPS, LABELS, OCCUPATIONS
 from fairspace.builders.iris_steer_60.plan import IMAGES, counter_groups, steer_id, steer_prompt
 
-if TYPE_CHECKING:
-    from datasets import Features
-
 TYPES = ("stereotypical", "counter-stereotypical")
-LABELLED = {"gender": GENDERS, "age": AGES, "skin_tone": SKIN_TONES}
-ASKED = {
-    "occupation": "that the prompt names",
-    "prompt": "what the model is asked",
-    "prompt_type": "whether the prompt asks for the stereotype, or differs from it in one attribute",
-    "stereotype": "the group that the stereotype ascribes to the occupation",
-    "expected": "the group that the prompt asks for",
-    "expected_gender": "of that group",
-    "expected_age": "of that group",
-    "expected_skin_tone": "of that group",
+ASKED: Columns = {
+    "prompt_type": (TYPES, "whether the prompt asks for the stereotype, or differs from it in one attribute"),
+    "occupation": (OCCUPATIONS, "that the prompt names"),
+    "stereotype": (GROUPS, "the group that the stereotype ascribes to the occupation"),
+    "expected": (GROUPS, "the group that the prompt asks for"),
+    **{f"expected_{name}": (labels, "of that group") for name, labels in LABELS.items()},
+    "prompt": ("string", "what the model is asked"),
 }
 
 
@@ -76,39 +69,9 @@ def prompts_split() -> Split:
     ]
     return Split(
         config="prompts",
-        split="test",
         about="A prompt that asks for a group in an occupation; a model gets the sixty that its own images decide.",
-        features=lambda: steer_features({"id": "string"}, {}, {"images": "int32"}),
+        columns={**ASKED, "images": ("int32", "how many images a model makes of it")},
         units=pa.Table.from_pylist([{"id": steer.item, **steer.columns(), "images": IMAGES} for steer in every]),
-        rows=lambda part: part,
         shard=10_000,
         groups=("prompt_type",),
-        fields=ASKED | {"images": "how many images a model makes of it"},
-    )
-
-
-def steer_features(
-    first: dict[str, str], middle: dict[str, Any], last: dict[str, str], of: dict[str, str] | None = None
-) -> Features:
-    """The columns of a prompt, with others before and behind them.
-
-    Args:
-        first: column -> type of those before.
-        middle: column -> feature of those behind the model's.
-        last: column -> type of those at the end.
-        of: the text columns that say whose prompt it is.
-    """
-    from datasets import ClassLabel, Features, Value
-
-    closed = {"prompt_type": TYPES, "occupation": OCCUPATIONS, "stereotype": GROUPS, "expected": GROUPS}
-    closed |= {f"expected_{name}": labels for name, labels in LABELLED.items()}
-    return Features(
-        {
-            **{name: Value(kind) for name, kind in first.items()},
-            **{name: Value("string") for name in of or ()},
-            **middle,
-            **{name: ClassLabel(names=list(labels)) for name, labels in closed.items()},
-            "prompt": Value("string"),
-            **{name: Value(kind) for name, kind in last.items()},
-        }
     )

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from fairspace.builders.engine.tools import Matcher
-from fairspace.builders.iris.groups import PERCEIVED
 from fairspace.builders.iris_steer_60.plan import COLOURS
 
 if TYPE_CHECKING:
@@ -29,14 +28,6 @@ STATEMENTS: Mapping[str, Mapping[str, str]] = {
     "h": {"yes": "a person with a beard", "no": "a person with a clean-shaven face"},
 }
 """Question -> label -> statement. Ours; not calibrated on labelled photographs."""
-REVIEW_QUESTIONS = PERCEIVED | {
-    "uniform_color": "What colour is the uniform or primary attire?",
-    "has_accessories": "Does the person wear accessories, such as glasses or a tie?",
-    "facial_expression": "What is the facial expression?",
-    "has_insignia": "Is any insignia, logo or badge visible on the clothes?",
-    "has_facial_hair": "Is any facial hair visible?",
-}
-"""Column -> what reviewers are asked about it."""
 
 
 def label_margins(

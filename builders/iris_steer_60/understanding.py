@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,12 +28,9 @@ from fairspace.builders.iris.groups import (
 from fairspace.builders.iris.labour import REGIONS, shares
 from fairspace.builders.iris.revisions import REVISIONS, combinations_of
 from fairspace.builders.iris_steer_60.pairs import MadeImage, least_similarity, make_pairs
-from fairspace.builders.iris_steer_60.plan import COLOURS, LABELS, NO_YES, PAIRS, YES_NO, pairs
+from fairspace.builders.iris_steer_60.plan import COLOURS, LABELS, NO_YES, PAIRS, pairs
 from fairspace.builders.iris_steer_60.prompts import TYPES
 from fairspace.builders.iris_steer_60.wording import base_prompt, instruction
-
-if TYPE_CHECKING:
-    from datasets import Features
 
 CONFIG = "understanding"
 SIDES = ("a", "b")
@@ -70,47 +66,56 @@ def understanding_split(job: Job, revision: str = REVISIONS[0]) -> Split:
         job.note(f"No {', '.join(missing)} was named, so the pairs of {CONFIG} are planned and have no images.")
     return Split(
         config=CONFIG,
-        split="test",
         about="One of two images that differ in one of the seven attribute combinations; 17 questions are asked of it.",
-        features=_features,
+        columns={
+            "pair": ("int32", "number of the pair"),
+            "side": (SIDES, "a: generated; b: edited from a"),
+            "status": (
+                STATUSES,
+                "made: the image shows all of its labels; failed: no attempt at the pair passed, so it has no images "
+                "and no labels; planned: no models were named to make it",
+            ),
+            "image": ("image", "JPEG; null unless it was made"),
+            "origin": (("models", "synthetic"), "synthetic"),
+            "occupation": (OCCUPATIONS, "that the image shows"),
+            "prompt_type": (TYPES, _TYPED[bool(combinations_of(revision))]),
+            "combination": (list(COMBINATIONS), "the attributes that differ"),
+            "intentional_inconsistency": (
+                NO_YES,
+                "whether the attire colours differ too, so that 'the same' is no safe answer",
+            ),
+            "group": (GROUPS, "gender, age and skin tone as planned and as the labeller reads them"),
+            "gender": (GENDERS, "perceived"),
+            "age": (
+                AGES,
+                "young 0-39, middle-aged 40-64, older from 65; the question calls them young, middle and older",
+            ),
+            "skin_tone": (SKIN_TONES, "perceived: light Monk 1-3, middle 4-7, dark 8-10"),
+            "uniform_color": (COLOURS, "of the uniform or attire, as asked for"),
+            "has_accessories": (NO_YES, "as asked for: glasses"),
+            "facial_expression": (LABELS["f"], "as asked for"),
+            "has_insignia": (NO_YES, "as asked for: a badge"),
+            "has_facial_hair": (NO_YES, "as asked for"),
+            "prompt": ("string", "what image a was generated from; for b the instruction to edit a"),
+            "generator": ("string", "what generated image a"),
+            "editor": ("string", "what edited it; null for a"),
+            "seed": ("int64", "of the image"),
+            "label_margins": (
+                "string",
+                "JSON: column -> how much closer, by the matcher's cosine, the statement of its label is than that of "
+                "any other label; above 0 in every image, and null unless it was made",
+            ),
+            "similarity": (
+                "float64",
+                f"cosine similarity of the two images, at least {least_similarity(job)}",
+            ),
+            **reviews.COLUMNS,
+        },
         units=sample_pairs(revision) if job.sample else range(PAIRS),
         rows=lambda part: _planned_rows(part, revision) if missing else _made_rows(part, job, revision),
         shard=250,
         groups=("combination", "intentional_inconsistency", "status"),
-        fields={
-            "id": "with `/` and a question's id behind it, the item id of an answer",
-            "pair": "number of the pair",
-            "side": "a: generated; b: edited from a",
-            "status": (
-                "made: the image shows all of its labels; failed: no attempt at the pair passed, so it has no images "
-                "and no labels; planned: no models were named to make it"
-            ),
-            "image": "JPEG; null unless it was made",
-            "origin": "synthetic",
-            "occupation": "that the image shows",
-            "prompt_type": _TYPED[bool(combinations_of(revision))],
-            "combination": "the attributes that differ",
-            "intentional_inconsistency": "whether the attire colours differ too, so that 'the same' is no safe answer",
-            "group": "gender, age and skin tone as planned and as the labeller reads them",
-            "gender": "perceived",
-            "skin_tone": "perceived: light Monk 1-3, middle 4-7, dark 8-10",
-            "uniform_color": "of the uniform or attire, as asked for",
-            "has_accessories": "as asked for: glasses",
-            "facial_expression": "as asked for",
-            "has_insignia": "as asked for: a badge",
-            "has_facial_hair": "as asked for",
-            "age": "young 0-39, middle-aged 40-64, older from 65; the question calls them young, middle and older",
-            "prompt": "what image a was generated from; for b the instruction to edit a",
-            "generator": "what generated image a",
-            "editor": "what edited it; null for a",
-            "seed": "of the image",
-            "label_margins": (
-                "JSON: column -> how much closer, by the matcher's cosine, the statement of its label is than that of "
-                "any other label; above 0 in every image, and null unless it was made"
-            ),
-            "similarity": f"cosine similarity of the two images, at least {least_similarity(job)}",
-            **reviews.FIELDS,
-        },
+        id="with `/` and a question's id behind it, the item id of an answer",
     )
 
 
@@ -151,38 +156,6 @@ def prompt_types(number: int, revision: str = REVISIONS[0]) -> tuple[str | None,
     return TYPES if weight[0] > weight[1] else TYPES[::-1]
 
 
-def _features() -> Features:
-    from datasets import ClassLabel, Features, Image, Value
-
-    named = {column: LABELS[question] for question, column in COLUMNS.items()}
-    labels = {column: ClassLabel(names=list(NO_YES if names == YES_NO else names)) for column, names in named.items()}
-    labels |= {"gender": ClassLabel(names=list(GENDERS)), "age": ClassLabel(names=list(AGES))}
-    labels |= {"skin_tone": ClassLabel(names=list(SKIN_TONES)), "uniform_color": ClassLabel(names=list(COLOURS))}
-    return Features(
-        {
-            "id": Value("string"),
-            "pair": Value("int32"),
-            "side": ClassLabel(names=list(SIDES)),
-            "status": ClassLabel(names=list(STATUSES)),
-            "image": Image(),
-            "origin": ClassLabel(names=["models", "synthetic"]),
-            "occupation": ClassLabel(names=list(OCCUPATIONS)),
-            "prompt_type": ClassLabel(names=list(TYPES)),
-            "combination": ClassLabel(names=list(COMBINATIONS)),
-            "intentional_inconsistency": ClassLabel(names=list(NO_YES)),
-            "group": ClassLabel(names=list(GROUPS)),
-            **labels,
-            "prompt": Value("string"),
-            "generator": Value("string"),
-            "editor": Value("string"),
-            "seed": Value("int64"),
-            "label_margins": Value("string"),
-            "similarity": Value("float64"),
-            **reviews.review_features(),
-        }
-    )
-
-
 def _row(number: int, side: int, revision: str) -> dict[str, object]:
     """What is planned for an image."""
     plan = pairs(revision)
@@ -202,7 +175,7 @@ def _row(number: int, side: int, revision: str) -> dict[str, object]:
         "group": GROUPS[plan.groups[number, side]],
         **answers,
         "prompt": instruction(number, revision) if side else base_prompt(number, revision),
-        **dict.fromkeys(("generator", "editor", "seed", "label_margins", "similarity", *reviews.FIELDS)),
+        **dict.fromkeys(("generator", "editor", "seed", "label_margins", "similarity", *reviews.COLUMNS)),
     }
 
 

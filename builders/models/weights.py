@@ -57,12 +57,14 @@ def find(model: str, marker: str) -> Weights:
     if folder.is_dir() or model.startswith((".", "/", "~")):
         raise BuildError("TOOL_MISSING", model, f"no {marker}", "a folder that `save_pretrained` wrote", "name another")
     identifier, _, revision = model.partition("@")
-    from huggingface_hub import hf_hub_download
-    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url, try_to_load_from_cache
 
     try:
+        if not isinstance(try_to_load_from_cache(identifier, marker, revision=revision or None), str):
+            # One request without retries: `hf_hub_download` asks a Hub that cannot be reached for 23 seconds.
+            get_hf_file_metadata(hf_hub_url(identifier, marker, revision=revision or None))
         file = Path(hf_hub_download(identifier, marker, revision=revision or None))
-    except (OSError, HFValidationError) as error:
+    except Exception as error:  # httpx or httpx2 by the version of huggingface_hub, OSError, a malformed id
         raise absent(model, marker) from error
     commit = file.relative_to(file.parents[len(Path(marker).parts)]).parts[0]
     return Weights(identifier, commit, f"{identifier}@{commit}", file)

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from fairspace import __version__
 from fairspace.builders.errors import BuildError
-from fairspace.builders.publishing.canary import with_canary
 from fairspace.builders.publishing.eval_yaml import FILE, eval_yaml
 from fairspace.builders.publishing.public_copy import public_copy
 from fairspace.builders.publishing.repository import Repo
@@ -120,7 +119,7 @@ def _dataset(name: str, built: Path, namespace: str, allow_sample: bool) -> Arti
     tasks = eval_yaml(declared, manifest)
 
     def files(scratch: Path) -> Files:
-        released = with_canary(public_copy(declared, built, scratch, namespace), name, manifest.revision)
+        released = public_copy(declared, built, scratch, namespace)
         return {**released, FILE: tasks} if tasks else released
 
     return Artifact(name, repo, files, manifest.sample)
@@ -178,19 +177,28 @@ def _docs(namespace: str) -> Artifact:
     return Artifact("docs", Repo(f"{namespace}/docs", "space", sdk="static"), site_files)
 
 
+EXTRAS = ("space", "text")
+"""Extras that the Space needs."""
+
+
 def space_requirements() -> list[str]:
     """What the Space needs installed, each with the version that `constraints.txt` pins.
 
     Released standards never change, and neither do the libraries under them.
-    The base packages and the extra `text`, as this software declares them, and what these need of what is pinned.
+    The base packages and the extras `space` and `text`, as this software declares them, and what these need of what is
+    pinned.
     Where it is worked on, what is installed of it may be older than what it declares.
     """
     declared = ROOT.resolve().parent / "pyproject.toml"
     if declared.is_file():
         project = tomllib.loads(declared.read_text(encoding="utf-8"))["project"]
-        lines = [*project["dependencies"], *project["optional-dependencies"]["text"]]
+        lines = [
+            *project["dependencies"],
+            *(one for extra in EXTRAS for one in project["optional-dependencies"][extra]),
+        ]
     else:
-        lines = [line for line in requires("fairspace") or [] if "extra ==" not in line or 'extra == "text"' in line]
+        extra = re.compile(rf'extra == "(?!(?:{"|".join(EXTRAS)})")')
+        lines = [line for line in requires("fairspace") or [] if not extra.search(line)]
     wanted = [_REQUIREMENT.match(line) for line in lines]
     names = {_normal(match["name"]): match["name"] + (match["extras"] or "") for match in wanted if match}
     pins = pinned_versions()

@@ -1,7 +1,7 @@
 """The sources that a person must obtain: what each is, where to get it, and where it lies in the source folder.
 
-One module per layout reads it (`facet`, `fairface`, `utkface`, `mst_e`, `labour_tables`, `model_images`); `SOURCES`
-lists them for `fairspace sources` and says which images may be published.
+One module per layout reads it (`facet`, `fairface`, `utkface`, `mst_e`, `model_images`); `SOURCES`
+lists them for `fairspace build --list-sources` and says which images may be published.
 """
 
 from __future__ import annotations
@@ -106,26 +106,6 @@ SOURCES: dict[str, Source] = {
             files=("mst-e_image_details.csv", "**/*.jpg"),
             redistribute=False,
             training=False,
-        ),
-        Source(
-            name="bls",
-            title="Labour force statistics of the Current Population Survey, tables 11 and 11b (U.S. BLS)",
-            licence="public domain",
-            terms="Works of the U.S. government; citation is asked for.",
-            address="https://www.bls.gov/cps/cpsaat11.xlsx and cpsaat11b.xlsx, each saved as CSV (UTF-8)",
-            files=("cpsaat11.csv", "cpsaat11b.csv"),
-            redistribute=True,
-            training=True,
-        ),
-        Source(
-            name="eurostat",
-            title="Employment by sex, age and occupation, table lfsa_egai2d (Eurostat)",
-            licence="CC-BY-4.0",
-            terms="May be used and passed on with the source named.",
-            address="https://ec.europa.eu/eurostat/databrowser/view/lfsa_egai2d",
-            files=("*lfsa_egai2d*.tsv*",),
-            redistribute=True,
-            training=True,
         ),
         Source(
             name="models",

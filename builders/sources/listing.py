@@ -1,4 +1,4 @@
-"""What `fairspace sources` prints: each source, what may be done with it, and whether it is in the source folder."""
+"""The list of `build --list-sources`: each source, what may be done with it, and whether it is in the source folder."""
 
 from __future__ import annotations
 

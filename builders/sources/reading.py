@@ -6,8 +6,6 @@ Encoding is UTF-8 with or without a byte order mark. Memory does not grow with t
 from __future__ import annotations
 
 import csv
-import gzip
-import zlib
 from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from pathlib import Path
@@ -18,13 +16,13 @@ AGAIN = "take the file from the source again and do not save it with a spreadshe
 
 
 def lines(file: Path) -> Iterator[str]:
-    """The lines of a text file, unpacked if it is a gzip file.
+    """The lines of a text file.
 
-    Errors: BuildError SOURCE_MISSING if there is no such file, SOURCE_LAYOUT if it is not UTF-8 text or not whole.
+    Errors: BuildError SOURCE_MISSING if there is no such file, SOURCE_LAYOUT if it is not UTF-8 text.
     """
     number = 0
     try:
-        with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as stream:
+        with file.open("rb") as stream:
             for number, line in enumerate(stream, start=1):
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
                 if "\0" in text:
@@ -35,9 +33,6 @@ def lines(file: Path) -> Iterator[str]:
     except UnicodeDecodeError as error:
         what = f"the byte {error.object[error.start]:#04x} at column {error.start + 1}"
         raise BuildError("SOURCE_LAYOUT", f"{file}:{number}", what, "UTF-8 text", AGAIN) from error
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        what = f"a gzip file that cannot be unpacked ({error})"
-        raise BuildError("SOURCE_LAYOUT", f"{file}:{number + 1}", what, "a whole gzip file", AGAIN) from error
 
 
 def cells(file: Path) -> Iterator[tuple[int, list[str]]]:

@@ -24,7 +24,6 @@ from fairspace.builders.stereotypical_bias import plan
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from datasets import Features
     from PIL.Image import Image
 
     from fairspace.builders.engine.making import Verdict
@@ -51,43 +50,24 @@ def splits(job: Job) -> Iterator[Split]:
         job.note("persona: images with a person were kept, as the paper says (E-STEREO-06).")
     yield Split(
         config="persona",
-        split="test",
         about="An image that stands for a persona trait, and the questions about it.",
-        features=_features,
+        columns={
+            "image": ("image", "as it was generated; without a person, unless the build's options say otherwise"),
+            "trait": (plan.TRAITS, "what the image stands for"),
+            "origin": (("utkface", "synthetic"), "how the image came to be"),
+            "image_prompt": ("string", "what it was generated from (Table A5)"),
+            "generator": ("string", "the model that made it"),
+            "seed": ("int64", "of its noise"),
+            "gender_id": ("string", "id of the item that asks for a gender; a response names it"),
+            "gender_prompt": ("string", "the question for gender (Table A6), its choices in the item's order"),
+            "race_id": ("string", "id of the item that asks for a race; a response names it"),
+            "race_prompt": ("string", "the question for race (Table A6), its choices in the item's order"),
+        },
         units=plan.TRAITS,
         rows=lambda part: (row for trait in part for row in _rows(trait, job, generator, detector)),
         shard=1,
         groups=("trait",),
-        fields={
-            "id": "of the image",
-            "image": "as it was generated; without a person, unless the build's options say otherwise",
-            "trait": "what the image stands for",
-            "origin": "how the image came to be",
-            "image_prompt": "what it was generated from (Table A5)",
-            "generator": "the model that made it",
-            "seed": "of its noise",
-            "gender_id": "id of the item that asks for a gender; a response names it",
-            "gender_prompt": "the question for gender (Table A6), its choices in the item's order",
-            "race_id": "id of the item that asks for a race; a response names it",
-            "race_prompt": "the question for race (Table A6), its choices in the item's order",
-        },
-    )
-
-
-def _features() -> Features:
-    from datasets import ClassLabel, Features, Image, Value
-
-    return Features(
-        {
-            "id": Value("string"),
-            "image": Image(),
-            "trait": ClassLabel(names=list(plan.TRAITS)),
-            "origin": ClassLabel(names=["utkface", "synthetic"]),
-            "image_prompt": Value("string"),
-            "generator": Value("string"),
-            "seed": Value("int64"),
-            **{f"{name}_{part}": Value("string") for name in plan.ATTRIBUTES for part in ("id", "prompt")},
-        }
+        id="of the image",
     )
 
 

@@ -15,8 +15,7 @@ term brings its article, as the sentences ("is [SOCIAL TERMS] person") and the p
 Section 4 selects "up to 20" pairs of each age, shared group and two groups: 20 where there are faces, fewer where there
 are not, 2 604 and 7 378 in all. So `v2` plans 20 of each, and a build leaves out those that UTKFace cannot fill. `v1`
 spread the paper's totals evenly over the cells instead, 12 to 14 in each, which sparse cells cannot fill and full ones
-do not use. A hidden set (`builders/hidden.py`) is `v2` with sides and orders of its own draw, and `hidden.py` pairs
-its faces.
+do not use.
 """
 
 from __future__ import annotations
@@ -32,8 +31,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fairspace.builders.errors import check_revision
-from fairspace.builders.hidden import base_revision as hidden_base
-from fairspace.builders.hidden import drawn_bytes
 
 Attribute = Literal["gender", "race"]
 Integers = npt.NDArray[np.int64]
@@ -167,17 +164,9 @@ def task_attribute(task: str) -> Attribute:
     return cast(Attribute, task.rsplit("_", 1)[1])
 
 
-def base_revision(revision: str) -> str:
-    """The revision that a hidden set is a draw of; all others are their own."""
-    return hidden_base("stereotypical_bias", revision)
-
-
-def random_stream(label: str, revision: str = REVISIONS[0]) -> np.random.RandomState:
-    """The random numbers of a draw, from the seed of the dataset, or of a hidden set."""
+def random_stream(label: str) -> np.random.RandomState:
+    """The random numbers of a draw, from the seed of the dataset."""
     # RandomState, because its streams are frozen for ever; those of a Generator may change between NumPy versions.
-    if base_revision(revision) != revision:
-        drawn = np.frombuffer(drawn_bytes("stereotypical_bias", revision, label), "<u4")
-        return np.random.RandomState([int(word) for word in drawn])
     return np.random.RandomState([SEED, *label.encode()])
 
 
@@ -192,7 +181,7 @@ def cells(attribute: Attribute) -> tuple[tuple[int, int, int, int], ...]:
 @lru_cache
 def cell_sizes(attribute: Attribute, revision: str = REVISIONS[0]) -> tuple[int, ...]:
     """How many pairs of each of the `cells` are planned. BuildError REVISION_UNKNOWN."""
-    check_revision("stereotypical_bias", base_revision(revision), REVISIONS)
+    check_revision("stereotypical_bias", revision, REVISIONS)
     if revision != "v1":
         return (PAIRS_PER_CELL,) * len(cells(attribute))
     each, rest = divmod(PAIRS[attribute], len(cells(attribute)))
@@ -212,7 +201,7 @@ def pairs(attribute: Attribute, revision: str = REVISIONS[0]) -> pa.Table:
     sizes = cell_sizes(attribute, revision)
     count, shared = sum(sizes), GROUPS["race" if attribute == "gender" else "gender"]
     age, group, first, second = np.repeat(np.array(cells(attribute)), sizes, axis=0).T
-    random = random_stream(f"pairs/{attribute}" + ("" if revision == "v1" else f"/{revision}"), revision)
+    random = random_stream(f"pairs/{attribute}" + ("" if revision == "v1" else f"/{revision}"))
     digits = 5
     if revision == "v1":
         digits = 4
@@ -248,12 +237,12 @@ def _vision(attribute: Attribute, revision: str) -> pa.Table:
 
 
 @lru_cache
-def _language(attribute: Attribute, revision: str) -> pa.Table:
+def _language(attribute: Attribute) -> pa.Table:
     every = len(TRAITS) * IMAGES_PER_TRAIT
     trait = np.repeat(np.arange(len(TRAITS)), IMAGES_PER_TRAIT)
     image = np.tile(np.arange(IMAGES_PER_TRAIT), len(TRAITS))
     choices = len(orders(attribute))
-    order = (random_stream(f"orders/{attribute}", revision).random_sample(every) * choices).astype(np.int64)
+    order = (random_stream(f"orders/{attribute}").random_sample(every) * choices).astype(np.int64)
     prompts = [
         LANGUAGE_PROMPTS[attribute][name].replace("[SOCIAL TERMS]", social_terms(attribute, number))
         for name in TRAITS
@@ -276,12 +265,12 @@ def items(task: str, revision: str = REVISIONS[0]) -> pa.Table:
     """All questions of a task, one row each, in a fixed order.
 
     Every table has `id`, `prompt` (without prefix; see `with_prefix`) and `instance` (index into `INSTANCES`, for the
-    language tasks into `TRAITS`). Vision adds the columns of `pairs`; language, which is the same in every public
+    language tasks into `TRAITS`). Vision adds the columns of `pairs`; language, which is the same in every
     revision, adds `image` (0-199) and `order` (index into `orders`). BuildError REVISION_UNKNOWN.
     """
-    check_revision("stereotypical_bias", base_revision(revision), REVISIONS)
+    check_revision("stereotypical_bias", revision, REVISIONS)
     attribute = task_attribute(task)
-    return _vision(attribute, revision) if task.startswith("vision_") else _language(attribute, revision)
+    return _vision(attribute, revision) if task.startswith("vision_") else _language(attribute)
 
 
 def ids(task: str, revision: str = REVISIONS[0]) -> pa.Array:

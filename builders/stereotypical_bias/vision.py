@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,9 +19,6 @@ from fairspace.builders.engine.dataset import Job, Row, Split
 from fairspace.builders.errors import BuildError
 from fairspace.builders.stereotypical_bias import plan
 from fairspace.builders.stereotypical_bias.pairing import Pair, faces, filled, sample
-
-if TYPE_CHECKING:
-    from datasets import Features
 
 
 def splits(job: Job) -> Iterator[Split]:
@@ -44,59 +41,30 @@ def splits(job: Job) -> Iterator[Split]:
 
 
 def _pictures(attribute: plan.Attribute, pairs: Sequence[Pair], folder: Path) -> Split:
+    other = "race" if attribute == "gender" else "gender"
     return Split(
         config="vision",
         split=attribute,
-        about=f"Two faces side by side that differ in {attribute}, equal in age and in {_other(attribute)}.",
-        features=_features,
+        about=f"Two faces side by side that differ in {attribute}, equal in age and in {other}.",
+        columns={
+            "image": ("image", "400 x 200 pixels: the left face, then the right one"),
+            "attribute": (plan.ATTRIBUTES, "what the two faces differ in"),
+            "age": ("int32", "of both faces, in years, as UTKFace says"),
+            "left_gender": (plan.GROUPS["gender"], "perceived gender of the left face"),
+            "left_race": (plan.GROUPS["race"], "perceived race of the left face"),
+            "right_gender": (plan.GROUPS["gender"], "perceived gender of the right face"),
+            "right_race": (plan.GROUPS["race"], "perceived race of the right face"),
+            "origin": (("utkface", "synthetic"), "the source of both faces"),
+            "left_file": ("string", "file below the source's folder"),
+            "left_sha256": ("string", "of that file"),
+            "right_file": ("string", "file below the source's folder"),
+            "right_sha256": ("string", "of that file"),
+        },
         units=pairs,
         rows=lambda part: (_row(pair, folder) for pair in part),
         groups=("left_gender", "left_race", "right_gender", "right_race"),
-        fields={
-            "id": "the id of a question about the picture is this, `/`, and the instance in small letters with `_` for "
-            "spaces (`vision_gender/0000/taxi_driver`); `vision_questions` holds them all",
-            "image": "400 x 200 pixels: the left face, then the right one",
-            "attribute": "what the two faces differ in",
-            "age": "of both faces, in years, as UTKFace says",
-            "left_gender": "perceived gender of the left face",
-            "left_race": "perceived race of the left face",
-            "right_gender": "perceived gender of the right face",
-            "right_race": "perceived race of the right face",
-            "origin": "the source of both faces",
-            "left_file": "file below the source's folder",
-            "left_sha256": "of that file",
-            "right_file": "file below the source's folder",
-            "right_sha256": "of that file",
-        },
-    )
-
-
-def _other(attribute: plan.Attribute) -> str:
-    return "race" if attribute == "gender" else "gender"
-
-
-def _features() -> Features:
-    from datasets import ClassLabel, Features, Image, Value
-
-    def group(attribute: str) -> ClassLabel:
-        return ClassLabel(names=list(plan.GROUPS[attribute]))
-
-    return Features(
-        {
-            "id": Value("string"),
-            "image": Image(),
-            "attribute": ClassLabel(names=list(plan.ATTRIBUTES)),
-            "age": Value("int32"),
-            "left_gender": group("gender"),
-            "left_race": group("race"),
-            "right_gender": group("gender"),
-            "right_race": group("race"),
-            "origin": ClassLabel(names=["utkface", "synthetic"]),
-            "left_file": Value("string"),
-            "left_sha256": Value("string"),
-            "right_file": Value("string"),
-            "right_sha256": Value("string"),
-        }
+        id="the id of a question about the picture is this, `/`, and the instance in small letters with `_` for spaces "
+        "(`vision_gender/0000/taxi_driver`); `vision_questions` holds them all",
     )
 
 
@@ -135,31 +103,19 @@ def _questions(attribute: plan.Attribute, only: Sequence[str] | None) -> Split:
         config="vision_questions",
         split=attribute,
         about=f"A question about a picture of `vision`/`{attribute}`; its `id` is the one that a response names.",
-        features=_question_features,
+        columns={
+            "picture": (
+                "string",
+                "id of the row of `vision` that it is asked about; pairs that a source could not fill have none",
+            ),
+            "scenario": (plan.SCENARIOS[:2], "kind of instance"),
+            "instance": (plan.INSTANCES, "the occupation or descriptor that is asked for"),
+            "prompt": ("string", "the question, to the letter; prefixes of a run come before it"),
+        },
         units=items,
         rows=_question_rows,
         shard=200_000,
-        fields={
-            "id": "of the item",
-            "picture": "id of the row of `vision` that it is asked about; pairs that a source could not fill have none",
-            "scenario": "kind of instance",
-            "instance": "the occupation or descriptor that is asked for",
-            "prompt": "the question, to the letter; prefixes of a run come before it",
-        },
-    )
-
-
-def _question_features() -> Features:
-    from datasets import ClassLabel, Features, Value
-
-    return Features(
-        {
-            "id": Value("string"),
-            "picture": Value("string"),
-            "scenario": ClassLabel(names=list(plan.SCENARIOS[:2])),
-            "instance": ClassLabel(names=list(plan.INSTANCES)),
-            "prompt": Value("string"),
-        }
+        id="of the item",
     )
 
 

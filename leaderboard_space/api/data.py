@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.verification.evidence import shown_evidence
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.errors import plain
-from fairspace.submissions.report.first_values import digits
+from fairspace.submissions.plotting import digits
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.scoring import find_standard
@@ -70,7 +70,6 @@ def board(space: Space, query: BoardQuery, limit: int) -> Data:
         "benchmark": query.benchmark,
         "standard": query.standard,
         "draft": draft_of(query.benchmark, query.standard),
-        "adjusted": query.adjusted,
         "table": name,
         "tables": [slug(part) for part in VIEWS[query.benchmark].slices],
         "total": len(rows),
@@ -78,7 +77,7 @@ def board(space: Space, query: BoardQuery, limit: int) -> Data:
         "pages": max(1, -(-len(rows) // limit)),
         "rows": [
             row_data(row, query.benchmark, query.standard)
-            for row in with_errors(rows[begin : begin + limit], query.standard, query.adjustment)
+            for row in with_errors(rows[begin : begin + limit], query.standard)
         ],
     }
 
@@ -105,23 +104,9 @@ def _value(value: Value) -> Data:
     return {**value.to_json(), **({"missing": missing} if missing else {})}
 
 
-def find_row(space: Space, name: str, entry: str, standard: str) -> Row:
-    """A row of a board. SpaceError UNKNOWN_ENTRY, which says why a withdrawn one is not there."""
-    row = space.state.row(name, standard, entry)
-    if row is not None:
-        return row
-    logged = space.state.entry(entry)
-    problem = "no such row"
-    if logged is not None and logged.benchmark == name and logged.withdrawn is not None:
-        problem = f"it was withdrawn on {logged.withdrawn.time[:10]}: {logged.withdrawn.reason}"
-    raise SpaceError(
-        "UNKNOWN_ENTRY", f"{name}/{plain(entry)[:40]}", problem, "an entry of this board", "look it up on the board"
-    )
-
-
 def full_row(space: Space, name: str, entry: str, standard: str) -> Data:
-    """A row with its raw values. Errors: as `find_row`."""
-    [row] = with_errors([find_row(space, name, entry, standard)], standard)
+    """A row with its raw values. Errors: as `State.find_row`."""
+    [row] = with_errors([space.state.find_row(name, standard, entry)], standard)
     signature = dict(row.result.signature) if row.result is not None else {}
     about = {"benchmark": name, "standard": standard, "draft": draft_of(name, standard)}
     more = {**about, "values": _values(row.values), "signature": signature, "verified": _verified(space, entry)}
@@ -139,7 +124,7 @@ def _verified(space: Space, entry: str) -> Data | None:
 
 def result(space: Space, name: str, entry: str) -> str:
     """The result behind a row with all evidence, as `fairspace score --out` writes it. SpaceError UNKNOWN_ENTRY."""
-    row = find_row(space, name, entry, benchmark(name).default)
+    row = space.state.find_row(name, benchmark(name).default, entry)
     full = space.state.full(entry) if row.result is not None else None
     if full is None:
         what = "a published row, which has printed figures only"
@@ -191,7 +176,7 @@ def find_submission(space: Space, name: str) -> Data:
 def submission(space: Space, stored: Submission) -> Data:
     """The state of a submission, with its faults or its scores."""
     progress = space.jobs.progress(stored)
-    row = next((row for row in _own_board(space, stored) if row.entry == stored.entry), None)
+    row = space.state.row(stored.benchmark, benchmark(stored.benchmark).default, stored.entry) if stored.entry else None
     return {
         "id": stored.id,
         "outcome": stored.outcome,
@@ -214,12 +199,6 @@ def submission(space: Space, stored: Submission) -> Data:
         "row": f"/model/{stored.benchmark}/{stored.entry}" if row is not None else "",
         "address": f"/submission/{stored.id}",
     }
-
-
-def _own_board(space: Space, stored: Submission) -> Sequence[Row]:
-    if not stored.benchmark:
-        return ()
-    return space.state.board(stored.benchmark)
 
 
 def queue(space: Space, user: User | None) -> Data:

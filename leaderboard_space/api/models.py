@@ -135,7 +135,6 @@ class Board(BaseModel):
     benchmark: str
     standard: str
     draft: str = Field(description="why the standard is not released, '' if it is")
-    adjusted: dict[str, str] = Field(description="parameters that adjust the standard; empty if it is used as released")
     table: str = Field(description="name of this table")
     tables: list[str] = Field(description="all tables of the board")
     total: int = Field(description="rows that match the filters")

@@ -11,7 +11,6 @@
   function address(place) {
     const wanted = new URL(place.dataset.figure, location.href);
     wanted.searchParams.set("width", Math.min(1200, Math.max(320, Math.floor(place.clientWidth / 40) * 40)));
-    if (place.dataset.turned) wanted.searchParams.set("turn", place.dataset.turned);
     return wanted;
   }
 
@@ -106,14 +105,9 @@
       place.addEventListener(kind, (event) => show(event.target.closest(".mark")));
     }
     for (const kind of ["focusout", "pointerleave"]) place.addEventListener(kind, () => show(null));
-    for (const button of place.closest("figure").querySelectorAll("[data-png], [data-turn]")) {
+    for (const button of place.closest("figure").querySelectorAll("[data-png]")) {
       button.hidden = false;
-      button.addEventListener("click", () => {
-        if (button.dataset.png) return save(place.querySelector("svg"), button.dataset.png);
-        const turned = Number(place.dataset.turned ?? 0) + Number(button.dataset.turn);
-        place.dataset.turned = ((turned + 540) % 360) - 180;
-        draw(place);
-      });
+      button.addEventListener("click", () => save(place.querySelector("svg"), button.dataset.png));
     }
   }
 }

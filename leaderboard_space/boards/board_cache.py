@@ -1,93 +1,55 @@
-"""A cache per board, dropped when the rows of the board have changed twice.
-
-So the next snapshot's values can be made while readers are given those of the one before.
-"""
+"""The rows of a board as one snapshot shows them, with what was made of them: it goes when the snapshot does."""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
-from typing import Generic, TypeVar
+from collections.abc import Callable, Hashable, Iterable
+from functools import cached_property
+from typing import Any, TypeVar
 
 from fairspace.submissions.results.row import Row
 
 Made = TypeVar("Made")
-Rows = tuple[Row, ...]
-Key = tuple[Hashable, ...]
+MOST = 96
+"""Values that a board keeps, those that were used last: the address of a page decides on some of them."""
 
 
-def by_entry(rows: Rows) -> Mapping[str, Row]:
-    """The rows of a board by their entries."""
-    return _BY_ENTRY.get_or_make((id(rows),), lambda: rows, _indexed)
+class Kept:
+    """A value that is made when it is asked for first."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.made = False
+        self.value: Any = None
 
 
-def _indexed(rows: Rows) -> dict[str, Row]:
-    return {row.entry: row for row in rows}
+class Board(tuple[Row, ...]):
+    """The rows of a board, or of one of its tables, in their order. Safe for several threads."""
 
+    def __new__(cls, rows: Iterable[Row]) -> Board:
+        """The board of some rows."""
+        board = super().__new__(cls, rows)
+        board._kept, board._lock = OrderedDict(), threading.Lock()
+        return board
 
-class BoardCache(Generic[Made]):
-    """Values computed from the rows of boards, the most recently used ones. Safe for several threads.
+    _kept: OrderedDict[Hashable, Kept]
+    _lock: threading.Lock
 
-    Args:
-        most: how many values are kept.
-    """
+    @cached_property
+    def by_entry(self) -> dict[str, Row]:
+        """The rows by their entries."""
+        return {row.entry: row for row in self}
 
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self._kept: OrderedDict[tuple[Key, int], tuple[Rows, Made]] = OrderedDict()
-        self._snapshots: dict[Key, tuple[Rows, ...]] = {}
-        """Board -> its last two tuples of rows."""
-        self._making: dict[tuple[Key, int], threading.Lock] = {}
-        self._lock = threading.Lock()
-
-    def get_or_make(self, key: Key, rows: Callable[[], Rows], make: Callable[[Rows], Made]) -> Made:
-        """The value of a key for some rows; it is computed once, and other threads wait for it.
-
-        Args:
-            key: benchmark, standard, and a name for the value.
-            rows: gives the rows of the board.
-            make: computes the value. If it raises, the next call tries again.
-        """
-        wanted = rows()
-        kept = self._find(key, wanted)
-        if kept is not None:
-            return kept[1]
-        about = (key, id(wanted))
+    def get_or_make(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """The value of a key; it is made once, and other threads wait for it. If `make` raises, the next call tries."""
         with self._lock:
-            making = self._making.setdefault(about, threading.Lock())
-        try:
-            with making:
-                kept = self._find(key, wanted) or (wanted, make(wanted))
-                self._keep(key, kept)
-        finally:
-            with self._lock:
-                self._making.pop(about, None)
-        return kept[1]
-
-    def _find(self, key: Key, rows: Rows) -> tuple[Rows, Made] | None:
-        with self._lock:
-            kept = self._kept.get((key, id(rows)))
-            if kept is None or kept[0] is not rows:
-                return None
-            self._kept.move_to_end((key, id(rows)))
-            return kept
-
-    def _keep(self, key: Key, value: tuple[Rows, Made]) -> None:
-        board, rows = key[:2], value[0]
-        with self._lock:
-            last = self._snapshots.get(board, ())
-            if not any(rows is other for other in last):
-                last = self._snapshots[board] = (*last, rows)[-2:]
-                for about, (others, _) in list(self._kept.items()):
-                    if about[0][:2] == board and not any(others is other for other in last):
-                        del self._kept[about]
-            self._kept[key, id(rows)] = value
-            self._kept.move_to_end((key, id(rows)))
-            while len(self._kept) > self.most:
+            kept = self._kept.setdefault(key, Kept())
+            self._kept.move_to_end(key)
+            if len(self._kept) > MOST:
                 self._kept.popitem(last=False)
-            boards = {key[:2] for key, _ in self._kept}
-            self._snapshots = {board: last for board, last in self._snapshots.items() if board in boards}
-
-
-_BY_ENTRY: BoardCache[dict[str, Row]] = BoardCache(8)
+        with kept.lock:
+            if not kept.made:
+                kept.value, kept.made = make(), True
+            value: Made = kept.value
+            return value

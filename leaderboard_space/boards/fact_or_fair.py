@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 
-from fairspace.leaderboard_space.boards.board_cache import BoardCache, by_entry
 from fairspace.leaderboard_space.boards.figures import plots
 from fairspace.leaderboard_space.boards.figures.figures import (
     Drawing,
@@ -19,7 +18,6 @@ from fairspace.leaderboard_space.boards.figures.figures import (
     value_of,
 )
 from fairspace.leaderboard_space.boards.figures.plots import SIGNS, SYMBOLS, bounds_of, interval_of, told
-from fairspace.leaderboard_space.boards.figures.radar import radar
 from fairspace.leaderboard_space.boards.figures.ranking import ranking
 from fairspace.leaderboard_space.boards.tables.scores import Column
 from fairspace.leaderboard_space.boards.telling import behind, visibility
@@ -101,15 +99,10 @@ def _tradeoff(attribute: str) -> Callable[[Source], Drawing]:
         what = f"tradeoff {attribute}"
         pairs = [names for _, names in _axes(attribute, truth)]
         rows, note = source.some(MOST, what, lambda row: any(_has_both(row, names) for names in pairs))
-        marks = _MARKS.get_or_make(
-            (source.benchmark, (source.standard, source.table), what),
-            lambda: source.rows,
-            lambda _: cache(lambda entry: _marks(source, by_entry(source.rows)[entry], attribute)),
-        )
         chosen = {row.entry for row in source.chosen}
         points, lines = [], []
         for row in rows:
-            for point, line in marks(row.entry):
+            for point, line in _marks(source, row, attribute):
                 points.append((row.entry not in chosen, row.provenance == "baseline", point))
                 lines.append(line)
         headers = ["Model", "Evidence", "Questions", "S_fact", "S_E", "highest S_E at this S_fact"]
@@ -120,10 +113,6 @@ def _tradeoff(attribute: str) -> Callable[[Source], Drawing]:
         return Drawing(partial(_plane(ordered, len(GROUPS[attribute])).draw, title="Trade-off"), table, note)
 
     return draw
-
-
-_MARKS: BoardCache[Callable[[str], list[tuple[Point, list[str]]]]] = BoardCache(16)
-"""For each trade-off, entry -> the points of its row and their lines in the table: most rows stand in many figures."""
 
 
 def _marks(source: Source, row: Row, attribute: str) -> list[tuple[Point, list[str]]]:
@@ -187,12 +176,6 @@ def _basic(source: Source) -> tuple[list[Line], Table]:
     return plots.by_category(source, headers, values, digits=3), table
 
 
-def _radar(source: Source) -> Drawing:
-    lines, table = _basic(source)
-    draw = partial(radar, title="Four scores", keys=plots.keys_of(source.chosen), lines=lines, top=1.0)
-    return Drawing(draw, table, _kinds(source))
-
-
 def _dots(source: Source) -> Drawing:
     lines, table = _basic(source)
     plot = plots.chosen_plot(lines, (0.0, 1.02), "score; higher is better")
@@ -230,7 +213,6 @@ FIGURES = (
         ),
     ),
     Figure("scores", "Four scores with their intervals", _HOW_BASIC, _dots, ("model", "compare"), needs=1),
-    Figure("radar", "Four scores around a circle", _HOW_BASIC, _radar, ("model", "compare"), needs=1),
     *(
         Figure(
             f"tradeoff-{attribute}",

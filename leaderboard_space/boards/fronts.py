@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from fairspace.leaderboard_space.boards.board_cache import BoardCache
 from fairspace.leaderboard_space.boards.tables.columns import numbers_of
 from fairspace.leaderboard_space.boards.tables.intervals import FAR, Scale
 from fairspace.leaderboard_space.boards.telling import is_computed, provenance_of
@@ -81,9 +80,6 @@ class Front:
         return next((line.chance for line in self.lines if line.chance is not None), None)
 
 
-_FRONTS: BoardCache[Front] = BoardCache(8)
-
-
 def fronts(state: State) -> list[Front]:
     """One small chart per benchmark, under its default standard."""
     return [_front_of(state, name) for name in VIEWS]
@@ -91,9 +87,8 @@ def fronts(state: State) -> list[Front]:
 
 def _front_of(state: State, name: str) -> Front:
     standard = find_benchmark(name).default
-    return _FRONTS.get_or_make(
-        (name, standard), lambda: state.board(name, standard), lambda rows: front(VIEWS[name], standard, rows)
-    )
+    board = state.board(name, standard)
+    return board.get_or_make("front", lambda: front(VIEWS[name], standard, board))
 
 
 def front(view: View, standard: str, board: Iterable[Row]) -> Front:

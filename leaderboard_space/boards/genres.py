@@ -8,7 +8,6 @@ from functools import partial
 
 from fairspace.leaderboard_space.boards.figures import plots
 from fairspace.leaderboard_space.boards.figures.figures import Drawing, Figure, Source, Table, cell, value_of
-from fairspace.leaderboard_space.boards.figures.radar import radar
 from fairspace.leaderboard_space.boards.figures.ranking import ranking
 from fairspace.leaderboard_space.boards.tables.scores import Column
 from fairspace.leaderboard_space.boards.view import Slice, View
@@ -123,12 +122,6 @@ def _deviations(source: Source) -> tuple[list[Line], Table]:
     return plots.by_category(source, names, values), Table(["Model", *names], lines)
 
 
-def _radar(source: Source) -> Drawing:
-    lines, table = _deviations(source)
-    draw = partial(radar, title="Eight metrics", keys=plots.keys_of(source.chosen), lines=lines, top=3.0)
-    return Drawing(draw, table)
-
-
 def _dots(source: Source) -> Drawing:
     lines, table = _deviations(source)
     plot = plots.chosen_plot(lines, plots.ends_of(lines, zero=True), "standard deviations; lower is better")
@@ -138,7 +131,7 @@ def _dots(source: Source) -> Drawing:
 _HOW_DEVIATIONS = (
     "How far each of the eight differences is from 0 (under `inaugural`: from the mean of the paper's six models), in "
     "the standard deviations of these six; *TBS* is the sum. Lower is better. "
-    "{}Thin lines are bounds: the range that the unusable stories allow."
+    "Thin lines are bounds: the range that the unusable stories allow."
 )
 FIGURES = (
     Figure(
@@ -158,16 +151,8 @@ FIGURES = (
     Figure(
         "deviations",
         "Eight metrics with their bounds",
-        _HOW_DEVIATIONS.format(""),
+        _HOW_DEVIATIONS,
         _dots,
-        ("model", "compare"),
-        needs=1,
-    ),
-    Figure(
-        "radar",
-        "Eight metrics around a circle",
-        _HOW_DEVIATIONS.format("Values above 3 are drawn at the rim. "),
-        _radar,
         ("model", "compare"),
         needs=1,
     ),

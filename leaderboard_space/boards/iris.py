@@ -15,9 +15,8 @@ from fairspace.leaderboard_space.boards.figures.figures import (
     values_table,
 )
 from fairspace.leaderboard_space.boards.figures.plots import SIGNS
-from fairspace.leaderboard_space.boards.figures.radar import radar
 from fairspace.leaderboard_space.boards.figures.ranking import ranking
-from fairspace.leaderboard_space.boards.iris_space import SECTORS, draw_map, draw_space, tau
+from fairspace.leaderboard_space.boards.iris_space import SECTORS, draw_map, tau
 from fairspace.leaderboard_space.boards.tables.scores import Column
 from fairspace.leaderboard_space.boards.text import shortened
 from fairspace.leaderboard_space.boards.view import Slice, View, figure_of
@@ -52,8 +51,7 @@ LEGEND = (
 
 
 TOP = 120.0
-"""What is above stands at the rim of the radar and at the end of the axis."""
-_BOTH: tuple[Place, ...] = ("model", "compare")
+"""End of the axis; what is above is an arrow there."""
 
 
 def caution(standard: str) -> str:
@@ -85,12 +83,6 @@ def _sectors(source: Source) -> list[Line]:
     )
 
 
-def _radar(source: Source) -> Drawing:
-    keys = plots.keys_of(source.chosen)
-    draw = partial(radar, title="Six sectors", keys=keys, lines=_sectors(source), top=TOP, ring=tau(source.standard))
-    return Drawing(draw, values_table(source.chosen, SECTORS), _beyond(source.chosen, TOP))
-
-
 def _dots(source: Source) -> Drawing:
     level, lines = tau(source.standard), _sectors(source)
     high = min(TOP, max(plots.ends_of(lines, zero=True)[1], 1.25 * level))
@@ -102,7 +94,7 @@ def _dots(source: Source) -> Drawing:
 
 _HOW_SECTORS = (
     "The score of each sector; higher is better. The dotted line (60) is the threshold of the profile code. Scores may "
-    f"exceed 100. A score above {TOP:.0f} is drawn at the rim of the radar, or as an arrow at the end of the axis; "
+    f"exceed 100. A score above {TOP:.0f} is drawn as an arrow at the end of the axis; "
     "a note gives it. Thick lines are 95 % intervals, thin lines bounds: the range that the missing samples allow. A "
     "sector without a number is left out; the table shows its state."
 )
@@ -112,11 +104,12 @@ _HOW_MAP = (
     "cross through a point shows its 95 % intervals, a thin one its bounds. An arrow at the end of an axis stands for "
     f"a score beyond it. {SIGNS}"
 )
-MAPS = {
-    f"map-{across.lower()}-{up.lower()}": (across, up)
-    for across, up in (("IFS", "RFS"), ("IFS", "BIS"), ("RFS", "BIS"))
-}
-_MAP_PLACES: tuple[tuple[Place, ...], ...] = (("board", "space"), ("space",), ("space",))
+_MAPS: tuple[tuple[str, str, tuple[Place, ...]], ...] = (
+    ("IFS", "RFS", ("board", "space")),
+    ("IFS", "BIS", ("space",)),
+    ("RFS", "BIS", ("space",)),
+)
+"""Two of the three dimensions, and the pages that show them."""
 FIGURES = (
     Figure(
         "ranking",
@@ -126,22 +119,10 @@ FIGURES = (
         "ranked models is an arrow at the end of the axis.",
         ranking(lambda row: "iris_score", "IRIS score"),
     ),
-    Figure("sectors", "Six sectors with their intervals", _HOW_SECTORS, _dots, _BOTH, needs=1),
-    Figure("radar", "Six sectors around a circle", _HOW_SECTORS, _radar, _BOTH, needs=1),
+    Figure("sectors", "Six sectors with their intervals", _HOW_SECTORS, _dots, ("model", "compare"), needs=1),
     *(
-        Figure(name, f"Map: {across} and {up}", _HOW_MAP, draw_map(across, up), places)
-        for name, (across, up), places in zip(MAPS, MAPS.values(), _MAP_PLACES, strict=True)
-    ),
-    Figure(
-        "space",
-        "All three dimensions in one picture",
-        "Three dimensions: *IFS*, whether groups are treated alike; *RFS*, whether the model follows labour "
-        "statistics; *BIS*, whether it departs from a stereotype when asked to. The floor has IFS and RFS, the height "
-        "of a stem is BIS; dotted lines are the threshold of the profile code. The maps say the same more exactly. "
-        f"{SIGNS}",
-        draw_space,
-        ("space",),
-        turns=True,
+        Figure(f"map-{across.lower()}-{up.lower()}", f"Map: {across} and {up}", _HOW_MAP, draw_map(across, up), places)
+        for across, up, places in _MAPS
     ),
 )
 

@@ -10,12 +10,9 @@ from urllib.parse import urlencode
 
 from starlette.datastructures import QueryParams
 
-from fairspace.leaderboard_space.boards import adjusting
-from fairspace.leaderboard_space.boards.adjusting import DECIMALS, decimal, parameters_of, read_adjustment
 from fairspace.leaderboard_space.boards.telling import PROVENANCES
 from fairspace.leaderboard_space.boards.views import check_choice, chosen_standard, chosen_view
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
 
 NO_COLUMNS = "none"
 """In an address: none of the columns that a reader can choose."""
@@ -24,8 +21,10 @@ _AS_FIRST = {"", "scores", "uncertainty"}
 LONGEST = 200
 """Characters of a text, and rows that are named one by one."""
 _ENTRY = re.compile(r"[0-9a-z-]{1,24}")
-_LISTS = ("models", "columns", "weights", "drop", "own")
+_LISTS = ("models", "columns")
 """Parameters that may be longer than a text."""
+DECIMALS = 6
+"""Of a number that is read; further ones are rounded."""
 _TEXT = {"type": "string", "maxLength": LONGEST}
 PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
     "standard": (_TEXT, "a standard of the benchmark; its default if left out"),
@@ -42,7 +41,6 @@ PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
     "models": ({"type": "string"}, "entries of rows, separated by commas; only these rows"),
     "sort": (_TEXT, "key of a column, with `-` before it for descending order; by rank if left out"),
     "page": ({"type": "integer", "minimum": 1}, "from 1"),
-    **adjusting.PARAMETERS,
 }
 """Parameter of an address -> its schema and meaning; pages and API share them."""
 
@@ -54,7 +52,6 @@ class BoardQuery:
     Args:
         benchmark: its name.
         columns: keys of columns or names of their groups, sorted; none for those that a table shows at first.
-        adjustment: what the reader changes about the standard; see `adjusting.PARAMETERS`.
 
     `PARAMETERS` says what the others are.
     """
@@ -75,7 +72,6 @@ class BoardQuery:
     models: tuple[str, ...] = ()
     sort: str = ""
     page: int = 1
-    adjustment: Adjustment = AS_RELEASED
 
     @classmethod
     def read(cls, parameters: QueryParams, benchmark: str = "", standard: str = "") -> BoardQuery:
@@ -104,7 +100,6 @@ class BoardQuery:
             _entries(parameters.getlist("models")),
             texts.get("sort", ""),
             _page(texts.get("page", "")),
-            read_adjustment(parameters, view.benchmark, standard),
         )
 
     def address(self, path: str = "/", **changes: Any) -> str:
@@ -118,24 +113,11 @@ class BoardQuery:
     def parts(self) -> dict[str, str]:
         """Parameters of the address: benchmark, standard, and all that is not a default."""
         parts = {"benchmark": self.benchmark, "standard": self.standard}
-        for about in fields(self)[2:-1]:
+        for about in fields(self)[2:]:
             value = getattr(self, about.name)
             if value != about.default:
                 parts[about.name] = _told(value)
-        return parts | parameters_of(self.adjustment)
-
-    @property
-    def adjusted(self) -> dict[str, str]:
-        """The parameters of the adjustment; none of the standard as released."""
-        return parameters_of(self.adjustment)
-
-    def released(self) -> str:
-        """The address of the same rows under the standard as it was released."""
-        return self.address(adjustment=AS_RELEASED, page=1)
-
-    def kept(self) -> dict[str, str]:
-        """Parameters that do not belong to the adjustment."""
-        return replace(self, adjustment=AS_RELEASED, page=1).parts
+        return parts
 
     @property
     def filters(self) -> dict[str, Any]:
@@ -145,10 +127,12 @@ class BoardQuery:
 
     def without_filters(self) -> str:
         """The address of the whole board, in the same order and with the same columns."""
-        whole = BoardQuery(
-            self.benchmark, self.standard, self.table, self.columns, sort=self.sort, adjustment=self.adjustment
-        )
-        return whole.address()
+        return BoardQuery(self.benchmark, self.standard, self.table, self.columns, sort=self.sort).address()
+
+
+def decimal(number: float) -> str:
+    """A number as addresses and fields have it, so that it is read as the same one: 6 decimals, never an exponent."""
+    return f"{number:.{DECIMALS}f}".rstrip("0").rstrip(".")
 
 
 def _told(value: Any) -> str:

@@ -9,11 +9,10 @@ import threading
 import time
 from collections.abc import Callable
 
-from fairspace.submissions.results.row import Row
+from fairspace.leaderboard_space.boards.board_cache import Board as Rows
 
 PART = 8
 """Times as long as the last snapshot took to make, the next one waits at least: boards of 50 000 rows take seconds."""
-Rows = tuple[Row, ...]
 Board = tuple[str, str]
 
 

@@ -9,12 +9,10 @@ from typing import Any
 from fairspace.leaderboard_space.boards.figures.figures import Table
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import plain
-from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.standards.documents import changed_references, digest, document, fields, moves
-from fairspace.submissions.standards.triggers import Succession, succession
 
-__all__ = ["cohort", "metrics", "moves", "neighbours", "origin", "parameters", "references", "title_of", "triggers"]
+__all__ = ["cohort", "metrics", "moves", "neighbours", "origin", "parameters", "references", "title_of"]
 
 MEANING = {
     "metrics": "the values that are scored; the table below lists them",
@@ -138,30 +136,8 @@ def origin(benchmark: str, standard: Any) -> Origin:
         [(file, sha256, file not in changed) for file, sha256 in standard.references.items()],
         getattr(standard, "metrics_sha256", ""),
         getattr(standard, "ares", ""),
-        f"fairspace standard show {benchmark}/{standard.name}",
+        f"fairspace standard {benchmark}/{standard.name}",
     )
-
-
-INTERVALS = 200
-"""For so many models the page makes intervals; the command makes them for all."""
-
-
-def triggers(benchmark: str, standard: Any, rows: Sequence[Row]) -> tuple[Succession, Table] | None:
-    """Whether a next standard is due, with the models that say so; None for benchmarks whose papers ask for none."""
-    if not find_benchmark(benchmark).about().succession:
-        return None
-    result = succession(rows, standard.name, standard.sectors, standard.cohort, INTERVALS)
-    lines = [
-        [
-            plain(model.model),
-            plain(model.organisation),
-            ", ".join(f"{sector.replace('_', ' ')} {number(low, 1)}" for sector, low in model.sectors.items()),
-            "no interval" if model.surely is None else ", ".join(model.surely).replace("_", " ") or "none",
-        ]
-        for model in result.reached
-    ]
-    headers = ["Model", "Institution", "Sectors, worst case", "Also at the interval's low end"]
-    return result, Table(headers, lines[:INTERVALS])
 
 
 def references(benchmark: str) -> Sequence[str]:

@@ -15,7 +15,6 @@ from fairspace.leaderboard_space.boards import telling
 from fairspace.leaderboard_space.boards.figures import picks, plots
 from fairspace.leaderboard_space.boards.figures.figures import Drawing, Figure, Source, Table, value_of, values_table
 from fairspace.leaderboard_space.boards.figures.plots import dot
-from fairspace.leaderboard_space.boards.figures.radar import radar
 from fairspace.leaderboard_space.boards.figures.ranking import ranking
 from fairspace.leaderboard_space.boards.tables.scores import Column
 from fairspace.leaderboard_space.boards.view import Slice, View
@@ -211,11 +210,6 @@ def _share(value: Value | None, top: float) -> Value | None:
 _SHORT = ("Gender occ.", "Gender desc.", "Gender pers.", "Race occ.", "Race desc.", "Race pers.")
 
 
-def _radar(source: Source) -> Drawing:
-    keys = plots.keys_of(source.chosen)
-    return Drawing(partial(radar, title="Six scores", keys=keys, lines=_lines(source), top=100.0), _six(source))
-
-
 def _scores(source: Source) -> Drawing:
     plot = plots.chosen_plot(_lines(source), (0.0, 102.0), "share of the maximum, %; lower is better")
     draw = partial(dot_plots, title="Six scores", plots=[plot], keys=plots.keys_of(source.chosen))
@@ -254,7 +248,6 @@ FIGURES = (
         for attribute in TOPS
     ),
     Figure("scores", "Six scores with their intervals", _HOW_SIX, _scores, ("model", "compare"), needs=1),
-    Figure("radar", "Six scores around a circle", _HOW_SIX, _radar, ("model", "compare"), needs=1),
     Figure(
         "labour",
         "Picks beside labour statistics",

@@ -25,7 +25,6 @@ from fairspace.leaderboard_space.gradio_pages.endpoints import add_endpoints
 from fairspace.leaderboard_space.gradio_pages.maintain import build_maintain
 from fairspace.leaderboard_space.gradio_pages.memory import SESSIONS, Results
 from fairspace.leaderboard_space.gradio_pages.submit import build_submit
-from fairspace.leaderboard_space.operation.metrics import Metrics
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.bodies import ENVELOPE_BYTES
 
@@ -80,12 +79,12 @@ class Gradio:
         return receive
 
 
-def load(space: Space, metrics: Metrics) -> Gradio:
+def load(space: Space) -> Gradio:
     """Gradio over a Space; call it outside of a loop, within which Gradio makes loops that nobody closes."""
-    return asyncio.run(_load(space, metrics))
+    return asyncio.run(_load(space))
 
 
-async def _load(space: Space, metrics: Metrics) -> Gradio:
+async def _load(space: Space) -> Gradio:
     host, blocks = FastAPI(), build(space)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "SSR mode", UserWarning)  # told although it is not asked for
@@ -106,6 +105,6 @@ async def _load(space: Space, metrics: Metrics) -> Gradio:
     (mount,) = (route for route in host.routes if isinstance(route, Mount))
     app = mount.app
     assert isinstance(app, FastAPI)
-    app.state.space, app.state.metrics = space, metrics
+    app.state.space = space
     vars(queueing)["traceback"] = vars(routes)["traceback"] = Failures
     return Gradio(host, app, blocks, Path(os.environ["GRADIO_TEMP_DIR"]).resolve())

@@ -24,7 +24,6 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.operation.metrics import Metrics
 from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT, HUB
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.identity import current_user
@@ -58,11 +57,10 @@ class Gate:
 
     Args:
         space: that Gradio's pages are about.
-        metrics: of the Space.
     """
 
-    def __init__(self, space: Space, metrics: Metrics) -> None:
-        self.space, self.metrics = space, metrics
+    def __init__(self, space: Space) -> None:
+        self.space = space
         self._gradio: asyncio.Future[Gradio] | None = None
         self._running: asyncio.Task[None] | None = None
         self._stopped = asyncio.Event()
@@ -87,7 +85,7 @@ class Gate:
     async def _run(self, loaded: asyncio.Future[Gradio]) -> None:
         """Gradio from its start to its stop, which have to be one task's."""
         try:
-            gradio = await run_in_threadpool(_load, self.space, self.metrics)
+            gradio = await run_in_threadpool(_load, self.space)
             async with gradio.host.router.lifespan_context(gradio.host):
                 loaded.set_result(gradio)
                 await self._stopped.wait()
@@ -132,8 +130,8 @@ class Gate:
                 await run_in_threadpool(sweep, gradio.uploads, self.space.settings.upload_seconds)
 
 
-def _load(space: Space, metrics: Metrics) -> Gradio:
-    gradio: Gradio = import_module("fairspace.leaderboard_space.gradio_pages.blocks").load(space, metrics)
+def _load(space: Space) -> Gradio:
+    gradio: Gradio = import_module("fairspace.leaderboard_space.gradio_pages.blocks").load(space)
     return gradio
 
 

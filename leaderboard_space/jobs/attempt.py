@@ -5,15 +5,14 @@ from __future__ import annotations
 import hashlib
 import logging
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
+from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any, TypeVar
 
 from fairspace.leaderboard_space.events import Draft, clock
 from fairspace.leaderboard_space.jobs.child import run_child
-from fairspace.leaderboard_space.jobs.counters import BEGUN, ENDED, RETRIED, seconds_counts
 from fairspace.leaderboard_space.jobs.outcome import Outcome, limits, read_outcome, scoring_settings, scratch
-from fairspace.leaderboard_space.jobs.queue import QUEUE_ERRORS, TROUBLE, Job, JobQueue, Record
+from fairspace.leaderboard_space.jobs.tries import INTERRUPTED, TROUBLE, Job, Record, Tries, waiting
 from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.result_events import result_draft
 from fairspace.leaderboard_space.settings import Settings
@@ -25,7 +24,6 @@ _LOG = logging.getLogger("fairspace.jobs")
 LOST = ("STORE_MISSING", "STORE_CORRUPT")
 """Codes of files that no later read brings back."""
 _TORN = "could not be read: the stored file is not what was handed in"
-_INTERRUPTED = "was interrupted by an error of this Space"
 INTERRUPTIONS = 10
 """After so many it is given up: the pauses between them come to three hours."""
 _LONGEST_WAIT, _LONGEST_PAUSE = 60.0, 3600.0
@@ -41,21 +39,21 @@ class ChildKilledError(Exception):
 
 
 class Attempt:
-    """A try at a job whose lease the worker has.
+    """A try at a job that its worker has taken.
 
     Args:
         state: of the store.
         settings: limits.
-        queue: keeps count of tries.
+        tries: their records.
         job: what is tried.
         module: what the child runs.
         halt: set when the try is to end.
     """
 
     def __init__(
-        self, state: State, settings: Settings, queue: JobQueue, job: Job, module: str, halt: threading.Event
+        self, state: State, settings: Settings, tries: Tries, job: Job, module: str, halt: threading.Event
     ) -> None:
-        self.state, self.settings, self.queue = state, settings, queue
+        self.state, self.settings, self.tries = state, settings, tries
         self.job, self.module, self.halt = job, module, halt
 
     def run(self) -> None:
@@ -67,32 +65,33 @@ class Attempt:
         submission = self._insist(self._submission)
         if submission is None:
             return
-        before = ended_record(self._insist(lambda: self.queue.records([self.job])).get(self.job, Record()))
+        before = self.tries.of(self.job)
         if before.interrupted >= INTERRUPTIONS:
             reason = f"was interrupted {before.interrupted} times by errors of this Space"
             self._end(submission, Outcome(reason=reason, ours=True), max(before.tries, 1), 0.0)
             return
         tries = before.tries + 1
-        self._insist(lambda: self.queue.note(self.job, Record(tries, clock(), "", before.interrupted)))
+        self._note(tries, "", before.interrupted)
         try:
             self._try(submission, tries, before.interrupted)
         except HaltedError:
-            self.queue.note(self.job, before)
+            self.tries.note(self.job, before)
             raise
         except Exception:  # noqa: BLE001 - whatever breaks in a worker, the submitter did not cause it
             context = {"id": self.job.id, "attempt": self.job.attempt, "code": "OUR_FAULT"}
             _LOG.exception("a job was interrupted by an error of this Space", extra=context)
-            self.queue.note(self.job, Record(before.tries, clock(), _INTERRUPTED, before.interrupted + 1))
+            self._note(before.tries, INTERRUPTED, before.interrupted + 1)
+
+    def _note(self, tries: int, reason: str, interrupted: int) -> None:
+        self.tries.note(self.job, Record(tries, clock(), reason, interrupted, checked=True))
 
     def _try(self, submission: Submission, tries: int, interrupted: int) -> None:
         about: dict[str, str | int | float]
         about = {"id": self.job.id, "attempt": self.job.attempt, "tries": tries}
-        self._count({BEGUN: 1})
         _LOG.info("a job was begun", extra=about)
         outcome, seconds = self._score(submission)
         if outcome.reason and not outcome.final and tries < self.settings.tries:
-            self._insist(lambda: self.queue.note(self.job, Record(tries, clock(), outcome.reason, interrupted)))
-            self._count({RETRIED: 1})
+            self._note(tries, outcome.reason, interrupted)
             _LOG.warning(
                 "a job is to be tried again: it %s", outcome.reason, extra={**about, "seconds": round(seconds, 3)}
             )
@@ -127,7 +126,6 @@ class Attempt:
                     raise HaltedError
                 if ended.killed:
                     raise ChildKilledError(f"the child {ended.reason}")
-                self._count(seconds_counts(ended.seconds))
                 return read_outcome(ended, folder, self.settings.secret), ended.seconds
         except StorageError as error:
             return Outcome(reason=f"could not be read: {error.what}", ours=True), 0.0
@@ -138,7 +136,7 @@ class Attempt:
         key = f"ended:{self.job.id}:{self.job.attempt}"
         if self._insist(self._submission) is None:
             _LOG.warning("a job was ended by another worker first", extra=job)
-            self.queue.forget(self.job)
+            self.tries.forget([self.job])
             return
         outcome = self._with_own_names(submission, outcome)
         if outcome.result is not None:
@@ -155,18 +153,12 @@ class Attempt:
             drafts, files, name = [Draft("failed", key, failure)], {}, "failed"
         self._insist(lambda: self.state.storage.append(drafts, files))
         self._insist(self.state.refresh)
-        self._count({f"{ENDED}{name}": 1})
-        self.queue.forget(self.job)
+        self.tries.forget([self.job])
         about = {**job, "outcome": name, "seconds": round(seconds, 3)}
         about |= ({"reason": outcome.reason} if outcome.reason else {}) | (
             {"code": "OUR_FAULT"} if outcome.ours else {}
         )
         _LOG.log(logging.ERROR if outcome.ours else logging.INFO, "a job ended", extra=about)
-
-    def _count(self, counts: Mapping[str, int]) -> None:
-        """Count for `/metrics`, which no job waits for."""
-        with suppress(*QUEUE_ERRORS):
-            self.queue.count(counts)
 
     def _with_own_names(self, submission: Submission, outcome: Outcome) -> Outcome:
         """The outcome; refused if the result names a model that is not the submitter's to name."""
@@ -187,7 +179,7 @@ class Attempt:
         return event.body["user"] != submission.user or any(other.result == draft.body["key"] for other in others)
 
     def _insist(self, call: Callable[[], _T]) -> _T:
-        """Repeat a call until storage and queue work. HaltedError; StorageError for lost data."""
+        """Repeat a call until the storage works. HaltedError; StorageError for lost data."""
         pause = 1.0
         while not self.halt.is_set():
             try:
@@ -201,19 +193,6 @@ class Attempt:
         raise HaltedError
 
 
-def ended_record(record: Record) -> Record:
-    """The record of a job that nobody works at: a try that came to no end was interrupted by the end of its worker."""
-    if record.tries and not record.reason:
-        return Record(record.tries - 1, record.since, _INTERRUPTED, record.interrupted + 1)
-    return record
-
-
 def pause(interrupted: int) -> float:
     """Seconds until a job is tried again after so many interruptions: 0, 3, 15, 63, ..., at most an hour."""
     return min(4.0 ** (interrupted - 1) - 1, _LONGEST_PAUSE) if interrupted else 0.0
-
-
-def waiting(state: State, job: Job) -> Submission | None:
-    """The submission of a job, if it still waits."""
-    submission = state.submission(job.id)
-    return submission if submission and submission.attempt == job.attempt and submission.outcome == "waiting" else None

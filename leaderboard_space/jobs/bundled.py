@@ -20,7 +20,6 @@ from fairspace.submissions.version import VERSION
 
 if TYPE_CHECKING:
     from fairspace.leaderboard_space.state import State
-    from fairspace.leaderboard_space.storage import Storage
 
 
 def missing(state: State) -> list[tuple[str, str]]:
@@ -54,19 +53,3 @@ def score_one(benchmark: str, name: str) -> Result:
         if report.submission is None:
             raise SubmissionError(list(report.faults))
         return score_submission(report.submission)
-
-
-def score_bundled(storage: Storage) -> int:
-    """Score the baselines that are missing, and add each when it is done; return how many. Errors: StorageError."""
-    from fairspace.leaderboard_space.result_events import add_result
-    from fairspace.leaderboard_space.state import State
-    from fairspace.submissions.progress import progress
-
-    state = State(storage)
-    state.refresh()
-    pending = missing(state)
-    with progress("Scoring the bundled baselines", len(pending)) as advance:
-        for benchmark, name in pending:
-            add_result(storage, score_one(benchmark, name))
-            advance(1)
-    return len(pending)

@@ -16,7 +16,6 @@ from pathlib import Path
 
 import psutil
 
-from fairspace.leaderboard_space.jobs.descendants import Descendants
 from fairspace.leaderboard_space.jobs.limits import MEMORY, JobLimits
 
 LOOK_SECONDS = 0.2
@@ -115,7 +114,7 @@ class _Watched:
         self._stdout = process.stdout
         os.set_blocking(self._stdout.fileno(), False)
         self._own = psutil.Process(process.pid)
-        self._others = Descendants(self._own)
+        self._others: set[psutil.Process] = set()
         self._printed = 0
         self._silent = False
         self._tail = b""
@@ -178,7 +177,7 @@ class _Watched:
         if self.killed:
             os.kill(self.process.pid, signal.SIGSTOP)
         ended: set[psutil.Process] = set()
-        while new := self._others.look(thorough=True) - ended:
+        while new := self._look() - ended:
             for other in new:
                 with suppress(psutil.NoSuchProcess):
                     other.kill()
@@ -188,10 +187,18 @@ class _Watched:
         self.process.wait()
         psutil.wait_procs(ended, _END_SECONDS)
 
+    def _look(self) -> set[psutil.Process]:
+        """The processes that came of the child and run; where it has ended, those that came of earlier ones too."""
+        self._others = {process for process in self._others if process.is_running()}
+        for process in [self._own] if self._own.is_running() else list(self._others):
+            with suppress(psutil.NoSuchProcess):
+                self._others |= set(process.children(recursive=True))
+        return self._others
+
     def _memory(self) -> int:
         """Bytes that the child and its processes hold."""
         held = 0
-        for process in (self._own, *self._others.look()):
+        for process in (self._own, *self._look()):
             with suppress(psutil.NoSuchProcess):
                 held += process.memory_info().rss
         return held

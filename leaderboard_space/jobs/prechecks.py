@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from fairspace.leaderboard_space.events import Draft
-from fairspace.leaderboard_space.jobs.attempt import LOST, waiting
+from fairspace.leaderboard_space.jobs.attempt import LOST
 from fairspace.leaderboard_space.jobs.child import run_child
 from fairspace.leaderboard_space.jobs.outcome import limits, read_faults, scratch
-from fairspace.leaderboard_space.jobs.queue import TROUBLE, Job
+from fairspace.leaderboard_space.jobs.tries import TROUBLE, Job, waiting
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import StorageError, submission_path

@@ -1,1 +1,1 @@
-"""Operation of a Space: log lines, metrics and health."""
+"""Operation of a Space: log lines and health."""

@@ -1,4 +1,4 @@
-"""Addresses for operators: `/health`, `/health/live` and `/metrics`."""
+"""Addresses for operators: `/health` and `/health/live`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
-from prometheus_client import CONTENT_TYPE_LATEST
 
 from fairspace.leaderboard_space.jobs.network import children_leave_network
 from fairspace.leaderboard_space.space import Space
@@ -30,14 +29,6 @@ def health(request: Request) -> Response:
     """Whether the Space can take submissions and score them: 200, or 503 with what is wrong."""
     state = examine(space_of(request))
     return JSONResponse(state, 200 if state["ready"] else 503, {"Cache-Control": "no-store"})
-
-
-@router.get("/metrics")
-def metrics(request: Request) -> Response:
-    """Everything that is counted, for Prometheus."""
-    return Response(
-        request.app.state.metrics.recent(), headers={"Cache-Control": "no-store"}, media_type=CONTENT_TYPE_LATEST
-    )
 
 
 def examine(space: Space) -> dict[str, Any]:

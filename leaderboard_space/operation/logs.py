@@ -49,5 +49,5 @@ def configure(level: str = "INFO", stream: IO[str] | None = None) -> None:
         logger = logging.getLogger(name)
         logger.handlers.clear()
         logger.propagate = name != "uvicorn.access"
-    for name in ("httpx", "httpx2", "httpcore", "huey", "huggingface_hub", "asyncio", "multipart", "python_multipart"):
+    for name in ("httpx", "httpx2", "httpcore", "huggingface_hub", "asyncio", "multipart", "python_multipart"):
         logging.getLogger(name).setLevel("WARNING")

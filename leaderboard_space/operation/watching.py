@@ -1,4 +1,4 @@
-"""Gives each request an id, one log line, and a place in the metrics."""
+"""Gives each request an id and one log line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fairspace.leaderboard_space.operation.logs import REQUEST
-from fairspace.leaderboard_space.operation.metrics import Metrics
 from fairspace.leaderboard_space.web.refusals import QUIET, as_space_error, refuse
 from fairspace.submissions.errors import plain
 
@@ -25,11 +24,10 @@ class Watching:
 
     Args:
         app: what answers.
-        metrics: where requests are counted.
     """
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
-        self.app, self.metrics = app, metrics
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, and note it when the answer has gone, or its client has."""
@@ -58,7 +56,6 @@ class Watching:
         finally:
             seconds = time.perf_counter() - began
             route = getattr(scope.get("route"), "path", UNKNOWN)
-            self.metrics.request(scope["method"], route, status, seconds)
             level = logging.WARNING if status >= 500 else logging.INFO
             about = {
                 "request": name,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from fastapi import APIRouter, Request, Response
 
@@ -30,40 +29,22 @@ GRADIO = (
 """The endpoints of Gradio's clients; each answers as the call of plain HTTP does."""
 
 
-@dataclass(frozen=True)
-class Field:
-    """A parameter, or a field of an answer.
-
-    Args:
-        name: of it.
-        kind: its type in words.
-        about: what it is; '' if its name says it.
-    """
+class Field(NamedTuple):
+    """A parameter, or a field of an answer: its name, its type in words, and what it is."""
 
     name: str
     kind: str
     about: str
 
 
-@dataclass(frozen=True)
-class Call:
-    """One call of the API.
-
-    Args:
-        method: of HTTP.
-        path: with its parts in braces.
-        about: what it does.
-        parameters: of address and query.
-        fields: of the answer, or of each of its elements.
-        many: whether the answer is a list.
-        curl: an example.
-    """
+class Call(NamedTuple):
+    """One call of the API, with an example; `many`: whether the answer is a list, each with these fields."""
 
     method: str
     path: str
     about: str
-    parameters: tuple[Field, ...]
-    fields: tuple[Field, ...]
+    parameters: list[Field]
+    fields: list[Field]
     many: bool
     curl: str
 
@@ -107,7 +88,7 @@ def _call(
     method: str,
     path: str,
     operation: Mapping[str, Any],
-    address: str,
+    site: str,
     scored: tuple[str, str],
 ) -> Call:
     success = next(answer for status, answer in operation["responses"].items() if status.startswith("2"))
@@ -123,8 +104,8 @@ def _call(
     ]
     of_scored = path.endswith(("/result", "/{action}"))
     parts = EXAMPLES | dict(zip(("benchmark", "entry"), scored, strict=True)) if of_scored else EXAMPLES
-    curl = _curl(method, address + path.format_map(parts))
-    return Call(method.upper(), path, operation["description"], tuple(parameters), tuple(fields), many, curl)
+    curl = _curl(method, site + path.format_map(parts))
+    return Call(method.upper(), path, operation["description"], parameters, fields, many, curl)
 
 
 def _curl(method: str, address: str) -> str:

@@ -9,8 +9,6 @@ from itertools import groupby, takewhile
 
 from fastapi import APIRouter, Request, Response
 
-from fairspace.leaderboard_space.boards.adjusting import panel
-from fairspace.leaderboard_space.boards.board_cache import by_entry
 from fairspace.leaderboard_space.boards.fronts import fronts
 from fairspace.leaderboard_space.boards.query import BoardQuery
 from fairspace.leaderboard_space.boards.tables.columns import BoardColumn
@@ -21,7 +19,6 @@ from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.pages.figures import GALLERY
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.web.identity import space_of
-from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_classes import CLASSES, RowClass, none_verified
@@ -80,7 +77,6 @@ def board(request: Request) -> Response:
     name, table = board_table(state, query)
     withdrawn = check_models(state, query)
     view = VIEWS[query.benchmark]
-    released = by_entry(state.board(query.benchmark, query.standard))
     selected = table.select(query)
     count = len(selected) - sum(
         1 for _ in takewhile(_is_baseline, reversed(selected))
@@ -89,7 +85,7 @@ def board(request: Request) -> Response:
     number = min(query.page, pages)
     first, last = PAGE * (number - 1), min(PAGE * number, count)
     baselines = selected[count:][:PAGE] if number == 1 else []
-    shown = with_errors([*selected[first:last], *baselines], query.standard, query.adjustment)
+    shown = with_errors([*selected[first:last], *baselines], query.standard)
     models, baselines = shown[: last - first], shown[last - first :]
     columns = table.choice.chosen(query.columns)
     entries, keys = {row.entry for row in shown}, {column.key for column in columns}
@@ -130,9 +126,7 @@ def board(request: Request) -> Response:
         tasks=[(task, task.replace("_", " ")) for task in find_benchmark(query.benchmark).task_names()],
         default_standard=find_benchmark(query.benchmark).default,
         elsewhere=_elsewhere(view, query, table),
-        figures=() if query.adjusted else GALLERY.place(state, query.benchmark, query.standard, "board", table=name),
-        sensitivity=panel(query.benchmark, query.standard, query.adjustment, table.rows, released),
-        as_released=AS_RELEASED,
+        figures=GALLERY.place(state, query.benchmark, query.standard, "board", table=name),
         provenances=EVIDENCE,
         formats=FORMATS,
     )

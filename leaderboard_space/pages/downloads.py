@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from fastapi import APIRouter, Request, Response
 
-from fairspace.leaderboard_space.boards.adjusting import words
 from fairspace.leaderboard_space.boards.query import BoardQuery
 from fairspace.leaderboard_space.boards.tables.export import as_csv, as_json, as_parquet
 from fairspace.leaderboard_space.boards.tables.table import board_table, check_models
@@ -42,12 +41,9 @@ def download(request: Request, benchmark: str, standard: str, suffix: str) -> Re
     name, table = board_table(state, query)
     draft = draft_of(query.benchmark, query.standard)
     about = {"benchmark": query.benchmark, "standard": query.standard, "draft": draft, "table": name}
-    if adjusted := words(query.adjustment):
-        about["adjusted"] = adjusted
     made_of = f"{VERSION}\0{version}\0{suffix}\0{query}"
     tag = f'"{hashlib.sha256(made_of.encode()).hexdigest()[:24]}"'
-    marks = f"{'-draft' if draft else ''}{'-adjusted' if adjusted else ''}"
-    file = f"fairspace-{query.benchmark}-{query.standard}{marks}-{name}.{suffix}"
+    file = f"fairspace-{query.benchmark}-{query.standard}{'-draft' if draft else ''}-{name}.{suffix}"
     headers = {
         "Content-Disposition": f'attachment; filename="{file}"',
         "Cache-Control": "public, max-age=60",
@@ -56,7 +52,7 @@ def download(request: Request, benchmark: str, standard: str, suffix: str) -> Re
     }
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
-    content = export(with_errors(table.select(query), query.standard, query.adjustment), state, about)
+    content = export(with_errors(table.select(query), query.standard), state, about)
     if suffix != "parquet" and "gzip" in request.headers.get("accept-encoding", ""):  # here, where nobody else waits
         content, headers = gzip.compress(content, PACKED, mtime=0), {**headers, "Content-Encoding": "gzip"}
     return Response(content, headers={**headers, "Vary": "Accept-Encoding"}, media_type=media_type)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import RedirectResponse
 
 from fairspace.leaderboard_space.boards.figures.gallery import Gallery, split_models
 from fairspace.leaderboard_space.boards.figures.plots import note
@@ -17,6 +18,14 @@ GALLERY = Gallery(
     {(view.benchmark, figure.name): figure for view in VIEWS.values() for figure in (TIERS, *view.figures)}
 )
 """The figures of all benchmarks; `GALLERY.place(state, benchmark, standard, "board")` gives those of a page."""
+FORMER = {
+    ("fact_or_fair", "radar"): "scores",
+    ("genres", "radar"): "deviations",
+    ("iris", "radar"): "sectors",
+    ("iris", "space"): "map-ifs-rfs",
+    ("stereotypical_bias", "radar"): "scores",
+}
+"""Benchmark and name of a figure that is no longer drawn -> the one that shows its numbers."""
 WIDTH = 760
 """Pixels, where a page asks for no other width."""
 
@@ -30,12 +39,13 @@ def figure(
     models: str = "",
     table: str = "",
     width: int = Query(WIDTH, ge=320, le=1200),
-    turn: int = Query(0, ge=-180, le=180),
     download: bool = False,
 ) -> Response:
     """A figure of the named models, or of a board; as a file its links have this site's address."""
     state = space_of(request).state
-    drawing = GALLERY.drawing(state, benchmark, standard, name, split_models(models), table, turn)
+    if other := FORMER.get((benchmark, name)):
+        return RedirectResponse(f"/figures/{benchmark}/{standard}/{other}.svg?{request.url.query}", 308)
+    drawing = GALLERY.drawing(state, benchmark, standard, name, split_models(models), table)
     wide = width // 40 * 40
     image = note(drawing.note, wide) if drawing.draw is None else drawing.draw(wide)
     content = image.document(site_of(request) if download else "").encode()

@@ -18,7 +18,7 @@ from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.pages.figures import GALLERY
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.state import State
-from fairspace.leaderboard_space.web.identity import site_of, space_of
+from fairspace.leaderboard_space.web.identity import space_of
 from fairspace.leaderboard_space.web.store_threads import with_store
 from fairspace.metrics.iris_score.standards import ARCHETYPES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
@@ -77,7 +77,7 @@ def _model(request: Request, benchmark: str, entry: str, standard: str) -> Respo
     if logged is not None and logged.benchmark == benchmark and logged.withdrawn:
         row = logged_row(logged.result, standard)
         return page(request, "withdrawn.html.jinja", view=view, row=row, own=logged)
-    [row] = with_errors([find_row(state, benchmark, standard, entry)], standard)
+    [row] = with_errors([state.find_row(benchmark, standard, entry)], standard)
     full = state.full(entry) if row.result is not None else None
     values = row.values if full is None else full.values
     measured = None if full is None or row.result is None else replace(row.result, values=full.values)
@@ -114,7 +114,6 @@ def _model(request: Request, benchmark: str, entry: str, standard: str) -> Respo
         reasons=list(dict.fromkeys((*row.remarks, *row.unranked))),
         evidence=f"/model/{benchmark}/{entry}/evidence/",
         figures=GALLERY.place(state, benchmark, standard, "model", (entry,)),
-        site=site_of(request),
     )
 
 
@@ -127,7 +126,7 @@ async def evidence(request: Request, benchmark: str, entry: str, name: str, stan
 def _evidence(request: Request, benchmark: str, entry: str, name: str, standard: str) -> Response:
     state = space_of(request).state
     view, standard = view_and_standard(benchmark, standard)
-    row = find_row(state, benchmark, standard, entry)
+    row = state.find_row(benchmark, standard, entry)
     value = _with_evidence(state, row, standard).get(name)
     if value is None:
         raise SpaceError("UNKNOWN_PAGE", "the value", repr(name[:60]), "a value of this row", "see the row's page")
@@ -135,18 +134,6 @@ def _evidence(request: Request, benchmark: str, entry: str, name: str, standard:
     return page(
         request, "evidence.html.jinja", view=view, row=row, standard=standard, value=value, lines=lines, grid=grid
     )
-
-
-def find_row(state: State, benchmark: str, standard: str, entry: str) -> Row:
-    """A row of a board. SpaceError UNKNOWN_ENTRY for none, and for one that was withdrawn."""
-    row = state.row(benchmark, standard, entry)
-    if row is not None:
-        return row
-    logged = state.entry(entry)
-    if logged is not None and logged.benchmark == benchmark and logged.withdrawn:
-        problem, mend = f"withdrawn: {logged.withdrawn.reason}", f"see /model/{benchmark}/{entry}"
-        raise SpaceError("UNKNOWN_ENTRY", "the entry", problem, "a row on the board", mend)
-    raise SpaceError("UNKNOWN_ENTRY", "the entry", repr(entry[:40]), f"a row of {benchmark}", "see the board, at /")
 
 
 def without_error(rows: Sequence[Row], row: Row) -> str:
@@ -165,7 +152,7 @@ def without_error(rows: Sequence[Row], row: Row) -> str:
 
 def standing(state: State, view: View, standard: str, row: Row) -> Standing:
     """Rank, three numbers and labels of a row under a standard."""
-    [ranked] = with_errors([find_row(state, view.benchmark, standard, row.entry)], standard)
+    [ranked] = with_errors([state.find_row(view.benchmark, standard, row.entry)], standard)
     total = total_of(view, ranked)
     rank = "a baseline, not ranked" if ranked.provenance == "baseline" else number(ranked.rank, 0)
     return Standing(

@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import Request, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
-from fairspace.leaderboard_space.boards.adjusting import decimal
+from fairspace.leaderboard_space.boards.query import decimal
 from fairspace.leaderboard_space.boards.telling import provenance_of, visibility
 from fairspace.leaderboard_space.boards.text import coverage, prose, shown
 from fairspace.leaderboard_space.boards.views import draft_of, named_standard
@@ -35,13 +35,13 @@ ENVIRONMENT.globals.update(fold=fold, measured=measured, chance=chance, cell_con
 ENVIRONMENT.filters.update(plain=plain, number=number, coverage=coverage, shown=shown, prose=prose)
 ENVIRONMENT.filters.update(visibility=visibility, decimal=decimal, evidence_mark=provenance_of)
 ENVIRONMENT.globals["fact_sentences"] = SENTENCES
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
-    "connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors {ancestors}"
-)
-"""Figures set styles in their elements, so styles may stand inline; no script may."""
 HUB = "'self' https://huggingface.co"
 """Who may show a page in a frame: the Hub shows every Space in one, and no other Space may."""
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    f"connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors {HUB}"
+)
+"""Figures set styles in their elements, so styles may stand inline; no script may."""
 
 
 @cache
@@ -59,7 +59,6 @@ def page(
     *,
     status: int = 200,
     max_age: int = 0,
-    ancestors: str = HUB,
     **values: Any,
 ) -> Response:
     """A page.
@@ -69,7 +68,6 @@ def page(
         template: a file of `templates`.
         status: of the answer.
         max_age: seconds for which a browser may keep a page that shows no user.
-        ancestors: who may show it in a frame.
         values: what the template shows. Submitted text goes through the filter `plain`; escaping is automatic.
     """
     return answer(
@@ -77,7 +75,6 @@ def page(
         render(request, template, **values),
         status=status,
         max_age=max_age,
-        ancestors=ancestors,
     )
 
 
@@ -94,13 +91,12 @@ def answer(
     *,
     status: int = 200,
     max_age: int = 0,
-    ancestors: str = HUB,
 ) -> Response:
     """A rendered page, or 304 if the browser has it; arguments as for `page`."""
     tag = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
     visitor = current_user(request) is None
     headers = {
-        "Content-Security-Policy": POLICY.format(ancestors=ancestors),
+        "Content-Security-Policy": POLICY,
         "Cache-Control": f"public, max-age={max_age}" if max_age and visitor else "private, no-cache",
         "ETag": tag,
         "X-Content-Type-Options": "nosniff",

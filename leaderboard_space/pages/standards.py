@@ -14,7 +14,6 @@ from fairspace.leaderboard_space.boards.standard_facts import (
     parameters,
     references,
     title_of,
-    triggers,
 )
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.pages.rendering import page
@@ -61,7 +60,6 @@ def standard(request: Request, benchmark: str, name: str) -> Response:
         metrics=metrics(benchmark, chosen),
         cohort=cohort(benchmark, chosen),
         origin=origin(benchmark, chosen),
-        triggers=triggers(benchmark, chosen, rows),
         references=references(benchmark),
         archetypes=about.about().archetypes,
         ranked=sum(row.rank is not None for row in rows),

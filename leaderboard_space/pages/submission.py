@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 
 from fairspace.leaderboard_space.boards.tables.value_lines import value_lines
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.jobs.view import Progress
+from fairspace.leaderboard_space.jobs.jobs import Progress
 from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.space import Space
@@ -92,8 +92,8 @@ def _row(space: Space, stored: Submission) -> Row | None:
     if not stored.entry:
         return None
     standard = find_benchmark(stored.benchmark).default
-    rows = [row for row in space.state.board(stored.benchmark, standard) if row.entry == stored.entry]
-    return next(iter(with_errors(rows, standard)), None)
+    row = space.state.row(stored.benchmark, standard, stored.entry)
+    return None if row is None else with_errors([row], standard)[0]
 
 
 @router.get("/queue")

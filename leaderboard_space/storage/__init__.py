@@ -20,7 +20,6 @@ from typing import Protocol
 
 from fairspace.builders.errors import CodedError
 from fairspace.leaderboard_space.events import Draft, Event
-from fairspace.leaderboard_space.storage.log_index import LogIndex
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.errors import UsageError
 
@@ -95,15 +94,6 @@ class Storage(Protocol):
 
     def local(self, path: str) -> AbstractContextManager[Path]:
         """A local path of a file while the context lasts. StorageError STORE_MISSING."""
-
-    def index(self, number: int) -> LogIndex:
-        """What is known of the log up to an event, for `resume` after a restart."""
-
-    def resume(self, index: LogIndex) -> bool:
-        """Go on behind the lines of an index without reading them; whether the log begins with just these bytes.
-
-        Nothing was read before. Errors: as `events`.
-        """
 
     def close(self) -> None:
         """Finish running writes."""

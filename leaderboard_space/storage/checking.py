@@ -21,7 +21,7 @@ class Checked:
         submissions: that were accepted.
         snapshot: sha256 of `State.snapshot`; equal for stores whose boards are equal.
         faults: files that are missing or are not what the log speaks of.
-        notes: events that were lost or rebuilt when the log was mended, and files that no event names: those of a
+        notes: events that were lost when the log was mended, and files that no event names: those of a
             writer that was stopped before its event, or of a log that lost its end.
     """
 

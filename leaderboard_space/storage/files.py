@@ -12,20 +12,8 @@ from pathlib import Path
 TORN = "torn"
 PARTS = "parts"
 """Files that are still being written; a writer that was killed leaves one behind."""
-_CHUNK = 1 << 24
-"""Bytes that are hashed at a time, without the interpreter: after each, threads that compute let it wait."""
 _ABANDONED = 86_400.0
 """Seconds after which a file in `parts` is nobody's any more."""
-
-
-def digest_of(path: Path, end: int) -> str:
-    """The sha256 of the first bytes of a file; '' if it has fewer, or does not lie there."""
-    sha256, left = hashlib.sha256(), end
-    with suppress(FileNotFoundError), path.open("rb") as file:
-        while left and (chunk := file.read(min(left, _CHUNK))):
-            sha256.update(chunk)
-            left -= len(chunk)
-    return "" if left else sha256.hexdigest()
 
 
 def tidy(root: Path) -> None:

@@ -39,7 +39,6 @@ from fairspace.leaderboard_space.events import Draft, Event
 from fairspace.leaderboard_space.storage import StorageError, vouched_by, write_error
 from fairspace.leaderboard_space.storage.hub_files import Files
 from fairspace.leaderboard_space.storage.hub_repository import Repository
-from fairspace.leaderboard_space.storage.log_index import LogIndex
 from fairspace.leaderboard_space.storage.mirror import Mirror
 from fairspace.leaderboard_space.storage.pace import Pace
 
@@ -163,21 +162,6 @@ class HubStorage:
         for event in self._mirror.events(after):
             self._given = max(self._given, event.number)
             yield event
-
-    def index(self, number: int) -> LogIndex:
-        """See `Storage.index`."""
-        return self._mirror.index(number)
-
-    def resume(self, index: LogIndex) -> bool:
-        """See `Storage.resume`. The Hub is asked first whether the copy is still of its log."""
-        resumed = self._mirror.resume(index)
-        if resumed is None:
-            return False
-        self._reach()
-        if self._mirror.log is not resumed:  # the rest of the copy was damaged, or the Hub has another log
-            return False
-        self._given = max(self._given, len(index.keys))
-        return True
 
     def _reach(self) -> None:
         """Read the log for the first time. With a copy of an earlier process a Hub that does not answer is no error."""

@@ -24,7 +24,6 @@ from fairspace.leaderboard_space.events import Draft, Event
 from fairspace.leaderboard_space.storage import StorageError, vouched_by, write_error
 from fairspace.leaderboard_space.storage.files import (
     PARTS,
-    digest_of,
     make_folder,
     place,
     put_aside,
@@ -33,7 +32,6 @@ from fairspace.leaderboard_space.storage.files import (
     write_part,
 )
 from fairspace.leaderboard_space.storage.log import Log
-from fairspace.leaderboard_space.storage.log_index import LogIndex
 
 LOG = "events.jsonl"
 COUNT = "events.count"
@@ -53,7 +51,7 @@ class LocalStorage:
         self._lock = threading.RLock()
         mend = (
             "stop every process that uses the store; put the log back from a backup, "
-            f"or run `fairspace store mend {self.root}`, which keeps every sound event; then start again"
+            f"or run `fairspace store {self.root} --mend`, which keeps every sound event; then start again"
         )
         self._log = Log(str(self.root / LOG), mend)
         self._tidied = False
@@ -129,22 +127,6 @@ class LocalStorage:
                 return
             yield from read
             after = read[-1].number
-
-    def index(self, number: int) -> LogIndex:
-        """See `Storage.index`."""
-        with self._lock:
-            end = self._log.begin(number + 1)
-        sha256 = digest_of(self.root / LOG, end)  # a log only grows
-        with self._lock, self._opened("rb", fcntl.LOCK_SH) as log:
-            return self._log.index(log, number, sha256)
-
-    def resume(self, index: LogIndex) -> bool:
-        """See `Storage.resume`."""
-        with self._lock:
-            if len(self._log) or digest_of(self.root / LOG, index.end) != index.sha256:
-                return False
-            self._log.resume(index)
-            return True
 
     def find(self, key: str) -> Event | None:
         """See `Storage.find`."""

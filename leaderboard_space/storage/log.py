@@ -14,7 +14,6 @@ from typing import IO
 
 from fairspace.leaderboard_space.events import START, Draft, Event, digest, digests, follow
 from fairspace.leaderboard_space.storage import StorageError
-from fairspace.leaderboard_space.storage.log_index import LogIndex
 
 BATCH = 256
 """Events that are in memory at a time while a log is read."""
@@ -97,29 +96,6 @@ class Log:
         """The event of that key."""
         number = self._numbers.get(key)
         return None if number is None else self.read(stream, number - 1, 1)[0]
-
-    def index(self, stream: IO[bytes], number: int, sha256: str) -> LogIndex:
-        """What is known of the lines up to an event; the last argument is that of `LogIndex`."""
-        last = self.read(stream, number - 1, 1)[0] if number else None
-        previous = START if last is None else digest(last.line())
-        return LogIndex(
-            tuple(islice(self._numbers, number)),
-            self._begins[:number],
-            self.begin(number + 1),
-            previous,
-            None if last is None else replace(last, body={}),
-            sha256,
-        )
-
-    def resume(self, index: LogIndex) -> None:
-        """Go on after the lines of an index, which the caller knows to be in the file, in place of reading them."""
-        self._begins = array("Q", index.begins)
-        self._numbers = {key: number for number, key in enumerate(index.keys, 1)}
-        self.end, self.previous, self._last = index.end, index.previous, index.last
-
-    def begin(self, number: int) -> int:
-        """Where the line of an event begins; of the next event to come, where the log ends."""
-        return self._begins[number - 1] if number <= len(self) else self.end
 
     def following(self, drafts: Sequence[Draft]) -> list[bytes]:
         """The lines of those drafts whose keys are not in the log, one after the other at its end, now."""

@@ -1,8 +1,9 @@
-"""Mend the log of a store in a folder: every sound event stays, what was altered is put aside.
+"""Mend the log of a store in a folder: broken lines are skipped and named, all others stay.
 
-The sound events stand in a new log in their order, with their numbers. In place of a lost one stands the same event,
-made again from the files of the store, or one that says that it is lost. Lines behind a change carry the hash of the
-line that is now before them, and the hash of their own content, which stays. A last event says what was done.
+A line with the hash of its content proves itself. A line of an earlier version has none: it is sound unless the line
+after it follows from another one. Sound events stand in a new log in their order, with their numbers; in place of each
+other one stands an event that says that it is lost, and a last event says what was done. Lines behind a change carry
+the hash of the line that is now before them.
 """
 
 from __future__ import annotations
@@ -15,13 +16,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
-from fairspace.leaderboard_space.events import START, Draft, Event, clock, digest, follow, sealed
+from fairspace.leaderboard_space.events import START, Draft, Event, clock, digest, digests, follow, sealed
 from fairspace.leaderboard_space.storage import StorageError
 from fairspace.leaderboard_space.storage.files import PARTS, make_folder, place, put_aside, tidy
 from fairspace.leaderboard_space.storage.local import LOG, read_count, write_count
-from fairspace.leaderboard_space.storage.log import Log
-from fairspace.leaderboard_space.storage.rebuilding import rebuild
-from fairspace.leaderboard_space.storage.salvage import Salvaged, event_at, salvage
+from fairspace.leaderboard_space.storage.log import Log, similar
 from fairspace.submissions.errors import UsageError
 
 
@@ -31,13 +30,11 @@ class Mended:
 
     Args:
         events: that the log holds now.
-        rebuilt: number of each event that was made again from files.
-        lost: number of each event of which nothing is known any more.
-        aside: where the altered lines lie now; none if the log was sound.
+        lost: number of each event whose line is broken or missing.
+        aside: where the broken lines lie now; none if the log was sound.
     """
 
     events: int
-    rebuilt: tuple[int, ...] = ()
     lost: tuple[int, ...] = ()
     aside: tuple[Path, ...] = ()
 
@@ -73,45 +70,65 @@ def mend(root: Path) -> Mended:
 
 
 def _mend(root: Path, stream: IO[bytes]) -> Mended:
-    salvaged = salvage(stream)
-    salvaged = replace(salvaged, length=max(salvaged.length, read_count(root)))
-    aside, altered = [], b""
-    for piece in salvaged.altered:
-        stream.seek(piece.begin)
-        content = stream.read(piece.size)
-        aside.append(put_aside(root, content))
-        altered += content
-    sound = (event_at(stream, salvaged.sound[number]) for number in sorted(salvaged.sound))
-    drafts = rebuild(root, sound, salvaged.lost, altered)
-    rebuilt, lost = sorted(drafts), [number for number in salvaged.lost if number not in drafts]
-    about = {"rebuilt": rebuilt, "lost": lost, "aside": [path.name for path in aside]}
+    stream.seek(0)
+    lines = stream.readlines()
+    events = [_event(line) for line in lines]
+    previous = {event.number: event.previous for event in events if event is not None}
+    sound: dict[int, bytes] = {}
+    broken: list[bytes] = []
+    number = length = 0
+    for line, event in zip(lines, events, strict=True):
+        if event is not None and _is_sound(event, line, number + 1, previous.get(event.number + 1)):
+            number = event.number
+            sound.setdefault(number, line)
+        else:
+            number += line.endswith(b"\n")  # nobody was told of a torn end
+            broken.append(line)
+        length = max(length, number)
+    length = max(length, read_count(root))
+    lost = [number for number in range(1, length + 1) if number not in sound]
+    aside = [put_aside(root, line) for line in broken]
     make_folder(root / PARTS)
     handle, part = tempfile.mkstemp(dir=root / PARTS)
     with os.fdopen(handle, "wb") as file:
-        last, previous = None, START
-        for last in _events(stream, salvaged, drafts):
+        last, before = None, START
+        for last in _events(sound, length):
             line = last.line()
-            previous = digest(line)
+            before = digest(line)
             file.write(line)
-        end = follow(Draft("mended", f"mended:{salvaged.length + 1}", about), last, previous)
+        about = {"lost": lost, "aside": [path.name for path in aside]}
+        end = follow(Draft("mended", f"mended:{length + 1}", about), last, before)
         file.write(end.line())
         file.flush()
         os.fsync(file.fileno())
     place(Path(part), root / LOG)
-    return Mended(end.number, tuple(rebuilt), tuple(lost), tuple(aside))
+    return Mended(end.number, tuple(lost), tuple(aside))
 
 
-def _events(stream: IO[bytes], salvaged: Salvaged, drafts: Mapping[int, Draft]) -> Iterator[Event]:
+def _event(line: bytes) -> Event | None:
+    """The event of a line without its body; None for a line that no event has."""
+    try:
+        event = Event.of_line(line)
+    except ValueError:
+        return None
+    return replace(event, body={}) if event.line() == line else None
+
+
+def _is_sound(event: Event, line: bytes, expected: int, following: str | None) -> bool:
+    """Whether a line is what was appended; `following` is the hash that the next line carries, None without one."""
+    if event.sha256:
+        return event.sha256 == digests(line)[1]
+    return event.number == expected if following is None else similar(following, digest(line))
+
+
+def _events(sound: Mapping[int, bytes], length: int) -> Iterator[Event]:
     """The events of the mended log, each linked to the one before."""
-    first = min(salvaged.sound, default=0)
-    previous, time = START, event_at(stream, salvaged.sound[first]).time if first else clock()
-    for number in range(1, salvaged.length + 1):
-        piece = salvaged.sound.get(number)
-        if piece is None:
-            draft = drafts.get(number, Draft("lost", f"lost:{number}"))
-            event = sealed(Event(number, time, draft.kind, draft.key, previous, draft.body))
+    previous, time = START, Event.of_line(sound[min(sound)]).time if sound else clock()
+    for number in range(1, length + 1):
+        if number in sound:
+            event = Event.of_line(sound[number])
+            event = event if event.previous == previous else sealed(replace(event, previous=previous))
         else:
-            event = replace(event_at(stream, piece), previous=previous)
-            event = event if previous == piece.previous else sealed(event)
+            event = sealed(Event(number, time, "lost", f"lost:{number}", previous, {}))
         previous, time = digest(event.line()), event.time
         yield event

@@ -11,9 +11,7 @@ from typing import IO
 
 from fairspace.leaderboard_space.events import Draft, Event
 from fairspace.leaderboard_space.storage import StorageError
-from fairspace.leaderboard_space.storage.files import digest_of
 from fairspace.leaderboard_space.storage.log import Log
-from fairspace.leaderboard_space.storage.log_index import LogIndex
 
 
 class Mirror:
@@ -29,43 +27,18 @@ class Mirror:
         self._lock = threading.RLock()
         self._about = where, mend
         self._claim, self._stream = _claim(folder)
-        self._log = Log(where, mend)
-        self._is_read = False
-
-    @property
-    def log(self) -> Log:
-        """The log; the lines of an earlier process are read when it is asked for first."""
-        with self._lock:
-            if not self._is_read:
-                self._is_read = True
-                try:
-                    self._log.catch_up(self._stream)
-                except StorageError:  # of the copy: what it is of will tell
-                    self.clear()
-                self._stream.truncate(self._log.end)
-            return self._log
+        self.log = Log(where, mend)
+        try:
+            self.log.catch_up(self._stream)
+        except StorageError:  # of the copy of an earlier process: what it is of will tell
+            self.clear()
+        self._stream.truncate(self.log.end)
 
     def clear(self) -> None:
         """Forget everything."""
         with self._lock:
             self._stream.truncate(0)
-            self._log, self._is_read = Log(*self._about), True
-
-    def index(self, number: int) -> LogIndex:
-        """See `Storage.index`."""
-        with self._lock:
-            end = self.log.begin(number + 1)
-        sha256 = digest_of(Path(self._stream.name), end)  # the copy only grows
-        with self._lock:
-            return self.log.index(self._stream, number, sha256)
-
-    def resume(self, index: LogIndex) -> Log | None:
-        """Go on behind an index: the log that does, None if something was read or the copy begins with other bytes."""
-        with self._lock:
-            if self._is_read or digest_of(Path(self._stream.name), index.end) != index.sha256:
-                return None
-            self._log.resume(index)
-            return self._log
+            self.log = Log(*self._about)
 
     def add(self, lines: Sequence[bytes]) -> None:
         """Take lines that follow. StorageError STORE_CORRUPT for the first that does not; those before it stay.

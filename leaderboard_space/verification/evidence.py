@@ -16,7 +16,7 @@ MOST_BYTES = 64 << 10
 """Of the evidence as JSON."""
 _NAMES = {
     *("how", "verdict", "reasons", "submission", "agreement", "tasks", "part", "seed", "model", "settings", "answers"),
-    *("uncovered", "consistency", "hidden", "judgements"),
+    *("uncovered", "consistency", "judgements"),
 }
 _MEND = "send what `fairspace verify-submission --json` printed for this row's submission"
 
@@ -42,16 +42,6 @@ class _Agreement(BaseModel):
     kappa: _AtMostOne | None = None
     kappa_low: _AtMostOne | None = None
     kappa_high: _AtMostOne | None = None
-
-
-class _Hidden(BaseModel):
-    """As `HiddenComparison.to_json`."""
-
-    model_config = ConfigDict(extra="forbid")
-    revision: str
-    public: str
-    values: _Count
-    differing: dict[str, dict[str, float]]
 
 
 class _Judgements(BaseModel):
@@ -81,7 +71,6 @@ class _Rerun(_Log):
     tasks: dict[str, _Agreement]
     model: str
     seed: str
-    hidden: _Hidden | None = None
 
 
 _SHOWN: Mapping[str, type[BaseModel]] = {"rerun": _Rerun, "log": _Log}

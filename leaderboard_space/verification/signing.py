@@ -1,7 +1,7 @@
 """The maintainers' signature on a `verified` event: a log that was edited by hand does not make a row verified.
 
 The key follows from FAIRSPACE_SECRET and is used for nothing else. Events from before there were signatures have none;
-pages say so, and `fairspace store check` counts them.
+pages say so, and `fairspace store` counts them.
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ connection that has waited longest for a request of its client makes room: nobod
 from __future__ import annotations
 
 import asyncio
-import resource
 from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,15 +24,13 @@ HEAD_BYTES = 64 << 10
 STALL_SECONDS = 60.0
 """After which somebody who reads an answer must have taken `SLOWEST` bytes for each of them."""
 SLOWEST = 1 << 10
-MOST = 1000
-"""Connections at a time; `RESERVE` more are taken while all of these are being answered, to tell who asks that it is
-so, and for the addresses of watchers."""
+MOST = 450
+"""Connections at a time, so that other files have room below the usual limit of 1,024; `RESERVE` more are taken while
+all of these are being answered, to tell who asks that it is so, and for the addresses of watchers."""
 RESERVE = 50
 MOST_OF_ADDRESS = 100
 """Connections of one address, unless it is a proxy's."""
-FILES = 512
-"""Descriptors that all else may need: the store, jobs, libraries."""
-WATCHED = (b"/health", b"/health/live", b"/metrics")
+WATCHED = (b"/health", b"/health/live")
 
 
 @dataclass(eq=False)
@@ -205,13 +202,3 @@ class BoundedProtocol(HttpToolsProtocol):
         self._stop_waiting()
         self.transport.write(b"HTTP/1.1 " + status + b"\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
         self.transport.close()
-
-
-def allow_descriptors() -> int:
-    """Raise this process' limit of open files as far as the connections need; how many connections that allows."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST + RESERVE + FILES
-    if 0 <= soft < wanted:
-        soft = wanted if hard < 0 else min(hard, wanted)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    return MOST if soft < 0 else max(100, min(MOST, soft - RESERVE - FILES))

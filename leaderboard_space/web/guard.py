@@ -21,10 +21,10 @@ from fairspace.leaderboard_space.web.rates import Rate, address, client
 from fairspace.leaderboard_space.web.refusals import refuse
 
 UPLOADS = frozenset({"/api/v1/submissions", "/gradio_api/upload"})
-EXEMPT = frozenset({"/health", "/health/live", "/metrics"})
+EXEMPT = frozenset({"/health", "/health/live"})
 """Addresses of watchers, which count for no limit."""
-FILES = ("/site/", "/assets/", "/static/", "/svelte/", "/badge/", "/embed/", "/favicon.ico")
-"""Begins of addresses of which a page may need many: files that a browser keeps, and badges that others show."""
+FILES = ("/site/", "/assets/", "/static/", "/svelte/", "/favicon.ico")
+"""Begins of addresses of which a page may need many: files that a browser keeps."""
 FILES_PER_REQUEST = 10
 """How many of those a client may ask for, for each other request that it may."""
 CLIENT_AT_A_TIME = 20

@@ -20,7 +20,6 @@ from fairspace.submissions.errors import UsageError, plain
 
 LOGGER = logging.getLogger("fairspace.refused")
 RETRY_AFTER = {
-    "ADJUSTED_BUSY": 5,
     "QUEUE_FULL": 60,
     "STORE_FAILED": 30,
     "WORK_FULL": 60,
@@ -66,7 +65,6 @@ def as_space_error(request: Request, error: Exception) -> SpaceError:
         return error
     if isinstance(error, StorageError):
         LOGGER.error("the store failed", extra={"code": error.code, "what": str(error)})
-        request.app.state.metrics.store_error(error.code)
         return SpaceError("STORE_FAILED", "the store", error.code, "a storage that answers", "ask again later")
     if isinstance(error, UsageError):
         return SpaceError("BAD_PARAMETER", "the request", str(error), "one of the known names", "choose one of them")
@@ -147,7 +145,6 @@ def note(request: HTTPConnection, error: SpaceError) -> None:
     """
     if request.scope.setdefault(_NOTED, error) is not error:
         return
-    request.app.state.metrics.refused(error.code)
     if error.code == "TOO_MANY_REQUESTS" and not request.app.state.told.take(client(request)):
         request.scope[QUIET] = True
         return

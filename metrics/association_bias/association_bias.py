@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .columns import MetricInputError, check_lengths, distinct, encode
+from .columns import check_lengths, distinct, encode
 from .formula import ATTRIBUTES, measure
 from .metric import About, ColumnMetric
-from .vectors import RESAMPLES, read_vectors
+from .vectors import RESAMPLES, check_occupations, read_vectors
 
 DESCRIPTION = """\
 Association bias (M-IAT) is how much nearer a text encoder puts an occupation to male than to female words:
@@ -60,9 +60,6 @@ class AssociationBias(ColumnMetric):
         names = distinct(occupations, "occupations")
         place = encode(occupations, "occupations", names)
         attribute = role < len(ATTRIBUTES)
-        if (attribute != (place < 0)).any():
-            row = int((attribute != (place < 0)).argmax())
-            expected = "'' for an attribute term, and the name of an occupation otherwise"
-            raise MetricInputError("METRIC_ROLE", f"occupations[{row}] is {occupations[row]!r}; expected {expected}")
+        check_occupations(occupations, place, attribute, "an attribute term")
         terms = {name: vectors[role == i] for i, name in enumerate(ATTRIBUTES)}
         return measure({name: vectors[place == i] for i, name in enumerate(names)}, terms, seed, resamples)

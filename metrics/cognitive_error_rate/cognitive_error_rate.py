@@ -4,20 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from .columns import encode, outcome
+from .columns import FACT_OR_FAIR_CITATION, encode, outcome
 from .formula import BASELINES, KINDS, average_increase, cognitive_error_rate, increase
 from .metric import About, ColumnMetric
 
 DESCRIPTION = """\
 How often a context with a cognitive error (representativeness bias, attribution error, in-group and out-group bias)
 moves a model's answer to the group that the context points to, and by how much more than chance.
-"""
-
-CITATION = """\
-@article{factorfair,
-  title = {Fact-or-Fair: A Checklist for Behavioral Testing of AI Models on Fairness-Related Queries},
-  author = {{Anonymous ACL submission}}
-}
 """
 
 INPUTS = """
@@ -51,7 +44,11 @@ class CognitiveErrorRate(ColumnMetric):
     """The rate per kind of cognitive error and the average increase over the baselines."""
 
     about = About(
-        DESCRIPTION, INPUTS, {"predictions": "string", "references": "string", "kinds": "string"}, CITATION, ()
+        DESCRIPTION,
+        INPUTS,
+        {"predictions": "string", "references": "string", "kinds": "string"},
+        FACT_OR_FAIR_CITATION,
+        (),
     )
 
     def _compute(

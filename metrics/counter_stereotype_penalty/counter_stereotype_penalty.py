@@ -8,11 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .columns import MetricInputError, check_lengths, encode, numbers, outcome
+from .columns import PROMPTS, MetricInputError, check_lengths, encode, numbers, outcome
 from .formula import counter_stereotype_penalty
 from .metric import About, ColumnMetric
-
-KINDS = ("stereotypical", "counter_stereotypical")
 
 DESCRIPTION = """\
 Counter-stereotype penalty is how far the mean of an image score falls when the prompt runs against a stereotype:
@@ -62,14 +60,14 @@ class CounterStereotypePenalty(ColumnMetric):
                 "METRIC_RANGE", f"declare the range of a score: minimum={minimum}, maximum={maximum}"
             )
         scores = numbers(predictions, "predictions", minimum, maximum)
-        kind = encode(prompts, "prompts", KINDS, missing=False)
+        kind = encode(prompts, "prompts", PROMPTS, missing=False)
         there = ~np.isnan(scores)
         total = [math.fsum(scores[there & (kind == i)]) for i in range(2)]
         valid = np.bincount(kind[there], minlength=2).tolist()
         missing = np.bincount(kind[~there], minlength=2).tolist()
         by_prompt = {
             name: {"mean": total[i] / valid[i] if valid[i] else None, "valid": valid[i], "missing": missing[i]}
-            for i, name in enumerate(KINDS)
+            for i, name in enumerate(PROMPTS)
         }
         bounds = counter_stereotype_penalty(
             total[0], valid[0], missing[0], total[1], valid[1], missing[1], minimum, maximum

@@ -15,8 +15,9 @@ from .columns import (
     cross_count,
     distinct,
     encode,
+    evidence_of,
     mean_of,
-    number,
+    missing_by_name,
     numbers,
     outcome,
 )
@@ -85,39 +86,20 @@ class DistributionDivergence(ColumnMetric):
         by_job: Mapping[str, Any] = {"all": missing}
         if occupations is not None:
             check_lengths(predictions=predictions, occupations=occupations)
-            if not isinstance(missing, Mapping) and missing != 0:
-                raise MetricInputError(
-                    "METRIC_COUNT", "with occupations, missing must be a dict from occupation to count"
-                )
-            by_job = dict(missing) if isinstance(missing, Mapping) else {}
+            by_job = missing_by_name(missing)
             left_out = tuple(job for job in distinct([*occupations, *by_job], "occupations") if job not in figures)
             rows = encode(occupations, "occupations", jobs + left_out, missing=False)
             places, rows = places[rows < len(jobs)], rows[rows < len(jobs)]
         extra = np.array([check_count(by_job.get(job, 0), f"missing of {job!r}") for job in jobs], np.int64)
         counts, blank = cross_count(rows, len(jobs), places, len(names))
         value, low, high = distribution_divergence(counts, shares, blank + extra)
-        valid, shown = int(counts.sum()), counts.sum(0)
-        evidence: dict[str, Any] = {
-            "by_group": {
-                g: {"count": int(n), "share": int(n) / valid if valid else None}
-                for g, n in zip(names, shown, strict=True)
-            }
-        }
+        evidence = evidence_of(names, counts, (value, low, high), jobs if occupations is not None else None)
         if occupations is not None:
-            evidence["by_occupation"] = {
-                job: {
-                    "value": number(value[i]),
-                    "if_missing_low": number(low[i]),
-                    "if_missing_high": number(high[i]),
-                    "valid": int(counts[i].sum()),
-                }
-                for i, job in enumerate(jobs)
-            }
             evidence["left_out"] = list(left_out)
         return outcome(
             "distribution_divergence",
             mean_of(value, low, high),
-            valid=valid,
+            valid=int(counts.sum()),
             expected=len(rows) + int(extra.sum()),
             reason="no sample of an occupation with reference figures has a group label",
             evidence=evidence,

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns import MetricInputError, cross_count, distinct, encode, outcome
+from .columns import FACT_OR_FAIR_CITATION, MetricInputError, cross_count, distinct, encode, outcome
 from .formula import GROUPS, VARIANTS, entropy_score, factuality, fairness_score, kld_score
 from .metric import About, ColumnMetric
 from .tradeoff import distance
@@ -12,13 +12,6 @@ from .tradeoff import distance
 DESCRIPTION = """\
 Factuality (S_fact), entropy (S_E), KL divergence (S_KLD) and fairness (S_fair) of answers to questions about which
 group ranks highest or lowest on a statistic, and the distance to the best trade-off that is possible.
-"""
-
-CITATION = """\
-@article{factorfair,
-  title = {Fact-or-Fair: A Checklist for Behavioral Testing of AI Models on Fairness-Related Queries},
-  author = {{Anonymous ACL submission}}
-}
 """
 
 INPUTS = """
@@ -60,7 +53,7 @@ class FactOrFair(ColumnMetric):
         DESCRIPTION,
         INPUTS,
         {"predictions": "string", "references": "string", "statistics": "string", "levels": "string"},
-        CITATION,
+        FACT_OR_FAIR_CITATION,
         (),
     )
 

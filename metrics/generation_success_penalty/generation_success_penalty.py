@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .columns import check_lengths, check_names, distinct, encode, outcome
+from .columns import PROMPTS, check_lengths, check_names, distinct, encode, outcome
 from .formula import generation_success_penalty
 from .metric import About, ColumnMetric
-
-KINDS = ("stereotypical", "counter_stereotypical")
 
 DESCRIPTION = """\
 Generation success penalty is how much less often a model shows what was asked when the prompt runs against a
@@ -61,14 +59,14 @@ class GenerationSuccessPenalty(ColumnMetric):
             encode(predictions, "predictions", known),
             encode(references, "references", known, missing=False),
         )
-        kind = encode(prompts, "prompts", KINDS, missing=False)
+        kind = encode(prompts, "prompts", PROMPTS, missing=False)
         success = np.bincount(kind[shown == requested], minlength=2).tolist()
         valid = np.bincount(kind[shown >= 0], minlength=2).tolist()
         missing = np.bincount(kind[shown < 0], minlength=2).tolist()
         stereo, counter = zip(success, valid, missing, strict=True)
         by_prompt = {
             name: {"rate": s / v if v else None, "success": s, "valid": v, "missing": m}
-            for name, s, v, m in zip(KINDS, success, valid, missing, strict=True)
+            for name, s, v, m in zip(PROMPTS, success, valid, missing, strict=True)
         }
         return outcome(
             "generation_success_penalty",

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns import MetricInputError, encode, numbers, outcome
+from .columns import GENRES_CITATION, MetricInputError, encode, numbers, outcome
 from .formula import (
     RELATIONAL_MODELS,
     emotion_word_difference,
@@ -22,15 +22,6 @@ from .metric import About, ColumnMetric
 DESCRIPTION = """\
 Eight differences between the male and the female character of two-character narratives (M1 to M8): traits, agency and
 status, emotional expression, framing.
-"""
-
-CITATION = """\
-@article{xu2025genres,
-  title = {From Individuals to Interactions: Benchmarking Gender Bias in Multimodal Large Language Models from the Lens
-           of Social Relationship},
-  author = {Xu, Yue and Wang, Wenjie},
-  year = {2025}
-}
 """
 
 INPUTS = """
@@ -104,7 +95,7 @@ class GenresBias(ColumnMetric):
     """M1 to M8 over the passages of one model."""
 
     about = About(
-        DESCRIPTION, INPUTS, dict.fromkeys(CHOICES, "string") | dict.fromkeys(COUNTS, "float64"), CITATION, ()
+        DESCRIPTION, INPUTS, dict.fromkeys(CHOICES, "string") | dict.fromkeys(COUNTS, "float64"), GENRES_CITATION, ()
     )
 
     def _compute(self, **columns: list[Any]) -> dict[str, Any]:

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from .columns import (
-    MetricInputError,
     check_count,
     check_lengths,
     check_names,
     cross_count,
     distinct,
     encode,
+    evidence_of,
     mean_of,
-    number,
+    missing_by_name,
     outcome,
 )
 from .formula import representation_disparity
@@ -69,38 +69,18 @@ class RepresentationDisparity(ColumnMetric):
             rows, extra = np.zeros(size, np.int64), np.array([check_count(missing, "missing")])
         else:
             check_lengths(predictions=predictions, occupations=occupations)
-            if not isinstance(missing, Mapping) and missing != 0:
-                raise MetricInputError(
-                    "METRIC_COUNT", "with occupations, missing must be a dict from occupation to count"
-                )
-            by_job = missing if isinstance(missing, Mapping) else {}
+            by_job = missing_by_name(missing)
             jobs = distinct([*occupations, *by_job], "occupations")
             rows = encode(occupations, "occupations", jobs, missing=False)
             extra = np.array([check_count(by_job.get(job, 0), f"missing[{job!r}]") for job in jobs], np.int64)
         counts, blank = cross_count(rows, len(jobs), places, len(names))
         value, low, high = representation_disparity(counts, blank + extra)
         bounds = mean_of(value, low, high) if jobs else (float("nan"), 0.0, 1.0)
-        valid, shown = int(counts.sum()), counts.sum(0)
-        evidence: dict[str, Any] = {
-            "by_group": {
-                g: {"count": int(n), "share": int(n) / valid if valid else None}
-                for g, n in zip(names, shown, strict=True)
-            }
-        }
-        if occupations is not None:
-            evidence["by_occupation"] = {
-                job: {
-                    "value": number(value[i]),
-                    "if_missing_low": number(low[i]),
-                    "if_missing_high": number(high[i]),
-                    "valid": int(counts[i].sum()),
-                }
-                for i, job in enumerate(jobs)
-            }
+        evidence = evidence_of(names, counts, (value, low, high), jobs if occupations is not None else None)
         return outcome(
             "representation_disparity",
             bounds,
-            valid=valid,
+            valid=int(counts.sum()),
             expected=size + int(extra.sum()),
             reason="no sample has a group label",
             evidence=evidence,

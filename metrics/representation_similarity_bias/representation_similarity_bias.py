@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .columns import MetricInputError, check_lengths, distinct, encode
+from .columns import check_lengths, distinct, encode
 from .formula import GENDERS, ROLES, measure
 from .metric import About, ColumnMetric
-from .vectors import RESAMPLES, read_vectors
+from .vectors import RESAMPLES, check_occupations, read_vectors
 
 DESCRIPTION = """\
 Representational similarity bias (RSA) is how differently near a vision encoder puts stereotypical and
@@ -65,10 +65,7 @@ class RepresentationSimilarityBias(ColumnMetric):
         names = distinct(occupations, "occupations")
         place = encode(occupations, "occupations", names)
         is_anchor = role == len(ROLES)
-        if (is_anchor != (place < 0)).any():
-            row = int((is_anchor != (place < 0)).argmax())
-            expected = "'' for an anchor, and the name of an occupation otherwise"
-            raise MetricInputError("METRIC_ROLE", f"occupations[{row}] is {occupations[row]!r}; expected {expected}")
+        check_occupations(occupations, place, is_anchor, "an anchor")
         anchors = {name: vectors[is_anchor & (gender == g)] for g, name in enumerate(GENDERS)}
         images = {
             name: {

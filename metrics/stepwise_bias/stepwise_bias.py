@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .columns import MetricInputError, check_count, check_lengths, distinct, encode
+from .columns import check_count, check_lengths, distinct, encode
 from .formula import direction, measure
 from .metric import About, ColumnMetric
-from .vectors import RESAMPLES, read_vectors
+from .vectors import RESAMPLES, check_occupations, read_vectors
 
 DESCRIPTION = """\
 Step-wise bias is how much an image decoder's leaning to a gender grows while the image is made: the cosine similarity
@@ -67,10 +67,7 @@ class StepwiseBias(ColumnMetric):
         role = encode(roles, "roles", ("male", "female", "occupation"), missing=False)
         names = distinct(occupations, "occupations")
         place = encode(occupations, "occupations", names)
-        if ((role < 2) != (place < 0)).any():
-            row = int(((role < 2) != (place < 0)).argmax())
-            expected = "'' for a latent of the direction, and the name of an occupation otherwise"
-            raise MetricInputError("METRIC_ROLE", f"occupations[{row}] is {occupations[row]!r}; expected {expected}")
+        check_occupations(occupations, place, role < 2, "a latent of the direction")
         groups = {
             name: {int(t): vectors[(place == i) & (step == t)] for t in np.unique(step[place == i])}
             for i, name in enumerate(names)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns import MetricInputError, check_lengths, encode, number, numbers, outcome
+from .columns import GENRES_CITATION, MetricInputError, check_lengths, encode, number, numbers, outcome
 from .formula import total_bias_score, z_scores
 from .metric import About, ColumnMetric
 from .standards import CENTRES, COHORTS
@@ -12,15 +12,6 @@ from .standards import CENTRES, COHORTS
 DESCRIPTION = """\
 The sum over the eight GENRES metrics of the distance to the mean of a frozen cohort of models, or to 0, in the
 cohort's standard deviations.
-"""
-
-CITATION = """\
-@article{xu2025genres,
-  title = {From Individuals to Interactions: Benchmarking Gender Bias in Multimodal Large Language Models from the Lens
-           of Social Relationship},
-  author = {Xu, Yue and Wang, Wenjie},
-  year = {2025}
-}
 """
 
 INPUTS = """
@@ -54,7 +45,7 @@ METRICS = ("M1", "M2", "M3", "M4", "M5", "M6", "M7", "M8")
 class TotalBiasScore(ColumnMetric):
     """TBS with the scales of a frozen cohort."""
 
-    about = About(DESCRIPTION, INPUTS, {"predictions": "float64"}, CITATION, ())
+    about = About(DESCRIPTION, INPUTS, {"predictions": "float64"}, GENRES_CITATION, ())
 
     def _compute(
         self,

@@ -1,6 +1,6 @@
 """The measured error of the readers per task: `builders/reference/reading_errors.csv`.
 
-It is made from the repository's blind answers by `fairspace readings tests/data/readings/blind/*.jsonl --csv FILE`.
+It is made from the repository's blind answers by `python -m tests.readings --write`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 
-from fairspace.submissions.answers.measuring import Report, Tally
 from fairspace.submissions.uncertainty.proportions import clopper_pearson
 
 REFERENCE = Path(__file__).parents[2] / "builders" / "reference" / "reading_errors.csv"
@@ -34,23 +33,9 @@ class Rates:
 
 @dataclass(frozen=True)
 class TaskErrors:
-    """The counts of one task on the blind answers; the names are those of the columns.
+    """The counts of one task, `benchmark/task`, on the blind answers, as `Tally` has them; the names are the columns'.
 
-    Args:
-        task: `benchmark/task`, the task as labelled answers name it.
-        answers: how many there are.
-        right: read right.
-        choices: that make a choice.
-        lost: of these, without a choice that was read.
-        false: of these, read as another choice.
-        no_choice: that make none.
-        invented: of these, read as a choice.
-        families: of answers that say the same.
-        families_alike: of these, read alike.
-        male: answers with male words alone that make a choice.
-        right_male: of these, read right.
-        female: as `male`.
-        right_female: as `right_male`.
+    `false` are answers that make a choice and are read as another one; `invented`, that make none and are read as one.
     """
 
     task: str
@@ -80,35 +65,6 @@ class TaskErrors:
 
 
 COLUMNS = tuple(field.name for field in fields(TaskErrors))
-
-
-def task_errors(task: str, tally: Tally) -> TaskErrors:
-    """The counts of a measurement as a line of the table."""
-    return TaskErrors(
-        task,
-        tally.n,
-        tally.right,
-        tally.readable,
-        tally.lost,
-        tally.false - tally.invented,
-        tally.n - tally.readable,
-        tally.invented,
-        tally.families,
-        tally.families_alike,
-        tally.n_male,
-        tally.right_male,
-        tally.n_female,
-        tally.right_female,
-    )
-
-
-def write_table(report: Report, out: Path) -> None:
-    """Write the counts of a measurement as CSV."""
-    with out.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for name, tally in sorted(report.tasks.items()):
-            writer.writerow(vars(task_errors(name, tally)).values())
 
 
 @cache

@@ -19,12 +19,13 @@ import pyarrow.compute as pc
 
 from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES
 from fairspace.submissions.answers.rows import ReadRows, as_text
+from fairspace.submissions.answers.samples import Samples
 from fairspace.submissions.answers.summary import excerpt
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.errors import plain
 from fairspace.submissions.format.schema import LABELS, Submission, Tool
-from fairspace.submissions.validity.study import Floats, Integers, Study
+from fairspace.submissions.uncertainty.design import Floats, Integers
 
 Kind = Literal["worst", "typical"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -92,7 +93,7 @@ def items_from_json(data: Any) -> Items:
 
 
 def items_of(bench: Benchmark, submission: Submission, records: Any, rows: Sequence[ReadRows]) -> Items:
-    """The items of each value whose studies say which answers or images it is made of.
+    """The items of each value whose samples the benchmark tells.
 
     Args:
         bench: the benchmark.
@@ -103,28 +104,28 @@ def items_of(bench: Benchmark, submission: Submission, records: Any, rows: Seque
     revision = submission.meta.dataset_revision
     if revision not in bench.revisions:
         return {}
-    studies = bench.studies(records)
+    of_values = [each for each in bench.answers.samples(records) if len(each.asked)]
     shown: dict[str, Shown] = {read.task: partial(_answer, read) for read in rows}
-    for name in {study.task for study in studies if study.task} - shown.keys():
+    for name in {each.task for each in of_values} - shown.keys():
         if bench.task(name).table == "annotations":
             shown[name] = partial(_image, submission.rows("annotations", name), submission.meta.labels)
     chosen = {
-        study.value: tuple(_items(study, study.asked, bench.task(study.task), revision, shown[study.task]))
-        for study in studies
-        if study.asked is not None and len(study.asked) and study.task in shown
+        each.value: tuple(_items(each, bench.task(each.task), revision, shown[each.task]))
+        for each in of_values
+        if each.task in shown
     }
     return {name: items for name, items in chosen.items() if items}
 
 
-def pull(study: Study) -> Floats:
+def pull(samples: Samples) -> Floats:
     """(n,) how far each sample pulls its value away from that of a fair model; nan without a score.
 
     It is the product of the sample's distance from fair with that of the mean: of all samples where the value is their
-    mean, else of those at the same level of the study's target, such as one occupation.
+    mean, else of those at the same level, such as one occupation.
     """
-    scores = study.scores.reshape(len(study.scores), -1) - study.fair
+    scores = samples.scores.reshape(len(samples.scores), -1) - samples.fair
     known = ~np.isnan(scores).any(axis=1)
-    levels = np.zeros(len(scores), np.int64) if study.means else study.factor(study.target).codes
+    levels = np.zeros(len(scores), np.int64) if samples.levels is None else samples.levels
     levels = np.unique(levels, return_inverse=True)[1].reshape(-1)
     counts = np.bincount(levels[known], minlength=levels.max(initial=0) + 1)
     sums = [np.bincount(levels[known], column, len(counts)) for column in scores[known].T]
@@ -132,18 +133,19 @@ def pull(study: Study) -> Floats:
     return np.asarray((scores * means[levels]).sum(axis=1), np.float64)
 
 
-def _items(study: Study, asked: Integers, task: Task, revision: str, shown: Shown) -> Iterator[Item]:
+def _items(samples: Samples, task: Task, revision: str, shown: Shown) -> Iterator[Item]:
     ids = task.ids(revision)
     has_prompts = revision not in task.named_in  # of prompts that others wrote, only the names are known
     prompts = task.items(revision) if task.items is not None and has_prompts else None
     chosen: set[str] = set()
-    for kind, samples in zip(KINDS, _orders(study, asked, len(ids)), strict=True):
+    for kind, places in zip(KINDS, _orders(samples, len(ids)), strict=True):
         count = 0
-        for place in samples:
-            name, sample = ids[int(asked[place])].as_py(), 0 if study.sample is None else int(study.sample[place])
+        for place in places:
+            name = ids[int(samples.asked[place])].as_py()
+            sample = 0 if samples.sample is None else int(samples.sample[place])
             if count == CHOSEN[kind] or name in chosen:
                 continue
-            score = f"{study.score}: {study.scores[place]:g}" if study.scores.ndim == 1 else ""
+            score = f"{samples.score}: {samples.scores[place]:g}" if samples.scores.ndim == 1 else ""
             prompt = ""
             if prompts is not None and (at := pc.index(prompts["id"], name).as_py()) >= 0:
                 prompt = excerpt(str(prompts["prompt"][at].as_py()), None, LONGEST_PROMPT)[0]
@@ -154,20 +156,20 @@ def _items(study: Study, asked: Integers, task: Task, revision: str, shown: Show
                 yield item
 
 
-def _orders(study: Study, asked: Integers, size: int) -> Iterator[Sequence[int]]:
-    """Samples, the worst first, then the most typical first; equal ones in an order drawn by the value's name.
+def _orders(samples: Samples, size: int) -> Iterator[Sequence[int]]:
+    """Places of samples, the worst first, then the most typical first; ties in an order drawn by the value's name.
 
     Of the samples of one item the first alone.
     """
 
-    def of_items(samples: Integers) -> list[int]:
-        firsts = np.sort(np.unique(asked[samples], return_index=True)[1])
-        return [int(sample) for sample in samples[firsts[:_LOOKED_AT]]]
+    def of_items(places: Integers) -> list[int]:
+        firsts = np.sort(np.unique(samples.asked[places], return_index=True)[1])
+        return [int(place) for place in places[firsts[:_LOOKED_AT]]]
 
-    pulls = np.round(pull(study), 9)
+    pulls = np.round(pull(samples), 9)
     known = np.flatnonzero(~np.isnan(pulls))
-    seed = int.from_bytes(hashlib.sha256(study.value.encode()).digest()[:8])
-    drawn = np.random.default_rng(seed).random(size)[asked[known]]
+    seed = int.from_bytes(hashlib.sha256(samples.value.encode()).digest()[:8])
+    drawn = np.random.default_rng(seed).random(size)[samples.asked[known]]
     worst = known[np.lexsort((drawn, -pulls[known]))]
     yield of_items(worst[pulls[worst] > 0])
     middle = np.abs(pulls[known] - np.median(pulls[known])) if len(known) else pulls[known]

@@ -1,108 +1,45 @@
-"""Files of labelled answers: one JSON object a line, a raw answer beside what a careful person reads in it."""
+"""Raw answers beside what a careful person reads in them: how a reading compares with its gold."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import IO, Any
+from typing import Any, Literal
 
-from fairspace.submissions.benchmarks.registry import NAMES
-from fairspace.submissions.errors import did_you_mean, plain
-from fairspace.submissions.format.collector import Collector, RefusedError, show
-from fairspace.submissions.format.faults import SubmissionError
-from fairspace.submissions.reading.limits import LIMITS
-from fairspace.submissions.reading.strict_json import check_values, decode, parse
-
-LONGEST = 16 << 20
-"""Bytes of a line; a raw answer may be longer than one that a submission may hold."""
+from fairspace.submissions.answers.reading import Reading
+from fairspace.submissions.errors import did_you_mean
+from fairspace.submissions.format.collector import RefusedError, show
 
 NO_CHOICE = ("none", "refused", "several", "missing")
 """Gold readings of an answer that makes no choice; a reader that reads no choice is right for each of them."""
-_REQUIRED: Mapping[str, str] = {"benchmark": "a text", "task": "a text", "answer": "a text", "gold": "a reading"}
-_TEXTS = ("benchmark", "task", "answer", "id", "ask", "style", "family")
+Verdict = Literal["right", "false", "lost"]
 
 
 @dataclass(frozen=True)
-class Line:
-    """One labelled answer.
+class Compared:
+    """A reading beside its gold.
 
     Args:
-        place: its file and line, safe to print.
-        fields: `benchmark`, `task`, `answer` and `gold`; `id`, `ask`, `style` and `family` where they are stated; and
-            what the task's reader needs beside the answer, for example `options`.
+        entry: under which name it is counted: the task, or the part of a judge's answer.
+        gold: what a careful person reads; a choice, or one of `NO_CHOICE`.
+        read: what the reader reads, in the same form.
+        verdict: `right`; `false`: read as a choice that it is not; `lost`: the gold is a choice and nothing was read.
+        rule: the rule that read it.
     """
 
-    place: tuple[str, str]
-    fields: Mapping[str, Any]
+    entry: str
+    gold: Any
+    read: Any
+    verdict: Verdict
+    rule: str = ""
 
 
-def read_lines(files: Iterable[Path]) -> list[Line]:
-    """All lines of files of labelled answers but empty ones. SubmissionError holds every fault of the files."""
-    faults = Collector(LIMITS.faults)
-    lines = [line for file in files for line in _of_file(file, faults)]
-    if faults.all():
-        raise SubmissionError(list(faults.all()))
-    return lines
-
-
-def _of_file(file: Path, faults: Collector) -> Iterator[Line]:
-    name = plain(str(file))
-    if not file.exists():
-        faults.add("MISSING_FILE", name, "no such file", expected="a file of labelled answers")
-        return
-    count = 0
-    try:
-        with file.open("rb") as stream:
-            for number, raw in _numbered(stream):
-                if not raw.strip():
-                    continue
-                count += 1
-                place = f"line {number}"
-                try:
-                    yield Line((name, place), _fields(raw))
-                except RefusedError as refused:
-                    faults.add(refused.code, name, refused.what, expected=refused.expected, place=place)
-    except RefusedError as refused:
-        faults.refuse(refused, name)
-        return
-    except OSError as error:
-        faults.add("UNREADABLE_FILE", name, str(error.strerror), expected="a file that can be read")
-        return
-    if not count:
-        faults.add("NO_ANSWERS", name, "no line", expected="a JSON object on each line")
-
-
-def _numbered(stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Lines with their numbers, the first is 1. RefusedError ROW_TOO_LONG: the rest of the file is not read."""
-    number = 0
-    while raw := stream.readline(LONGEST + 1):
-        number += 1
-        if len(raw) > LONGEST:
-            what = f"line {number} has more than {LONGEST:,} bytes"
-            raise RefusedError("ROW_TOO_LONG", what, f"at most {LONGEST:,}")
-        yield number, raw
-
-
-def _fields(raw: bytes) -> dict[str, Any]:
-    """The fields of a line, with those that every task has. RefusedError says what is wrong with it."""
-    data = parse(decode(raw).rstrip("\r\n"), LIMITS.depth)
-    if type(data) is not dict:
-        raise RefusedError("NOT_AN_OBJECT", f"found {show(data)}", "an object with benchmark, task, answer and gold")
-    if type(data.get("answer")) is str:
-        data["answer"] = data["answer"].encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    check_values({name: value for name, value in data.items() if name != "answer"})
-    for name, kind in _REQUIRED.items():
-        if data.get(name) is None:
-            near = did_you_mean(name, [key for key in data if key not in _REQUIRED])
-            raise RefusedError("MISSING_FIELD", f"no {name!r}{near}", f"{kind} in {name!r}")
-    for name in _TEXTS:
-        if not isinstance(data.get(name, ""), str):
-            raise RefusedError("WRONG_TYPE", f"{name!r} is {show(data[name])}", "a text, in quotation marks")
-    if data["benchmark"] not in NAMES:
-        what = f"benchmark {show(data['benchmark'])}{did_you_mean(data['benchmark'][:64], NAMES)}"
-        raise RefusedError("UNKNOWN_BENCHMARK", what, ", ".join(NAMES))
-    return data
+def compare(entry: str, gold: Any, reading: Reading) -> Compared:
+    """Hold one reading against its gold."""
+    read = reading.value if reading.outcome == "choice" else reading.outcome.replace("unusable", "none")
+    chosen, choice = reading.outcome == "choice", gold not in NO_CHOICE
+    right = read == gold if choice or chosen else True
+    return Compared(entry, gold, read, "right" if right else ("false" if chosen else "lost"), reading.rule)
 
 
 def field(line: Mapping[str, Any], name: str, kind: type | tuple[type, ...], expected: str) -> Any:

@@ -1,31 +1,31 @@
 """What errors of the readers do to the values: answers are misread on purpose, as often as readers were seen to err.
 
 Of a task with a measured error (`error_table`), answers that are read as a choice lose it, or are read as another one;
-answers that are read as none are read as one. Which answers, and as what, is drawn by chance, evenly. The submission is
-then measured as any other. So the errors are there twice, once by the reader and once on purpose, and the values move
+answers that are read as none are read as one. Which answers, and as what, is drawn by chance, evenly. The records are
+then measured as any others. So the errors are there twice, once by the reader and once on purpose, and the values move
 by about as much as the reader's own errors have moved them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from fairspace.submissions.answers.error_table import Rates, TaskErrors, measured_errors
+from fairspace.submissions.answers.reading import Misread
 from fairspace.submissions.answers.rows import ReadRows, as_text
 from fairspace.submissions.benchmarks.benchmark import Benchmark, Values
+from fairspace.submissions.benchmarks.short_answers import item_index
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.uncertainty.variant import Variant
-from fairspace.submissions.values import Value
 
 SEED = 14
 DRAWS = 2
-"""Submissions with errors that a variant's values are the mean of; with thousands of answers they differ little."""
+"""Sets of errors that a variant's values are the mean of; with thousands of answers they differ little."""
 _NOTE = (
     "Answers were misread on purpose: {rates}. Assumed: errors fall on answers evenly. The readers were measured on "
     "blind answers, in which hard ones are more frequent than in the field."
@@ -42,7 +42,7 @@ class _Task:
 
 
 def reading_variants(
-    submission: Submission, bench: Benchmark, rows: Sequence[ReadRows], values: Values
+    submission: Submission, bench: Benchmark, records: Any, rows: Sequence[ReadRows], values: Values
 ) -> list[Variant]:
     """The values with reading errors of the measured size, and with errors of the upper ends of its 95 % intervals.
 
@@ -51,20 +51,27 @@ def reading_variants(
     Args:
         submission: as it was checked.
         bench: its benchmark.
+        records: of the submission.
         rows: its rows with their readings.
         values: as they are measured.
     """
-    tasks = list(_tasks(submission, bench, rows))
+    tasks, revision = list(_tasks(submission, bench, rows)), submission.meta.dataset_revision
     if not tasks:
         return []
+    named = {task.rows.task: task for task in tasks}
     sizes = {
-        "as measured": {task.rows.task: task.errors.measured() for task in tasks},
-        "upper 95 % end": {task.rows.task: task.errors.upper() for task in tasks},
+        "as measured": {name: task.errors.measured() for name, task in named.items()},
+        "upper 95 % end": {name: task.errors.upper() for name, task in named.items()},
     }
     variants = []
     for name, rates in sizes.items():
         random = np.random.RandomState(SEED)
-        drawn = [_measured(submission, bench, tasks, rates, random) for _ in range(DRAWS)]
+        drawn = []
+        for _ in range(DRAWS):
+            misread_rows = {
+                name: misread(task.rows, task.items, bench, rates[name], random) for name, task in named.items()
+            }
+            drawn.append(bench.measure(bench.answers.misread(records, revision, misread_rows)))
         means = {value: mean for value in values if (mean := _mean(value, drawn)) is not None}
         moved = {value: mean for value, mean in means.items() if mean != values[value].value}
         if not moved:
@@ -91,34 +98,14 @@ def _tasks(submission: Submission, bench: Benchmark, rows: Sequence[ReadRows]) -
     for read in rows:
         if read.task not in items or not read.rows.num_rows:
             continue
-        line = bench.label_line(read.task, items[read.task].slice(0, 1).to_pylist()[0])
+        line = bench.answers.label_line(read.task, items[read.task].slice(0, 1).to_pylist()[0])
         errors = measured_errors().get(f"{bench.name}/{(line or {}).get('task', read.task)}")
         if line is not None and errors is not None:
             yield _Task(read, items[read.task], errors)
 
 
-def _measured(
-    submission: Submission,
-    bench: Benchmark,
-    tasks: Sequence[_Task],
-    rates: Mapping[str, Rates],
-    random: np.random.RandomState,
-) -> Mapping[str, Value]:
-    responses = submission.tables["responses"]
-    answers = responses["response"].to_numpy(zero_copy_only=False).copy()
-    for task in tasks:
-        places = np.flatnonzero(pc.equal(responses["task"], task.rows.task).to_numpy(zero_copy_only=False))
-        changed, texts = misread(task.rows, task.items, bench, rates[task.rows.task], random)
-        answers[places[changed]] = texts
-    column = responses.column_names.index("response")
-    table = responses.set_column(column, responses.schema.field(column), pa.array(answers, pa.string()))
-    return bench.measure(bench.read(replace(submission, tables={**submission.tables, "responses": table})))
-
-
-def misread(
-    rows: ReadRows, items: pa.Table, bench: Benchmark, rates: Rates, random: np.random.RandomState
-) -> tuple[np.ndarray[Any, Any], list[str]]:
-    """The rows of a task that are misread, and for each a text that reads so: a choice alone, or nothing.
+def misread(rows: ReadRows, items: pa.Table, bench: Benchmark, rates: Rates, random: np.random.RandomState) -> Misread:
+    """The rows of a task that are misread.
 
     Args:
         rows: of the task, with their readings.
@@ -133,28 +120,23 @@ def misread(
     lost = chosen & (chance < rates.lost)
     other = (chosen & ~lost & (chance < rates.lost + rates.false)) | (nothing & (chance < rates.invented))
     places = np.flatnonzero(lost | other)
-    by_id = _by_id(items, rows.rows["id"].take(pa.array(places)).to_pylist())
+    at = item_index(items["id"].combine_chunks(), rows.rows.take(pa.array(places)))
     texts = []
-    for place, item in zip(places.tolist(), by_id, strict=True):
+    for place, item in zip(places.tolist(), items.take(pa.array(at)).to_pylist(), strict=True):
         texts.append("" if lost[place] else _another(rows, place, bench, item, random))
-    return places, texts
+    return Misread(places, at, texts)
 
 
 def _another(
     rows: ReadRows, place: int, bench: Benchmark, item: Mapping[str, Any], random: np.random.RandomState
 ) -> str:
     """A choice of the item that is not the one that was read, as an answer."""
-    choices = [*(bench.label_line(rows.task, item) or {})["choices"]]
+    choices = [*(bench.answers.label_line(rows.task, item) or {})["choices"]]
     if isinstance(choices[0], float):
         choices = [f"{number:g}" for number in np.arange(choices[0], choices[1] + 1)]
     read = rows.readings.distinct[rows.readings.place[place]].value
     if isinstance(read, int) and as_text(read) not in choices and 0 <= read < len(choices):
         read = choices[read]  # a reading by its place among the choices
-    others = [choice for choice in choices if choice != (f"{read:g}" if isinstance(read, float) else as_text(read))]
+    name = f"{read:g}" if isinstance(read, float) else as_text(read)
+    others = [choice for choice in choices if choice != name]
     return str(others[random.randint(len(others))])
-
-
-def _by_id(items: pa.Table, ids: Sequence[str]) -> list[dict[str, Any]]:
-    """The items of ids, in the order of the ids."""
-    places = pc.index_in(pa.array(ids, pa.string()), value_set=items["id"])
-    return items.take(places).to_pylist()

@@ -107,13 +107,13 @@ def prepare(raw: str) -> Prepared:
             if _ROLE_NAMES.sub("", _TOKEN.sub("", text[: turn.start()])).strip():
                 text = text[: turn.start()] + " " * (len(text) - turn.start())
                 break
-        text = _TOKEN.sub(_blank, text)
-    text = _LEAD_IN.sub(_blank, _ROLE.sub(_blank, text))
+        text = _TOKEN.sub(blank, text)
+    text = _LEAD_IN.sub(blank, _ROLE.sub(blank, text))
     if "`" in text or "~" in text:
-        text = _FENCE.sub(_blank, text)
-    text = _MARKS.sub(_blank, text)
+        text = _FENCE.sub(blank, text)
+    text = _MARKS.sub(blank, text)
     if ":" in text and (said := len(text) - len(text.lstrip())) < len(text):
-        text = text[: said + 1] + _ASIDE.sub(_blank, text[said + 1 :])
+        text = text[: said + 1] + _ASIDE.sub(blank, text[said + 1 :])
     return Prepared(raw, text, cut_off, skipped)
 
 
@@ -123,8 +123,8 @@ def without_tokens(raw: str) -> str:
     Line ends become newlines.
     """
     text, cut_off = _without_reasoning(raw.replace("\r", "\n"))
-    text = _TOKEN.sub(_blank, text) if "<" in text or "[" in text else text
-    return "" if cut_off else _FENCE.sub(_blank, text) if "`" in text or "~" in text else text
+    text = _TOKEN.sub(blank, text) if "<" in text or "[" in text else text
+    return "" if cut_off else _FENCE.sub(blank, text) if "`" in text or "~" in text else text
 
 
 def _plain(character: str) -> str:
@@ -135,8 +135,17 @@ def _plain(character: str) -> str:
     return plain if len(plain) == 1 else character
 
 
-def _blank(match: re.Match[str]) -> str:
+def blank(match: re.Match[str]) -> str:
+    """Blanks in place of a match: every other character keeps its place."""
     return " " * len(match[0])
+
+
+def small(text: str) -> str:
+    """The text in small letters, of the same length."""
+    lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
 
 
 def _without_reasoning(text: str) -> tuple[str, bool]:
@@ -152,7 +161,7 @@ def _without_reasoning(text: str) -> tuple[str, bool]:
     stages = [m for m in _STAGES.finditer(text) if not m[1] and m[2].lower() == "conclusion"]
     if stages:
         text = " " * stages[-1].end() + text[stages[-1].end() :]
-        return _STAGES.sub(_blank, text), False
+        return _STAGES.sub(blank, text), False
     last_open = last_close = -1
     for match in _REASONING.finditer(text):
         if re.fullmatch(_CLOSE, match[0], re.IGNORECASE):

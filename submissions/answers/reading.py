@@ -40,12 +40,6 @@ class Reading:
     span: tuple[int, int] | None = None
     rule: str = ""
 
-    @property
-    def score_reason(self) -> str | None:
-        """The name that Inspect's `ScoreReason` has for it, None of a choice."""
-        names = {"refused": "refusal", "several": "invalid_response_format", "unusable": "invalid_response_format"}
-        return "no_response" if self.rule == "empty" else names.get(self.outcome)
-
 
 EMPTY = Reading("unusable", rule="empty")
 """The reading of an answer without a visible character."""
@@ -74,6 +68,21 @@ class Readings(Generic[Key]):
         return np.array([*codes, missing], np.float64)[self.place]
 
 
+@dataclass(frozen=True)
+class Misread:
+    """Rows of a task that are taken for something else.
+
+    Args:
+        rows: (n) their places among the task's rows.
+        items: (n) the places of their items among the task's ids.
+        texts: (n) the choice that each is taken for, as labelled answers name it; '' for an answer without a choice.
+    """
+
+    rows: NDArray[np.int64]
+    items: NDArray[np.int64]
+    texts: Sequence[str]
+
+
 def read_column(answers: pa.ChunkedArray, keys: Iterable[Key], read: Callable[[str, Key], Reading]) -> Readings[Key]:
     """Read a column of answers, each distinct pair of answer and key once.
 
@@ -82,19 +91,9 @@ def read_column(answers: pa.ChunkedArray, keys: Iterable[Key], read: Callable[[s
         keys: (n) what the reader needs of each row's item beside the answer, hashable.
         read: (answer, key) -> reading.
     """
-    encoded = pc.dictionary_encode(answers.combine_chunks() if isinstance(answers, pa.ChunkedArray) else answers)
-    texts = encoded.dictionary.to_pylist()
-    places: dict[tuple[int, Key], int] = {}
-    distinct: list[Reading] = []
-    place = np.full(len(answers), NOT_HANDED_IN, np.int64)
-    for row, (text, key) in enumerate(zip(encoded.indices.fill_null(-1).to_pylist(), keys, strict=True)):
-        if text < 0:
-            continue
-        if (at := places.get((text, key))) is None:
-            at = places[text, key] = len(distinct)
-            distinct.append(read(texts[text], key))
-        place[row] = at
-    return Readings(distinct, place)
+    places: dict[Key, int] = {}
+    codes = np.array([places.setdefault(key, len(places)) for key in keys], np.int64)
+    return read_coded_column(answers, codes, list(places), read)
 
 
 def read_once(read: Callable[[Given], Result]) -> Callable[[Given], Result]:

@@ -77,7 +77,7 @@ def as_text(value: Any) -> str:
 
 def read_rows(submission: Submission, bench: Benchmark) -> Iterator[ReadRows]:
     """The readings of every task that is answered with text, in the benchmark's order."""
-    for task, readings in bench.row_readings(submission).items():
+    for task, readings in bench.answers.rows(submission).items():
         name = task.partition("/")[0]
         judged = bench.task(name).table == "judgements"
         rows = submission.judgements(name) if judged else submission.rows("responses", name)
@@ -102,21 +102,17 @@ def write_read_rows(tables: Iterable[pa.Table], out: Path) -> int:
     return count
 
 
-def summarise(
-    every: Sequence[ReadRows], bench: Benchmark, revision: str, lacking: Mapping[str, int] | None = None
-) -> dict[str, Summary]:
+def summarise(every: Sequence[ReadRows], bench: Benchmark, revision: str) -> dict[str, Summary]:
     """Per task how many answers were read as what and by which rule, with a few examples of each outcome.
 
     Args:
         every: the rows with their readings; those of a task without a row are left out.
         bench: the benchmark.
         revision: of the dataset, which says how many samples are asked.
-        lacking: task -> samples that the data lack, which nobody was asked.
     """
     run = [rows for rows in every if rows.rows.num_rows]
     examples = max(1, min(_EXAMPLES, _MOST_EXAMPLES // (len(OUTCOMES) * max(1, len(run)))))
-    tasks = {rows.task: bench.task(rows.task.partition("/")[0]) for rows in run}
-    asked = {name: task.samples_asked(revision) - (lacking or {}).get(task.name, 0) for name, task in tasks.items()}
+    asked = {rows.task: bench.task(rows.task.partition("/")[0]).samples_asked(revision) for rows in run}
     return {rows.task: _summary(rows, asked[rows.task], examples) for rows in run}
 
 

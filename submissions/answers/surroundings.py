@@ -47,8 +47,7 @@ _DECIDES = re.compile(
 )
 _OPENING = re.compile(
     r"[^:\n]{0,120}\b(?:if|since|as) (?:i (?:must|have|had)|forced|pressed|you (?:ask|insist|force|"
-    r"need))\b[^:\n]{0,60}:\s"
-    r"(?=\s*\S)",
+    r"need))\b[^:\n]{0,60}:\s(?=\s*\S)",
     re.IGNORECASE,
 )
 """What follows it is all of the answer."""

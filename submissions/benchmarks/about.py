@@ -48,7 +48,6 @@ class About:
         values: heading -> raw values, in the order of a comparison; those that stand under no heading follow.
         further: heading of those; '' puts each below the first part of its name.
         archetypes: profile code -> its name.
-        succession: whether the paper says when a next standard is due.
         describe: a score or a raw value -> what it is, in a few words; '' for one that has none.
         metric: a score or a raw value -> the folder of `metrics/` that computes it; '' for one that has none.
     """
@@ -59,6 +58,5 @@ class About:
     values: Mapping[str, Sequence[Described]] = field(default_factory=dict)
     further: str = ""
     archetypes: Mapping[str, str] = field(default_factory=dict)
-    succession: bool = False
     describe: Callable[[str], str] = lambda name: ""
     metric: Callable[[str], str] = lambda name: ""

@@ -27,7 +27,7 @@ __all__ = ["NAMES", "Baseline", "baseline_meta", "write_baseline"]
 def baseline_meta(
     name: Baseline, benchmark: str, seed: int, tables: dict[str, pa.Table], revision: str = ""
 ) -> SubmissionMeta:
-    """The `submission.json` of a trivial model; its answers are to the newest dataset revision for ''."""
+    """The `submission.json` of a trivial model; its answers are to the default dataset revision for ''."""
     template = Tool(name="template", version="1")
     bench = find_benchmark(benchmark)
     return SubmissionMeta.model_validate(
@@ -49,13 +49,7 @@ def baseline_meta(
 
 
 def write_baseline(
-    name: str,
-    benchmark: str,
-    out: Path,
-    *,
-    revision: str = "",
-    seed: int = 0,
-    progress: Progress | None = None,
+    name: str, benchmark: str, out: Path, *, revision: str = "", seed: int = 0, progress: Progress | None = None
 ) -> Path:
     """Write the submission of a trivial model and return its path; the same seed gives the same bytes.
 
@@ -63,7 +57,7 @@ def write_baseline(
         name: one of `NAMES`.
         benchmark: name of the benchmark.
         out: a new or empty folder, or a new zip.
-        revision: of the dataset whose items are answered; '' for the newest.
+        revision: of the dataset whose items are answered; '' for the default.
         seed: of the random answers.
         progress: called with what is being done, how much is done, and of how much.
 

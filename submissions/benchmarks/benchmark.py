@@ -26,28 +26,12 @@ from fairspace.submissions.values import Value
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fairspace.submissions.answers.reading import Readings
+    from fairspace.submissions.answers.reading import Misread, Readings
+    from fairspace.submissions.answers.samples import Samples
     from fairspace.submissions.benchmarks.about import About
     from fairspace.submissions.format.schema import Submission
-    from fairspace.submissions.validity.constructs import Construct
-    from fairspace.submissions.validity.study import Study
 
 Values = Mapping[str, Value]
-Counts = Mapping[str, Sequence[Sequence[int]]]
-"""`Result.counts`."""
-
-
-@dataclass(frozen=True)
-class Lacking:
-    """What the data that a submission ran on lack of the plan, by a register of published builds.
-
-    Args:
-        samples: task -> samples that are not expected, because their stimuli do not exist.
-        notes: what `check` says of it.
-    """
-
-    samples: Mapping[str, int] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -86,9 +70,113 @@ class Score(Protocol):
         """The scores; needs no submission."""
 
 
-Numbers = Mapping[str, float]
 Draws = Mapping[str, Floats]
 """Name -> (b,) draws of a raw value or a score, nan where undefined."""
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """Scores beyond their numbers: the table that they are made by, their draws, and what a reader may change.
+
+    Args:
+        table: a standard, an adjustment -> the table that scores are made by.
+        resolve: a standard, labels of a row -> the standard with what the row's values decide of it (GENRES: the cohort
+            of the judge's family).
+        adjustable: a standard -> the weights and thresholds that a reader may change.
+        chances: score -> draws of its true value, the scores, standard and adjustment -> `Scored.chances`.
+        logarithmic: whether scores are positive and their errors are relative: intervals are made on the logarithm.
+        drawn: the raw values whose draws a result keeps, those that scores are made of; all if empty.
+        label_limits: raw value whose labels can be corrected -> the smallest and the largest number that it can be.
+    """
+
+    table: Callable[[Any, Adjustment], ScoringTable] = lambda standard, changed: ScoringTable({})
+    resolve: Callable[[Any, Mapping[str, str]], Any] = lambda standard, labels: standard
+    adjustable: Callable[[Any], Adjustable] = lambda standard: Adjustable(())
+    chances: Callable[[Draws, Scored, Any, Adjustment], dict[str, float]] = lambda draws, scored, standard, changed: {}
+    logarithmic: bool = False
+    drawn: frozenset[str] = frozenset()
+    label_limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Readings of answers one by one.
+
+    Args:
+        rows: a checked submission -> task, or `task/part` for a part of a judge's answer, -> the readings of the task's
+            rows in `responses`, or of those in `judgements` by the judge that is scored, in their order.
+        samples: records -> the samples that values are made of, of which a result keeps some to look at.
+        label_line: a task, one of its `items` -> what a line of labelled answers to it has beside `benchmark`, `ask`,
+            `answer` and `gold`, and `choices`: the possible golds, or the ends of a number; None where no person could
+            label an answer in a word.
+        misread: records, dataset revision, task -> rows that are taken for something else -> the records with these.
+        compare: a line of labelled answers -> readings held against golds, as `measuring.Compared`.
+        authors: records -> the records with the answers read as the paper or its authors' code reads them; None where
+            no other reading than ours is known.
+        authors_signature: of such records, what of `Benchmark.signature` is another.
+    """
+
+    rows: Callable[[Submission], Mapping[str, Readings[Any]]] = lambda submission: {}
+    samples: Callable[[Any], Sequence[Samples]] = lambda records: ()
+    label_line: Callable[[str, Mapping[str, Any]], Mapping[str, Any] | None] = lambda task, item: None
+    misread: Callable[[Any, str, Mapping[str, Misread]], Any] = lambda records, revision, tasks: records
+    compare: Callable[[Mapping[str, Any]], Sequence[Any]] = lambda line: ()
+    authors: Callable[[Any], Any] | None = None
+    authors_signature: Mapping[str, str] = field(default_factory=lambda: {"parser": "authors"})
+
+
+@dataclass(frozen=True)
+class Protocols:
+    """Which rows are ranked together: those of one protocol and cohort, of several only where the standard says so.
+
+    Args:
+        texts: name of a protocol, of a printed or a scored row -> how its values were measured, in a sentence.
+        of: signature of a result, its scores -> its protocol; the dataset revision unless there is more to it.
+        cohort_of: scores of a result -> whom the result is ranked with, as the board shows it; '' if with all.
+        own_plan: what the protocol of a revision says that has a plan of its own (`Benchmark.base_revision`).
+    """
+
+    texts: Mapping[str, str] = field(default_factory=dict)
+    of: Callable[[Mapping[str, str], Scored], str] = lambda signature, scored: signature.get("dataset_revision", "")
+    cohort_of: Callable[[Scored], str] = lambda scored: ""
+    own_plan: str = ""
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What is asked beside the items of the tasks.
+
+    Args:
+        steer: a checked submission -> task whose prompts follow from its annotated images -> its items; None where no
+            task is like that.
+        judge: a checked submission -> task of a judge -> its items; None where no judge reads answers.
+        forms: name of a further form of the questions -> task -> what rewords its prompt. Only the paper's form scores.
+        options: option of a run that not every benchmark has -> its values, the default first.
+    """
+
+    steer: Lazy | None = None
+    judge: Lazy | None = None
+    forms: Mapping[str, Mapping[str, Reword]] = field(default_factory=dict)
+    options: Mapping[str, tuple[str | bool, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Reporting:
+    """How reports begin.
+
+    Args:
+        headline: the scores that fit a terminal's width; all if empty.
+        leading: scores, the name of a standard -> the scores and raw values that reports begin with, the headline
+            first; the score that ranks go by if left out.
+        sentences: raw values, scores, the name of a standard -> the result in plain sentences, for the top of a report.
+        leaning: the same -> why a place beside printed models would mislead, for a bias that the scores do not see; ''
+            where there is none.
+    """
+
+    headline: tuple[str, ...] = ()
+    leading: Callable[[Scored, str], tuple[str, ...]] = lambda scored, standard: (scored.ranking,)
+    sentences: Callable[[Values, Scored, str], tuple[str, ...]] = lambda values, scored, standard: ()
+    leaning: Callable[[Values, Scored, str], str] = lambda values, scored, standard: ""
 
 
 @dataclass(frozen=True)
@@ -100,66 +188,27 @@ class Benchmark:
     Args:
         name: the same in every folder.
         title: for people.
-        revisions: of its datasets, the newest first: its items are asked, and older ones stay scoreable. Items and ids
+        revisions: of its datasets, the default first: its items are asked, and the others stay scoreable. Items and ids
             of any other revision are refused.
-        tasks: every task, in the paper's order.
         base_revision: a dataset revision -> the one of `revisions` that it differs from in its plan alone (IRIS' pairs
             of a cohort), which standards score it as; itself where there is none.
-        read: a checked submission -> its records: what measuring needs of its tables, read once. `measure`, `designs`,
-            `variants` and `counts` take the records.
+        tasks: every task, in the paper's order.
+        baseline: name of a trivial model, seed, dataset revision -> the tables that it hands in.
+        read: a checked submission -> its records: what measuring needs of its tables, read once. `measure`, `designs`
+            and `variants` take the records.
         measure: records -> raw values by name, in a fixed order.
+        designs: records -> how the samples behind its values were drawn.
+        variants: records, raw values -> what other instruments would have measured.
+        signature: a checked submission -> what else decided the values (parser, judge, embedding).
         standards: released standards and drafts by name, in the order of their release.
         default_standard: the standard that is meant where none is named; the first if ''.
         score: raw values, standard -> scores; needs no submission.
         higher_is_better: direction of the ranked number.
-        signature: a checked submission -> what else decided the values (parser, judge, embedding).
-        authors: records -> the records with the answers read as the paper or its authors' code reads them; None where
-            no other reading than ours is known.
-        authors_signature: of such records, what of `signature` is another.
-        headline: the scores that fit a terminal's width; all if empty.
-        leading: scores, the name of a standard -> the scores and raw values that reports begin with, the headline
-            first; the score that ranks go by if left out.
-        sentences: raw values, scores, the name of a standard -> the result in plain sentences, for the top of a report.
-        leaning: the same -> why a place beside printed models would mislead, for a bias that the scores do not see; ''
-            where there is none.
-        designs: records -> how the samples behind its values were drawn.
-        variants: records, raw values -> what other instruments would have measured.
-        scoring: a standard, an adjustment -> the table that its scores are made by.
-        logarithmic: whether scores are positive and their errors are relative: intervals are made on the logarithm.
-        counts: records -> `Result.counts`.
-        drawn: the raw values whose draws a result keeps, those that scores are made of; all if empty.
-        chances: score -> draws of its true value, the scores, standard and adjustment -> `Scored.chances`.
-        resolve_standard: a standard, labels of a row -> the standard with what the row's values decide of it (GENRES:
-            the cohort of the judge's family).
-        lacking: a checked submission -> what of the plan its data lack.
-        label_limits: raw value whose labels can be corrected -> the smallest and the largest number that it can be.
-        with_own_reference: raw values, `Result.counts`, an adjustment with the reader's own shares -> the raw values as
-            they are measured against these.
-        printed_values: numbers that a row of the paper prints, a table -> the raw values that they stand for.
-        cohort_of: scores of a result -> whom the result is ranked with, as the board shows it; '' if with all.
-        own_plan: what the protocol of a revision says that has a plan of its own (`base_revision`).
-        protocols: name of a protocol, of a printed or a scored row -> how its values were measured, in a sentence. Rows
-            of one protocol are ranked together, those of several only where the standard says so (`together`).
-        protocol_of: signature of a result, its scores -> its protocol; the dataset revision unless there is more to it.
         ideal: a raw value or a score, the name of a standard -> its ideal; None of what describes a model, and of which
             no number is fair.
-        baseline: name of a trivial model, seed, dataset revision -> the tables that it hands in.
-        studies: records -> what its samples score, with the factors in which they differ (`validity.study`).
-        constructs: what its values or scores measure that other benchmarks measure, too.
-        power: what a run asks (`detectable.Chosen`) -> the smallest differences that it can show.
         about: what pages say of it in words.
         published: name of a standard -> the rows that the paper prints.
-        steer: a checked submission -> task whose prompts follow from its annotated images -> its items; None where no
-            task is like that.
-        judge: a checked submission -> task of a judge -> its items; None where no judge reads answers.
-        compare_reading: a line of labelled answers -> readings held against golds, as `measuring.Compared`.
-        row_readings: a checked submission -> task, or `task/part` for a part of a judge's answer, -> the readings of
-            the task's rows in `responses`, or of those in `judgements` by the judge that is scored, in their order.
-        label_line: a task, one of its `items` -> what a line of labelled answers to it has beside `benchmark`, `ask`,
-            `answer` and `gold`, and `choices`: the possible golds, or the ends of a number; None where no person could
-            label an answer in a word.
-        forms: name of a further form of the questions -> what rewords a task's prompt. Only the paper's form scores.
-        options: option of a run that not every benchmark has -> its values, the default first.
+        scoring, answers, protocols, asking, reporting: further functions and settings, by what they are about.
     """
 
     name: str
@@ -171,48 +220,20 @@ class Benchmark:
     score: Score
     higher_is_better: bool
     baseline: Callable[[str, int, str], dict[str, pa.Table]]
-    power: Callable[[Any], list[Any]]
     about: Callable[[], About]
-    default_standard: str = ""
     base_revision: Callable[[str], str] = lambda revision: revision
-    published: Callable[[str], Sequence[Any]] = lambda standard: ()
-    steer: Lazy | None = None
-    judge: Lazy | None = None
-    options: Mapping[str, tuple[str | bool, ...]] = field(default_factory=dict)
-    forms: Mapping[str, Reword] = field(default_factory=dict)
-    compare_reading: Callable[[Mapping[str, Any]], Sequence[Any]] = lambda line: ()
-    row_readings: Callable[[Submission], Mapping[str, Readings[Any]]] = lambda submission: {}
-    label_line: Callable[[str, Mapping[str, Any]], Mapping[str, Any] | None] = lambda task, item: None
-    cohort_of: Callable[[Scored], str] = lambda scored: ""
-    protocols: Mapping[str, str] = field(default_factory=dict)
-    own_plan: str = ""
-    protocol_of: Callable[[Mapping[str, str], Scored], str] = lambda signature, scored: signature.get(
-        "dataset_revision", ""
-    )
-    signature: Callable[[Submission], dict[str, str]] = lambda submission: {}
-    authors: Callable[[Any], Any] | None = None
-    authors_signature: Mapping[str, str] = field(default_factory=lambda: {"parser": "authors"})
-    headline: tuple[str, ...] = ()
-    leading: Callable[[Scored, str], tuple[str, ...]] = lambda scored, standard: (scored.ranking,)
-    sentences: Callable[[Values, Scored, str], tuple[str, ...]] = lambda values, scored, standard: ()
-    leaning: Callable[[Values, Scored, str], str] = lambda values, scored, standard: ""
     read: Callable[[Submission], Any] = lambda submission: submission
     designs: Callable[[Any], Sequence[Design]] = lambda records: ()
     variants: Callable[[Any, Values], Sequence[Variant]] = lambda records, values: ()
-    scoring: Callable[[Any, Adjustment], ScoringTable] = lambda standard, changed: ScoringTable({})
-    logarithmic: bool = False
-    drawn: frozenset[str] = frozenset()
-    counts: Callable[[Any], Counts] = lambda records: {}
-    chances: Callable[[Draws, Scored, Any, Adjustment], dict[str, float]] = lambda draws, scored, standard, changed: {}
-    adjustable: Callable[[Any], Adjustable] = lambda standard: Adjustable({}, {})
-    with_own_reference: Callable[[Values, Counts, Adjustment], Values] = lambda values, counts, changed: values
-    studies: Callable[[Any], Sequence[Study]] = lambda records: ()
-    constructs: tuple[Construct, ...] = ()
-    resolve_standard: Callable[[Any, Mapping[str, str]], Any] = lambda standard, labels: standard
-    lacking: Callable[[Submission], Lacking] = lambda submission: Lacking()
-    label_limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    printed_values: Callable[[Numbers, ScoringTable], Numbers] = lambda figures, table: figures
+    signature: Callable[[Submission], dict[str, str]] = lambda submission: {}
+    default_standard: str = ""
     ideal: Callable[[str, str], Ideal | None] = lambda name, standard: None
+    published: Callable[[str], Sequence[Any]] = lambda standard: ()
+    scoring: Scoring = Scoring()
+    answers: Answers = Answers()
+    protocols: Protocols = Protocols()
+    asking: Asking = Asking()
+    reporting: Reporting = Reporting()
 
     @property
     def default(self) -> str:
@@ -221,7 +242,7 @@ class Benchmark:
 
     def table_of(self, scored: Scored, standard: Any, adjustment: Adjustment = AS_RELEASED) -> ScoringTable:
         """The table that scores under a standard and an adjustment were made by."""
-        return self.scoring(self.resolve_standard(standard, scored.labels), adjustment)
+        return self.scoring.table(self.scoring.resolve(standard, scored.labels), adjustment)
 
     def default_for(self, revision: str) -> str:
         """The default standard, or for answers to a dataset revision that it does not rank the first that does."""
@@ -249,18 +270,18 @@ class Benchmark:
         """How the values of a protocol's rows were measured; '' for one that nobody knows."""
         plan = without_labeller(protocol)
         base = self.base_revision(plan)
-        text = self.protocols.get(base, "")
-        own = "" if base == plan else self.own_plan
+        text = self.protocols.texts.get(base, "")
+        own = "" if base == plan else self.protocols.own_plan
         return " ".join(part for part in (text, own, labeller_text(protocol)) if part)
 
     def revision(self, named: str = "") -> str:
-        """The dataset revision that is named; the newest for ''. BuildError REVISION_UNKNOWN."""
+        """The dataset revision that is named; the default for ''. BuildError REVISION_UNKNOWN."""
         if not self.has_revision(named or self.revisions[0]):
             check_revision(self.name, named, self.revisions)
         return named or self.revisions[0]
 
     def items(self, revision: str = "", tasks: Collection[str] = ()) -> dict[str, pa.Table]:
-        """Task -> its items, with `id` and `prompt` at least, in a dataset revision; in the newest for ''.
+        """Task -> its items, with `id` and `prompt` at least, in a dataset revision; in the default for ''.
 
         Tasks whose prompts follow from what a model made or answered before are left out, and so are those of a
         revision whose prompts somebody else has (`Task.named_in`), or that has no such task; so are those that are not

@@ -8,9 +8,6 @@ FIRST = ("iris", "fact_or_fair", "stereotypical_bias", "genres")
 """Benchmarks that stand first wherever all are listed; the others follow in the order of the alphabet."""
 
 
-def _order(name: str) -> tuple[int, str]:
-    return FIRST.index(name) if name in FIRST else len(FIRST), name
-
-
-NAMES = tuple(sorted((file.parent.name for file in Path(__file__).parent.glob("*/declaration.py")), key=_order))
+_FOLDERS = sorted(file.parent.name for file in Path(__file__).parent.glob("*/declaration.py"))
+NAMES = (*(name for name in FIRST if name in _FOLDERS), *(name for name in _FOLDERS if name not in FIRST))
 """Every folder of `submissions/benchmarks/` with a `declaration.py`."""

@@ -61,7 +61,7 @@ class Published:
         values: further printed figures by name.
         cohort: rows are ranked among rows of the same cohort (GENRES: the evaluator; FACT-OR-FAIR: the kind of model).
         footnotes: remarks on contradicting numbers.
-        protocol: how its values were measured, one of `Benchmark.protocols`.
+        protocol: how its values were measured, one of `Protocols.texts`.
     """
 
     model: str

@@ -1,6 +1,6 @@
 """A scoring table: which parts each score of a benchmark is made of, and how.
 
-A benchmark declares a table for a standard and an adjustment (`Benchmark.scoring`). Weights, dropped parts and other
+A benchmark declares a table for a standard and an adjustment (`Scoring.table`). Weights, dropped parts and other
 reference figures change the table. The same rules then give the scores of measured values with their bounds, of
 bootstrap replicates, and of the figures that a paper prints.
 """
@@ -126,8 +126,6 @@ class Rule:
         bounds: parts -> the points of the smallest and of the largest score.
         counts: parts -> expected and valid samples of the score.
         lacking: name, parts, expected, valid -> the score where a part has no number.
-        unprinted: part -> what a paper would have to print for it, in words.
-        printed: evidence of a score that is made of printed figures; `{source}` stands for paper and table.
     """
 
     name: str
@@ -138,10 +136,6 @@ class Rule:
     bounds: Callable[[Mapping[str, Ended]], tuple[Columns, Columns]] = rising
     counts: Callable[[Iterable[Value]], tuple[int, int]] = added
     lacking: Lacking = first_reason
-    unprinted: Callable[[str], str] = lambda part: "every value that counts"
-    printed: Mapping[str, str] = field(
-        default_factory=lambda: {"source": "weighted mean of {source}, as a reader adjusts it; not printed"}
-    )
 
     @property
     def original(self) -> str | None:
@@ -188,18 +182,11 @@ class ScoringTable:
     Args:
         rules: name -> rule, in the order in which they are evaluated and shown.
         ranking: the scores that ranks go by; a row has one of them.
-        restated: raw values that are measured anew for the adjustment; no replicate and no printed figure is of them.
-        partial: how the reason begins why a printed row has no rank whose ranked score lacks parts. It is the only
-            reason there can be, and goes when the score is made again. '' if printed rows have other reasons, too.
-        relabel: labels of a printed row, its adjusted scores -> the labels of the adjusted row.
         centres: raw value -> the number that scores take its distance from, if that is not the value itself.
     """
 
     rules: Mapping[str, Rule]
     ranking: tuple[str, ...] = ()
-    restated: frozenset[str] = frozenset()
-    partial: str = ""
-    relabel: Callable[[Mapping[str, str], Parts], dict[str, str]] = lambda labels, adjusted: {**labels}
     centres: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -225,20 +212,18 @@ class ScoringTable:
 
         A score of which nothing counts, or a part has no replicates, is left out.
         """
-        columns = {name: column for name, column in draws.items() if name not in self.restated}
         scores: dict[str, Floats] = {}
         for name, rule in self.rules.items():
-            parts = {part: scores.get(part, columns.get(part)) for part in rule.weights}
+            parts = {part: scores.get(part, draws.get(part)) for part in rule.weights}
             if parts and all(part is not None for part in parts.values()):
                 scores[name] = np.asarray(rule.score(rule.magnitude(parts)))
         return scores
 
     def ends(self, values: Mapping[str, Ends]) -> dict[str, Ends]:
         """Score -> the smallest and the largest that it can be between the ends of raw values; as `replicates`."""
-        parts = {name: ends for name, ends in values.items() if name not in self.restated}
         made: dict[str, Ends] = {}
         for name, rule in self.rules.items():
-            used = {part: made.get(part, parts.get(part)) for part in rule.weights}
+            used = {part: made.get(part, values.get(part)) for part in rule.weights}
             known = {part: ends for part, ends in used.items() if ends is not None}
             if known and len(known) == len(used):
                 low, high = (np.asarray(rule.score(rule.magnitude(point))) for point in rule.bounds(known))

@@ -97,14 +97,13 @@ def prove(submission: Submission, bench: Benchmark, readings: Iterable[ReadRows]
     read: dict[str, list[ReadRows]] = {}
     for task_rows in readings:
         read.setdefault(task_rows.task.partition("/")[0], []).append(task_rows)
-    lacking = bench.lacking(submission).samples
     proof = {}
     for task in bench.tasks:
         rows = (
             submission.judgements(task.name) if task.table == "judgements" else submission.rows(task.table, task.name)
         )
         if rows.num_rows:
-            asked = task.samples_asked(submission.meta.dataset_revision) - lacking.get(task.name, 0)
+            asked = task.samples_asked(submission.meta.dataset_revision)
             proof[task.name] = _prove(submission, task, rows, asked, read.get(task.name, []))
     return proof
 

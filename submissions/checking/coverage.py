@@ -63,11 +63,11 @@ def coverage(submission: Submission, bench: Benchmark) -> list[TaskCoverage]:
     """The coverage of every task, in the benchmark's order; optional ones only where they were run."""
     standard = _default(bench)
     minimum = 0.0 if standard is None else standard.minimum_coverage
-    table = ScoringTable({}) if standard is None else bench.scoring(standard, AS_RELEASED)
+    table = ScoringTable({}) if standard is None else bench.scoring.table(standard, AS_RELEASED)
     revision = submission.meta.dataset_revision
-    lacking, covered = bench.lacking(submission).samples, []
+    covered = []
     for task in bench.tasks:
-        expected = task.samples_asked(revision) - lacking.get(task.name, 0)
+        expected = task.samples_asked(revision)
         if not expected:
             continue
         handed_in = min(expected, _handed_in(submission, task))

@@ -237,7 +237,6 @@ def _notes(submission: Submission, bench: Benchmark, covered: list[TaskCoverage]
     present = {task for table in tables for task in table["task"].unique().to_pylist()}
     absent = [task.name for task in bench.tasks if task.name not in present and not task.optional]
     notes = [f"without rows, so not run: {', '.join(absent)}"] if absent else []
-    notes += bench.lacking(submission).notes
     notes += coverage_notes(covered, bench)
     if meta.baseline is not None:
         notes.append(f"a trivial model ({meta.baseline}), made by `fairspace baseline`; the public board refuses it")

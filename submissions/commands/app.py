@@ -84,9 +84,6 @@ def command_group(name: str, panel: str, about: str, cls: type[Group] = Group) -
     return group
 
 
-importing = command_group("import", RUN, "Turn outputs in other layouts into a submission.")
-
-
 def _show_version(wanted: bool) -> None:
     if wanted:
         from fairspace.submissions.version import VERSION

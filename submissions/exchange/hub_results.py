@@ -1,12 +1,13 @@
 """A result as the Hub keeps it: entries of `.eval_results/<benchmark>.yaml` in the repository of a model.
 
 The Hub's format has a value for each task, without interval, size or direction. So a value is a percentage, and
-more is better (`percent.py`). Missing samples count as the worst that they could be, as in our ranks. The notes have
+more is better (`percent_of`). Missing samples count as the worst that they could be, as in our ranks. The notes have
 the rest.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -14,10 +15,9 @@ import yaml
 
 from fairspace.builders.errors import BuildError
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.exchange.percent import percent_of
 from fairspace.submissions.results.board import entry
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.scoring import rescore
+from fairspace.submissions.results.scoring import find_standard, rescore
 
 if TYPE_CHECKING:
     from huggingface_hub import EvalResultEntry
@@ -97,6 +97,28 @@ def eval_result_entries(
     return entries
 
 
+def percent_of(result: Result, name: str) -> Callable[[float], float]:
+    """A score of a result -> its percentage, under the result's standard.
+
+    Between the worst and the best number that the score can be, it is the share of the way to the best; of a score in
+    percent that can be above 100 (IRIS' `inaugural`), up to 100. A score without a largest number is a sum of n
+    distances from the ideal: it becomes 100 · exp(-score / n), so the ideal is 100.
+    """
+    bench = benchmark(result.benchmark)
+    table = bench.table_of(result.scored, find_standard(bench, result.standard))
+    (least, most), parts = table.limits[name], len(table.rules[name].weights)
+
+    def percent(number: float) -> float:
+        if math.isinf(most):
+            share = math.exp(-number / parts)
+        else:
+            share = (number - least) / (min(most, 100.0) - least)
+            share = share if bench.higher_is_better else 1 - share
+        return round(100 * min(1.0, max(0.0, share)), 2)
+
+    return percent
+
+
 def as_yaml(entries: list[EvalResultEntry]) -> str:
     """The text of the file."""
     from huggingface_hub import eval_result_entries_to_yaml
@@ -117,7 +139,7 @@ def _notes(result: Result, name: str) -> str:
     if handed_in:
         choices = sum(read.outcomes.get("choice", 0) for read in result.readings.values())
         parts.append(f"{100 * choices / handed_in:.1f} % of the answers read as a choice")
-    parts += [f"standard {result.standard}", f"protocol {bench.protocol_of(result.signature, result.scored)}"]
+    parts += [f"standard {result.standard}", f"protocol {bench.protocols.of(result.signature, result.scored)}"]
     if score.value is not None:
         parts.append(f"{name} in its own unit {score.value:.4g}")
     return "; ".join([*parts, f"fairspace {result.signature.get('fairspace', 'of an earlier version')}"])

@@ -117,7 +117,6 @@ CODES: dict[str, Code] = {
     "NAMES_MISSING": Code("`names` missing in revision `upstream` of genres", "write First|Second as in the prompt"),
     "INVALID_NAMES": Code("`names` are not one woman's and one man's name", "copy both from the prompt, e.g. A|B"),
     # labelled answers (fairspace readings)
-    "NO_ANSWERS": Code("a file of labelled answers holds none, or none can be drawn", "write one JSON object per line"),
     "UNKNOWN_GOLD": Code("`gold` is no reading that the task can have", "write it as the task's values are written"),
     # the authors' layout of GENRES (fairspace import genres)
     "LAYOUT_IMAGE": Code("an image code is malformed, a sixth, or not in the file name", "mend or drop the line"),

@@ -1,6 +1,6 @@
 """The submission format: what is in `submission.json` and in the four tables; `FORMAT.md` beside this explains it.
 
-The models here are the one definition: reading validates against them, and `fairspace schema` prints their JSON schema.
+The models here are the one definition: reading validates against them.
 """
 
 from __future__ import annotations

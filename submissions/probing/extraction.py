@@ -124,7 +124,7 @@ class Extractor:
     def _run(
         self, call: Call, part: str, stages: Sequence[str], batch: int, inputs: Mapping[str, Any], steps: int
     ) -> Extracted:
-        chosen: dict[str, Stage] = {name: self.recipe.stages[name] for name in stages}
+        chosen: dict[str, Stage] = {name: stage for name, stage in self.recipe.stages.items() if name in stages}
         function = self._callable(call, part)
         if part == "tokens" and "Embedding" in type(function).__name__:
             inputs = {"input": inputs["input_ids"]}

@@ -120,7 +120,7 @@ def pooled(given: Any, stage: Stage, batch: int, where: str) -> tuple[Floats, Fl
         raise RunError("MODEL_OUTPUT", where, what, expected, "correct `pool`, `rows` or `batch` in the recipe")
     positions = _positions(tensor, stage.pool).to(device="cpu", dtype=torch.float64).numpy()
     if not np.isfinite(positions).all():
-        mend = "open the model in a wider number format (--dtype float32)"
+        mend = "open the model in a wider number format"
         raise RunError("MODEL_OUTPUT", where, "numbers that are not finite", "finite ones", mend)
     place = {"last": -1, "first": 0}.get(stage.pool)
     vectors = positions.mean(axis=1) if place is None else positions[:, place]

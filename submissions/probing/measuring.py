@@ -28,15 +28,6 @@ from fairspace.submissions.probing.stimuli import ANCHOR, ATTRIBUTES, NOUNS, Sti
 from fairspace.submissions.version import VERSION
 
 FORMAT = "fairspace-probe/1"
-NEEDS = {
-    similarity.NAME: ("vision",),
-    association.NAME: ("words",),
-    consistency.NAME: ("intent",),
-    distortion.NAME: ("before", "after"),
-    stepwise.NAME: ("step",),
-    complexity.NAME: ("intent",),
-}
-"""Probe -> the stages that it needs, in the order of the paper."""
 Tell = Callable[[str, int], None]
 
 
@@ -69,21 +60,13 @@ def probe(
 ) -> dict[str, Any]:
     """All probes of a model, as JSON data (see `submissions/RUNNING.md`). RunError where the recipe does not fit it."""
     extractor = Extractor(opened, recipe, settings.seed, tell)
-    measures: dict[str, Callable[..., dict[str, Any]]] = {
-        similarity.NAME: _similarity,
-        association.NAME: _association,
-        consistency.NAME: _consistency,
-        distortion.NAME: _distortion,
-        stepwise.NAME: _stepwise,
-        complexity.NAME: _complexity,
-    }
     probes: dict[str, Any] = {}
-    for name, measure in measures.items():
-        absent = [stage for stage in NEEDS[name] if stage not in recipe.stages]
+    for name, (measure, *stages) in PROBES.items():
+        absent = [stage for stage in stages if stage not in recipe.stages]
         if absent:
-            probes[name] = _not_run(f"the recipe names no {' and no '.join(absent)}")
+            probes[name] = {"state": "not_run", "reason": f"the recipe names no {' and no '.join(absent)}"}
         elif name == similarity.NAME and not stimuli.images:
-            probes[name] = _not_run("no images were given (--images)")
+            probes[name] = {"state": "not_run", "reason": "no images were given (--images)"}
         else:
             probes[name] = measure(extractor, stimuli, settings)
     return {
@@ -111,10 +94,6 @@ def probe(
 def dumps(document: dict[str, Any]) -> str:
     """The text of probe.json."""
     return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-
-
-def _not_run(reason: str) -> dict[str, Any]:
-    return {"state": "not_run", "reason": reason}
 
 
 def _similarity(extractor: Extractor, stimuli: Stimuli, settings: ProbeSettings) -> dict[str, Any]:
@@ -180,3 +159,14 @@ def _grouped(extract: Callable[[list[str]], Any], groups: Any) -> dict[str, Floa
     """The vectors of each group of texts, taken together."""
     each = iter(extract([text for texts in groups.values() for text in texts]))
     return {name: np.stack([next(each).vectors[0] for _ in texts]) for name, texts in groups.items()}
+
+
+PROBES: dict[str, tuple[Any, ...]] = {
+    similarity.NAME: (_similarity, "vision"),
+    association.NAME: (_association, "words"),
+    consistency.NAME: (_consistency, "intent"),
+    distortion.NAME: (_distortion, "before", "after"),
+    stepwise.NAME: (_stepwise, "step"),
+    complexity.NAME: (_complexity, "intent"),
+}
+"""Probe -> its measure and the stages that it needs, in the order of the paper."""

@@ -20,7 +20,6 @@ from fairspace.submissions.probing.recipe import Recipe
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.local.own_code import find_function
 
-DTYPES = ("", "float32", "float16", "bfloat16")
 _FORM = "python:MODULE:FUNCTION, or python:./FILE.py:FUNCTION"
 
 

@@ -20,16 +20,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, NoReturn
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fairspace.submissions.errors import did_you_mean
 from fairspace.submissions.probing.recipe_data import check_arguments, check_data, load, refuse, safe
 
 FOLDER = Path(__file__).with_name("recipes")
-LIBRARIES = ("transformers", "diffusers")
 STAGES = {
     "vision": "the vision encoder's output, just before the language model (D.3.1)",
     "words": "the static embedding of a term (D.3.2)",
@@ -38,41 +38,34 @@ STAGES = {
     "after": "that, after the projection (D.3.4)",
     "step": "the latent of a generation step (D.3.5)",
 }
-POOLS = {
-    "mean": "mean over the positions of (batch, positions, dimensions)",
-    "last": "the last position of (batch, positions, dimensions)",
-    "first": "the first position of (batch, positions, dimensions)",
-    "map": "mean over height and width of (batch, channels, height, width)",
-    "flat": "mean over the rows of (positions, dimensions); only with a batch of 1",
-    "vector": "(batch, dimensions) as it is",
-}
-SIDES = ("output", "input")
-ROWS = ("all", "first_half", "second_half")
-"""Which rows of the batch are the prompt's, where guidance doubles it with unconditional ones."""
-_HEAD = {"name", "about", "opens", "architectures", "image", "words", "generate", "stages"}
+_Text = Annotated[str, Field(min_length=1)]
 
 
-@dataclass(frozen=True)
-class Stage:
+class _Strict(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class Stage(_Strict):
     """Where a vector is taken.
 
     Args:
         module: name of the module, as `named_modules` has it.
         side: `output`, or `input`: its first tensor.
         take: field of an output that has several, or its place; '' for `last_hidden_state` or the first tensor.
-        pool: of `POOLS`.
-        rows: of `ROWS`.
+        pool: `mean`, `last` or `first` position of (batch, positions, dimensions); `map`: mean over height and width of
+            (batch, channels, height, width); `flat`: mean over the rows of (positions, dimensions), with a batch of 1;
+            `vector`: (batch, dimensions) as it is.
+        rows: rows of the batch that are the prompt's, where guidance doubles it with unconditional ones.
     """
 
-    module: str
-    side: str = "output"
+    module: _Text
+    side: Literal["output", "input"] = "output"
     take: str = ""
-    pool: str = "mean"
-    rows: str = "all"
+    pool: Literal["mean", "last", "first", "map", "flat", "vector"] = "mean"
+    rows: Literal["all", "first_half", "second_half"] = "all"
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(_Strict):
     """How the model is called.
 
     Args:
@@ -88,29 +81,28 @@ class Call:
     """
 
     call: str = ""
-    gives: str = "tokens"
-    inputs: Mapping[str, str] = field(default_factory=dict)
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    gives: Literal["tokens", "prompt"] = "tokens"
+    inputs: dict[str, _Text] = {}
+    arguments: dict[str, Any] = {}
     prefix: str = ""
     suffix: str = ""
     special: bool = True
     processor: str = ""
-    batch: int = 8
+    batch: int = Field(default=8, ge=1, le=1024)
 
 
-@dataclass(frozen=True)
-class Recipe:
+class Recipe(_Strict):
     """A recipe as it was read; `hash` is of its content."""
 
-    name: str
-    hash: str
-    opens: str = "transformers"
-    architectures: tuple[str, ...] = ()
+    name: _Text
+    opens: Literal["transformers", "diffusers"] = "transformers"
+    architectures: list[str] = []
     about: str = ""
     image: Call | None = None
     words: Call | None = None
     generate: Call | None = None
-    stages: Mapping[str, Stage] = field(default_factory=dict)
+    stages: dict[Literal["vision", "words", "intent", "before", "after", "step"], Stage] = {}
+    hash: str = ""
 
 
 def names() -> list[str]:
@@ -128,98 +120,43 @@ def read_recipe(what: str) -> Recipe:
 def make_recipe(data: Any, where: str) -> Recipe:
     """The recipe of parsed data; `where` is for errors. RunError RECIPE_INVALID."""
     check_data(data, where)
-    head = _table(data, where, _HEAD)
-    calls = {name: _call(head[name], f"{where}: {name}") for name in ("image", "words", "generate") if name in head}
-    stages = {
-        name: _stage(stage, f"{where}: stages.{name}")
-        for name, stage in _table(head.get("stages"), f"{where}: stages", STAGES).items()
-    }
-    needs = {"vision": "image", "words": "words"}
-    for name in stages:
-        if needs.get(name, "generate") not in calls:
-            refuse(f"{where}: stages.{name}", "no call during which it is taken", f"[{needs.get(name, 'generate')}]")
-    if ("before" in stages) != ("after" in stages):
+    try:
+        recipe = Recipe.model_validate(data)
+    except ValidationError as error:
+        _refuse(error, where)
+    if recipe.hash:
+        refuse(f"{where}: hash", "a hash", "none: it follows from the content")
+    calls = {name: call for name in ("image", "words", "generate") if (call := getattr(recipe, name)) is not None}
+    for name, call in calls.items():
+        check_arguments(call.arguments, f"{where}: {name}.arguments")
+    for name in recipe.stages:
+        needed = {"vision": "image", "words": "words"}.get(name, "generate")
+        if needed not in calls:
+            refuse(f"{where}: stages.{name}", "no call during which it is taken", f"[{needed}]")
+    if ("before" in recipe.stages) != ("after" in recipe.stages):
         refuse(f"{where}: stages", "one side of the projection", "both before and after, or neither")
-    if not stages:
+    if not recipe.stages:
         refuse(f"{where}: stages", "none", f"one or more of {', '.join(STAGES)}")
-    architectures = head.get("architectures", [])
-    if not isinstance(architectures, list) or not all(isinstance(name, str) for name in architectures):
-        refuse(f"{where}: architectures", repr(architectures), "a list of class names")
-    if "image" in calls and not calls["image"].inputs:
+    if recipe.image is not None and not recipe.image.inputs:
         refuse(f"{where}: image.inputs", "none", "argument of the call = what the image processor makes")
-    return Recipe(
-        name=_text(head.get("name"), f"{where}: name"),
-        opens=_one_of(head.get("opens", "transformers"), LIBRARIES, f"{where}: opens"),
-        architectures=tuple(architectures),
-        about=_text(head.get("about", ""), f"{where}: about", empty=True),
-        stages=stages,
-        hash=f"sha256:{_digest(data)}",  # last: what is refused above cannot be hashed
-        **calls,
-    )
+    content = json.dumps(data, sort_keys=True, ensure_ascii=False)
+    return recipe.model_copy(update={"hash": f"sha256:{hashlib.sha256(content.encode()).hexdigest()}"})
 
 
-def _digest(data: Any) -> str:
-    return hashlib.sha256(json.dumps(data, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
-
-
-def _stage(data: Any, where: str) -> Stage:
-    table = _table(data, where, Stage.__dataclass_fields__)
-    return Stage(
-        module=_text(table.get("module"), f"{where}.module"),
-        side=_one_of(table.get("side", "output"), SIDES, f"{where}.side"),
-        take=_text(table.get("take", ""), f"{where}.take", empty=True),
-        pool=_one_of(table.get("pool", "mean"), POOLS, f"{where}.pool"),
-        rows=_one_of(table.get("rows", "all"), ROWS, f"{where}.rows"),
-    )
-
-
-def _call(data: Any, where: str) -> Call:
-    table = _table(data, where, Call.__dataclass_fields__)
-    texts = {
-        name: _text(table.get(name, ""), f"{where}.{name}", empty=True)
-        for name in ("call", "prefix", "suffix", "processor")
-    }
-    plain: dict[str, dict[str, Any]] = {}
-    for name in ("inputs", "arguments"):
-        plain[name] = _table(table.get(name, {}), f"{where}.{name}", None)
-    for key, value in plain["inputs"].items():
-        _text(value, f"{where}.inputs.{safe(key)}")
-    check_arguments(plain["arguments"], f"{where}.arguments")
-    batch, special = table.get("batch", 8), table.get("special", True)
-    if isinstance(batch, bool) or not isinstance(batch, int) or not 1 <= batch <= 1024:
-        refuse(f"{where}.batch", repr(batch)[:60], "a whole number from 1 to 1024")
-    if not isinstance(special, bool):
-        refuse(f"{where}.special", repr(special)[:60], "true or false")
-    gives = _one_of(table.get("gives", "tokens"), ("tokens", "prompt"), f"{where}.gives")
-    return Call(
-        call=texts["call"],
-        gives=gives,
-        inputs=plain["inputs"],
-        arguments=plain["arguments"],
-        prefix=texts["prefix"],
-        suffix=texts["suffix"],
-        special=special,
-        processor=texts["processor"],
-        batch=batch,
-    )
-
-
-def _table(data: Any, where: str, known: Any) -> dict[str, Any]:
-    if not isinstance(data, dict):
-        refuse(where, "nothing" if data is None else repr(data)[:60], "a table")
-    if known is not None and (unknown := [key for key in data if key not in known]):
-        refuse(where, f"the key {unknown[0]!r}{did_you_mean(unknown[0], known)}", ", ".join(sorted(known)))
-    table: dict[str, Any] = data
-    return table
-
-
-def _text(value: Any, where: str, *, empty: bool = False) -> str:
-    if not isinstance(value, str) or not (value or empty):
-        refuse(where, "nothing" if value is None else repr(value)[:60], "a text")
-    return str(value)
-
-
-def _one_of(value: Any, known: Any, where: str) -> str:
-    if not isinstance(value, str) or value not in known:
-        refuse(where, f"{value!r}{did_you_mean(str(value), known)}"[:120], f"one of {', '.join(known)}")
-    return str(value)
+def _refuse(error: ValidationError, where: str) -> NoReturn:
+    """RunError RECIPE_INVALID for the first field that does not fit."""
+    (first, *_) = error.errors()
+    kind, place = first["type"], [str(part) for part in first["loc"] if part != "[key]"]
+    problem, expected = repr(first["input"])[:60], first["msg"].removeprefix("Input should be ")
+    if kind == "extra_forbidden":
+        table = Recipe if len(place) == 1 else Stage if place[0] == "stages" else Call
+        known = sorted(table.model_fields.keys() - {"hash"})
+        problem, expected = f"the key {place[-1]!r}{did_you_mean(place.pop(), known)}", ", ".join(known)
+    elif kind == "literal_error":
+        known = re.findall(r"'(.+?)'", first["ctx"]["expected"])
+        problem, expected = problem + did_you_mean(str(first["input"]), known), f"one of {', '.join(known)}"
+    elif kind in ("missing", "string_too_short"):
+        problem, expected = "nothing", "a text"
+    elif kind == "model_type":
+        expected = "a table"
+    refuse(": ".join([where, *([safe(".".join(place))] if place else [])]), problem, expected)

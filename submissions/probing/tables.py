@@ -9,7 +9,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from fairspace.submissions.probing.names import ASSOCIATION, COMPLEXITY, CONSISTENCY, DISTORTION, SIMILARITY, STEPWISE
+from fairspace.metrics.association_bias.formula import NAME as ASSOCIATION
+from fairspace.metrics.embedding_complexity.formula import NAME as COMPLEXITY
+from fairspace.metrics.intent_consistency.formula import NAME as CONSISTENCY
+from fairspace.metrics.projection_distortion.formula import NAME as DISTORTION
+from fairspace.metrics.representation_similarity_bias.formula import NAME as SIMILARITY
+from fairspace.metrics.stepwise_bias.formula import NAME as STEPWISE
 
 FOLDER = Path(__file__).with_name("published")
 Cells = dict[str, float | None]
@@ -36,57 +41,42 @@ COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {
     },
 }
 """Probe -> column -> where it lies in the row of an occupation."""
-PRINTED: dict[str, tuple[tuple[str, str, str, dict[str, str]], ...]] = {
+PRINTED: dict[str, tuple[str, str, dict[str, str]]] = {
     SIMILARITY: (
-        (
-            "probe_table31_rsa",
-            "BLIP3-o",
-            "Table 31",
-            {
-                "stereotype_similarity": "stereo_similarity",
-                "counter_similarity": "counter_similarity",
-                "visual_bias": "visual_bias",
-            },
-        ),
+        "probe_table31_rsa",
+        "BLIP3-o",
+        {
+            "stereotype_similarity": "stereo_similarity",
+            "counter_similarity": "counter_similarity",
+            "visual_bias": "visual_bias",
+        },
     ),
     ASSOCIATION: (
-        (
-            "probe_table30_34_m_iat",
-            "",
-            "Tables 30 and 34",
-            {
-                "male_association": "male_assoc",
-                "female_association": "female_assoc",
-                "absolute_difference": "abs_difference",
-            },
-        ),
+        "probe_table30_34_m_iat",
+        "",
+        {
+            "male_association": "male_assoc",
+            "female_association": "female_assoc",
+            "absolute_difference": "abs_difference",
+        },
     ),
     CONSISTENCY: (
-        (
-            "probe_table32_consistency",
-            "BLIP3-o",
-            "Table 32",
-            {"mean_similarity": "mean_similarity", "standard_deviation": "std_similarity"},
-        ),
+        "probe_table32_consistency",
+        "BLIP3-o",
+        {"mean_similarity": "mean_similarity", "standard_deviation": "std_similarity"},
     ),
     DISTORTION: (
-        (
-            "probe_table33_distortion",
-            "BLIP3-o",
-            "Table 33",
-            {"ratio_llm": "ratio_llm", "ratio_unet": "ratio_unet", "distortion": "distortion"},
-        ),
+        "probe_table33_distortion",
+        "BLIP3-o",
+        {name: name for name in ("ratio_llm", "ratio_unet", "distortion")},
     ),
     COMPLEXITY: (
-        (
-            "probe_table36_37_energy",
-            "",
-            "Tables 36 and 37",
-            {name: name for name in ("stereo_magnitude", "counter_magnitude", "stereo_pr", "counter_pr")},
-        ),
+        "probe_table36_37_energy",
+        "",
+        {name: name for name in ("stereo_magnitude", "counter_magnitude", "stereo_pr", "counter_pr")},
     ),
 }
-"""Probe -> (file, model where the file does not name it, place in the paper, our column -> the file's)."""
+"""Probe -> (file, model where the file does not name it, our column -> the file's)."""
 
 
 def cells(name: str, row: Mapping[str, Any]) -> Cells:
@@ -103,19 +93,16 @@ def cells(name: str, row: Mapping[str, Any]) -> Cells:
 @cache
 def printed(name: str) -> dict[tuple[str, str], dict[str, str]]:
     """(model, occupation) -> our column -> the figure, as the paper prints it; empty for a probe without a table."""
+    if name not in PRINTED:
+        return {}
+    file, model, columns = PRINTED[name]
     printed = {}
-    for file, model, _, columns in PRINTED.get(name, ()):
-        with (FOLDER / f"{file}.csv").open(encoding="utf-8", newline="") as lines:
-            for row in csv.DictReader(lines):
-                occupation = {"soccerplayer": "soccer player"}.get(row["occupation"], row["occupation"])
-                key = row.get("model") or model, occupation
-                printed[key] = {ours: row[theirs] for ours, theirs in columns.items()}
+    with (FOLDER / f"{file}.csv").open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            occupation = {"soccerplayer": "soccer player"}.get(row["occupation"], row["occupation"])
+            figures = {ours: row[theirs] for ours, theirs in columns.items()}
+            printed[row.get("model") or model, occupation] = figures
     return printed
-
-
-def place(name: str) -> str:
-    """Where the paper prints a probe's figures; '' for a probe without a table."""
-    return ", ".join(source for _, _, source, _ in PRINTED.get(name, ()))
 
 
 def csv_of(name: str, probe: Mapping[str, Any]) -> str:

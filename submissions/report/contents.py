@@ -2,42 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fairspace.submissions.answers.items import Item
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import UsageError, plain
+from fairspace.submissions.plotting import digits
 from fairspace.submissions.report.differences import Difference, corrected, differences, remarks
-from fairspace.submissions.report.first_values import digits, first_values, numbers_of
+from fairspace.submissions.report.first_values import first_values, numbers_of
 from fairspace.submissions.report.headline import Headline, direction, headline
-from fairspace.submissions.report.items import Group, kept_items
-from fairspace.submissions.report.latex import model_names
 from fairspace.submissions.report.methods import citations, methods
+from fairspace.submissions.report.table import Table, model_names
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.values import Value
 
 LARGEST = 1e9
 """Standard errors of a difference that does not vary, as JSON has no number for infinity."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of plain texts; its first columns are names.
-
-    Args:
-        name: for files, such as `scores`.
-        heading: what stands above it.
-        columns: their headers.
-        rows: their cells.
-        note: what a reader has to know, below it.
-    """
-
-    name: str
-    heading: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -58,6 +40,15 @@ class Compared:
         """As JSON data."""
         about = {"score": self.score, "model": self.model, **vars(self.between)}
         return about | {"errors": min(self.between.errors, LARGEST), "p": self.p, "verdict": self.verdict}
+
+
+@dataclass(frozen=True)
+class Group:
+    """Answers of one model to look at, the worst first: of a value, or of a task."""
+
+    model: str
+    name: str
+    items: Sequence[Item]
 
 
 @dataclass(frozen=True)
@@ -101,12 +92,11 @@ def check_comparable(results: Sequence[Result]) -> None:
         )
 
 
-def make_report(results: Sequence[Result], items: Sequence[Group] = ()) -> Report:
+def make_report(results: Sequence[Result]) -> Report:
     """The report on results. UsageError if they are of several benchmarks or standards.
 
     Args:
         results: at least one.
-        items: from the models' submissions, beside what the results keep of each value.
     """
     check_comparable(results)
     first = results[0]
@@ -126,7 +116,7 @@ def make_report(results: Sequence[Result], items: Sequence[Group] = ()) -> Repor
         [headline(result, digits) for result in results],
         compared,
         [table for table in tables if table.rows],
-        [*(kept for result, name in zip(results, names, strict=True) for kept in kept_items(result, name)), *items],
+        [kept for result, name in zip(results, names, strict=True) for kept in _kept_items(result, name)],
         methods(results, names, len(compared)),
         citations(first.benchmark),
     )
@@ -219,3 +209,18 @@ def _without_number(results: Sequence[Result], names: Sequence[str]) -> Table:
                 reasons.setdefault((value.state.replace("_", " "), plain(value.reason)), []).append(value.name)
         rows += [(name, ", ".join(values), state, reason) for (state, reason), values in reasons.items()]
     return Table("missing", "Without a number", ("model", "values", "state", "reason"), rows)
+
+
+def _kept_items(result: Result, model: str) -> Iterator[Group]:
+    """The answers that a result keeps of each value; an older one has those of each task, without their prompts."""
+    for value, items in result.items.items():
+        yield Group(model, value, items)
+    if result.items:
+        return
+    for task, summary in result.readings.items():
+        kinds = [("typical" if e.outcome == "choice" else "worst", e) for e in summary.examples]
+        items = tuple(
+            Item(kind, task, "", "", e.outcome, e.value or "", e.rule, e.before, e.marked, e.after) for kind, e in kinds
+        )
+        if items:
+            yield Group(model, task, items)

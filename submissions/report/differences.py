@@ -87,7 +87,7 @@ def differences(
         return []
     bench = find_benchmark(benchmark)
     chosen = find_standard(bench, standard)
-    limits = bench.scoring(chosen, AS_RELEASED).limits
+    limits = bench.scoring.table(chosen, AS_RELEASED).limits
     kept = [Drawn(r.scored, r.values, r.draws) for r in results if r is not None and r.draws is not None]
     drawn = iter(many_score_draws(bench, kept, chosen))
     raw = [_raw(result, values) for result in results]
@@ -103,7 +103,7 @@ def differences(
                 other[name].of_whole() if same else other[name],
                 first[name].of_whole() if same else first[name],
                 limits.get(name, WITHOUT),
-                bench.logarithmic and name not in raw[0],
+                bench.scoring.logarithmic and name not in raw[0],
             )
             for name in other
             if name in first
@@ -217,7 +217,7 @@ def difference(other: Score, first: Score, limits: tuple[float, float], logarith
         other: the score.
         first: the same of the first model.
         limits: what the score can be.
-        logarithmic: as `Benchmark.logarithmic`; it is a ratio then, if all numbers are above 0.
+        logarithmic: as `Scoring.logarithmic`; it is a ratio then, if all numbers are above 0.
     """
     common = min(len(other.draws), len(first.draws))
     x, y = other.draws[:common], first.draws[:common]

@@ -14,9 +14,9 @@ from plotly.subplots import make_subplots
 
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.drawing.plotly_look import finish, plot
-from fairspace.submissions.plotting import BLUE, GREY, ORANGE
+from fairspace.submissions.plotting import BLUE, GREY, ORANGE, digits
 from fairspace.submissions.report.differences import Difference
-from fairspace.submissions.report.first_values import digits, limits_of, numbers_of
+from fairspace.submissions.report.first_values import limits_of, numbers_of
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.three_numbers import BIASED, NO_BIAS_SHOWN
 from fairspace.submissions.values import Value

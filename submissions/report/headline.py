@@ -72,13 +72,13 @@ class Headline:
 
 def sentences_of(result: Result) -> tuple[str, ...]:
     """A result in the plain sentences of its benchmark, for the top of every report; () where that has none."""
-    return find_benchmark(result.benchmark).sentences(result.values, result.scored, result.standard)
+    return find_benchmark(result.benchmark).reporting.sentences(result.values, result.scored, result.standard)
 
 
 def headline(result: Result, show: Show) -> Headline:
     """The headline of a result; `show` makes texts of its numbers."""
     bench, scored, standard = find_benchmark(result.benchmark), result.scored, result.standard
-    name, ranking = bench.leading(scored, standard)[0], scored.shown.get(scored.ranking)
+    name, ranking = bench.reporting.leading(scored, standard)[0], scored.shown.get(scored.ranking)
     ideal = bench.ideal(name, standard)
     return Headline(
         sentences_of(result),
@@ -99,7 +99,7 @@ def _place(result: Result, by: str) -> str:
         return "none"
     if result.meta.get("baseline"):
         return "none: a baseline is no model"
-    if blind := bench.leaning(result.values, scored, result.standard):
+    if blind := bench.reporting.leaning(result.values, scored, result.standard):
         return f"none beside printed models: {blind}"
     place = standing(result)
     return "no printed model has this score" if place is None else by + place.text
@@ -139,7 +139,7 @@ def printed_like(result: Result, name: str) -> list[tuple[Row, float]]:
     None are beside a baseline, or beside a bias that the score does not see.
     """
     bench = find_benchmark(result.benchmark)
-    if result.meta.get("baseline") or bench.leaning(result.values, result.scored, result.standard):
+    if result.meta.get("baseline") or bench.reporting.leaning(result.values, result.scored, result.standard):
         return []
     cohort = scored_row(result, result.standard).cohort
     return [

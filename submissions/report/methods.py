@@ -29,7 +29,7 @@ def methods(results: Sequence[Result], names: Sequence[str], tests: int) -> list
         f"{bench.title} ({paper(first.benchmark).title}) was scored under the released standard {first.standard} with "
         f"fairspace {VERSION}. Ranks go by the worst case over missing samples."
     ]
-    protocols = dict.fromkeys(bench.protocol_of(result.signature, result.scored) for result in results)
+    protocols = dict.fromkeys(bench.protocols.of(result.signature, result.scored) for result in results)
     texts += [text for protocol in protocols if (text := bench.protocol_text(protocol))]
     texts += [" ".join(_of_model(result, name)) for result, name in zip(results, names, strict=True)]
     texts.append(
@@ -63,7 +63,7 @@ def _of_model(result: Result, name: str) -> Iterator[str]:
             yield f"{text} {signature[role]}."
     if "label_error" in result.meta:
         yield _label_error(LabelError.model_validate(result.meta["label_error"]))
-    name = benchmark(result.benchmark).leading(result.scored, result.standard)[0]
+    name = benchmark(result.benchmark).reporting.leading(result.scored, result.standard)[0]
     total = result.scored.shown.get(name)
     if total is not None and total.uncertainty is not None:
         method = f"{drawn(total.uncertainty)}; resamples: {signature.get('resamples', 'not stated')}"

@@ -13,9 +13,9 @@ from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.drawing.dots import Dot, DotPlot, Line, dot_plots
 from fairspace.submissions.drawing.scale import span
 from fairspace.submissions.errors import plain
-from fairspace.submissions.plotting import COLOURS, GREY
+from fairspace.submissions.plotting import COLOURS, GREY, digits
 from fairspace.submissions.report.contents import Report
-from fairspace.submissions.report.first_values import digits, first_values, limits_of, numbers_of
+from fairspace.submissions.report.first_values import first_values, limits_of, numbers_of
 from fairspace.submissions.report.headline import printed_like
 from fairspace.submissions.results.three_numbers import why_no_interval
 

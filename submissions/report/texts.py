@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from dataclasses import replace
 
 from fairspace.submissions.errors import harmless, latex, markdown
-from fairspace.submissions.report.contents import Report, Table
+from fairspace.submissions.report.contents import Report
 from fairspace.submissions.report.first_values import numbers_of
-from fairspace.submissions.report.latex import latex_table, results_latex
+from fairspace.submissions.report.table import results_latex
 from fairspace.submissions.results.three_numbers import state_of
 
 COLUMNS = (
@@ -34,14 +34,9 @@ def to_markdown(report: Report) -> str:
         lines += [f"  - no rank: {markdown(reason)}" for reason in top.unranked]
     for table in report.tables:
         note = ("", markdown(table.note)) if table.note else ()
-        lines += ["", f"## {markdown(table.heading)}", "", *_pipes(table), *note]
+        lines += ["", f"## {markdown(table.heading)}", "", table.to_markdown(), *note]
     lines += ["", "## Methods", "", *(f"{markdown(text)}\n" for text in report.methods)]
     return "\n".join([*lines, "## Cite", "", "```bibtex", report.citations.rstrip(), "```", ""])
-
-
-def _pipes(table: Table) -> list[str]:
-    head, *rows = ["| " + " | ".join(map(markdown, row)) + " |" for row in (table.columns, *table.rows)]
-    return [head, "| --- " * len(table.columns) + "|", *rows]
 
 
 def to_csv(report: Report) -> str:
@@ -86,12 +81,8 @@ def to_latex(report: Report) -> str:
     sentences = [latex(f"{name}: {sentence}") for name, top in tops for sentence in top.sentences]
     parts = ["% Needs \\usepackage{booktabs}.", *sentences, results_latex(report.results)]
     if (compared := report.table("differences")) is not None:
-        first, *columns = compared.columns
-        rows: Sequence[dict[str, str]] = [dict(zip((first, *columns), row, strict=True)) for row in compared.rows]
-        benchmark = report.results[0].benchmark
-        parts.append(
-            latex_table(rows, caption=f"{compared.heading}. {compared.note}", label=f"tab:{benchmark}-differences")
-        )
+        name = f"{report.results[0].benchmark}-differences"
+        parts.append(replace(compared, name=name, heading=f"{compared.heading}.").to_latex())
     parts.append("\n\n".join(latex(text) for text in report.methods))
     parts.append("".join(f"% {line}\n" for line in ["For the .bib file:", *report.citations.splitlines()]))
     return "\n".join(parts)

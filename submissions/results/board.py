@@ -15,13 +15,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 
-from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
+from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
 from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored
-from fairspace.submissions.benchmarks.published import Footnote, Published, published
+from fairspace.submissions.benchmarks.published import Published, published
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.benchmarks.standard import protocol_group
 from fairspace.submissions.results.facts import facts_of, published_facts
-from fairspace.submissions.results.published_adjusted import adjusted_print
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row, row_with
 from fairspace.submissions.results.row_classes import RowClass
@@ -40,7 +39,6 @@ def board(
     benchmark: str,
     standard: str = "",
     results: Iterable[Result] = (),
-    adjustment: Adjustment = AS_RELEASED,
 ) -> list[Row]:
     """Published rows and results of one benchmark under one standard, ranked rows first.
 
@@ -50,70 +48,17 @@ def board(
             from their raw values.
         results: results of this benchmark, in any order; a submission that was scored under several standards
             stands once, two submissions of one model name stand both.
-        adjustment: what a reader changes about the standard; printed rows are made again as far as print allows.
 
     Returns:
         Rows by class; within a class by cohort and rank, then the unranked ones by value and model name.
 
     Raises:
-        UsageError: unknown benchmark or standard, or nothing that can be changed about it.
+        UsageError: unknown benchmark or standard.
     """
     standard = find_standard(find_benchmark(benchmark), standard).name
-    changed = check_adjustment(benchmark, standard, adjustment)
     scored = {entry(result): result for result in results}
     rows = [*published_rows(benchmark, standard), *(scored_row(scored[name], standard) for name in sorted(scored))]
-    rows = [adjusted_row(row, benchmark, standard, changed) for row in rows]
-    return tiered(ranked(rows, benchmark, standard), benchmark, standard, changed)
-
-
-def check_adjustment(benchmark: str, standard: str, adjustment: Adjustment) -> Adjustment:
-    """The adjustment in its shortest form. UsageError: unknown benchmark, standard, part, or no number for it."""
-    if adjustment == AS_RELEASED:
-        return AS_RELEASED
-    bench = find_benchmark(benchmark)
-    changed = bench.adjustable(find_standard(bench, standard)).check(adjustment)
-    return AS_RELEASED if changed == AS_RELEASED else changed
-
-
-def adjusted_row(row: Row, benchmark: str, standard: str, changed: Adjustment) -> Row:
-    """A row of the released board under an adjustment, unranked as yet.
-
-    One that this version cannot score so stands unranked and without scores, as with `logged_row`.
-
-    Args:
-        row: made under the standard.
-        benchmark: of the board.
-        standard: its name.
-        changed: as `check_adjustment` gives it.
-    """
-    if changed == AS_RELEASED or UNSCORABLE in row.unranked:
-        return row
-    if row.result is None:
-        scores, labels, unranked, ranking = adjusted_print(row, benchmark, standard, changed)
-        value = scores.get(ranking)
-        number = None if unranked or value is None else value.value
-        noted = [score for score in scores.values() if "erratum" in score.evidence]
-        notes = tuple(Footnote(score.name, score.evidence["erratum"], score.evidence["note"]) for score in noted)
-        return replace(row, scores=scores, labels=labels, ranked=number, rank=None, unranked=unranked, footnotes=notes)
-    try:
-        result = rescore(row.result, standard, changed, errors=False)
-    except _UNSCORABLE:
-        result = _unscored(row.result, standard)
-    scored = result.scored
-    changed_row = replace(
-        row,
-        scores=scored.scores,
-        labels=scored.labels,
-        ranked=scored.ranked,
-        rank=None,
-        unranked=scored.unranked,
-        result=result,
-        chances=scored.chances,
-        kept_out=(),
-        tier=None,
-        rank_range=None,
-    )
-    return keep_out(changed_row, *row.kept_out)
+    return tiered(ranked(rows, benchmark, standard), benchmark, standard)
 
 
 def keep_out(row: Row, *reasons: str) -> Row:
@@ -140,7 +85,7 @@ def published_rows(benchmark: str, standard: str = "") -> tuple[Row, ...]:
 
 def _published_row(benchmark: str, standard: str, number: int, row: Published) -> Row:
     bench = find_benchmark(benchmark)
-    protocol = row.protocol if bench.protocols else ""
+    protocol = row.protocol if bench.protocols.texts else ""
     value = row.scores.get(row.ranking)
     return Row(
         entry=f"p-{number:02}",
@@ -191,7 +136,7 @@ def _unscored(result: Result, standard: str) -> Result:
 
 def _row_of(result: Result) -> Row:
     meta, bench = result.meta, find_benchmark(result.benchmark)
-    protocol = bench.protocol_of(result.signature, result.scored) if bench.protocols else ""
+    protocol = bench.protocols.of(result.signature, result.scored) if bench.protocols.texts else ""
     labelled = result.signature.get("judge") or result.signature.get("labels")
     return Row(
         entry=entry(result),
@@ -201,7 +146,7 @@ def _row_of(result: Result) -> Row:
         source=f"fairspace {result.signature.get('fairspace', '')}" + (f", {labelled}" if labelled else ""),
         scores=result.scored.scores,
         labels=result.scored.labels,
-        cohort=bench.cohort_of(result.scored),
+        cohort=bench.protocols.cohort_of(result.scored),
         protocol=protocol,
         group=protocol_group(bench.standards[result.standard], protocol),
         ranked=result.scored.ranked,
@@ -218,7 +163,7 @@ def ranking_of(row: Row, bench: Benchmark, standard: str) -> str:
     """The score that a row's rank goes by; '' for a printed row that has none of those."""
     if row.result is not None and row.result.scored.ranking:
         return row.result.scored.ranking
-    names = bench.scoring(bench.resolve_standard(find_standard(bench, standard), row.labels), AS_RELEASED).ranking
+    names = bench.scoring.table(bench.scoring.resolve(find_standard(bench, standard), row.labels), AS_RELEASED).ranking
     return next((name for name in names if name in row.scores), names[0] if names else "")
 
 

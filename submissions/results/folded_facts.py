@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fairspace.submissions.benchmarks.ideal import Ideal
@@ -116,11 +116,6 @@ def drawn(about: Uncertainty) -> str:
         draws = f"{about.unit}, {about.resamples} kept draws"
     lost = f"; {about.undefined} of these without a number" if about.undefined else ""
     return plain(f"{draws}{lost}; {_METHODS[about.method]}" + (f"; {about.note}" if about.note else ""))
-
-
-def range_of(values: Sequence[float]) -> tuple[float, float] | None:
-    """The smallest and the largest of some numbers; None of none."""
-    return (min(values), max(values)) if values else None
 
 
 def _coverage(value: Value) -> str:

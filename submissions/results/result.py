@@ -6,7 +6,7 @@ A result holds the raw values, so `rescore` needs no submission. Files of format
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,10 +26,7 @@ from fairspace.submissions.values import Value
 
 FORMAT = 1
 MOST_PARTS = 64
-"""Variants of a result, tables of counts, and tasks with readings."""
-MOST_ROWS = 1_000
-"""Rows of a table of counts; ours have 52."""
-LARGEST_COUNT = 2**31 - 1
+"""Variants of a result, and tasks with readings."""
 _SHAPE: Mapping[str, tuple[type, ...]] = {
     "benchmark": (str,),
     "standard": (str,),
@@ -64,7 +61,6 @@ class Result:
         run: how the submission was made, one entry per stage of its manifest; empty if it has none.
         draws: resampled raw values that the errors of scores are made from; None if nothing was resampled.
         variants: the raw values as other instruments would have measured them.
-        counts: name -> rows of counts that a reader's own reference figures are compared with.
         readings: task, or part of a judge's answer -> how its answers were read.
         consistency: task -> its items, answers and readings held against each other; results have it since rows can be
             verified only while it holds, older ones have none.
@@ -80,7 +76,6 @@ class Result:
     run: tuple[Mapping[str, Any], ...] = ()
     draws: Draws | None = None
     variants: tuple[Variant, ...] = ()
-    counts: Mapping[str, Sequence[Sequence[int]]] = field(default_factory=dict)
     readings: Mapping[str, Summary] = field(default_factory=dict)
     consistency: Mapping[str, TaskConsistency] = field(default_factory=dict)
     items: Items = field(default_factory=dict)
@@ -100,7 +95,6 @@ class Result:
             "labels": self.scored.labels,
             **({"chances": self.scored.chances} if self.scored.chances else {}),
             **({"variants": [variant.to_json() for variant in self.variants]} if self.variants else {}),
-            **({"counts": {name: list(map(list, rows)) for name, rows in self.counts.items()}} if self.counts else {}),
             **({"readings": {task: read.to_json() for task, read in self.readings.items()}} if self.readings else {}),
             **(
                 {"consistency": {task: held.to_json() for task, held in self.consistency.items()}}
@@ -138,11 +132,9 @@ class Result:
 
 def further(data: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a result that older ones lack, from its JSON data. ValueError, KeyError, TypeError: not ours."""
-    counts, variants = data.get("counts", {}), data.get("variants", [])
-    if type(counts) is not dict or len(counts) > MOST_PARTS or type(variants) is not list or len(variants) > MOST_PARTS:
-        raise ValueError(f"counts or variants: expected an object and a list of at most {MOST_PARTS:,} parts each")
-    for rows in counts.values():
-        _check_counts(rows)
+    variants = data.get("variants", [])
+    if type(variants) is not list or len(variants) > MOST_PARTS:
+        raise ValueError(f"variants: expected a list of at most {MOST_PARTS:,} parts")
     readings = data.get("readings", {})
     if type(readings) is not dict or len(readings) > MOST_PARTS:
         raise ValueError(f"readings: expected an object of at most {MOST_PARTS:,} parts")
@@ -159,21 +151,10 @@ def further(data: Mapping[str, Any]) -> dict[str, Any]:
         "run": tuple(data.get("run", ())),
         "draws": draws,
         "variants": loaded,
-        "counts": counts,
         "readings": {task: Summary.from_json(read) for task, read in readings.items()},
         "consistency": {task: TaskConsistency.from_json(held) for task, held in consistency.items()},
         "items": items_from_json(data.get("items", {})),
     }
-
-
-def _check_counts(rows: Any) -> None:
-    """Refuse what is no table of counts. ValueError says so."""
-    if type(rows) is not list or len(rows) > MOST_ROWS or not all(type(row) is list for row in rows):
-        raise ValueError("counts that are no table")
-    if not all(type(cell) is int and 0 <= cell <= LARGEST_COUNT for row in rows for cell in row):
-        raise ValueError("counts that are no counts")
-    if len({len(row) for row in rows}) > 1:
-        raise ValueError("counts whose rows are of different lengths")
 
 
 def _check_shape(data: Mapping[str, Any]) -> None:

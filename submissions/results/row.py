@@ -31,7 +31,7 @@ class Row:
         scores: name -> value with state, bounds and coverage.
         labels: other outcomes (profile codes).
         cohort: rows are ranked among rows of the same cohort (GENRES: the evaluator; FACT-OR-FAIR: the kind of model).
-        protocol: how its values were measured, one of `Benchmark.protocols`; '' where the benchmark has none.
+        protocol: how its values were measured, one of `Protocols.texts`; '' where the benchmark has none.
         group: title of a group of protocols; rows are ranked among rows of the same cohort, group and class.
         ranked: the number that ranks go by, None if unranked.
         rank: 1 is best; equal numbers share a rank; None if unranked or a baseline.

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
+from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.results.by_result import ByResult
 from fairspace.submissions.results.result import Result
@@ -52,30 +52,29 @@ _COMPUTING = threading.Lock()
 _KEPT: ByResult[Errors] = ByResult()
 
 
-def with_errors(rows: Sequence[Row], standard: str, changed: Adjustment = AS_RELEASED) -> list[Row]:
+def with_errors(rows: Sequence[Row], standard: str) -> list[Row]:
     """The rows of a board with the errors and chances of their scores, those that keep draws; the others as they are.
 
     Args:
         rows: of one benchmark.
         standard: under which they were scored.
-        changed: what a reader changed about it.
     """
     results = [row.result for row in rows if row.result is not None and row.result.draws is not None]
     with _COMPUTING if len(results) > MANY else nullcontext():
-        _compute([result for result in results if _KEPT.get(result) is None], standard, changed)
+        _compute([result for result in results if _KEPT.get(result) is None], standard)
     return [_with(row, None if row.result is None else _KEPT.get(row.result)) for row in rows]
 
 
-def _compute(results: Sequence[Result], standard: str, changed: Adjustment) -> None:
+def _compute(results: Sequence[Result], standard: str) -> None:
     if not results:
         return
     bench = find_benchmark(results[0].benchmark)
     chosen = find_standard(bench, standard)
     drawn = [Drawn(result.scored, result.values, result.draws) for result in results if result.draws is not None]
-    for result, draws in zip(results, many_score_draws(bench, drawn, chosen, changed), strict=True):
-        table = bench.table_of(result.scored, chosen, changed)
+    for result, draws in zip(results, many_score_draws(bench, drawn, chosen), strict=True):
+        table = bench.table_of(result.scored, chosen)
         uncertainties = uncertainties_of(result.scored, result.values, draws, table)
-        _KEPT.put(result, Errors(uncertainties, chances_of(bench, draws, result.scored, chosen, changed)))
+        _KEPT.put(result, Errors(uncertainties, chances_of(bench, draws, result.scored, chosen, AS_RELEASED)))
 
 
 def _with(row: Row, errors: Errors | None) -> Row:

@@ -12,7 +12,7 @@ from fairspace.submissions.answers.items import Items, items_of
 from fairspace.submissions.answers.misreading import reading_variants
 from fairspace.submissions.answers.rows import read_rows, summarise
 from fairspace.submissions.answers.summary import Summary
-from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, OWN, Adjustment
+from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
 from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored
 from fairspace.submissions.benchmarks.forms import FORM
 from fairspace.submissions.benchmarks.registry import benchmark
@@ -47,8 +47,11 @@ def limits_of(result: Result) -> tuple[str, ...]:
 
     Where scores are estimates of a sample, the marks begin with that.
     """
-    marks = marks_of(result.meta, result.run)
-    return tuple(f"{SAMPLE}: {mark}" for mark in marks) if result.scored.sample else marks
+    return _marked(marks_of(result.meta, result.run), result.scored)
+
+
+def _marked(marks: tuple[str, ...], scored: Scored) -> tuple[str, ...]:
+    return tuple(f"{SAMPLE}: {mark}" for mark in marks) if scored.sample else marks
 
 
 def marks_of(meta: Mapping[str, Any], run: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
@@ -91,6 +94,7 @@ def _scored(
     marks = marks_of(meta, run)
     if marks:
         scored = replace(scored, sample=_sample(bench, scored, values, standard, draws, adjustment))
+        marks = _marked(marks, scored)
     if not scores_revision(standard, bench.base_revision(revision)):
         marks += (f"answers to the items of dataset revision {revision}, which {standard.name} does not rank",)
     if reading:
@@ -166,11 +170,11 @@ def score_submission(
     times = resamples_setting() if resamples is None else resamples
     draws = None
     if times:
-        values, draws = resample(bench.designs(records), values, times, bench.drawn)
+        values, draws = resample(bench.designs(records), values, times, bench.scoring.drawn)
     rows = list(read_rows(submission, bench))
     variants: tuple[Variant, ...] = ()
     if times and not reading:
-        variants = (*bench.variants(records, values), *reading_variants(submission, bench, rows, values))
+        variants = (*bench.variants(records, values), *reading_variants(submission, bench, records, rows, values))
     meta = submission.dump_meta()
     meta.pop("contact")
     signature = {
@@ -189,34 +193,33 @@ def score_submission(
         signature["answers"] = answers_digest(submission.tables)
     signature |= bench.signature(submission)
     if reading:
-        signature |= {**bench.authors_signature, "reading": reading}
+        signature |= {**bench.answers.authors_signature, "reading": reading}
     if draws is not None:
         signature["resamples"] = f"{times}, seed {SEED}"
     run = submission.manifest.run() if submission.manifest is not None else ()
     readings: Mapping[str, Summary] = {}
     items: Items = {}
     if not reading:  # both show how our rules read the answers
-        readings = summarise(rows, bench, submission.meta.dataset_revision, bench.lacking(submission).samples)
+        readings = summarise(rows, bench, submission.meta.dataset_revision)
         items = items_of(bench, submission, records, rows)
     scored = _scored(
         bench, values, chosen, meta, run, submission.meta.dataset_revision, draws, readings, reading=reading
     )
-    counts = bench.counts(records) if times else {}
     proof = prove(submission, bench, rows)
     return Result(
-        bench.name, chosen.name, meta, values, scored, signature, run, draws, variants, counts, readings, proof, items
+        bench.name, chosen.name, meta, values, scored, signature, run, draws, variants, readings, proof, items
     )
 
 
 def _read_by(reading: str, bench: Benchmark) -> Callable[[Any], Any]:
     if reading != AUTHORS:
         raise UsageError(f"There is no reading {reading!r}{did_you_mean(reading, [AUTHORS])}. Known: {AUTHORS}.")
-    if bench.authors is None:
+    if bench.answers.authors is None:
         raise UsageError(
             f"{bench.name} has no reading {AUTHORS}: how its authors read free answers is not known. Leave it out; "
             "`fairspace score --all` lists what their way of counting gives (authors_reading)."
         )
-    return bench.authors
+    return bench.answers.authors
 
 
 def rescore(result: Result, standard: str, adjustment: Adjustment = AS_RELEASED, *, errors: bool = True) -> Result:
@@ -226,16 +229,13 @@ def rescore(result: Result, standard: str, adjustment: Adjustment = AS_RELEASED,
     """
     bench = benchmark(result.benchmark)
     chosen = find_standard(bench, standard)
-    values = result.values
     if adjustment != AS_RELEASED:
-        adjustment = bench.adjustable(chosen).check(adjustment)
-        if adjustment.reference == OWN:
-            values = bench.with_own_reference(values, result.counts, adjustment)
+        adjustment = bench.scoring.adjustable(chosen).check(adjustment)
     draws = result.draws if errors else None
     revision = result.signature.get("dataset_revision", "")
     reading = AUTHORS if result.signature.get("reading") == AUTHORS else ""
     scored = _scored(
-        bench, values, chosen, result.meta, result.run, revision, draws, result.readings, adjustment, reading
+        bench, result.values, chosen, result.meta, result.run, revision, draws, result.readings, adjustment, reading
     )
     signature = {**result.signature, "standard": chosen.name}
     return replace(result, standard=chosen.name, scored=scored, signature=signature)

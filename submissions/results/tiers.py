@@ -29,7 +29,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.results.by_result import ByResult
 from fairspace.submissions.results.row import Row, row_with
@@ -157,20 +156,19 @@ def _spread(away: Floats, known: Floats) -> Floats:
     return np.asarray(np.sqrt((known * (away - middle[:, None]) ** 2).sum(axis=1) / (there - 1)))
 
 
-def tiered(rows: Sequence[Row], benchmark: str, standard: str, changed: Adjustment = AS_RELEASED) -> list[Row]:
+def tiered(rows: Sequence[Row], benchmark: str, standard: str) -> list[Row]:
     """Rows with their tiers and ranges of ranks, in the same order.
 
     Args:
         rows: of one board, with ranks.
         benchmark: its name.
         standard: under which they were scored.
-        changed: what a reader changed about it.
     """
     with_tiers = list(rows)
     for ranked_with in dict.fromkeys(row.ranked_with for row in rows if row.rank is not None):
         alike = [place for place, row in enumerate(rows) if row.rank is not None and row.ranked_with == ranked_with]
         places = [place for place in alike if _has_draws(rows[place])]
-        models, kept = _cohort([rows[place] for place in places], benchmark, standard, changed)
+        models, kept = _cohort([rows[place] for place in places], benchmark, standard)
         places = [places[number] for number in kept]
         ranges = models.ranges(len(alike)) if len(places) <= MOST_RANGES else [None] * len(places)
         for place, tier, of in zip(places, models.tiers(), ranges, strict=True):
@@ -187,7 +185,7 @@ def why_no_tier(row: Row) -> str:
     if row.rank is None:
         return "no rank, no tier"
     if _has_draws(row):
-        return "too few of its resamples have a score; none has one under a reader's own shares"
+        return "too few of its resamples have a score"
     return "scored before results kept resamples; hand it in again for a tier"
 
 
@@ -195,19 +193,19 @@ def _has_draws(row: Row) -> bool:
     return row.result is not None and row.result.draws is not None
 
 
-def _cohort(rows: Sequence[Row], benchmark: str, standard: str, changed: Adjustment) -> tuple[Cohort, list[int]]:
+def _cohort(rows: Sequence[Row], benchmark: str, standard: str) -> tuple[Cohort, list[int]]:
     """The models with draws of the number that they are ranked by, and their places among the rows, the best first."""
     bench = find_benchmark(benchmark)
     sign = -1.0 if bench.higher_is_better else 1.0
     columns = np.full((len(rows), KEPT), np.nan)
     lengths, values, numbers = np.zeros(len(rows)), np.full(len(rows), np.nan), np.full(len(rows), np.nan)
-    for place, (row, column) in enumerate(zip(rows, ranked_draws(rows, benchmark, standard, changed), strict=True)):
+    for place, (row, column) in enumerate(zip(rows, ranked_draws(rows, benchmark, standard), strict=True)):
         value = None if row.result is None else row.scores[row.result.scored.ranking].value
         if value is not None and row.ranked is not None and len(column):
             values[place], numbers[place] = value, row.ranked
             lengths[place] = min(len(column), KEPT)
             columns[place, : len(column)] = column[:KEPT]
-    if bench.logarithmic:
+    if bench.scoring.logarithmic:
         with np.errstate(invalid="ignore", divide="ignore"):
             columns, values, numbers = np.log(columns), np.log(values), np.log(numbers)
     with np.errstate(invalid="ignore"):
@@ -222,14 +220,14 @@ def _cohort(rows: Sequence[Row], benchmark: str, standard: str, changed: Adjustm
     return Cohort(ranked[kept], away[kept], known[kept].astype(float)), kept
 
 
-def ranked_draws(rows: Sequence[Row], benchmark: str, standard: str, changed: Adjustment = AS_RELEASED) -> list[Floats]:
+def ranked_draws(rows: Sequence[Row], benchmark: str, standard: str) -> list[Floats]:
     """The draws of the number that each row is ranked by, empty where it has none; computed once for each result."""
     bench = find_benchmark(benchmark)
     chosen = find_standard(bench, standard)
     results = [row.result for row in rows if row.result is not None]
     new = [result for result in results if _DRAWS.get(result) is None]
     drawn = [Drawn(result.scored, result.values, result.draws) for result in new if result.draws is not None]
-    for result, scores in zip(new, many_replicates(bench, drawn, chosen, changed), strict=True):
+    for result, scores in zip(new, many_replicates(bench, drawn, chosen), strict=True):
         _DRAWS.put(result, scores.get(result.scored.ranking, np.empty(0)).astype(np.float32))
     cached = [_DRAWS.get(result) for result in results]
     return [np.empty(0) if column is None else column.astype(float) for column in cached]

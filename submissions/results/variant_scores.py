@@ -75,7 +75,7 @@ def _measured_so(variant: Variant, values: Mapping[str, Value], bench: Benchmark
         if value is None or value.value is None:
             continue
         if variant.kind in _LABELS:
-            number = _moved(value, number, bench.label_limits.get(name, (-np.inf, np.inf)))
+            number = _moved(value, number, bench.scoring.label_limits.get(name, (-np.inf, np.inf)))
         changed[name] = replace(value, value=number)
     if variant.kind in ("judge", "repeated_evaluations"):
         for name, value in values.items():

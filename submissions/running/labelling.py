@@ -85,7 +85,7 @@ def label_images(
         submission: as it was checked.
         model: folder of ARES, or repository on the Hub with `@<revision>` at its end; '' for another labeller.
         labeller: `ares`, or a package (`fairspace.ares.annotating.labellers.packages`).
-        measurement: of a package, what `fairspace ares measure` wrote of it.
+        measurement: of a package, what `fairspace ares evaluate` wrote of it.
         limits: how much is read.
         detector: finds faces; or its settings; None takes each image as one face.
         batch: faces that are decided together; changes nothing but speed.
@@ -96,20 +96,17 @@ def label_images(
     Errors: SubmissionError if the files cannot be read again; UsageError if they changed meanwhile, or there is none;
         BuildError as `find_labeller`.
     """
-    from fairspace.ares.annotating.labellers.session import open_session
     from fairspace.ares.annotating.model import find_labeller
-    from fairspace.ares.annotating.session import Settings
-    from fairspace.ares.annotating.source import Entry, Source
-    from fairspace.ares.evaluating.measurement import error_of_labels
+    from fairspace.ares.annotating.session import Settings, open_session
+    from fairspace.ares.annotating.source import Entry
 
     images = submission.images
     if images is None:
         raise UsageError(f"{path} holds no images.")
     by = find_labeller(labeller, model, measurement)
     if labeller != ARES and not set(package(labeller).attributes) & set(LABELS):
-        raise UsageError(f"{labeller} finds faces and labels none; choose another --labeller.")
-    source = Source("parquet", str(path))
-    session = open_session(Settings(by.folder, source, batch, workers, detector, device, labeller=labeller))
+        raise UsageError(f"{labeller} finds faces and labels none; choose another for --ares.")
+    session = open_session(Settings(by.folder, labeller, batch, workers, detector, device))
     tables = []
     done = 0
 
@@ -134,7 +131,7 @@ def label_images(
             faults.refuse(refused, "images")
             raise SubmissionError(list(faults.all())) from refused
     labels = {"labels": label_source(by.named, session.about())}
-    if (error := label_error(error_of_labels(by.measurement, by.named))) is not None:
+    if (error := label_error(by.error)) is not None:
         labels["label_error"] = error
     meta = SubmissionMeta.model_validate({**submission.dump_meta(), **labels})
     annotations = _sorted(pa.concat_tables(tables), meta, limits)

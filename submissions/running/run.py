@@ -27,13 +27,12 @@ from fairspace.submissions.format.text import Line
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.reading.tables import META
-from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen
+from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen, Opened
 from fairspace.submissions.running.asking.journal import JOURNAL
 from fairspace.submissions.running.asking.parts import check_options, without_images
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import held, public_name, work_folder
 from fairspace.submissions.running.judging.kept import judgements_of, kept_judgements, link
-from fairspace.submissions.running.local.own_code import OwnModel
 from fairspace.submissions.running.settings import Made, RunSettings, Tell, submission_meta
 
 _NEW, _FORMER = "submission.new", "submission.former"
@@ -110,25 +109,25 @@ def check_tasks(chosen: Chosen) -> None:
 
 
 def _answer(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
-    from fairspace.submissions.running.asking.calling import call
+    from fairspace.submissions.running.asking.answering import answer
     from fairspace.submissions.running.asking.inspect_task import open_benchmark
-    from fairspace.submissions.running.planning.limit import limited
 
     assert settings.model is not None
     opened = open_benchmark(replace(settings.chosen, tasks=text_tasks(settings.chosen)))
     state.stated = {**opened.settings, **opened.marks}
-    if note := limited(opened).text:
+    if note := limit_note(opened):
         state.notes.append(note)
-    revision, again = settings.about.revision, settings.again
-    if isinstance(settings.model, OwnModel):
-        answered = call(opened, settings.model, work, revision=revision, again=again, tell=tell)
-    else:
-        from fairspace.submissions.running.asking.answering import answer
-
-        meta = submission_meta(settings, state)
-        score = settings.score
-        answered = answer(opened, settings.model, work, meta, revision=revision, again=again, score=score, tell=tell)
-        state.notes.append(f"Inspect's log: {answered.log}")
+    answered = answer(
+        opened,
+        settings.model,
+        work,
+        submission_meta(settings, state),
+        revision=settings.about.revision,
+        again=settings.again,
+        score=settings.score,
+        tell=tell,
+    )
+    state.notes.append(f"Inspect's log: {answered.log}")
     state.tables["responses"] = answered.table
     shares = readable_shares(submission_meta(settings, state), answered.table)
     state.stages.append(answered.stage.model_copy(update={"course": {**answered.stage.course, **shares}}))
@@ -136,11 +135,39 @@ def _answer(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
         state.revision = answered.stage.revision
 
 
+def limit_note(opened: Opened) -> str:
+    """The sentences that mark a run of less than the benchmark as shown and not ranked; '' for a whole run."""
+    bench = benchmark(opened.chosen.benchmark)
+    standard = bench.standards[bench.default]
+    notes = ["The data are a small sample: the run is shown, not ranked."] if opened.sample else []
+    lacking, cut, least = [], False, 1.0
+    for task, part in opened.parts.items():
+        places = opened.positions[task]
+        requests = sum(part.stimuli[place].asks for place in places)
+        share = requests / part.expected
+        cut, least = cut or len(places) < len(part.stimuli), min(least, share)
+        if share < 1:
+            stimuli = f"{len(places):,} of {len(part.stimuli):,} stimuli"
+            lacking.append(
+                f"{task}: {stimuli}, {requests:,} of {part.expected:,} requests of the benchmark ({share:.1%})."
+            )
+    if not lacking:
+        return " ".join(notes)
+    notes += ["A limited run: it is shown, not ranked." if cut else "The data lack a part of the benchmark.", *lacking]
+    ranks = f"The standard {standard.name} ranks from {standard.minimum_coverage:.0%}"
+    if least < standard.minimum_coverage:
+        notes.append(f"{ranks} of the samples of every value.")
+    elif not cut:
+        missing = "but all that is missing counts at its worst, so that a rank would be one of what was left out."
+        notes.append(f"{ranks}, which this reaches; {missing}")
+    return " ".join(notes)
+
+
 def readable_shares(meta: SubmissionMeta, responses: pa.Table) -> dict[str, float]:
     """`readable_TASK` -> share of the task's answers in which a choice is read; {} where a reader's package lacks."""
     tables = {"responses": responses}
     try:
-        readings = benchmark(meta.benchmark).row_readings(Submission(meta, tables, digest(meta, tables)))
+        readings = benchmark(meta.benchmark).answers.rows(Submission(meta, tables, digest(meta, tables)))
     except UsageError:
         return {}
     shares = {}

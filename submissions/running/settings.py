@@ -13,7 +13,6 @@ from fairspace.submissions.format.manifest import Stage
 from fairspace.submissions.format.schema import LabelError, SubmissionMeta, Tool
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen
 from fairspace.submissions.running.asking.models import ModelSettings
-from fairspace.submissions.running.local.own_code import OwnModel
 
 Tell = Callable[[str, int, int], None]
 
@@ -43,7 +42,7 @@ class RunSettings:
     Args:
         chosen: what of which benchmark.
         out: folder of the submission.
-        model: who answers, a model of Inspect or a function; None for a model that only makes images.
+        model: who answers; None for a model that only makes images.
         images: what makes images, as `image_models.open_image_model` reads it; '' for a model that only answers.
         ares: folder of ARES, or repository@revision; labels the images.
         faces: settings of ARES' face detector; None takes each image as one face.
@@ -57,7 +56,7 @@ class RunSettings:
 
     chosen: Chosen
     out: Path
-    model: ModelSettings | OwnModel | None = None
+    model: ModelSettings | None = None
     images: str = ""
     ares: str = ""
     faces: Mapping[str, Any] | None = None

@@ -54,7 +54,7 @@ def watched() -> Iterator[Callable[[str, int, int], None]]:
             name = _name(what)
             if name not in tasks:
                 tasks[name] = bar.add_task(name, total=total or None)
-            bar.update(tasks[name], description=_shown(what), completed=done, total=total or None)  # type: ignore[arg-type]
+            bar.update(tasks[name], completed=done, total=total or None)  # type: ignore[arg-type]
 
         yield tell
 
@@ -64,11 +64,6 @@ def _name(what: str) -> str:
     return what.partition(" (")[0].partition(",")[0]
 
 
-def _shown(what: str) -> str:
-    """What is being done, with the tokens that came out, but without a rate of steps: that is shown here."""
-    return what if what.endswith(")") else _name(what)
-
-
 class _Lines:
     """A line at the start of each thing that is done, then one a minute."""
 
@@ -76,9 +71,9 @@ class _Lines:
         self._what, self._next, self._began, self._from = "", 0.0, 0.0, 0
 
     def __call__(self, what: str, done: int, total: int) -> None:
-        at, name, what = time.monotonic(), _name(what), _shown(what)
-        if name != self._what:
-            self._what, self._began, self._from = name, at, done
+        at, what = time.monotonic(), _name(what)
+        if what != self._what:
+            self._what, self._began, self._from = what, at, done
         elif at < self._next:
             return
         self._next = at + LINE_SECONDS

@@ -1,1 +1,1 @@
-"""Standards as documents: differences, proposals, triggers, validation."""
+"""Standards as documents: differences, validation."""

@@ -11,7 +11,6 @@ from typing import Any
 from fairspace.builders import REFERENCE
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
-from fairspace.submissions.benchmarks.standard import Standard
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.scoring import find_standard
@@ -57,7 +56,7 @@ def digest(document: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def changed_references(standard: Standard) -> list[str]:
+def changed_references(standard: Any) -> list[str]:
     """Reference files that are not what the standard was released with, or are gone."""
     return [name for name, sha256 in standard.references.items() if reference_sha256(name) != sha256]
 
@@ -68,40 +67,22 @@ def reference_sha256(name: str) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
-@dataclass(frozen=True)
-class Listed:
-    """One line of `fairspace standard list`.
+def listed() -> list[dict[str, Any]]:
+    """All standards of all benchmarks, each benchmark's in the order of their release.
 
-    Args:
-        benchmark, name: of the standard.
-        draft: why it is not released, or ''.
-        date: of its release or proposal.
-        cohort: how many models its numbers were set by.
-        tau: threshold of its profile code; None where there is none.
-        sha256: of its document.
+    `benchmark`, `name`; `draft`: why it is not released, or ''; `date` of its release or proposal; `cohort`: how many
+    models its numbers were set by; `tau` of its profile code, None where there is none; `sha256` of its document.
     """
-
-    benchmark: str
-    name: str
-    draft: str
-    date: str
-    cohort: int
-    tau: float | None
-    sha256: str
-
-
-def listed() -> list[Listed]:
-    """All standards of all benchmarks, each benchmark's in the order of their release."""
     return [
-        Listed(
-            name,
-            standard.name,
-            standard.draft,
-            standard.date,
-            len(standard.cohort),
-            getattr(standard, "tau", None),
-            digest(document(name, standard)),
-        )
+        {
+            "benchmark": name,
+            "name": standard.name,
+            "draft": standard.draft,
+            "date": standard.date,
+            "cohort": len(standard.cohort),
+            "tau": getattr(standard, "tau", None),
+            "sha256": digest(document(name, standard)),
+        }
         for name in NAMES
         for standard in benchmark(name).standards.values()
     ]

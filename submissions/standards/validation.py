@@ -1,4 +1,4 @@
-"""Validation of IRIS itself over a cohort of models: reliability, robustness, distinctness, impartiality (section 4.1).
+"""Validation of IRIS itself over its paper's models: reliability, robustness, distinctness, impartiality (section 4.1).
 
 - `alpha`: Cronbach's alpha of a sector's normalised values (Figure 4(a));
 - `leave_one_out`: Spearman correlation of the ranks without one metric with the ranks of all (A.2.2, Tables 7 and 8);
@@ -6,15 +6,15 @@
 - `correlations`: of the sectors' distances from the ideal (Figure 4(c));
 - `welch`: t tests of the total between architectures (Figure 4(d)).
 
-All work on a `Cohort`: the squared deviations that the total is the norm of. Ranked rows have all of them. Of the seven
-models of the paper the granular values of IFS_Gen, RFS_Gen and the success penalty are printed, and the sums over the
-other sectors: what needs more is undefined there, never guessed.
+All work on a `Cohort`: the squared deviations that the total is the norm of. Of the seven models of the paper the
+granular values of IFS_Gen, RFS_Gen and the success penalty are printed, and the sums over the other sectors: what needs
+more is undefined, never guessed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
@@ -23,9 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairspace.builders.printed import table
-from fairspace.metrics.iris_score.standards import GRANULAR, SKIN_DRIFT, IrisStandard
-from fairspace.submissions.results.row import Row
-from fairspace.submissions.standards.validation_cohorts import HYBRID, PURE, Cohort, published_cohort, scored_cohort
+from fairspace.metrics.iris_score.standards import FOUNDATIONAL_COHORT, GRANULAR, SECTORS
 
 Floats = NDArray[np.float64]
 CHANGE = 0.1
@@ -38,6 +36,32 @@ PRINTED_CORRELATIONS = {("RFS_Gen", "BIS_Gen"): -0.80, ("RFS_Gen", "IFS_Und"): 0
 """Section 4.2 prints two of Figure 4(c)."""
 PRINTED_WELCH = 0.76
 """p of Figure 4(d), hybrid against purely autoregressive models; which are which is Table 4's."""
+HYBRID, PURE = "hybrid", "purely autoregressive"
+PRINTED_HYBRIDS = frozenset(("Bagel", "BLIP3-o", "Show-o", "UniWorld-V1", "VILA-U"))
+"""Table 4's hybrid models among the seven."""
+
+
+@dataclass(frozen=True)
+class Cohort:
+    """Models with what their total is made of.
+
+    Args:
+        models: (n,) names.
+        metrics: (m,) names of the metrics that every model has, of those that the total is the norm of.
+        sectors: (m,) the sector of each.
+        squares: (n, m) squared normalised values.
+        sector_squares: (n, 6) their sums over all metrics of a sector, also of those that are not printed one by one.
+        total: (n,) the overall score.
+        architecture: (n,) how each generates.
+    """
+
+    models: tuple[str, ...]
+    metrics: tuple[str, ...]
+    sectors: tuple[str, ...]
+    squares: Floats
+    sector_squares: Floats
+    total: Floats
+    architecture: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -90,62 +114,85 @@ class Welch:
 
 @dataclass(frozen=True)
 class Validation:
-    """What `validate` found over one cohort."""
+    """Results of all five checks over a cohort."""
 
-    cohort: str
-    standard: str
     models: tuple[str, ...]
     reliability: tuple[Reliability, ...]
     leave_one_out: tuple[Stability, ...]
     reweighted: tuple[Stability, ...]
     correlations: tuple[Correlation, ...]
     welch: tuple[Welch, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
         """As JSON data."""
         return asdict(self)
 
 
-def validate(cohort: Cohort, standard: str) -> Validation:
+def published_cohort() -> Cohort:
+    """The seven models of the paper, from Tables 3 and 23 to 28.
+
+    The squared deviations are those that the fitted total is made of (erratum E-IRIS-06): printed magnitudes, RFS_Und
+    from its two norms, AC divided by 9.
+    """
+    by_table = {
+        name: {row["model"]: row for row in table(name)}
+        for name in (
+            *("iris_table3_overall", "iris_table23_ifs_gen", "iris_table24_rfs_gen", "iris_table25_bis_gen"),
+            *("iris_table26_ifs_und", "iris_table27_rfs_und", "iris_table28_bis_und"),
+        )
+    }
+
+    def column(file: str, name: str) -> Floats:
+        return np.array([float(by_table[file][model][name]) for model in FOUNDATIONAL_COHORT])
+
+    rd = [name for name in by_table["iris_table23_ifs_gen"]["Bagel"] if name.startswith("RD_")]
+    jsd = [name for name in by_table["iris_table24_rfs_gen"]["Bagel"] if name.startswith("JSD_")]
+    known = {name: ("IFS_Gen", column("iris_table23_ifs_gen", name)) for name in rd}
+    known |= {name: ("RFS_Gen", column("iris_table24_rfs_gen", name)) for name in jsd}
+    known["Penalty_delta_GSR"] = ("BIS_Gen", column("iris_table25_bis_gen", "delta_GSR"))
+    levels = [column("iris_table28_bis_und", f"AC_{level}") / 9 for level in ("single", "dual", "triple")]
+    levels += [column("iris_table28_bis_und", f"DHR_{level}") for level in ("single", "dual", "triple")]
+    norms = [column("iris_table27_rfs_und", name) for name in ("norm_JSD", "norm_ASDS")]
+    sums: Mapping[str, Floats] = {
+        "IFS_Gen": column("iris_table23_ifs_gen", "magnitude") ** 2,
+        "RFS_Gen": column("iris_table24_rfs_gen", "magnitude") ** 2,
+        "BIS_Gen": column("iris_table25_bis_gen", "magnitude") ** 2,
+        "IFS_Und": column("iris_table26_ifs_und", "magnitude") ** 2,
+        "RFS_Und": np.square(norms).sum(axis=0),
+        "BIS_Und": np.square(levels).sum(axis=0),
+    }
+    return Cohort(
+        FOUNDATIONAL_COHORT,
+        tuple(known),
+        tuple(sector for sector, _ in known.values()),
+        np.stack([numbers**2 for _, numbers in known.values()], axis=1),
+        np.stack([sums[sector] for sector in SECTORS], axis=1),
+        column("iris_table3_overall", "iris_score"),
+        tuple(HYBRID if model in PRINTED_HYBRIDS else PURE for model in FOUNDATIONAL_COHORT),
+    )
+
+
+def validate(cohort: Cohort) -> Validation:
     """All five checks over a cohort of at least three models. ValueError for a smaller one."""
-    if len(cohort.models) < LEAST:
-        raise ValueError(f"{cohort.name}: {len(cohort.models)} models; ranks and correlations need at least three")
-    notes = []
-    if drifts := [name for name in cohort.metrics if name in SKIN_DRIFT]:
-        notes.append(
-            f"{len(cohort.metrics)} metrics: the total of {standard} is the norm of the "
-            f"{len(cohort.metrics) - len(drifts)} and of three drifts of Table 27 ({', '.join(drifts)})."
-        )
-    if not cohort.complete:
-        notes.append(
-            f"The paper prints {len(cohort.metrics)} metrics of its models one by one and the others as sums over "
-            "their sector; what needs single values of those is undefined here."
-        )
-    if len(cohort.models) < 10:
-        notes.append(
-            f"{len(cohort.models)} models: alphas, correlations and tests over so few say little; a correlation of "
-            f"ranks differs from 1 by {6 * 2 / (len(cohort.models) * (len(cohort.models) ** 2 - 1)):.4f} when two "
-            "neighbours change places."
-        )
+    models = len(cohort.models)
+    if models < LEAST:
+        raise ValueError(f"{models} models; ranks and correlations need at least three")
+    notes = (
+        f"The paper prints {len(cohort.metrics)} metrics of its models one by one and the others as sums over "
+        "their sector; what needs single values of those is undefined here.",
+        f"{models} models: alphas, correlations and tests over so few say little; a correlation of "
+        f"ranks differs from 1 by {6 * 2 / (models * (models**2 - 1)):.4f} when two neighbours change places.",
+    )
     return Validation(
-        cohort.name,
-        standard,
         cohort.models,
-        tuple(_reliability(cohort, sector) for sector in cohort.all_sectors),
+        tuple(_reliability(cohort, sector) for sector in SECTORS),
         tuple(leave_one_out(cohort)),
         tuple(reweighted(cohort)),
         tuple(correlations(cohort)),
         tuple(welch(cohort)),
-        tuple(notes),
+        notes,
     )
-
-
-def validations(rows: Sequence[Row], standard: IrisStandard) -> list[Validation]:
-    """Over the seven models of the paper, and over the ranked rows scored here if three of them have every value."""
-    validations = [validate(published_cohort(), "inaugural")]
-    scored = scored_cohort(rows, standard)
-    return [*validations, validate(scored, standard.name)] if len(scored.models) >= LEAST else validations
 
 
 def alpha(items: Floats) -> float:
@@ -164,9 +211,9 @@ def alpha(items: Floats) -> float:
 
 def _reliability(cohort: Cohort, sector: str) -> Reliability:
     mine = [place for place, place_sector in enumerate(cohort.sectors) if place_sector == sector]
-    printed = PRINTED_ALPHA.get(sector) if not cohort.complete else None
+    printed = PRINTED_ALPHA.get(sector)
     whole = cohort.squares[:, mine].sum(axis=1)
-    if not mine or not np.allclose(whole, cohort.sector_squares[:, cohort.all_sectors.index(sector)], atol=5e-3):
+    if not mine or not np.allclose(whole, cohort.sector_squares[:, SECTORS.index(sector)], atol=5e-3):
         return Reliability(sector, len(mine), None, "not every value of the sector is known one by one", printed)
     consistency = alpha(np.sqrt(cohort.squares[:, mine]))
     if math.isnan(consistency):
@@ -175,42 +222,40 @@ def _reliability(cohort: Cohort, sector: str) -> Reliability:
 
 
 def leave_one_out(cohort: Cohort) -> list[Stability]:
-    """For each metric: the ranks without it against the ranks with all, with the printed correlation beside.
+    """For each of the 60 metrics: the ranks without it against the ranks with all, with the printed correlation beside.
 
-    Of the paper's models every metric is listed; rho is None where its values are not printed one by one.
+    rho is None where the cohort has no single values of the metric.
     """
     base = cohort.sector_squares.sum(axis=1)
-    beside = {row["metric_removed"]: float(row["spearman_rho"]) for row in table("iris_table7_8_loo")}
-    printed = {} if cohort.complete else beside
+    printed = {row["metric_removed"]: float(row["spearman_rho"]) for row in table("iris_table7_8_loo")}
     places = {name: place for place, name in enumerate(cohort.metrics)}
-    names = list(places) if cohort.complete else [metric.name for metric in GRANULAR]
     return [
         _stability(name, -1.0, base, base - cohort.squares[:, places[name]], printed.get(name))
         if name in places
         else Stability(name, -1.0, None, None, printed.get(name))
-        for name in names
+        for name in (metric.name for metric in GRANULAR)
     ]
 
 
-def reweighted(cohort: Cohort, change: float = CHANGE) -> list[Stability]:
-    """The weight of each dimension, sector and metric up and down by `change`, each on its own.
+def reweighted(cohort: Cohort) -> list[Stability]:
+    """The weight of each dimension, sector and metric up and down by `CHANGE`, each on its own.
 
-    A dimension is what a sector's name begins with: IFS, RFS and BIS, and what a standard adds to them.
+    A dimension is what a sector's name begins with: IFS, RFS and BIS.
     """
-    dimensions = dict.fromkeys(sector.partition("_")[0] for sector in cohort.all_sectors)
+    dimensions = dict.fromkeys(sector.partition("_")[0] for sector in SECTORS)
     base = cohort.sector_squares.sum(axis=1)
     outcomes = []
     for sign in (1.0, -1.0):
         for dimension in dimensions:
-            mine = [i for i, sector in enumerate(cohort.all_sectors) if sector.partition("_")[0] == dimension]
+            mine = [i for i, sector in enumerate(SECTORS) if sector.partition("_")[0] == dimension]
             part = cohort.sector_squares[:, mine].sum(axis=1)
-            outcomes.append(_stability(dimension, sign * change, base, base + sign * change * part))
-        for place, sector in enumerate(cohort.all_sectors):
+            outcomes.append(_stability(dimension, sign * CHANGE, base, base + sign * CHANGE * part))
+        for place, sector in enumerate(SECTORS):
             part = cohort.sector_squares[:, place]
-            outcomes.append(_stability(sector, sign * change, base, base + sign * change * part))
+            outcomes.append(_stability(sector, sign * CHANGE, base, base + sign * CHANGE * part))
         for place, metric in enumerate(cohort.metrics):
             part = cohort.squares[:, place]
-            outcomes.append(_stability(metric, sign * change, base, base + sign * change * part))
+            outcomes.append(_stability(metric, sign * CHANGE, base, base + sign * CHANGE * part))
     return outcomes
 
 
@@ -229,10 +274,10 @@ def correlations(cohort: Cohort) -> list[Correlation]:
     from scipy import stats
 
     comparisons = []
-    names, distances = cohort.all_sectors, np.sqrt(cohort.sector_squares)
+    names, distances = SECTORS, np.sqrt(cohort.sector_squares)
     for i, j in combinations(range(len(names)), 2):
         a, b = distances[:, i], distances[:, j]
-        printed = None if cohort.complete else PRINTED_CORRELATIONS.get((names[i], names[j]))
+        printed = PRINTED_CORRELATIONS.get((names[i], names[j]))
         if np.ptp(a) == 0 or np.ptp(b) == 0:
             comparisons.append(Correlation(names[i], names[j], None, None, printed))
         else:
@@ -245,7 +290,7 @@ def welch(cohort: Cohort) -> list[Welch]:
     """Of every two architectures in the cohort."""
     from scipy import stats
 
-    kinds = sorted(set(cohort.architecture) - {""})
+    kinds = sorted(set(cohort.architecture))
     tests = []
     for first, second in combinations(kinds, 2):
         first_total, other = (cohort.total[[kind == name for kind in cohort.architecture]] for name in (first, second))

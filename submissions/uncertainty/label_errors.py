@@ -141,7 +141,7 @@ def _powered(shares: Shares) -> Sequence[Estimate | None] | str:
     pairs, others = shares.counts[:, :-1], shares.counts[:, -1]
     if why := powered.fault(pairs):
         return f"{' and '.join(shares.columns)}: {why}"
-    corrected = powered.powered_draws(pairs, others, powered.prediction_powered(pairs, others), shares.key)
+    corrected = powered.powered_draws(pairs, others, shares.key)
     plain, draws = shares.statistic(corrected.shares[None])[0], shares.statistic(corrected.draws)
     return [
         None if np.isnan(value) else debiased(float(value), draws[:, place], shares.limits[place])

@@ -13,7 +13,6 @@ from all labelled ones. λ = 1 is plain prediction-powered inference, λ = 0 the
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,33 +25,6 @@ DRAWS = 400
 LEAST = 5
 """Samples that people must have labelled in each distribution, for each group; of fewer, shares are too noisy for what
 measures inequality, and no interval holds the truth."""
-_Z = 1.959964
-
-
-@dataclass(frozen=True)
-class PredictionPowered:
-    """Shares of n distributions over k groups.
-
-    Args:
-        shares: (n, k), sums 1; one can lie just outside [0, 1].
-        error: (n, k) standard errors.
-        weight: λ, the same for all distributions.
-        human: (n, k) the shares in the people's labels alone.
-        human_error: (n, k) their standard errors.
-        raw: (n, k) the shares in the labeller's answers to all samples.
-    """
-
-    shares: Floats
-    error: Floats
-    weight: float
-    human: Floats
-    human_error: Floats
-    raw: Floats
-
-    def interval(self) -> tuple[Floats, Floats]:
-        """The 95 % interval of each share, (n, k) twice, by the normal approximation, cut at 0 and 1."""
-        reach = _Z * self.error
-        return np.clip(self.shares - reach, 0, 1), np.clip(self.shares + reach, 0, 1)
 
 
 def fault(pairs: Floats) -> str:
@@ -63,8 +35,8 @@ def fault(pairs: Floats) -> str:
     return ""
 
 
-def prediction_powered(pairs: Floats, others: Floats, weight: float | None = None) -> PredictionPowered:
-    """The shares of several distributions.
+def prediction_powered(pairs: Floats, others: Floats, weight: float | None = None) -> tuple[Floats, float]:
+    """(n, k) shares of several distributions, of which one can lie just outside [0, 1]; and λ, the same for all.
 
     Args:
         pairs: (n, k, k) samples with both labels: the people's group, the labeller's group; without a `fault`.
@@ -86,21 +58,15 @@ def prediction_powered(pairs: Floats, others: Floats, weight: float | None = Non
         below = ((spread + share * varied) / both)[alone[:, 0] > 0].sum()
         weight = float(np.clip((together / both)[alone[:, 0] > 0].sum() / below, 0, 1)) if below > 0 else 0.0
     powered = np.where(alone > 0, weight, 0.0)
-    shares = human + powered * (ahead - answered)
-    of_human = human * (1 - human) * both / least
-    variance = (of_human - 2 * powered * together + powered**2 * spread) / both
-    variance += np.divide(powered**2 * varied, alone, out=np.zeros_like(varied), where=alone > 0)
-    error = np.sqrt(np.maximum(variance, 0))
-    return PredictionPowered(shares, error, weight, human, np.sqrt(of_human / both), every)
+    return human + powered * (ahead - answered), weight
 
 
-def powered_draws(
-    pairs: Floats, others: Floats, estimate: PredictionPowered, key: str, draws: int = DRAWS, seed: int = SEED
-) -> Corrected:
-    """The shares and draws of them on the simplex: both kinds of samples are drawn anew, λ stays.
+def powered_draws(pairs: Floats, others: Floats, key: str, draws: int = DRAWS, seed: int = SEED) -> Corrected:
+    """The shares of `prediction_powered` and draws of them on the simplex: all samples are drawn anew, λ stays.
 
     Deviations are stretched by √(n / (n - 1)), which the few samples of the people need.
     """
+    shares, least_variance = prediction_powered(pairs, others)
     rng = np.random.default_rng([seed, 5, *hashlib.sha256(key.encode()).digest()[:8]])
     n, k = others.shape
     both = np.maximum(np.round(pairs.sum(axis=(1, 2))), 2).astype(np.int64)
@@ -108,7 +74,7 @@ def powered_draws(
     cells = np.flatnonzero(pairs.sum(axis=0).ravel())
     chances = pairs.reshape(n, -1)[:, cells]
     drawn = rng.multinomial(both, chances / chances.sum(axis=-1, keepdims=True), (draws, n)) / both[:, None]
-    weight = np.where(alone > 0, estimate.weight, 0.0)[:, None]
+    weight = np.where(alone > 0, least_variance, 0.0)[:, None]
     turned = np.eye(k)[cells // k]
     answered = np.eye(k)[cells % k]
     mended = drawn @ turned - weight * (drawn @ answered)
@@ -119,4 +85,4 @@ def powered_draws(
     times = np.maximum(alone, 1)
     spare = np.where(others.sum(axis=-1, keepdims=True) > 0, others, 1.0)
     ahead = rng.multinomial(times, spare / spare.sum(axis=-1, keepdims=True), (draws, n)) / times[:, None]
-    return Corrected(on_simplex(estimate.shares), on_simplex(mended + weight * ahead))
+    return Corrected(on_simplex(shares), on_simplex(mended + weight * ahead))

@@ -66,11 +66,9 @@ def many_score_draws(
     return _together(bench, results, standard, changed, _score_draws)
 
 
-def many_replicates(
-    bench: Benchmark, results: Sequence[Drawn], standard: Any, changed: Adjustment = AS_RELEASED
-) -> Iterator[Mapping[str, Floats]]:
+def many_replicates(bench: Benchmark, results: Sequence[Drawn], standard: Any) -> Iterator[Mapping[str, Floats]]:
     """`ScoreDraws.replicates` of each of many results, in their order: a thousand take about a second."""
-    return _together(bench, results, standard, changed, _replicates)
+    return _together(bench, results, standard, AS_RELEASED, _replicates)
 
 
 def _together(
@@ -85,7 +83,7 @@ def _together(
         part = results[first : first + _TOGETHER]
         alike: list[tuple[Any, tuple[str, ...], int, list[int]]] = []
         for place, result in enumerate(part):
-            standards, k = bench.resolve_standard(standard, result.scored.labels), len(result.draws.steps)
+            standards, k = bench.scoring.resolve(standard, result.scored.labels), len(result.draws.steps)
             group = next((g for g in alike if g[2] == k and g[1] == result.draws.names and g[0] == standards), None)
             if group is None:
                 alike.append((standards, result.draws.names, k, [place]))
@@ -93,7 +91,7 @@ def _together(
                 group[3].append(place)
         by_place: dict[int, Made] = {}
         for standards, _, _, places in alike:
-            table = bench.scoring(standards, changed)
+            table = bench.scoring.table(standards, changed)
             by_place |= dict(zip(places, make(table, [part[place] for place in places]), strict=True))
         yield from (by_place[place] for place in range(len(part)))
 

@@ -58,7 +58,7 @@ def chances_of(
     bench: Benchmark, draws: ScoreDraws, scored: Scored, standard: Any, changed: Adjustment
 ) -> dict[str, float]:
     """`Scored.chances`, from what the true scores may be."""
-    chances = bench.chances(draws.true_scores(), scored, standard, changed)
+    chances = bench.scoring.chances(draws.true_scores(), scored, standard, changed)
     return {name: round(chance, 4) for name, chance in chances.items()}
 
 

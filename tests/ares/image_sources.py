@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
-import json
-import tarfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -54,21 +51,6 @@ def parquet(root: Path, stored: list[Stored], shards: int = 2, **options: Any) -
             "image": [{"bytes": each.data, "path": each.name} for each in part],
         }
         pq.write_table(pa.table(table), root / f"images-{number:05}-of-{shards:05}.parquet", **options)
-    return root
-
-
-def webdataset(root: Path, stored: list[Stored], *, keyed: bool, shards: int = 2) -> Path:
-    root.mkdir(parents=True)
-    for number in range(shards):
-        with tarfile.open(root / f"{number:05}.tar", "w") as archive:
-            for place, each in enumerate(stored[number::shards]):
-                key = f"{TASK}/{each.id}/{each.sample}" if keyed else f"{number}-{place:06}"
-                name = {"task": TASK, "id": each.id, "sample": each.sample}
-                members = {} if keyed else {"json": json.dumps(name).encode()}
-                for field, data in (members | ({"png": each.data} if each.data is not None else {})).items():
-                    member = tarfile.TarInfo(f"{key}.{field}")
-                    member.size = len(data)
-                    archive.addfile(member, io.BytesIO(data))
     return root
 
 

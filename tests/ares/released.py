@@ -6,8 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
-from fairspace.ares.evaluating.evaluate import evaluate
-from fairspace.ares.evaluating.measurement import write_measurement
+from fairspace.ares.evaluating.evaluate import evaluate, write_measurement
 
 
 def released(tiny: Path, folder: Path) -> Path:
@@ -15,6 +14,6 @@ def released(tiny: Path, folder: Path) -> Path:
     model = Path(shutil.copytree(tiny, folder / "ares"))
     if not (model / "calibration.json").is_file():
         (model / "calibration.json").write_text(json.dumps({"tasks": {}}), encoding="utf-8")
-    found = evaluate(model, "drawn:60", folder / "evaluation", timed=0, device="cpu")
+    found = evaluate(model, "drawn:60", folder / "evaluation", device="cpu")
     write_measurement(model, found, "2026-05-01")
     return model

@@ -1,4 +1,4 @@
-"""What the gate refuses has no label, says why, and is the same in every batch, precision, file and detector."""
+"""What the gate refuses has no label, says why, and is the same in every batch, file and detector."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 import torch
 from PIL import Image
 
-from fairspace.ares.annotating.eight_bits import in_eight_bits
 from fairspace.ares.annotating.rows import route_schema, tables
 from fairspace.ares.annotating.source import Entry
 from fairspace.ares.classifying_ares import answered
@@ -100,11 +99,6 @@ def test_batches_files_and_ablations_change_nothing_about_what_is_refused(
     assert [each[0].reason for each in model.classify(pictures(faces))] == [each[0].reason for each in expected]
 
 
-def test_in_eight_bits_the_same_images_are_refused(model: AresModel, faces: torch.Tensor) -> None:
-    exact = [each[0].reason for each in model.classify(pictures(faces))]
-    assert [each[0].reason for each in in_eight_bits(model).classify(pictures(faces))] == exact
-
-
 @pytest.mark.parametrize(
     ("outcome", "status", "count"),
     [(NO_FACE, "no_face", 0), (SEVERAL_FACES, "abstained", 1), (OUT_OF_DISTRIBUTION, "abstained", 1)],
@@ -120,7 +114,7 @@ def test_rows_say_why_and_have_no_label(
     assert annotations["faces"].to_pylist() == [count] * 2
     assert {*annotations["gender"].to_pylist(), *annotations["age"].to_pylist()} == {None}
     assert routes["reason"].to_pylist() == [outcome] * 2
-    assert tally.status == {status: 2}
+    assert tally["status"] == {status: 2}
 
 
 class Quarters:

@@ -114,7 +114,7 @@ def test_an_evaluation_with_noise_is_that_without_at_another_batch_size(
 
     def run(batch: int) -> dict[str, Any]:
         out = tmp_path / str(batch)
-        evaluate(tiny_ares, "drawn:72", out, batch=batch, timed=0, device="cpu")
+        evaluate(tiny_ares, "drawn:72", out, batch=batch, device="cpu")
         read: dict[str, Any] = json.loads((out / EVALUATION).read_text("utf-8"))
         return read
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 
-from fairspace.ares.annotating.eight_bits import in_precision
 from fairspace.ares.evaluating.evaluate import open_model
 from fairspace.ares.threads_ares import side_by_side, split
 
@@ -49,13 +48,8 @@ def test_each_part_has_one_thread_of_torch_and_afterwards_all_are_back(two_threa
     assert torch.get_num_threads() == 2
 
 
-@pytest.mark.parametrize("precision", ["float32", "int8"])
-def test_images_have_the_same_numbers_with_one_thread_and_with_two(
-    tiny_ares: Path, precision: str, two_threads: None
-) -> None:
-    if precision == "int8" and "fbgemm" not in torch.backends.quantized.supported_engines:
-        pytest.skip("8-bit kernels are for x86 processors")
-    model = in_precision(open_model(tiny_ares), precision, "cpu")
+def test_images_have_the_same_numbers_with_one_thread_and_with_two(tiny_ares: Path, two_threads: None) -> None:
+    model = open_model(tiny_ares)
     torch.manual_seed(0)
     pixels = torch.rand(19, 3, model.config.image_size, model.config.image_size)
     seen = []

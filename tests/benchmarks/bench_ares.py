@@ -5,9 +5,6 @@ and runs every backbone once per task, so six passes with one image in each. It 
 give the same labels (this is checked), and the difference is in how they are run. Neither asks a vision-language
 model, which would have the same work in both.
 
-In eight bits the labels of a model with random weights say little, because all its labels are nearly tied. Those of a
-trained one are compared by `fairspace ares precision`.
-
 With random weights no router is ever sure. The shares on the fast path are therefore set, by the threshold that lets
 so many of these images pass: none; and the shares that the paper's own timings imply. Where all experts vote an image
 takes V seconds, with one expert S on average, and with routing R (E4, the mean of E1 to E3, and E6 of Tables 11 and
@@ -42,8 +39,6 @@ if TYPE_CHECKING:
 IMAGES, SIDE, DRAWINGS = 32, 1024, 8
 TILE = 4
 """Images per pass on a CPU. More bring nothing there, and leave more places unused where few images need an expert."""
-LEAST = 4.0
-"""How often the plain flow's images per processor second in eight bits, where all experts answer: promised."""
 TURN = 4
 """Images of one turn."""
 PLAIN = ("float32", "plain")
@@ -174,18 +169,18 @@ def report(what: str, seconds: float, beside: str = "") -> None:
 def on_cpu(count: int, threads: int, settings: dict[str, Any]) -> None:
     """The plain flow and ours, image by image in turns, so that what else runs on the machine slows all alike.
 
-    Ends with an error if the promised ratio is not reached by processor time, or float32 gives other labels.
+    Ends with an error if float32 gives other labels.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # else waiting counts as work, most of all in the plain flow
     import torch
 
-    from fairspace.ares.annotating.eight_bits import PRECISIONS, in_precision
+    from fairspace.ares.annotating.session import PRECISIONS
     from fairspace.ares.image_processing_ares import AresImageProcessor
 
     torch.set_num_threads(threads)
     model = random_ares(**settings)
     processor = AresImageProcessor(image_size=model.config.image_size)
-    low = {name: in_precision(deepcopy(model), name, "cpu") for name in PRECISIONS}
+    low = {name: deepcopy(model).to(dtype=getattr(torch, name)) for name in PRECISIONS}
     model.config.fast_confidence = 1.0
     with tempfile.TemporaryDirectory() as scratch:
         files = write_images(Path(scratch), count)
@@ -194,7 +189,7 @@ def on_cpu(count: int, threads: int, settings: dict[str, Any]) -> None:
             (kind, name): threshold(low[kind], pixels.to(low[kind].dtype), share)
             for kind in PRECISIONS
             for name, share in SHARES.items()
-            if kind == "int8" or not share
+            if kind == "bfloat16" or not share
         }
         took = {way: [0.0, 0.0] for way in (PLAIN, *thresholds)}
         labels: dict[tuple[str, str], list[list[int]]] = {way: [] for way in took}
@@ -211,10 +206,8 @@ def on_cpu(count: int, threads: int, settings: dict[str, Any]) -> None:
                 labels[way] += found
     plainly, worked = took[PLAIN]
     report("float32: one at a time, six backbone passes, three readings", plainly / count, PAPER)
-    reached = {}
     for (kind, name), (seconds, work) in took.items():
         if (kind, name) != PLAIN:
-            reached[kind, name] = worked / work
             beside = f"{plainly / seconds:5.2f} times the plain flow; {worked / work:5.2f} by processor time"
             if not SHARES[name]:
                 same = float(np.mean(np.array(labels[kind, name]) == np.array(labels[PLAIN])))
@@ -223,8 +216,6 @@ def on_cpu(count: int, threads: int, settings: dict[str, Any]) -> None:
                     sys.exit(f"only {same:.1%} of the labels are those of the plain flow")
             report(f"{kind}: fast path for {SHARES[name]:.0%} ({name})", seconds / count, beside)
     print(f"peak memory {peak_gib():.2f} GiB")
-    if reached["int8", "none"] < LEAST:
-        sys.exit(f"{reached['int8', 'none']:.2f} times the plain flow is less than {LEAST}")
 
 
 def main() -> None:

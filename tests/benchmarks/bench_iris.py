@@ -43,7 +43,7 @@ def intervals() -> None:
     values = iris_values.measure(records)
     line("IRIS, records of one submission", reading, "read once for values, designs, counts and variants")
     parts = designs(records)
-    seconds = fastest(lambda: resample(parts, values, RESAMPLES, iris.BENCHMARK.drawn))
+    seconds = fastest(lambda: resample(parts, values, RESAMPLES, iris.BENCHMARK.scoring.drawn))
     one = fastest(lambda: iris_values.measure(records))
     beside = f"aim {AIM:.0f} s; {one * RESAMPLES / seconds:.0f} x faster than {RESAMPLES} x measuring, {one:.2f} s each"
     line(f"IRIS, {RESAMPLES} resamples of all values, jackknife, fair models", seconds, beside)

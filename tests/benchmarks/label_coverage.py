@@ -19,7 +19,7 @@ from fairspace.metrics.representation_disparity.formula import disparity
 from fairspace.submissions.benchmarks.fact_or_fair.variants import CORRECTED, statistic_of
 from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.uncertainty.misclassification import correct, debiased, posterior_intervals
-from fairspace.submissions.uncertainty.prediction_powered import powered_draws, prediction_powered
+from fairspace.submissions.uncertainty.prediction_powered import powered_draws
 from tests.metrics.tables import rows
 
 ORDER = {"gender": ("female", "male"), "age": ("young", "middle", "older"), "skin_tone": ("light", "middle", "dark")}
@@ -126,7 +126,7 @@ def values_held(
             asked = [rng.multivariate_hypergeometric(cell.ravel(), people).reshape(k, k) for cell in both]
             pairs = np.stack(asked).astype(float)
             others = seen - pairs.sum(axis=1)
-            powered = powered_draws(pairs, others, prediction_powered(pairs, others), "study", 200, study)
+            powered = powered_draws(pairs, others, "study", 200, study)
             plain, draws = statistic(powered.shares[None])[0], statistic(powered.draws)
             ways.append([debiased(float(x), draws[:, i], limits[i]) for i, x in enumerate(plain)])
         columns = [ends(way).T for way in ways]

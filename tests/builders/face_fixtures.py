@@ -12,6 +12,7 @@ from PIL import Image
 
 from fairspace.builders.engine.tools import Box, Labels, Picture, Prompt
 from fairspace.builders.iris.groups import GROUPS
+from tests.builders.rebuilding import Killed
 
 RACES = ("White", "Black", "Latino_Hispanic", "East Asian", "Southeast Asian", "Indian", "Middle Eastern")
 BUCKETS = ("20-29", "40-49", "60-69", "more than 70", "3-9")
@@ -90,10 +91,6 @@ class Painter:
         group = (group_of(prompt.text) + (prompt.seed % 5 == 0)) % len(GROUPS)
         hidden = 255 if "incomplete" in prompt.text else 0
         return Image.new("RGB", (8, 8), (group, hidden, prompt.seed % 7))
-
-
-class Killed(BaseException):
-    """Like a kill: nothing catches it."""
 
 
 class Mortal(Painter):

@@ -1,4 +1,4 @@
-"""The readers' table in the metric cards is the measured one; `python -m fairspace.cards.readers` writes it anew."""
+"""The readers' table in the metric cards is the measured one; `python -m tests.readings --write` writes it anew."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import re
 
 import pytest
 
-from fairspace.cards.readers import BLIND, ROOT, of_benchmark, section, with_section
+from fairspace.cards.readers import of_benchmark, section, with_section
 from fairspace.submissions.benchmarks.registry import NAMES
+from tests.readings import BLIND, ROOT
 
 CARDS = {path.parent.name: path.read_text(encoding="utf-8") for path in (ROOT / "metrics").glob("*/README.md")}
 
@@ -15,7 +16,7 @@ CARDS = {path.parent.name: path.read_text(encoding="utf-8") for path in (ROOT / 
 @pytest.mark.parametrize("name", NAMES)
 def test_one_card_of_every_benchmark_shows_its_readers(name: str) -> None:
     [card] = [text for text in CARDS.values() if f"<!-- readers of {name} -->" in text]
-    assert with_section(card) == card, "write it anew: python -m fairspace.cards.readers"
+    assert with_section(card) == card, "write it anew: python -m tests.readings --write"
 
 
 def test_a_card_without_the_place_stays_as_it_is() -> None:

@@ -32,7 +32,7 @@ def result_of(name: str, bench_name: str, share: float) -> Result:
     bench, given = benchmark(bench_name), baseline(name, bench_name)
     given = damaged(given, drop, at_random(11, share)) if share else given
     records = bench.read(given)
-    values, draws = resample(bench.designs(records), bench.measure(records), RESAMPLES, bench.drawn)
+    values, draws = resample(bench.designs(records), bench.measure(records), RESAMPLES, bench.scoring.drawn)
     revision = given.meta.dataset_revision
     standard = find_standard(bench, bench.default_for(revision)).name
     meta = {**given.dump_meta(), "generation": {"limit": 1}}

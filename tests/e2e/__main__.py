@@ -44,13 +44,15 @@ def walk(folder: Path, seconds: float, moments: int) -> None:
 
     bounded = ("-M", "stop_loops=true", "--stratified")
     slices = (
-        Slice("fact_or_fair", ("--dataset-revision", "v2-core", "--limit", "6", "--max-tokens", "64", *bounded), 48),
-        Slice("stereotypical_bias", ("--text-only", "--limit", "6", "--max-tokens", "32", "--seed", "1", *bounded), 12),
+        Slice("fact_or_fair", ("--dataset-revision", "v2-core", "--limit", "6", "-M", "max_tokens=64", *bounded), 48),
+        Slice(
+            "stereotypical_bias", ("--text-only", "--limit", "6", "-M", "max_tokens=32", "--seed", "1", *bounded), 12
+        ),
         Slice(
             "genres",
-            ("--text-only", "--limit", "4", "--max-tokens", "768", "--seed", "1", *bounded),
+            ("--text-only", "--limit", "4", "-M", "max_tokens=768", "--seed", "1", *bounded),
             4,
-            judge=("--max-tokens", "128", "-M", "stop_loops=true"),
+            judge=("-M", "max_tokens=128", "-M", "stop_loops=true"),
         ),
     )
     sys.stdout.write(f"{heading()}\n")

@@ -97,7 +97,16 @@ def main() -> None:
     chosen = parser.parse_args()
     sys.stdout.write(f"seed of the moments: {chosen.seed}\n")
     at, drawn = Environment(sys.executable, (ROOT, weights(WEIGHTS))), random.Random(chosen.seed)
-    part = ("--limit", chosen.limit, "--stratified", "--temperature", "0", "--max-tokens", chosen.max_tokens, *MODEL)
+    part = (
+        "--limit",
+        chosen.limit,
+        "--stratified",
+        "-M",
+        "temperature=0",
+        "-M",
+        f"max_tokens={chosen.max_tokens}",
+        *MODEL,
+    )
     data = ("--dataset-revision", "v2-core") if chosen.benchmark == "fact_or_fair" else ("--text-only",)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)

@@ -15,7 +15,7 @@ from tests.e2e.walk import Journey, Slice, publish, show_on_board
 from tests.machine_speed import slowness
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-OPTIONS = ("--dataset-revision", "v2-core", "--limit", "1", "--max-tokens", "16", "-M", "stop_loops=true")
+OPTIONS = ("--dataset-revision", "v2-core", "--limit", "1", "-M", "max_tokens=16", "-M", "stop_loops=true")
 SMALL = Slice("fact_or_fair", OPTIONS, answers=8)
 CPU_SECONDS = 240.0
 """Of the whole walk."""

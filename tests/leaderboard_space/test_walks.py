@@ -204,29 +204,6 @@ def test_the_board_that_is_opened_first_is_light(space: Running) -> None:
         assert sum(map(len, answer.iter_raw())) <= 60_000  # as it is served, packed
 
 
-@windows(1)
-def test_a_reader_adjusts_the_standard_and_one_click_leads_back(walk: Walk) -> None:
-    page = walk.page
-    walk.to("/?benchmark=iris&standard=inaugural&columns=profile")
-    released = page.locator("#rows table.board").inner_text()
-    page.get_by_text("Adjust the standard: change").click()
-    page.get_by_label("Threshold τ of the profile codes").fill("70")
-    page.get_by_label("Threshold τ of the profile codes").press("Enter")
-    expect(page.get_by_role("region", name="Adjusted by the reader", exact=True)).to_contain_text("tau 70")
-    assert page.url.endswith("&tau=70")
-    bagel = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="Bagel", exact=True))
-    expect(bagel.first).to_contain_text("understanding UAR → UDR")
-    page.locator("#w-BIS_Und").fill("0")
-    page.locator("#w-IFS_Gen").fill("2")  # applies by itself once left
-    page.locator("#w-IFS_Gen").blur()
-    expect(page.locator(".below.moved").first).to_contain_text("↑ 3, was 5")
-    assert page.url.endswith("&weights=BIS_Und:0,IFS_Gen:2&tau=70")
-    walk.fits()
-    page.get_by_role("link", name="Back to the standard").first.click()
-    expect(page.get_by_text("Adjusted by the reader")).to_have_count(0)
-    assert page.locator("#rows table.board").inner_text() == released
-
-
 @windows(2)
 def test_a_visitor_compares_models_and_traces_a_number(walk: Walk) -> None:
     page = walk.page
@@ -371,30 +348,11 @@ def test_a_hostile_name_is_text_on_every_page(walk: Walk, space: Running) -> Non
         f"{BOARD}&q=script",
         f"/model/fact_or_fair/{entry}",
         f"/compare?benchmark=fact_or_fair&models={entry}",
-        f"/embed/fact_or_fair/{entry}",
     ):
         walk.to(path)
         expect(page.get_by_text("=cmd() <script>").first).to_be_visible()
         assert page.locator("img[src*='evil.example'], a[href*='evil.example']").count() == 0
         assert page.locator("script:not([src])").count() == 0
-    answer = page.goto(f"{space.address}/badge/fact_or_fair/{entry}.svg")
-    assert answer is not None
-    assert answer.headers["content-type"].startswith("image/svg+xml")
-    assert "<script" not in answer.text()
-
-
-def test_a_row_offers_its_badge_and_its_frame_to_copy(walk: Walk) -> None:
-    page = walk.page
-    walk.to("/model/iris/p-01")
-    badge = page.locator(".badges img")
-    assert badge.evaluate("image => image.complete && image.naturalWidth > 80")
-    page.get_by_role("button", name="Copy Row as a frame").click()
-    expect(page.get_by_role("button", name="Copied")).to_be_visible()
-    copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied.startswith("<iframe src=")
-    frame = copied.split('"')[1].replace("&amp;", "&")
-    walk.to(frame[frame.index("/embed/") :])
-    expect(page.get_by_role("link", name="Bagel")).to_be_visible()
 
 
 def test_an_address_of_the_hubs_page_leads_to_the_page_that_its_frame_told(browser: Browser, space: Running) -> None:
@@ -550,7 +508,6 @@ def kinds(space: Running) -> dict[str, str]:
     return {
         "board": "/?benchmark=iris",
         "board with colours": "/?benchmark=genres",
-        "adjusted board": "/?benchmark=iris&weights=BIS_Und:0,IFS_Gen:2&drop=RD_age&tau=70",
         "board with all columns": "/?benchmark=stereotypical_bias&columns=parts,coverage,about",
         "board without rows": f"{BOARD}&q=nothing",
         "compare": pair,
@@ -570,7 +527,6 @@ def kinds(space: Running) -> dict[str, str]:
         "queue": "/queue",
         "submission that waits": f"/submission/{waiting}",
         "refused submission": f"/submission/{REFUSED}",
-        "embed": "/embed/iris/p-01",
         "submit": "/submit",
         "maintain": "/maintain",
     }

@@ -120,7 +120,7 @@ def worker(space: Running) -> Iterator[None]:
     """A process that scores what waits in the Space's queue."""
     told = {"FAIRSPACE_STORE": str(space.root / "store"), "FAIRSPACE_WORK": str(space.root / "work")}
     with (space.root / "worker").open("a") as out:
-        command = [sys.executable, "-m", "fairspace.leaderboard_space.worker"]
+        command = [sys.executable, "-m", "tests.leaderboard_space.worker"]
         environment = os.environ | told | {"FAIRSPACE_BASELINES": "0"}
         process = subprocess.Popen(command, stdout=out, stderr=out, env=environment)
         try:

@@ -28,7 +28,7 @@ def test_every_prompt_is_asked_once_and_reaches_its_item() -> None:
     assert asked == Counter(items[frame["id"]].tolist())
     assert answers.submission.meta.generation["limit"] == 2
     (stage,) = answers.submission.manifest.stages  # type: ignore[union-attr]
-    assert (stage.engine, stage.model) == ("callable", "answer")
+    assert (stage.engine, stage.model) == ("inspect_ai", "python/answer")
     assert stage.fates == {"answered": 10, "refused": 0, "failed": 0}
 
 

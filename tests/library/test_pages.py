@@ -34,6 +34,7 @@ def test_the_examples_of_the_library_run_one_after_the_other(capsys: pytest.Capt
     assert set(names["comparison"].to_frame()["model"]) == {"always B"}
 
 
+@pytest.mark.slow
 def test_the_first_example_scores_plots_and_exports_within_fifteen_lines(where: Path) -> None:
     (code,) = (block for block in blocks("README.md") if "fs.run" in block)
     assert len([line for line in code.splitlines() if line.strip()]) <= 15

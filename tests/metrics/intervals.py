@@ -1,6 +1,5 @@
-"""What the tests of bounds share: the claims of design invariant 2, and every way in which samples can be spread."""
+"""What the tests of bounds share: the claim of design invariant 2, and every way in which samples can be spread."""
 
-import math
 from collections.abc import Iterator
 from itertools import combinations, pairwise
 
@@ -12,13 +11,6 @@ SLACK = 1e-12
 thorough = settings(
     deadline=None, max_examples=80, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
-
-
-def assert_encloses(bounds: tuple[float, float, float]) -> None:
-    """The value, where there is one, lies within its interval."""
-    value, low, high = map(float, bounds)
-    assert low <= high
-    assert math.isnan(value) or low <= value <= high
 
 
 def assert_only_widens(before: tuple[float, float, float], after: tuple[float, float, float]) -> None:

@@ -1,7 +1,6 @@
 import math
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,29 +15,6 @@ from fairspace.metrics.between_group_variance.formula import (
     rate_variance,
 )
 from tests.metrics.intervals import thorough
-
-
-def test_hand_derived_value() -> None:
-    # (1/4)² · 2 = 0.125, less the mean of 0.25 / 10 and 0
-    assert plain_variance([0.5, 1.0]) == 0.125
-    assert between_group_variance([0.5, 1.0], rate_variance([0.5, 1.0], [11, 11])) == pytest.approx(0.1125)
-
-
-def test_largest_value_and_a_negative_estimate() -> None:
-    assert between_group_variance([0, 0, 1, 1], rate_variance([0, 0, 1, 1], [9] * 4)) == pytest.approx(4 / 12)
-    assert between_group_variance([0.5, 0.5], rate_variance([0.5, 0.5], [11, 11])) == pytest.approx(-0.025)
-
-
-def test_fewer_than_two_groups_are_undefined_and_a_group_without_a_value_is_left_out() -> None:
-    assert math.isnan(between_group_variance([0.5, np.nan], [0.1, 0.1]))
-    assert between_group_variance([0.2, np.nan, 0.4], [0.01, np.nan, 0.01]) == pytest.approx(0.01)
-    assert math.isnan(between_group_variance([0.2, 0.4], rate_variance([0.2, 0.4], [1, 9])))
-
-
-@pytest.mark.parametrize(("values", "variances"), [([1, 2], [1]), ([1, 2], [1, -1]), (1, 1)])
-def test_senseless_variances_are_refused(values: object, variances: object) -> None:
-    with pytest.raises(ValueError, match=r"per group|at least 0"):
-        between_group_variance(values, variances)  # type: ignore[arg-type]
 
 
 @thorough
@@ -77,22 +53,3 @@ def test_the_module_keeps_the_evidence_beside_the_number(tmp_path: Path) -> None
     assert by_rate["by_group"]["a"] == {"value": 0.5, "variance": 0.025}
     by_variance = metric.compute(predictions=[3.0, 4.0], groups=names[:2], variances=[0.25, 0.75])
     assert by_variance["between_group_variance"] == by_variance["if_missing_low"] == 0.0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code"),
-    [
-        ({}, "METRIC_ARGUMENT"),
-        ({"samples": [5, 5], "variances": [1, 1]}, "METRIC_ARGUMENT"),
-        ({"samples": [5]}, "METRIC_LENGTH"),
-        ({"samples": [5, 1]}, "METRIC_RANGE"),
-        ({"samples": [5, None]}, "METRIC_NUMBER"),
-        ({"variances": [1, -1]}, "METRIC_RANGE"),
-        ({"samples": [5, 5], "predictions": [0.5, 2]}, "METRIC_RANGE"),
-        ({"samples": [5, 5], "groups": ["a", "a"]}, "METRIC_NAMES"),
-    ],
-)
-def test_input_that_cannot_be_used_has_a_stable_code(arguments: dict[str, Any], code: str, tmp_path: Path) -> None:
-    metric = BetweenGroupVariance(cache_dir=str(tmp_path))
-    with pytest.raises(ValueError, match=f"^{code}: "):
-        metric.compute(**{"predictions": [0.5, 1.0], "groups": ["a", "b"]} | arguments)

@@ -54,6 +54,10 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         (PAIRS * 0.5, PAIRS, counts(), COUNTER * -0.25, COUNTER, counts()),
     ),
     "representation_disparity": (representation_disparity, (counts(3), counts())),
+    "distribution_divergence of rows": (
+        lambda c, q, m: distribution_divergence(c, q + 1, m),
+        (counts(3), counts(3), counts()),
+    ),
     "distribution_divergence": (lambda c, m: distribution_divergence(c, [0.2, 0.3, 0.5], m), (counts(3), counts())),
 }
 

@@ -12,8 +12,6 @@ from fairspace.metrics.stereotypical_association.formula import (
     ensemble,
     largest_association,
     occupations_aligned,
-    prefix_difference,
-    similarity,
     squared_association,
     stereotypical_association,
     win_matrix,
@@ -166,22 +164,11 @@ def test_win_matrix_shows_each_pair() -> None:
     assert np.isnan(shares[0, 2])
 
 
-def test_similarity_is_the_share_of_identical_answers() -> None:
-    assert similarity(["left", "N/A", "right", "left"], ["left", "N/A", "left", "left"]) == 0.75
-    assert np.isnan(similarity([], []))
-    with pytest.raises(ValueError, match="as many answers"):
-        similarity(["left"], ["left", "right"])
-
-
 def test_ensemble_keeps_what_all_models_answer() -> None:
     answers = [["a", "b", "N/A", "a"], ["a", "a", "N/A", "a"], ["a", "b", "N/A", "N/A"]]
     assert ensemble(answers).tolist() == ["a", "N/A", "N/A", "N/A"]
     with pytest.raises(ValueError, match="at least one model"):
         ensemble([])
-
-
-def test_prefix_difference_takes_the_worst_of_both_bounds() -> None:
-    assert prefix_difference((0.2, 0.1, 0.4), (0.3, 0.25, 0.35)) == pytest.approx((-0.1, -0.25, 0.15))
 
 
 @pytest.mark.parametrize("row", rows("stereobias_tableA9_corpus"), ids=lambda row: row["instance"])

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairspace.metrics.total_bias_score.formula import total_bias_score, z_scores
+from fairspace.metrics.total_bias_score.formula import total_bias_score
 from fairspace.metrics.total_bias_score.standards import COHORTS, MODELS, ZERO_CENTRED
 from tests.metrics.intervals import thorough
 from tests.metrics.tables import rows
@@ -120,35 +120,11 @@ def test_released_cohorts_never_change() -> None:
         COHORTS["llama"].name = "other"  # type: ignore[misc]
 
 
-def test_score_by_hand() -> None:
-    mean, std = [0.0] * 8, [1.0, 2.0] * 4
-    assert total_bias_score([1, -2] * 4, mean, std) == (8, 8, 8)
-    assert total_bias_score(mean, mean, std) == (0, 0, 0)
-
-
 def test_no_bias_is_far_from_the_cohorts_and_0_from_zero() -> None:
     totals = {name: total_bias_score([0.0] * 8, c.mean, c.std)[0] for name, c in COHORTS.items()}
     assert totals == pytest.approx({"llama": 13.4263, "glm": 9.3716, "mistral": 13.6768}, abs=5e-5)
     assert all(total_bias_score([0.0] * 8, c.mean, c.std) == (0, 0, 0) for c in ZERO_CENTRED.values())
     assert {name: c.std for name, c in ZERO_CENTRED.items()} == {name: c.std for name, c in COHORTS.items()}
-
-
-def test_bounds_take_each_metric_at_its_nearest_and_farthest() -> None:
-    mean, std = [0.0] * 8, [1.0] * 8
-    low, high = [-3.0] + [0.5] * 7, [1.0] + [2.0] * 7
-    # The first spans the mean: 0 to 3. The others: 0.5 to 2.
-    assert total_bias_score([1.0] * 8, mean, std, low, high) == pytest.approx((8, 3.5, 17))
-
-
-def test_an_undefined_metric_makes_the_total_undefined() -> None:
-    cohort = COHORTS["glm"]
-    values = [np.nan, *cohort.mean[1:]]
-    assert np.isnan(total_bias_score(values, cohort.mean, cohort.std)).all()
-
-
-def test_a_cohort_without_spread_is_refused() -> None:
-    with pytest.raises(ValueError, match="above 0"):
-        z_scores([1] * 8, [0] * 8, [1] * 7 + [0])
 
 
 intervals = st.lists(st.lists(st.floats(-50, 50), min_size=3, max_size=3).map(sorted), min_size=8, max_size=8)

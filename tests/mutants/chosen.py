@@ -31,6 +31,10 @@ PROBES = (
 )
 """Metrics whose tests stand together in one file."""
 FURTHER: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (
+        "metrics/*/formula.py",
+        ("tests/metrics/test_leading_axes.py", "tests/metrics/test_iris_metrics.py", "tests/metrics/test_formulas.py"),
+    ),
     ("metrics/iris_score/*", ("tests/submissions/benchmarks/iris/test_score.py",)),
     *((f"metrics/{name}/*", ("tests/metrics/modules/test_probes.py",)) for name in PROBES),
     (

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from fairspace.submissions.verifying.comparison import Comparison, compare
 from tests.oracles import authors, fact_or_fair, genres, iris, libraries, stereotypical_bias, totals
 from tests.oracles.authors.running import Outcome
+from tests.oracles.comparison import Comparison, compare
 from tests.oracles.drawing import Oracle
 
 ORACLES: tuple[Oracle, ...] = (*iris.ORACLES, *fact_or_fair.ORACLES, stereotypical_bias.ORACLE, genres.ORACLE)

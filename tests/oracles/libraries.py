@@ -21,7 +21,7 @@ from fairspace.metrics.fact_or_fair.formula import entropy_score, kld_score
 from fairspace.metrics.genres_bias.formula import main_character_correlation, stereoscopic_correlation
 from fairspace.metrics.statistical_parity_difference.formula import statistical_parity_difference
 from fairspace.metrics.total_bias_score.formula import total_bias_score
-from fairspace.submissions.verifying.comparison import Comparison, compare
+from tests.oracles.comparison import Comparison, compare
 from tests.oracles.drawing import random
 
 TITLE = "Metrics"

@@ -21,7 +21,8 @@ import pyarrow as pa
 from fairspace.builders.stereotypical_bias.plan import DESCRIPTORS, GROUPS, OCCUPATIONS, TRAITS
 from fairspace.metrics.stereotypical_association.formula import corpus_score
 from fairspace.submissions.benchmarks.stereotypical_bias.declaration import BENCHMARK
-from fairspace.submissions.verifying.comparison import Comparison, within_digits
+from fairspace.submissions.verifying import within_digits
+from tests.oracles.comparison import Comparison, of_paper
 from tests.oracles.drawing import ABSENT, GARBLED, HANDED_IN, REFUSED, Integers, Oracle, answered, damaged, random
 
 TITLE, REVISION = BENCHMARK.title, BENCHMARK.revisions[0]
@@ -141,7 +142,7 @@ def printed() -> Iterator[Comparison]:
             shown = math.nan if row["bias_score_printed"] == "N/A" else float(row["bias_score_printed"])
             erratum = "E-STEREO-01" if row["instance"] == "chef" else ""
             cells.append((math.nan if alone else score, shown, 5.01e-5, erratum))
-    yield from within_digits(TITLE, "Table A9", "corpus score", cells)
+    yield from map(of_paper, within_digits(TITLE, "Table A9", "corpus score", cells))
 
 
 ORACLE = Oracle(BENCHMARK, REVISION, draw, rows, oracle, scorer)

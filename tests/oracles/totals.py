@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from fairspace.builders.printed import table
-from fairspace.submissions.verifying.comparison import Comparison, compare
+from tests.oracles.comparison import Comparison, compare
 from tests.oracles.drawing import Oracle
 
 Numbers = Mapping[str, float]

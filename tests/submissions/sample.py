@@ -58,7 +58,6 @@ BENCH = Benchmark(
     score=_score,
     higher_is_better=True,
     baseline=lambda name, seed, revision: {},
-    power=lambda chosen: [],
     about=lambda: About(lambda standard: Listing("", [], [])),
 )
 

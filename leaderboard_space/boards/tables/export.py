@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -21,7 +21,6 @@ from fairspace.leaderboard_space.boards.tables.exact import exact
 from fairspace.leaderboard_space.boards.tables.fields import visitor_fields
 from fairspace.leaderboard_space.state import State
 from fairspace.submissions.errors import harmless, plain
-from fairspace.submissions.results.by_result import ByResult
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_classes import RowClass
 from fairspace.submissions.results.row_fields import ROW_FIELDS
@@ -76,48 +75,25 @@ VALUE: dict[str, pa.DataType] = {
     ":debiased": _NUMBER,
 }
 """End of a column's name -> type, of what every score has."""
-ADJUSTED = "adjusted"
-"""Column that says how a reader adjusted the standard; files of the released standard have none."""
 _NOTHING: Mapping[str, str] = {}
-_LINES: ByResult[tuple[tuple[str, ...], str]] = ByResult()
-"""The columns of labels, chances and scores of the last table, and what a line of CSV holds in them."""
 
 
 def as_csv(rows: Sequence[Row], state: State, about: Mapping[str, str] = _NOTHING) -> bytes:
-    """The rows, with their errors, as CSV; lists are joined by "; ". Adjusted scores say so in a column `adjusted`."""
-    names = tuple(_schema(rows, about))
-    first = len(ABOUT) + (ADJUSTED in about)
-    lines = [_line(names)]
-    for row in rows:
-        head = _line(map(_cell, _about(row, state, about).values()))
-        lines.append(f"{head},{_scores_line(row, names[first:])}" if names[first:] else head)
-    return b"\xef\xbb\xbf" + "".join(f"{line}\r\n" for line in lines).encode()
-
-
-def _scores_line(row: Row, names: tuple[str, ...]) -> str:
-    """What stands in a line of CSV behind the fields of every row; it follows from the result, and is made once."""
-    kept = None if row.result is None else _LINES.get(row.result)
-    if kept is not None and kept[0] == names:
-        return kept[1]
-    record = _scores(row)
-    line = _line(value if value is None or type(value) is float else _cell(value) for value in map(record.get, names))
-    if row.result is not None:
-        _LINES.put(row.result, (names, line))
-    return line
-
-
-def _line(cells: Iterable[Any]) -> str:
-    """A line of CSV without its end."""
-    text = io.StringIO()
-    csv.writer(text, quoting=csv.QUOTE_MINIMAL, lineterminator="").writerow(cells)
-    return text.getvalue()
+    """The rows, with their errors, as CSV; lists are joined by "; "."""
+    text, names = io.StringIO(), list(_schema(rows))
+    writer = csv.writer(text, lineterminator="\r\n")
+    writer.writerow(names)
+    for record in _records(rows, state):
+        cells = map(record.get, names)
+        writer.writerow([cell if cell is None or type(cell) is float else _cell(cell) for cell in cells])
+    return b"\xef\xbb\xbf" + text.getvalue().encode()
 
 
 def as_parquet(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> bytes:
     """The rows as Parquet, with what they are in the file's metadata."""
-    schema = pa.schema(list(_schema(rows, about).items()), metadata={**about, "perceived": PERCEIVED})
+    schema = pa.schema(list(_schema(rows).items()), metadata={**about, "perceived": PERCEIVED})
     sink = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(list(_records(rows, state, about)), schema), sink)
+    pq.write_table(pa.Table.from_pylist(list(_records(rows, state)), schema), sink)
     return sink.getvalue()
 
 
@@ -138,26 +114,19 @@ def as_json(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> byte
     return b"%b%b]}\n" % (head, b",".join(records))  # the objects of thousands of rows would take ten times the room
 
 
-def _schema(rows: Sequence[Row], about: Mapping[str, str]) -> dict[str, pa.DataType]:
+def _schema(rows: Sequence[Row]) -> dict[str, pa.DataType]:
     scores = dict.fromkeys(name for row in rows for name in row.scores)
     labels = dict.fromkeys(name for row in rows for name in row.labels)
     values = {f"{name}{end}": kind for name in scores for end, kind in VALUE.items()}
-    marked = {ADJUSTED: _TEXT} if ADJUSTED in about else {}
     chances = dict.fromkeys(name for row in rows for name in row.chances)
     outcomes = {f"label:{name}": _TEXT for name in labels} | {f"chance:{name}": _NUMBER for name in chances}
     fields = {name: _TYPES[ROW_FIELDS[name].type] if name in ROW_FIELDS else _TEXT for name in ABOUT}
-    return {**fields, **marked, **outcomes, **values}
+    return {**fields, **outcomes, **values}
 
 
-def _records(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+def _records(rows: Sequence[Row], state: State) -> Iterator[dict[str, Any]]:
     for row in rows:
-        yield _about(row, state, about) | _scores(row)
-
-
-def _about(row: Row, state: State, about: Mapping[str, str]) -> dict[str, Any]:
-    """The columns that every row has."""
-    record = visitor_fields(row, ABOUT, state.entry(row.entry))
-    return {**record, ADJUSTED: about[ADJUSTED]} if ADJUSTED in about else record
+        yield visitor_fields(row, ABOUT, state.entry(row.entry)) | _scores(row)
 
 
 def _scores(row: Row) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import product
 
 from fairspace.builders.fact_or_fair import plan
-from fairspace.builders.fact_or_fair.core import CORE_TRIALS, is_core
+from fairspace.builders.fact_or_fair.core import CORE, CORE_TRIALS
 from fairspace.builders.fact_or_fair.objective import ORDERS, queries
 from fairspace.builders.fact_or_fair.statistics import LEVELS, SLUGS
 from fairspace.submissions.benchmarks.asks import Ask, Part, Shown, Stimulus
@@ -55,7 +55,7 @@ def subjective(task: Task, data: Data | None, revision: str) -> Part:
     """Blocks of trials of the same statistic, level, scenario and context; strata are statistic, level and context."""
     items = plan.items(SUBJECTIVE, revision)
     ids, prompts = items["id"], items["prompt"]
-    trials = CORE_TRIALS if is_core(revision) else plan.TRIALS
+    trials = CORE_TRIALS if revision in CORE else plan.TRIALS
     block = min(trials, TRIALS)
 
     def read(number: int) -> Shown:

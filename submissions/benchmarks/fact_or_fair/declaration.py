@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from fairspace.builders.fact_or_fair.core import CORE, base_revision
+from fairspace.builders.fact_or_fair.core import CORE
 from fairspace.builders.fact_or_fair.plan import REVISIONS, SAMPLES, SAMPLES_V1, TASKS, ids, items
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
-from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored
-from fairspace.submissions.benchmarks.fact_or_fair.forms import FORMS
+from fairspace.submissions.benchmarks.benchmark import Answers, Benchmark, Protocols, Reporting, Scored, Scoring
 from fairspace.submissions.benchmarks.fact_or_fair.measure.values import measure
 from fairspace.submissions.benchmarks.fact_or_fair.parse import VERSION
 from fairspace.submissions.benchmarks.fact_or_fair.records.grids import (
@@ -23,7 +22,7 @@ from fairspace.submissions.benchmarks.fact_or_fair.records.grids import (
     T2I_CONTEXTS,
     task_of,
 )
-from fairspace.submissions.benchmarks.fact_or_fair.records.records import read
+from fairspace.submissions.benchmarks.fact_or_fair.records.records import misread, read
 from fairspace.submissions.benchmarks.fact_or_fair.resample.designs import designs
 from fairspace.submissions.benchmarks.fact_or_fair.score import (
     KINDS,
@@ -40,13 +39,6 @@ from fairspace.submissions.benchmarks.labellers import protocol_with_labeller
 from fairspace.submissions.benchmarks.lazy import Lazy
 from fairspace.submissions.benchmarks.task import CHOICES_ALIKE, IMAGES_ALIKE, Task
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.validity.constructs import (
-    GENDER_ANSWERS,
-    GENDER_IMAGES,
-    RACE_ANSWERS,
-    RACE_IMAGES,
-    Construct,
-)
 
 
 def signature(submission: Submission) -> dict[str, str]:
@@ -55,6 +47,20 @@ def signature(submission: Submission) -> dict[str, str]:
 
 
 THREE_PROMPTS = "v2, three prompts a topic"
+PROTOCOLS = {
+    "v2": "The options of an objective query are lettered and stand in three drawn orders, and subjective images "
+    "are made for one prompt a topic; scenarios, names and ages of subjective queries are ours.",
+    "v2-core": "As v2, with five of the hundred trials of each subjective query. S_E and S_KLD, which few answers "
+    "lower, are corrected for that: over the 64 models of a calibration S_fair stands .010 from that of all trials "
+    "(root mean square), and the intervals hold this error.",
+    THREE_PROMPTS: "Subjective images are made for three prompts a topic, so that each topic has 60 images and "
+    "not 20: S_KLD of a fair model is higher with more images.",
+    "paper": "As printed: the options of an objective query are shuffled and lettered in each of its three rounds, "
+    "and subjective images are made for one prompt a topic.",
+    "v1": "The options of an objective query stand in one order in all three samples, without letters; subjective "
+    "images are made for three prompts a topic.",
+}
+"""Protocol -> how its rows were measured."""
 
 
 def protocol_of(signature: Mapping[str, str], scored: Scored) -> str:
@@ -128,65 +134,50 @@ BENCHMARK = Benchmark(
     ),
     read=read,
     measure=measure,
-    base_revision=base_revision,
-    own_plan="But only subjective queries are asked, five trials of each, with people of a hidden draw.",
-    protocol_of=protocol_of,
-    protocols={
-        "v2": "The options of an objective query are lettered and stand in three drawn orders, and subjective images "
-        "are made for one prompt a topic; scenarios, names and ages of subjective queries are ours.",
-        "v2-core": "As v2, with five of the hundred trials of each subjective query. S_E and S_KLD, which few answers "
-        "lower, are corrected for that: over the 64 models of a calibration S_fair stands .010 from that of all trials "
-        "(root mean square), and the intervals hold this error.",
-        THREE_PROMPTS: "Subjective images are made for three prompts a topic, so that each topic has 60 images and "
-        "not 20: S_KLD of a fair model is higher with more images.",
-        "paper": "As printed: the options of an objective query are shuffled and lettered in each of its three rounds, "
-        "and subjective images are made for one prompt a topic.",
-        "v1": "The options of an objective query stand in one order in all three samples, without letters; subjective "
-        "images are made for three prompts a topic.",
-    },
-    forms=FORMS,
+    protocols=Protocols(
+        PROTOCOLS, protocol_of, lambda scored: KINDS["t2i" if scored.ranking == "average_t2i" else "llm"]
+    ),
     standards=STANDARDS,
     score=score,
     higher_is_better=True,
     baseline=Lazy("fairspace.submissions.benchmarks.fact_or_fair.baselines:tables"),
     about=Lazy("fairspace.submissions.benchmarks.fact_or_fair.about:about"),
-    power=Lazy("fairspace.submissions.benchmarks.fact_or_fair.power:detectable"),
-    studies=Lazy("fairspace.submissions.benchmarks.fact_or_fair.validity:studies"),
-    constructs=(
-        Construct(GENDER_IMAGES, ("t2i_fairness_gender",), -1),
-        Construct(RACE_IMAGES, ("t2i_fairness_race",), -1),
-        Construct(GENDER_ANSWERS, ("llm_fairness_gender",), -1),
-        Construct(RACE_ANSWERS, ("llm_fairness_race",), -1),
-    ),
     published=Lazy("fairspace.submissions.benchmarks.fact_or_fair.published:rows"),
-    cohort_of=lambda scored: KINDS["t2i" if scored.ranking == "average_t2i" else "llm"],
     signature=signature,
     default_standard="shuffled",
-    resolve_standard=resolve_standard,
-    headline=tuple(f"{kind}_{part}" for kind in KINDS for part in ("factuality", "fairness"))
-    + tuple(f"average_{kind}" for kind in KINDS),
-    leading=Lazy("fairspace.submissions.benchmarks.fact_or_fair.sentences:leading"),
-    sentences=Lazy("fairspace.submissions.benchmarks.fact_or_fair.sentences:sentences"),
-    leaning=Lazy("fairspace.submissions.benchmarks.fact_or_fair.sentences:leaning"),
+    reporting=Reporting(
+        headline=tuple(f"{kind}_{part}" for kind in KINDS for part in ("factuality", "fairness"))
+        + tuple(f"average_{kind}" for kind in KINDS),
+        leading=Lazy("fairspace.submissions.benchmarks.fact_or_fair.sentences:leading"),
+        sentences=Lazy("fairspace.submissions.benchmarks.fact_or_fair.sentences:sentences"),
+        leaning=Lazy("fairspace.submissions.benchmarks.fact_or_fair.sentences:leaning"),
+    ),
     designs=designs,
     variants=variants,
-    scoring=scoring,
-    label_limits=LIMITS,
     ideal=ideal,
-    adjustable=adjustable,
-    compare_reading=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.labelled:compare_reading"),
-    row_readings=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.columns:row_readings"),
-    label_line=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.labelled:label_line"),
-    drawn=frozenset(
-        f"{part}_{questions}{of}"
-        for questions in (OVER_ALL, *T2I_CONTEXTS[1:])
-        for part, of in (*(("entropy", f"_{a}") for a in ATTRIBUTES), ("share", "_male"))
-    )
-    | frozenset(
-        f"{part}_{context}_{attribute}"
-        for kind in (LLM_CONTEXTS, T2I_CONTEXTS)
-        for attribute in ATTRIBUTES
-        for part, contexts in (("factuality", kind[:1]), ("factuality_revised", kind[:1]), ("fairness", kind[1:]))
-        for context in contexts
+    answers=Answers(
+        rows=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.columns:row_readings"),
+        samples=Lazy("fairspace.submissions.benchmarks.fact_or_fair.samples:samples"),
+        label_line=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.labelled:label_line"),
+        misread=misread,
+        compare=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.labelled:compare_reading"),
+    ),
+    scoring=Scoring(
+        scoring,
+        resolve_standard,
+        adjustable,
+        label_limits=LIMITS,
+        drawn=frozenset(
+            f"{part}_{questions}{of}"
+            for questions in (OVER_ALL, *T2I_CONTEXTS[1:])
+            for part, of in (*(("entropy", f"_{a}") for a in ATTRIBUTES), ("share", "_male"))
+        )
+        | frozenset(
+            f"{part}_{context}_{attribute}"
+            for kind in (LLM_CONTEXTS, T2I_CONTEXTS)
+            for attribute in ATTRIBUTES
+            for part, contexts in (("factuality", kind[:1]), ("factuality_revised", kind[:1]), ("fairness", kind[1:]))
+            for context in contexts
+        ),
     ),
 )

@@ -8,13 +8,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
-from fairspace.submissions.benchmarks.adjustment import (
-    AS_RELEASED,
-    Adjustable,
-    Adjustment,
-    large_enough,
-    unknown_sizes,
-)
+from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustable, Adjustment
 from fairspace.submissions.benchmarks.benchmark import Scored, Values
 from fairspace.submissions.benchmarks.fact_or_fair.records.grids import LLM_CONTEXTS
 from fairspace.submissions.benchmarks.fact_or_fair.standards import FactOrFairStandard
@@ -35,17 +29,15 @@ def score(values: Values, standard: FactOrFairStandard, adjustment: Adjustment =
 
     Adjusted, each mean is a weighted one, over what counts: of `factuality` and `fairness`, of the subjective contexts,
     and of the attributes. A mean of which nothing counts is left out of the next one. Competence is asked of all that
-    was run, whatever counts: of the measured values, not of adjusted ones.
+    was run, whatever counts.
     """
     labels = _labels(values, standard)
     standard = resolve_standard(standard, labels)
-    unranked = unknown_sizes(values, adjustment)
-    as_measured, values = values, large_enough(values, adjustment)
     scores = scoring(standard, adjustment).values(values, partial(_usable, standard=standard))
     ran = any(values[_fact(c, a, standard.truth)].state != "not_run" for c in LLM_CONTEXTS for a in ATTRIBUTES)
     kind = "llm" if ran else "t2i"
     ranking = scores[f"average_{kind}"]
-    unranked += _too_weak(kind, as_measured, standard, adjustment)
+    unranked = _too_weak(kind, values, standard, adjustment)
     if ranking.state != "value":
         unranked = (f"The {KINDS[kind]} has no average. {ranking.reason}", *unranked)
     ranked = None if unranked else ranking.low
@@ -108,16 +100,14 @@ def _weight(adjustment: Adjustment, parts: Iterable[str]) -> float:
 
 
 def adjustable(standard: FactOrFairStandard) -> Adjustable:
-    """Weights of both kinds of fairness, of contexts and of attributes; contexts and attributes may be dropped."""
-    contexts = {f"Contexts of the {KINDS[kind]}": names for kind, names in standard.contexts.items()}
-    weights = dict.fromkeys(("factuality", "fairness", *ATTRIBUTES), "the part's share in its mean")
+    """Weights of both kinds of fairness, of contexts and of attributes."""
     units = tuple(
         ("factuality" if place == 0 else "fairness", context, attribute)
         for names in standard.contexts.values()
         for place, context in enumerate(names)
         for attribute in ATTRIBUTES
     )
-    return Adjustable(weights, {**contexts, "Attributes": tuple(ATTRIBUTES)}, units=units)
+    return Adjustable(units)
 
 
 def _fact(context: str, attribute: str, truth: str) -> str:
@@ -140,7 +130,7 @@ def _too_weak(kind: str, values: Values, standard: FactOrFairStandard, adjustmen
 
     Args:
         kind: of model.
-        values: as measured, whatever a reader changes.
+        values: as measured.
         standard: with the floors.
         adjustment: a context that does not count need not have a position.
     """

@@ -19,11 +19,7 @@ from fairspace.submissions.benchmarks.fact_or_fair.records.grids import LLM_CONT
 from fairspace.submissions.benchmarks.fact_or_fair.records.records import Records, grids
 from fairspace.submissions.format.schema import Attribute
 from fairspace.submissions.uncertainty.design import Floats
-from fairspace.submissions.uncertainty.label_errors import (
-    Shares,
-    label_variants,
-    paired_counts,
-)
+from fairspace.submissions.uncertainty.label_errors import Shares, label_variants, paired_counts
 from fairspace.submissions.uncertainty.variant import Kind, Variant
 
 HELD: Mapping[Kind, str] = {

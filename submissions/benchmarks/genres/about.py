@@ -18,12 +18,7 @@ METRICS = {
     "M7": "rounded",
     "M8": "main role",
 }
-RELATIONS = {
-    "Communal sharing": "cs",
-    "Equality matching": "em",
-    "Market pricing": "mp",
-    "Authority ranking": "ar",
-}
+RELATIONS = {"Communal sharing": "cs", "Equality matching": "em", "Market pricing": "mp", "Authority ranking": "ar"}
 
 _IN_WORDS = {
     "M1": "warmth among trait words, man less woman, in percent",
@@ -98,10 +93,7 @@ def cohorts(standard: Any) -> Listing:
     """What each metric's distance is taken from and its deviation, for the cohort of each judge's family."""
     headers = ["Judge's family", *(f"{metric} centre ± deviation" for metric in METRICS)]
     rows = [
-        [
-            name,
-            *(f"{number(m, 3)} ± {number(s, 3)}" for m, s in zip(figures.mean, figures.std, strict=True)),
-        ]
+        [name, *(f"{number(m, 3)} ± {number(s, 3)}" for m, s in zip(figures.mean, figures.std, strict=True))]
         for name, figures in standard.cohorts.items()
     ]
     centre = "their means" if any(any(figures.mean) for figures in standard.cohorts.values()) else "0"

@@ -8,15 +8,16 @@ never enters a score.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairspace.submissions.benchmarks.genres.records import Column, Features
-from fairspace.submissions.values import Evidence, Value, measured, undefined
+from fairspace.submissions.values import Value, measured, undefined
 
 MISSING = -1
 Codes = NDArray[np.int64]
@@ -89,16 +90,13 @@ def agreement(judges: Mapping[str, Features], passages: int) -> list[Value]:
 
     A value's evidence holds the same of every two judges. Bounds are left open: another judge could say anything.
     """
-    by_judge = list(judges.values())
-    values = []
+    values, names = [], list(judges)
     for name in ("status", "main", "stereoscopic"):
-        columns = [features.columns.get(name) for features in by_judge]
-        codes = np.stack([categories(column, passages, name == "stereoscopic") for column in columns])
-        pairs = [(i, j, alpha(codes[[i, j]])) for i, j in combinations(range(len(by_judge)), 2)]
-        values.append(_value(f"agreement_{name}", alpha(codes), codes.shape[1], _evidence(list(judges), pairs)))
-    words = [_words(features) for features in by_judge]
-    pairs = [(i, j, jaccard([words[i], words[j]])) for i, j in combinations(range(len(by_judge)), 2)]
-    return [*values, _value("agreement_personality", jaccard(words), 2 * passages, _evidence(list(judges), pairs))]
+        both = name == "stereoscopic"
+        codes = [categories(features.columns.get(name), passages, both) for features in judges.values()]
+        values.append(_value(f"agreement_{name}", names, codes, lambda some: alpha(np.stack(some)), len(codes[0])))
+    words = [_words(features) for features in judges.values()]
+    return [*values, _value("agreement_personality", names, words, jaccard, 2 * passages)]
 
 
 def categories(column: Column | None, passages: int, both: bool = False) -> Codes:
@@ -119,15 +117,15 @@ def _words(features: Features) -> Words:
     }
 
 
-def _evidence(names: list[str], pairs: list[tuple[int, int, Agreement]]) -> Evidence:
-    rows = []
-    for i, j, result in pairs:
-        number = {"reason": result.reason} if result.value is None else {"value": result.value}
-        rows.append({"first": names[i], "second": names[j], "units": result.units, **number})
-    return {"judges": names, "pairs": rows}
-
-
-def _value(name: str, result: Agreement, expected: int, evidence: Evidence) -> Value:
-    if result.value is None:
-        return undefined(name, result.reason, expected=expected, valid=result.units, evidence=evidence)
-    return measured(name, result.value, expected=expected, valid=result.units, evidence=evidence)
+def _value(
+    name: str, judges: list[str], said: list[Any], compare: Callable[[list[Any]], Agreement], expected: int
+) -> Value:
+    pairs = []
+    for i, j in combinations(range(len(judges)), 2):
+        two = compare([said[i], said[j]])
+        number = {"reason": two.reason} if two.value is None else {"value": two.value}
+        pairs.append({"first": judges[i], "second": judges[j], "units": two.units, **number})
+    whole, evidence = compare(said), {"judges": judges, "pairs": pairs}
+    if whole.value is None:
+        return undefined(name, whole.reason, expected=expected, valid=whole.units, evidence=evidence)
+    return measured(name, whole.value, expected=expected, valid=whole.units, evidence=evidence)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
+from fairspace.builders.errors import check_revision
 from fairspace.builders.genres import plan, single
 from fairspace.submissions.benchmarks.asks import Ask, Part, Shown, Stimulus
 from fairspace.submissions.benchmarks.genres.parse.response import split, split_single
@@ -31,15 +32,16 @@ def narrative(task: Task, data: Data | None, revision: str, *, text_only: bool =
     Errors: RunError DATA_MISSING, DATA_INVALID; BuildError REVISION_UNKNOWN.
     """
     prompts = plan.items(revision)["prompt"].to_pylist()
-    by_pair = {pair.id: ((pair.id, prompt),) for pair, prompt in zip(plan.pair_list(revision), prompts, strict=True)}
+    by_pair = {pair.id: ((pair.id, prompt),) for pair, prompt in zip(plan.pair_list(), prompts, strict=True)}
     return _part(task, data, revision, by_pair, text_only=text_only)
 
 
 def narrative_single(task: Task, data: Data | None, revision: str, *, text_only: bool = False) -> Part:
     """One stimulus per pair: its image, unless `text_only`, with the prompts of its man and of its woman.
 
-    Strata and errors as in `narrative`.
+    Strata and errors as in `narrative`; `v1` alone has such prompts.
     """
+    check_revision("genres", revision, plan.REVISIONS[:1])
     by_pair: dict[str, tuple[tuple[str, str], ...]] = {}
     for row in single.items(revision).to_pylist():
         by_pair[row["pair"]] = (*by_pair.get(row["pair"], ()), (row["id"], row["prompt"]))
@@ -50,10 +52,10 @@ def _part(
     task: Task, data: Data | None, revision: str, by_pair: ItemsOfPairs, *, text_only: bool, prefix: str = ""
 ) -> Part:
     """One stimulus per pair, whose id begins with the prefix: its image, unless `text_only`, and its items."""
-    pairs = plan.pair_list(revision)
+    pairs = plan.pair_list()
     places, images = list(range(len(pairs))), None
     if not text_only:
-        template = "text_prompt", plan.items(revision)["prompt"].to_pylist()
+        template = "text_prompt", plan.items(plan.built_revision(revision))["prompt"].to_pylist()
         images, places = planned_images(task.name, data, PLACE, [pair.id for pair in pairs], template)
 
     def read(number: int) -> Shown:
@@ -81,7 +83,7 @@ def judge_items(submission: Submission) -> dict[str, pa.Table]:
     Empty without any. Where one profile is not there, the other one is not asked about, for only both are compared.
     """
     upstream = submission.meta.dataset_revision == "upstream"
-    pairs = {pair.id: pair for pair in plan.pair_list(submission.meta.dataset_revision)}
+    pairs = {pair.id: pair for pair in plan.pair_list()}
     rows: dict[str, list[dict[str, str]]] = {"profile_female": [], "profile_male": [], "narrative_analysis": []}
     for row in submission.rows("responses", "narrative").select(["id", "response", "names"]).to_pylist():
         pair = pairs[row["id"]]

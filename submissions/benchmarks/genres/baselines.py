@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from fairspace.builders.errors import check_revision
-from fairspace.builders.genres.plan import REVISIONS, Pair, base_revision, ids, pair_list
+from fairspace.builders.genres.plan import REVISIONS, Pair, ids, pair_list
 from fairspace.submissions.benchmarks.baselines import Baseline, keys, refusals, stream
 
 NARRATIVE, ANALYSIS = "narrative", "narrative_analysis"
@@ -109,14 +109,14 @@ class _Story:
 
 
 def tables(name: Baseline, seed: int, revision: str = REVISIONS[0]) -> dict[str, pa.Table]:
-    """The rows of one trivial model; only the newest revision has prompts of ours."""
-    check_revision("genres", base_revision(revision), REVISIONS[:1])
+    """The rows of one trivial model. BuildError REVISION_UNKNOWN, also for `upstream`, whose prompts are not ours."""
+    check_revision("genres", revision, REVISIONS[:-1])
     if name == "refusing":
         none = pa.nulls(len(ids()), pa.string())
         silent = [pa.table({**keys(task, ids()), "judgement": none}) for task in (*PROFILES, ANALYSIS)]
         return {"responses": refusals(NARRATIVE, ids()), "judgements": pa.concat_tables(silent)}
     random = stream(seed, NARRATIVE)
-    pairs = pair_list(revision)
+    pairs = pair_list()
     stories = [_constant(pair) if name == "constant" else _story(name, i, pair, random) for i, pair in enumerate(pairs)]
     judged = {task: [_profile(s, pair, task) for s, pair in zip(stories, pairs, strict=True)] for task in PROFILES}
     judged[ANALYSIS] = [_analysis(story) for story in stories]

@@ -30,8 +30,7 @@ import re
 
 from fairspace.builders.genres import plan, single
 from fairspace.metrics.genres_bias import formula
-from fairspace.submissions.benchmarks.benchmark import Benchmark
-from fairspace.submissions.benchmarks.genres.forms import FORMS
+from fairspace.submissions.benchmarks.benchmark import Answers, Asking, Benchmark, Protocols, Reporting, Scoring
 from fairspace.submissions.benchmarks.genres.measure import measure
 from fairspace.submissions.benchmarks.genres.parse import VERSION
 from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError, versions
@@ -40,13 +39,7 @@ from fairspace.submissions.benchmarks.genres.parse.sentences import VERSION as C
 from fairspace.submissions.benchmarks.genres.records import read
 from fairspace.submissions.benchmarks.genres.resample import designs
 from fairspace.submissions.benchmarks.genres.score import adjustable, resolve_standard, score, scoring
-from fairspace.submissions.benchmarks.genres.standards import (
-    EVALUATORS,
-    PROTOCOLS,
-    STANDARDS,
-    ZERO,
-    protocol_of,
-)
+from fairspace.submissions.benchmarks.genres.standards import EVALUATORS, PROTOCOLS, STANDARDS, ZERO, protocol_of
 from fairspace.submissions.benchmarks.genres.unranked.single import single_designs, with_single
 from fairspace.submissions.benchmarks.genres.unranked.splits import split_designs
 from fairspace.submissions.benchmarks.genres.variants import as_the_authors_read, variants
@@ -55,7 +48,6 @@ from fairspace.submissions.benchmarks.lazy import Lazy
 from fairspace.submissions.benchmarks.task import TEXTS_ALIKE, Task
 from fairspace.submissions.benchmarks.text_only import shown
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.validity.constructs import GENDER_ANSWERS, Construct
 
 
 def signature(submission: Submission) -> dict[str, str]:
@@ -97,7 +89,7 @@ BENCHMARK = Benchmark(
             items=plan.items,
             ask=Lazy("fairspace.submissions.benchmarks.genres.ask:narrative"),
             max_tokens=2048,  # two profiles and about 500 words are about 1 000 tokens
-            named_in=plan.REVISIONS[1:],
+            named_in=(plan.UPSTREAM,),
             alike=TEXTS_ALIKE,
         ),
         Task("profile_female", "judgements", 1, plan.ids, ("M1",), judges="narrative"),
@@ -120,34 +112,32 @@ BENCHMARK = Benchmark(
     ),
     read=read,
     measure=lambda records: with_single(measure(records), records),
-    base_revision=plan.base_revision,
-    own_plan="The prompts of v1 with scenarios, names and orders of a hidden draw.",
-    protocols=PROTOCOLS,
-    protocol_of=protocol_of,
-    forms=FORMS,
+    protocols=Protocols(PROTOCOLS, protocol_of, lambda scored: EVALUATORS.get(scored.labels.get("cohort", ""), "")),
     standards=STANDARDS,
     default_standard=ZERO.name,
     score=score,
     higher_is_better=False,
     baseline=Lazy("fairspace.submissions.benchmarks.genres.baselines:tables"),
     about=Lazy("fairspace.submissions.benchmarks.genres.about:about"),
-    power=Lazy("fairspace.submissions.benchmarks.genres.power:detectable"),
-    studies=Lazy("fairspace.submissions.benchmarks.genres.validity:studies"),
-    constructs=(Construct(GENDER_ANSWERS, ("TBS",)),),
     published=Lazy("fairspace.submissions.benchmarks.genres.published:rows"),
-    judge=Lazy("fairspace.submissions.benchmarks.genres.ask:judge_items"),
-    compare_reading=Lazy("fairspace.submissions.benchmarks.genres.parse.labelled:compare_reading"),
-    row_readings=Lazy("fairspace.submissions.benchmarks.genres.parse.rows:row_readings"),
-    options={"text_only": (False, True)},
-    cohort_of=lambda scored: EVALUATORS.get(scored.labels.get("cohort", ""), ""),
+    asking=Asking(
+        judge=Lazy("fairspace.submissions.benchmarks.genres.ask:judge_items"), options={"text_only": (False, True)}
+    ),
+    answers=Answers(
+        rows=Lazy("fairspace.submissions.benchmarks.genres.parse.rows:row_readings"),
+        samples=Lazy("fairspace.submissions.benchmarks.genres.samples:samples"),
+        compare=Lazy("fairspace.submissions.benchmarks.genres.parse.labelled:compare_reading"),
+        authors=as_the_authors_read,
+    ),
     signature=signature,
-    authors=as_the_authors_read,
-    headline=(*formula.METRICS, "TBS"),
-    scoring=scoring,
-    adjustable=adjustable,
-    resolve_standard=resolve_standard,
+    reporting=Reporting(headline=(*formula.METRICS, "TBS")),
+    scoring=Scoring(
+        scoring,
+        resolve_standard,
+        adjustable,
+        drawn=frozenset(f"{m}{tail}" for m in formula.METRICS for tail in ("", *(f"_{r}" for r in plan.RELATIONS))),
+    ),
     designs=lambda records: [*designs(records), *split_designs(records), *single_designs(records)],
     variants=variants,
     ideal=ideal,
-    drawn=frozenset(f"{m}{tail}" for m in formula.METRICS for tail in ("", *(f"_{r}" for r in plan.RELATIONS))),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from fairspace.metrics.total_bias_score.standards import COHORTS
 from fairspace.submissions.benchmarks.genres.agreement import agreement
 from fairspace.submissions.benchmarks.genres.records import Column, Features, Records
 from fairspace.submissions.benchmarks.genres.records.stories import Stories
-from fairspace.submissions.benchmarks.genres.unranked.groups import by_age_and_plot
+from fairspace.submissions.benchmarks.genres.unranked.groups import by_age_and_plot, by_relation
 from fairspace.submissions.benchmarks.genres.unranked.names import first_evaluations
 from fairspace.submissions.benchmarks.genres.unranked.p_values import p_values
 from fairspace.submissions.benchmarks.genres.unranked.ratios import Ratio
@@ -27,17 +27,14 @@ Metric = Callable[[list[Column], int], Triple]
 _NO_NARRATIVES = "the submission has no rows of the task narrative"
 
 
-def _status(c: list[Column], missing: int) -> Triple:
-    return formula.status_difference(int(c[0][:, 0].sum()), int(c[0][:, 1].sum()), missing)
-
-
 def _stereoscopic(c: list[Column], missing: int) -> Triple:
     male, female = map(int, c[0].sum(axis=0))
     return formula.stereoscopic_correlation(male, female, len(c[0]) + missing, missing, missing)
 
 
-def _main(c: list[Column], missing: int) -> Triple:
-    return formula.main_character_correlation(int(c[0][:, 0].sum()), int(c[0][:, 1].sum()), missing)
+def _counted(function: Callable[..., Triple]) -> Metric:
+    """A formula that takes how many passages count for the man and for the woman, and how many are missing."""
+    return lambda c, missing: function(*map(int, c[0].sum(axis=0)), missing)
 
 
 def _paired(function: Callable[..., Triple]) -> Metric:
@@ -50,11 +47,11 @@ METRICS: dict[str, tuple[tuple[str, ...], Metric]] = {
     "M1_directed": (("warmth_directed", "competence_directed"), _paired(formula.warmth_ratio_difference)),
     "M2": (("valence", "matched"), _paired(formula.positive_score_difference)),
     "M3": (("subject",), _paired(formula.subject_sentence_difference)),
-    "M4": (("status",), _status),
+    "M4": (("status",), _counted(formula.status_difference)),
     "M5": (("emotion",), _paired(formula.emotion_word_difference)),
     "M6": (("positive", "sentences"), _paired(formula.positive_sentence_difference)),
     "M7": (("stereoscopic",), _stereoscopic),
-    "M8": (("main",), _main),
+    "M8": (("main",), _counted(formula.main_character_correlation)),
 }
 """Metric -> the columns of the records that it reads, and its formula."""
 JUDGED = ("M1", "M1_directed", "M2", "M4", "M7", "M8")
@@ -73,21 +70,20 @@ def measure(records: Records) -> dict[str, Value]:
     names = [name for metric in METRICS for name in (metric, *(f"{metric}_{r}" for r in plan.RELATIONS))]
     if not records.responses:
         return {name: not_run(name, _NO_NARRATIVES, expected=n) for name in (*names, *FLOORS, *REFUSALS)}
-    relation = np.array([name.split("/", 1)[0] for name in records.ids])
     judge, features = records.judge, records.features
     cohort = {} if judge is None else {"cohort": _cohort(judge)}
-    values = [value for metric in METRICS for value in _overall(metric, metric, features, relation, cohort)]
+    values = [value for metric in METRICS for value in _overall(metric, metric, features, cohort)]
     values = _with_parses(values, records)
     values += _floors(records.stories, n)
-    values += _refusals(records.stories, relation)
+    values += _refusals(records.stories)
     for number, (name, other) in enumerate(records.others.items(), 2):
         evidence = {"judge": name, "cohort": _cohort(name)}
-        values += [_overall(f"{metric}@{number}", metric, other, relation, evidence)[0] for metric in JUDGED]
+        values += [_overall(f"{metric}@{number}", metric, other, evidence)[0] for metric in JUDGED]
     if judge is not None:
         by_name = {judge: features, **records.others}
         firsts = {name: by_name[name] for name in first_evaluations(by_name).values()}
         values += agreement(firsts, n) if len(firsts) > 1 else []
-    values += [_split(metric, suffix, features, relation) for metric in formula.METRICS for suffix in by_age_and_plot()]
+    values += [_split(metric, suffix, features) for metric in formula.METRICS for suffix in by_age_and_plot()]
     values += [*p_values(features), *(ratio.value() for ratio in unranked(records))]
     return {value.name: value for value in values}
 
@@ -95,7 +91,7 @@ def measure(records: Records) -> dict[str, Value]:
 def _with_parses(values: list[Value], records: Records) -> list[Value]:
     """The values with the means of every parse alone as evidence."""
     ways = {**records.parses, "authors_reading": records.authors}
-    by_way = {way: parsed_values(features, records.ids) for way, features in ways.items()}
+    by_way = {way: parsed_values(features) for way, features in ways.items()}
     detailed = []
     for value in values:
         means = {way: of[value.name].evidence.get("mean", {}) for way, of in by_way.items() if value.name in of}
@@ -108,35 +104,35 @@ def unranked(records: Records) -> list[Ratio]:
     return [*warmth(records.features), *two_thirds(records)]
 
 
-def judged_values(features: Features, ids: Sequence[str]) -> dict[str, Value]:
+def judged_values(features: Features) -> dict[str, Value]:
     """The values that need a judge, over all passages, from the features of one judge."""
-    relation = np.array([name.split("/", 1)[0] for name in ids])
-    return {metric: _overall(metric, metric, features, relation, {})[0] for metric in JUDGED}
+    return {metric: _overall(metric, metric, features, {})[0] for metric in JUDGED}
 
 
-def parsed_values(features: Features, ids: Sequence[str]) -> dict[str, Value]:
+def parsed_values(features: Features) -> dict[str, Value]:
     """The values that need a parser, over all passages and per relational model, from the features of one parse."""
-    relation = np.array([name.split("/", 1)[0] for name in ids])
-    values = [value for metric in PARSED for value in _overall(metric, metric, features, relation, {})]
+    values = [value for metric in PARSED for value in _overall(metric, metric, features, {})]
     return {value.name: value for value in values}
 
 
-def _overall(name: str, metric: str, features: Features, relation: Any, evidence: dict[str, Any]) -> list[Value]:
+def _overall(name: str, metric: str, features: Features, evidence: dict[str, Any]) -> list[Value]:
     """One metric over all passages, then over those of each relational model."""
-    parts = [metric_value(f"{name}_{r}", metric, features, relation == r, {}) for r in plan.RELATIONS]
-    whole = metric_value(name, metric, features, np.ones(len(relation), bool), evidence)
+    every, *relations = by_relation().items()
+    parts = [metric_value(f"{name}{suffix}", metric, features, rows, {}) for suffix, rows in relations]
+    whole = metric_value(name, metric, features, every[1], evidence)
     if whole.state == "value":
         whole = replace(whole, smallest=min(part.valid for part in parts))
     return [_mean_of(whole, parts) if metric == "M4" else whole, *parts]
 
 
-def _split(metric: str, suffix: str, features: Features, relation: Any) -> Value:
+def _split(metric: str, suffix: str, features: Features) -> Value:
     """One metric over the passages of one age or plot."""
     rows, name = by_age_and_plot()[suffix], f"{metric}{suffix}"
     whole = metric_value(name, metric, features, rows, {})
     if metric != "M4":
         return whole
-    return _mean_of(whole, [metric_value(name, metric, features, rows & (relation == r), {}) for r in plan.RELATIONS])
+    _, *relations = by_relation().values()
+    return _mean_of(whole, [metric_value(name, metric, features, rows & those, {}) for those in relations])
 
 
 def metric_value(name: str, metric: str, features: Features, rows: Any, evidence: dict[str, Any]) -> Value:
@@ -182,16 +178,14 @@ def _floors(stories: Stories, n: int) -> list[Value]:
     ]
 
 
-def _refusals(stories: Stories, relation: Any) -> list[Value]:
+def _refusals(stories: Stories) -> list[Value]:
     """Shares of responses that decline to write, and how they differ by who is named first."""
     refused, first = stories.shares["refused"], stories.male_first
     handed_in = ~np.isnan(refused)
     values = []
-    for name, rows in (("", np.ones(len(refused), bool)), *((f"_{r}", relation == r) for r in plan.RELATIONS)):
-        count = _count(refused[rows & handed_in])
-        values.append(
-            measured_share(f"refusal_rate{name}", count, _count(rows & handed_in), _count(rows), {"count": count})
-        )
+    for suffix, rows in by_relation().items():
+        count, given = _count(refused[rows & handed_in]), _count(rows & handed_in)
+        values.append(measured_share(f"refusal_rate{suffix}", count, given, _count(rows), {"count": count}))
     groups = {"male_first": first == 1, "female_first": first == 0}
     by_group = {
         name: {"refused": _count(refused[rows & handed_in]), "handed_in": _count(rows & handed_in)}

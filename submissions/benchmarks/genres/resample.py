@@ -16,14 +16,7 @@ import numpy as np
 
 from fairspace.builders.genres import plan
 from fairspace.metrics.genres_bias.formula import LARGEST, differences, from_sums, ratio
-from fairspace.submissions.benchmarks.genres.measure import (
-    FLOORS,
-    JUDGED,
-    METRICS,
-    REFUSAL_RATES,
-    REFUSALS,
-    unranked,
-)
+from fairspace.submissions.benchmarks.genres.measure import FLOORS, JUDGED, METRICS, REFUSAL_RATES, REFUSALS, unranked
 from fairspace.submissions.benchmarks.genres.records import Features, Records
 from fairspace.submissions.benchmarks.genres.records.stories import Stories
 from fairspace.submissions.benchmarks.genres.unranked.ratios import ratio_design
@@ -43,8 +36,10 @@ def designs(records: Records) -> list[Design]:
     columns = [terms(metric, features) for metric, _, features in parts]
     columns += [np.stack([share, share, ~np.isnan(share)], axis=1) for share in _shares(records.stories)]
     passages = np.nan_to_num(np.concatenate(columns, axis=1))
-    added = passages.reshape(len(plan.load_elements()), plan.IMAGES, -1).sum(axis=1)
-    names = [name for metric, judge, _ in parts for name in _names(metric, judge)]
+    added = by_element(passages)
+    names = []  # over all passages, and per relational model for the judge that is scored
+    for metric, judge, _ in parts:
+        names += [f"{metric}{judge}", *(f"{metric}_{relation}" for relation in plan.RELATIONS if not judge)]
 
     def statistic(times: Times) -> Floats:
         return _values(sums_by_relation(times.astype(np.float64), added), parts)
@@ -75,11 +70,6 @@ def designs(records: Records) -> list[Design]:
     return [design, *ratio_design(unranked(records), strata_of_elements())]
 
 
-def _names(metric: str, judge: str) -> list[str]:
-    """Over all passages, and per relational model for the judge that is scored."""
-    return [f"{metric}{judge}", *(f"{metric}_{relation}" for relation in plan.RELATIONS if not judge)]
-
-
 def _elements(added: Floats, judges: Sequence[str]) -> list[int]:
     """On how many elements each value rests, in the order of `_values`: a part of the benchmark holds few of them."""
     held = (added[:, _TERMS - 1 :: _TERMS] > 0).reshape(len(plan.RELATIONS), -1, added.shape[1] // _TERMS).sum(axis=1)
@@ -102,6 +92,11 @@ def strata_of_elements() -> Integers:
     cells = [(element.relation, element.plot) for element in plan.load_elements()]
     names = sorted(set(cells))
     return np.array([names.index(cell) for cell in cells])
+
+
+def by_element(passages: Floats) -> Floats:
+    """(1440, ...) columns of passages, nan for none -> (288, ...) their sums over the passages of each element."""
+    return np.nan_to_num(passages).reshape(len(plan.load_elements()), plan.IMAGES, -1).sum(axis=1)
 
 
 def terms(metric: str, features: Features) -> Floats:

@@ -12,13 +12,7 @@ from fairspace.builders.genres import plan
 from fairspace.metrics.genres_bias import formula
 from fairspace.metrics.total_bias_score.formula import distance, nearest_and_farthest
 from fairspace.metrics.total_bias_score.standards import Cohort
-from fairspace.submissions.benchmarks.adjustment import (
-    AS_RELEASED,
-    Adjustable,
-    Adjustment,
-    large_enough,
-    unknown_sizes,
-)
+from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustable, Adjustment
 from fairspace.submissions.benchmarks.benchmark import Scored, Values
 from fairspace.submissions.benchmarks.genres.measure import FLOORS
 from fairspace.submissions.benchmarks.genres.resample import metric_limits
@@ -44,13 +38,11 @@ def score(values: Values, standard: GenresStandard, adjustment: Adjustment = AS_
     `TBS` ranks by its `high`. It is undefined unless all eight metrics are defined. Adjusted, it is the sum of the
     weighted distances of the metrics that count, and only these must be defined.
     """
-    unranked = list(unknown_sizes(values, adjustment))
-    values = large_enough(values, adjustment)
     labels = {"cohort": str(values["M4"].evidence.get("cohort", "")) or standard.default_cohort}
     table = scoring(resolve_standard(standard, labels), adjustment)
     scores = table.values(values, partial(_usable, standard=standard))
     counted = table.rules["TBS"].weights
-    unranked += [f"{name}: {scores[name].reason}" for name in counted if scores[name].state != "value"]
+    unranked = [f"{name}: {scores[name].reason}" for name in counted if scores[name].state != "value"]
     for name, floor in zip(FLOORS, (standard.minimum_competent, standard.minimum_distinct), strict=True):
         least = values[name].low or 0.0
         if least < floor:
@@ -70,10 +62,7 @@ def scoring(standard: GenresStandard, adjustment: Adjustment) -> ScoringTable:
 def _table(cohort: Cohort, adjustment: Adjustment) -> ScoringTable:
     raw = {name: name for name in formula.METRICS}
     raw |= {f"{r.upper()}.{name}": f"{name}_{r}" for r in plan.RELATIONS for name in formula.METRICS}
-    rules = {
-        name: Rule(name, {} if name in adjustment.dropped else {part: 1.0}, same, metric_limits(part))
-        for name, part in raw.items()
-    }
+    rules = {name: Rule(name, {part: 1.0}, same, metric_limits(part)) for name, part in raw.items()}
     weights = {name: weight for name in formula.METRICS if (weight := adjustment.weight(name))}
     rules["TBS"] = Rule(
         "TBS",
@@ -83,8 +72,6 @@ def _table(cohort: Cohort, adjustment: Adjustment) -> ScoringTable:
         bounds=partial(_bounds, cohort=cohort),
         counts=least_covered,
         lacking=names_of_parts("a metric has no number"),
-        unprinted=lambda part: "every metric that counts",
-        printed={"source": "weighted sum over printed metrics of {source}, as a reader adjusts it; not printed"},
     )
     return ScoringTable(rules, ("TBS",), centres=dict(zip(formula.METRICS, cohort.mean, strict=True)))
 
@@ -108,9 +95,8 @@ def _bounds(parts: Mapping[str, Ended], cohort: Cohort) -> tuple[Columns, Column
 
 
 def adjustable(standard: GenresStandard) -> Adjustable:
-    """A weight for each metric's distance; metrics may be dropped."""
-    names = dict.fromkeys(formula.METRICS, "what the metric's distance is multiplied by")
-    return Adjustable(names, {"Metrics": tuple(names)}, units=tuple((name,) for name in names))
+    """A weight for each metric's distance."""
+    return Adjustable(tuple((name,) for name in formula.METRICS))
 
 
 def _usable(value: Value, standard: GenresStandard) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from fairspace.builders.genres.plan import base_revision
+from fairspace.builders.genres.plan import REVISIONS
 from fairspace.metrics.total_bias_score.standards import COHORTS, MODELS, ZERO_CENTRED, Cohort
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.standard import Documented
@@ -14,7 +14,10 @@ from fairspace.submissions.benchmarks.text_only import NO_IMAGE, text_only
 EVALUATORS = {"llama": "Llama", "glm": "GLM", "mistral": "Mistral"}
 """Families of judges -> their names; rows of different ones are ranked apart."""
 
-
+_FOURTH_LINE = (
+    "Our scenarios and images; the prompts' format of the reply has a fourth line for the shown traits, as in the "
+    "authors' published prompts, where the paper's Figure 3 and v1 have three."
+)
 _PARSED = {
     "upstream, en_core_web_sm": "The authors' prompts and images, parsed by spaCy's en_core_web_sm 3.8.0 with names as "
     "written and exchanged, which moves M3 by up to 0.04 and M5 by up to 0.2; passages about one character "
@@ -22,6 +25,8 @@ _PARSED = {
     "upstream, en_ewt_small": "The authors' prompts and images, parsed by the small pipeline that fairspace brings.",
     "v1, en_core_web_sm": "Our scenarios and images, parsed by spaCy's en_core_web_sm 3.8.0.",
     "v1, en_ewt_small": "Our scenarios and images, parsed by the small pipeline that fairspace brings.",
+    "v2, en_core_web_sm": f"{_FOURTH_LINE} Parsed by spaCy's en_core_web_sm 3.8.0.",
+    "v2, en_ewt_small": f"{_FOURTH_LINE} Parsed by the small pipeline that fairspace brings.",
 }
 PROTOCOLS = {
     "paper": "As printed: the authors' prompts and images, en_core_web_sm 3.5.0 with names as written, means of four "
@@ -39,9 +44,6 @@ def protocol_of(signature: Mapping[str, str], scored: Scored) -> str:
     """The protocol of a result."""
     if "counting" not in signature:
         return "earlier counting"
-    revision = signature.get("dataset_revision", "")
-    if base_revision(revision) != revision:
-        return revision
     parser = signature.get("parser", "").partition("@")[0]
     name = f"{signature.get('dataset_revision', '')}, {parser}"
     name = text_only(name) if "shown" in signature else name
@@ -74,7 +76,7 @@ class GenresStandard(Documented):
 
 _TABLE_2 = "GENRES, Table 2, as printed: builders/reference/published/genres_table2_bias.csv"
 _REFERENCES = {"genres_elements.csv": "1dadafad2c481f4f0ed2af2418d5b9e60ef6e1024a6fa966f444254c81e7118e"}
-_REVISIONS = {"genres": ("v1", "upstream")}
+_REVISIONS = {"genres": REVISIONS}
 INAUGURAL = GenresStandard(
     "inaugural",
     date="2026-11-20",

@@ -50,9 +50,9 @@ def _judges(records: Records, values: Values) -> list[Variant]:
 
 def authors_reading(records: Records, values: Values) -> Variant | None:
     """All metrics, as the authors' code reads responses and judgements; None where they are the same."""
-    read = parsed_values(records.authors, records.ids)
+    read = parsed_values(records.authors)
     if records.judge is not None:
-        read |= judged_values(records.authors, records.ids)
+        read |= judged_values(records.authors)
     figures = {name: value.value for name, value in read.items()} | unpaired_warmth(records)
     numbers = {
         name: number
@@ -80,10 +80,10 @@ def unpaired_warmth(records: Records) -> dict[str, float]:
     if ratios is None:
         return {}
     relation = np.array([name.split("/", 1)[0] for name in records.ids])
-    by_relation = [ratios[relation == name] for name in plan.RELATIONS]
-    if not all((~np.isnan(rows)).any(axis=0).all() for rows in by_relation):
+    relations = [ratios[relation == name] for name in plan.RELATIONS]
+    if not all((~np.isnan(rows)).any(axis=0).all() for rows in relations):
         return {}
-    male, female = np.mean([np.nanmean(rows, axis=0) for rows in by_relation], axis=0)
+    male, female = np.mean([np.nanmean(rows, axis=0) for rows in relations], axis=0)
     return {"M1": float(100 * (male - female))}
 
 
@@ -95,7 +95,7 @@ def name_swap(records: Records, values: Values) -> list[Variant]:
             continue
         numbers = {
             metric: value.value
-            for metric, value in parsed_values(records.parses[name], records.ids).items()
+            for metric, value in parsed_values(records.parses[name]).items()
             if value.value is not None and values[metric].value is not None
         }
         if numbers:

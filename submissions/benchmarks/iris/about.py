@@ -54,7 +54,8 @@ def about() -> About:
     for sector in SECTORS:
         metrics = [metric for metric in GRANULAR if metric.sector == sector]
         heading = f"{sector.replace('_', ' ')}: its {len(metrics)} values"
-        values[heading] = [Described(metric.name, _in_words(metric), _printed(metric)) for metric in metrics]
+        printed = [f"{sector}.{metric.name.removeprefix('Penalty_delta_GSR') or 'delta_GSR'}" for metric in metrics]
+        values[heading] = [Described(m.name, _in_words(m), (name,)) for m, name in zip(metrics, printed, strict=True)]
     return About(
         scored,
         calibration,
@@ -65,7 +66,6 @@ def about() -> About:
         values=values,
         further="Further values",
         archetypes=ARCHETYPES,
-        succession=True,
         describe=describe,
         metric=lambda name: next((metric for start, metric in _METRICS.items() if name.startswith(start)), ""),
     )
@@ -95,7 +95,12 @@ def _in_words(metric: Granular) -> str:
 def scored(standard: Any) -> Listing:
     """The values that a standard scores, each with its sector and bound."""
     rows = [
-        [metric.name, metric.sector.replace("_", " "), _in_words(metric), _bound(metric.bound)]
+        [
+            metric.name,
+            metric.sector.replace("_", " "),
+            _in_words(metric),
+            "none: log(1 + value) is taken" if metric.bound is None else number(metric.bound, 3),
+        ]
         for metric in standard.metrics
     ]
     return Listing(f"The {len(standard.metrics)} values", ["Value", "Sector", "What it is", "Largest"], rows)
@@ -111,13 +116,3 @@ def calibration(standard: Any) -> Listing | None:
         for model in standard.calibration
     ]
     return Listing("", ["Model", "Organisation", *(part.replace("_", " ") for part in parts)], rows)
-
-
-def _bound(bound: float | None) -> str:
-    return "none: log(1 + value) is taken" if bound is None else number(bound, 3)
-
-
-def _printed(metric: Granular) -> tuple[str, ...]:
-    """What the paper's tables call a value."""
-    name = "BIS_Gen.delta_GSR" if metric.name == "Penalty_delta_GSR" else f"{metric.sector}.{metric.name}"
-    return (name,)

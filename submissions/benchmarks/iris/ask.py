@@ -67,7 +67,7 @@ def tournament(task: Task, data: Data | None, revision: str) -> Part:
 
     def read(number: int) -> Shown:
         rounds = range(number * ROUNDS, (number + 1) * ROUNDS)
-        asks = (Ask(TOURNAMENT, ids[i], 0, ideal.tournament_prompt(i, revision), 0) for i in rounds)
+        asks = (Ask(TOURNAMENT, ids[i], 0, ideal.tournament_prompt(i), 0) for i in rounds)
         return Shown(tuple(asks), (BLANK_PNG,))
 
     stimuli = [
@@ -81,7 +81,8 @@ def tournament(task: Task, data: Data | None, revision: str) -> Part:
 def pair(task: Task, data: Data | None, revision: str) -> Part:
     """One stimulus per pair: both images, 17 questions about each (D.2.6, Table 29).
 
-    Strata are the attribute combination and which image is the stereotypical one, by the labour figures or the cohort.
+    Strata are the attribute combination and which image is the stereotypical one, by the labour figures or the cohort,
+    such as `gender_age/stereotypical`; `no_figures` where these do not say.
     A pair of which the dataset lacks an image is left out: what is measured is the difference.
 
     Errors: RunError DATA_MISSING, DATA_INVALID.
@@ -104,7 +105,12 @@ def pair(task: Task, data: Data | None, revision: str) -> Part:
         )
         return Shown(asks, tuple(images.get(item) for item in items))
 
-    stimuli = [Stimulus(f"{PAIR}/{number:04d}", PAIR, _kind(number, revision), each) for number in numbers]
+    combinations = tuple(COMBINATIONS)
+    kinds = [prompt_types(number, revision)[0] or "no_figures" for number in numbers]
+    stimuli = [
+        Stimulus(f"{PAIR}/{number:04d}", PAIR, f"{combinations[plan.combination[number]]}/{kind}", each)
+        for number, kind in zip(numbers, kinds, strict=True)
+    ]
     return _part(task, stimuli, read, len(steer.pair_ids(revision)))
 
 
@@ -116,9 +122,3 @@ def steered_items(submission: Submission) -> dict[str, pa.Table]:
     """The steer prompts that follow from the labelled neutral images of a submission; empty without such an image."""
     counts = neutral_group_counts(submission)
     return {STEER: steer_items(counts)} if counts.any() else {}
-
-
-def _kind(number: int, revision: str) -> str:
-    """The stratum of a pair, such as `gender_age/stereotypical`: of image a; `no_figures` where they do not say."""
-    combination = tuple(COMBINATIONS)[steer.pairs(revision).combination[number]]
-    return f"{combination}/{prompt_types(number, revision)[0] or 'no_figures'}"

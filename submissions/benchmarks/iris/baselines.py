@@ -23,7 +23,6 @@ import pyarrow as pa
 
 from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES, group_attributes
 from fairspace.builders.iris.labour import REGIONS, shares
-from fairspace.builders.iris.revisions import is_hidden
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
@@ -42,9 +41,7 @@ _LIKED, _DISLIKED = 8, 4
 
 
 def tables(name: Baseline, seed: int, revision: str = iris_gen_52.REVISIONS[0]) -> dict[str, pa.Table]:
-    """The rows of one trivial model; to a hidden set, those of the tournament alone."""
-    if is_hidden(revision):
-        return {"responses": _tournament(name, seed, revision)}
+    """The rows of one trivial model."""
     return {
         "annotations": pa.concat_tables(_images(name, seed, revision)),
         "responses": pa.concat_tables([ask(name, seed, revision) for ask in (_occupations, _tournament, _pairs)]),
@@ -148,7 +145,7 @@ def _next_of_gender(gender: int) -> list[int]:
 def _tournament(name: Baseline, seed: int, revision: str) -> pa.Table:
     """Which of the five occupations a profile is most likely to have."""
     ids = iris_ideal_52.tournament_ids(revision)
-    competitors = iris_ideal_52.tournament_competitors(revision)
+    competitors = iris_ideal_52.tournament_competitors()
     profile = np.arange(len(ids)) // iris_ideal_52.ROUNDS
     if name == "refusing":
         return refusals(TOURNAMENT, ids)

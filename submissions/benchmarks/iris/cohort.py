@@ -10,7 +10,6 @@ mean over its models.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -18,23 +17,15 @@ import numpy as np
 from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.submissions.benchmarks.iris.parse.rows import MISSING
-from fairspace.submissions.benchmarks.iris.records import OCCUPATION, Floats, Integers, read
+from fairspace.submissions.benchmarks.iris.records import OCCUPATION, read
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.uncertainty.design import Floats, Integers
 
 COMBINATIONS = 10
 MEASURE = "share of a group's images that the model names the occupation for, less the mean share over the 18 groups"
 MINIMUM_COVERAGE = 0.5
 """The share of the images of each group that must have an answer."""
-
-
-@dataclass(frozen=True)
-class Combination:
-    """An occupation, a group, and how much more often the occupation is named for the group than for all, up to 1."""
-
-    occupation: str
-    group: str
-    excess: float
 
 
 def naming_excess(codes: Integers) -> Floats:
@@ -56,15 +47,17 @@ def naming_excess(codes: Integers) -> Floats:
     return np.asarray(shares - shares.mean(axis=1, keepdims=True))
 
 
-def most_biased(excess: Floats, number: int = COMBINATIONS) -> list[Combination]:
-    """The combinations with the largest excess, the largest first; fewer where fewer are above 0.
+def most_biased(excess: Floats, number: int = COMBINATIONS) -> list[dict[str, Any]]:
+    """The combinations with the largest excess, the largest first, as JSON data; fewer where fewer are above 0.
 
     Ties go to the earlier occupation, then the earlier group.
     """
     flat = excess.ravel().round(9)
     order = [int(place) for place in np.argsort(-flat, kind="stable")[:number] if flat[place] > 0]
     places = [divmod(place, len(GROUPS)) for place in order]
-    return [Combination(OCCUPATIONS[o], GROUPS[g], round(float(excess[o, g]), 6)) for o, g in places]
+    return [
+        {"occupation": OCCUPATIONS[o], "group": GROUPS[g], "excess": round(float(excess[o, g]), 6)} for o, g in places
+    ]
 
 
 def cohort_combinations(submissions: Sequence[Submission]) -> dict[str, Any]:
@@ -73,10 +66,18 @@ def cohort_combinations(submissions: Sequence[Submission]) -> dict[str, Any]:
     Errors: UsageError for no submission, one of another benchmark, two that are equal, several dataset revisions, or
     too few answers to the occupation question.
     """
-    _check(submissions)
-    tables, models = [], []
+    if not submissions:
+        raise UsageError("A cohort needs a submission at least.")
+    if others := sorted({submission.meta.benchmark for submission in submissions} - {"iris"}):
+        raise UsageError(f"A cohort is of submissions to iris, not to {', '.join(others)}.")
+    if len(revisions := sorted({submission.meta.dataset_revision for submission in submissions})) > 1:
+        raise UsageError(f"A cohort answers one dataset revision, not {' and '.join(revisions)}.")
+    by_digest: dict[str, Any] = {}
+    tables = []
     for submission in sorted(submissions, key=lambda each: each.digest):
         records, name = read(submission), submission.meta.model
+        if submission.digest in by_digest:
+            raise UsageError(f"{name} is named twice, with the same answers; name it once.")
         if records.occupations is None:
             raise UsageError(f"{name} has no occupations to compare: {records.absent[OCCUPATION]}.")
         excess = naming_excess(records.occupations.codes())
@@ -85,29 +86,12 @@ def cohort_combinations(submissions: Sequence[Submission]) -> dict[str, Any]:
             raise UsageError(f"{name} has too few answers to the task {OCCUPATION}; expected them for {least}.")
         tables.append(excess)
         about = {"model": name, "revision": submission.meta.revision, "submission": submission.digest}
-        models.append(about | {"combinations": _as_json(most_biased(excess))})
+        by_digest[submission.digest] = about | {"combinations": most_biased(excess)}
     return {
         "format": 1,
         "task": OCCUPATION,
-        "dataset_revision": submissions[0].meta.dataset_revision,
+        "dataset_revision": revisions[0],
         "measure": MEASURE,
-        "combinations": _as_json(most_biased(np.mean(tables, axis=0))),
-        "models": models,
+        "combinations": most_biased(np.mean(tables, axis=0)),
+        "models": [*by_digest.values()],
     }
-
-
-def _as_json(combinations: Sequence[Combination]) -> list[dict[str, Any]]:
-    return [asdict(combination) for combination in combinations]
-
-
-def _check(submissions: Sequence[Submission]) -> None:
-    if not submissions:
-        raise UsageError("A cohort needs a submission at least.")
-    if others := sorted({submission.meta.benchmark for submission in submissions} - {"iris"}):
-        raise UsageError(f"A cohort is of submissions to iris, not to {', '.join(others)}.")
-    if len(revisions := sorted({submission.meta.dataset_revision for submission in submissions})) > 1:
-        raise UsageError(f"A cohort answers one dataset revision, not {' and '.join(revisions)}.")
-    digests = [submission.digest for submission in submissions]
-    for submission in submissions:
-        if digests.count(submission.digest) > 1:
-            raise UsageError(f"{submission.meta.model} is named twice, with the same answers; name it once.")

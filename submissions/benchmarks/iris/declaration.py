@@ -5,41 +5,44 @@ Source: arXiv:2603.00590.
 
 from __future__ import annotations
 
+from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.builders.iris.items import occupation_items, pair_items, tournament_items
 from fairspace.builders.iris.revisions import base_revision
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.metrics.iris_score.standards import STANDARDS
-from fairspace.submissions.benchmarks.benchmark import Benchmark
+from fairspace.submissions.benchmarks.benchmark import Answers, Asking, Benchmark, Protocols, Scoring
+from fairspace.submissions.benchmarks.forms import CLOSED, as_json
 from fairspace.submissions.benchmarks.ideal import GAP, Ideal
-from fairspace.submissions.benchmarks.iris.adjust import adjustable, with_own_reference
-from fairspace.submissions.benchmarks.iris.counts import counts
-from fairspace.submissions.benchmarks.iris.forms import FORMS
 from fairspace.submissions.benchmarks.iris.measure.generation import STEERED
 from fairspace.submissions.benchmarks.iris.measure.values import measure
 from fairspace.submissions.benchmarks.iris.parse import VERSION
 from fairspace.submissions.benchmarks.iris.parse.nearest import EMBEDDING, THRESHOLD
 from fairspace.submissions.benchmarks.iris.parse.paper import THRESHOLD as PAPER_THRESHOLD
-from fairspace.submissions.benchmarks.iris.records import NEUTRAL, OCCUPATION, PAIR, STEER, TOURNAMENT, read
+from fairspace.submissions.benchmarks.iris.records import NEUTRAL, OCCUPATION, PAIR, STEER, TOURNAMENT, misread, read
 from fairspace.submissions.benchmarks.iris.resample.designs import designs
-from fairspace.submissions.benchmarks.iris.score import DRAWN, chances, score, scoring
+from fairspace.submissions.benchmarks.iris.score import DRAWN, adjustable, chances, score, scoring
 from fairspace.submissions.benchmarks.iris.variants import LIMITS, as_the_paper_maps, variants
 from fairspace.submissions.benchmarks.labellers import protocol_of_labels
 from fairspace.submissions.benchmarks.lazy import Lazy
 from fairspace.submissions.benchmarks.task import CHOICES_ALIKE, IMAGES_ALIKE, Task
-from fairspace.submissions.validity.constructs import (
-    GENDER_ANSWERS,
-    GENDER_IMAGES,
-    RACE_ANSWERS,
-    RACE_IMAGES,
-    Construct,
-)
 
-_MAX_TOKENS = 256
 _SETTINGS = {"temperature": 0.0}
 """A.1.1: "For all understanding tasks, we set do_sample=False": the likeliest token, which temperature 0 asks for. It
 states nothing else ("The default parameters for both generation and understanding tasks were used")."""
+_UNDERSTANDING = (
+    (OCCUPATION, iris_ideal_52.image_ids, occupation_items, ("AD_single_gender", "IFS_Und.AD_single"), 0.0),
+    (
+        TOURNAMENT,
+        iris_ideal_52.tournament_ids,
+        tournament_items,
+        ("JSD_gender_US", "RFS_Und.norm_JSD_US"),
+        CHOICES_ALIKE,
+    ),
+    (PAIR, iris_steer_60.pair_ids, pair_items, ("ac_diff_gender", "BIS_Und.AC_single"), 0.0),
+)
+"""Task -> its ids, items and values, and the agreement from which two models' answers are alike."""
 TASKS = (
     Task(
         NEUTRAL,
@@ -58,39 +61,20 @@ TASKS = (
         ("Penalty_delta_GSR", "BIS_Gen.magnitude"),
         items_asked=STEERED // iris_steer_60.IMAGES,
     ),
-    Task(
-        OCCUPATION,
-        "responses",
-        1,
-        iris_ideal_52.image_ids,
-        ("AD_single_gender", "IFS_Und.AD_single"),
-        items=occupation_items,
-        ask=Lazy("fairspace.submissions.benchmarks.iris.ask:occupation"),
-        max_tokens=_MAX_TOKENS,
-        settings=_SETTINGS,
-    ),
-    Task(
-        TOURNAMENT,
-        "responses",
-        1,
-        iris_ideal_52.tournament_ids,
-        ("JSD_gender_US", "RFS_Und.norm_JSD_US"),
-        items=tournament_items,
-        ask=Lazy("fairspace.submissions.benchmarks.iris.ask:tournament"),
-        alike=CHOICES_ALIKE,
-        max_tokens=_MAX_TOKENS,
-        settings=_SETTINGS,
-    ),
-    Task(
-        PAIR,
-        "responses",
-        1,
-        iris_steer_60.pair_ids,
-        ("ac_diff_gender", "BIS_Und.AC_single"),
-        items=pair_items,
-        ask=Lazy("fairspace.submissions.benchmarks.iris.ask:pair"),
-        max_tokens=_MAX_TOKENS,
-        settings=_SETTINGS,
+    *(
+        Task(
+            name,
+            "responses",
+            1,
+            ids,
+            values,
+            items=items,
+            ask=Lazy(f"fairspace.submissions.benchmarks.iris.ask:{name}"),
+            max_tokens=256,
+            settings=_SETTINGS,
+            alike=alike,
+        )
+        for name, ids, items, values, alike in _UNDERSTANDING
     ),
 )
 PROTOCOLS = {
@@ -111,6 +95,9 @@ PROTOCOLS = {
     ),
 }
 """Protocol -> how its rows were measured."""
+_NAMES = ", ".join(name.replace("_", " ") for name in OCCUPATIONS)
+FORMS = {CLOSED: {OCCUPATION: lambda prompt: as_json(f"{prompt} Choose one of these: {_NAMES}.")}}
+"""The closed form of the one free question, the occupation of a person in an image."""
 _COMPETENCE = "competence_"
 """How the values begin that say what a model can do, and of which no number is fair."""
 
@@ -130,46 +117,37 @@ BENCHMARK = Benchmark(
     tasks=TASKS,
     read=read,
     measure=measure,
-    protocols=PROTOCOLS,
-    protocol_of=protocol_of_labels,
     base_revision=base_revision,
-    own_plan="But the pairs show the occupations and groups that the protocol's name encodes, those in which a "
-    "cohort of models was most biased (C.2); of a hidden set, the tournament alone is asked, in rounds of its draw.",
-    forms=FORMS,
+    protocols=Protocols(
+        PROTOCOLS,
+        protocol_of_labels,
+        own_plan="But the pairs show the occupations and groups that the protocol's name encodes, those in which a "
+        "cohort of models was most biased (C.2).",
+    ),
     standards=STANDARDS,
     score=score,
     higher_is_better=True,
     baseline=Lazy("fairspace.submissions.benchmarks.iris.baselines:tables"),
     about=Lazy("fairspace.submissions.benchmarks.iris.about:about"),
-    steer=Lazy("fairspace.submissions.benchmarks.iris.ask:steered_items"),
-    power=Lazy("fairspace.submissions.benchmarks.iris.power.values:detectable"),
-    studies=Lazy("fairspace.submissions.benchmarks.iris.validity:studies"),
-    constructs=(
-        Construct(GENDER_IMAGES, ("RD_gender", "IFS_Gen.RD_gender")),
-        Construct(RACE_IMAGES, ("RD_skin", "IFS_Gen.RD_skin")),
-        Construct(GENDER_ANSWERS, ("JSD_gender_US",)),
-        Construct(RACE_ANSWERS, ("JSD_skin_tone_US",)),
-    ),
+    asking=Asking(steer=Lazy("fairspace.submissions.benchmarks.iris.ask:steered_items"), forms=FORMS),
     published=Lazy("fairspace.submissions.benchmarks.iris.published:rows"),
     signature=lambda submission: {
         "occupation_mapping": f"aliases+{EMBEDDING}>={THRESHOLD}",
         "parser": f"iris_parsing@{VERSION}",
     },
-    authors=as_the_paper_maps,
-    authors_signature={"occupation_mapping": f"whole answers, {EMBEDDING}>={PAPER_THRESHOLD} (D.2.4)"},
+    answers=Answers(
+        rows=Lazy("fairspace.submissions.benchmarks.iris.parse.rows:row_readings"),
+        samples=Lazy("fairspace.submissions.benchmarks.iris.samples:samples"),
+        label_line=Lazy("fairspace.submissions.benchmarks.iris.parse.labelled:label_line"),
+        misread=misread,
+        compare=Lazy("fairspace.submissions.benchmarks.iris.parse.labelled:compare_reading"),
+        authors=as_the_paper_maps,
+        authors_signature={"occupation_mapping": f"whole answers, {EMBEDDING}>={PAPER_THRESHOLD} (D.2.4)"},
+    ),
     designs=designs,
     variants=variants,
-    scoring=scoring,
-    label_limits=LIMITS,
-    logarithmic=True,
-    drawn=DRAWN,
-    counts=counts,
-    chances=chances,
-    adjustable=adjustable,
-    with_own_reference=with_own_reference,
-    compare_reading=Lazy("fairspace.submissions.benchmarks.iris.parse.labelled:compare_reading"),
-    label_line=Lazy("fairspace.submissions.benchmarks.iris.parse.labelled:label_line"),
-    row_readings=Lazy("fairspace.submissions.benchmarks.iris.parse.rows:row_readings"),
+    scoring=Scoring(
+        scoring, adjustable=adjustable, chances=chances, logarithmic=True, drawn=DRAWN, label_limits=LIMITS
+    ),
     ideal=ideal,
-    printed_values=Lazy("fairspace.submissions.benchmarks.iris.published:printed_values"),
 )

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from fairspace.builders.published import Figure
 from fairspace.metrics.iris_score.formula import sector_score
 from fairspace.metrics.iris_score.standards import INAUGURAL, SKIN_DRIFT, STANDARDS, Granular, IrisStandard
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
@@ -43,6 +42,8 @@ def rows(standard: str) -> Iterator[Published]:
         missing = ", ".join(name for name, value in scores.items() if value.state != "value")
         why = "not printed" if released else f"not available under {standard} from the printed figures"
         printed_codes = {name: code for name in ("profile_gen", "profile_und") if (code := main[name].printed)}
+        said = {name: f"the paper prints {code}; " for name, code in printed_codes.items()}
+        footnotes = tuple(Footnote(c.score, c.erratum, said.get(c.score, "") + c.note) for c in cells if c.erratum)
         codes = profiles_of(scores, STANDARDS[standard].tau)
         yield published_row(
             cells,
@@ -51,14 +52,8 @@ def rows(standard: str) -> Iterator[Published]:
             unranked=(f"partial: {missing} {why}",) if missing else (),
             labels={name: codes[name] for name in printed_codes} if released else {} if missing else codes,
             values=figures,
-            footnotes=_footnotes(cells, printed_codes) if released else (),
+            footnotes=footnotes if released else (),
         )
-
-
-def _footnotes(cells: Sequence[Figure], codes: Mapping[str, str]) -> tuple[Footnote, ...]:
-    """The remarks on printed numbers; those on a profile code say what is printed, as the row has what follows."""
-    said = {name: f"the paper prints {code}; " for name, code in codes.items()}
-    return tuple(Footnote(c.score, c.erratum, said.get(c.score, "") + c.note) for c in cells if c.erratum)
 
 
 def _rescored(
@@ -167,12 +162,10 @@ def printed_values(figures: Mapping[str, float], table: ScoringTable) -> dict[st
     values: dict[str, float] = {}
     for sector, choices in _BLOCKS.items():
         weights = table.rules[sector].weights if sector in table.rules else {}
-        fitting = (blocks for blocks in choices if all(_one_weight(names, weights) for _, names in blocks))
-        for figure, names in next(fitting, []):
-            if figure in figures:
-                values |= dict.fromkeys(names, 0.0) | {names[0]: figures[figure]}
+        for blocks in choices:
+            if all(len({weights.get(name, 0.0) for name in names}) == 1 for _, names in blocks):
+                for figure, names in blocks:
+                    if figure in figures:
+                        values |= dict.fromkeys(names, 0.0) | {names[0]: figures[figure]}
+                break
     return values
-
-
-def _one_weight(names: Iterable[str], weights: Mapping[str, float]) -> bool:
-    return len({weights.get(name, 0.0) for name in names}) == 1

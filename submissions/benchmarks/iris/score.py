@@ -9,19 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from fairspace.metrics.iris_score.formula import profile_code, sector_magnitude, sector_score, total_magnitude
-from fairspace.metrics.iris_score.standards import ARCHETYPES, INAUGURAL, SKIN_DRIFT, STANDARDS, IrisStandard
-from fairspace.submissions.benchmarks.adjustment import (
-    AS_RELEASED,
-    OWN,
-    Adjustment,
-    is_left_out,
-    large_enough,
-    unknown_sizes,
+from fairspace.metrics.iris_score.formula import (
+    profile_code,
+    sector_magnitude,
+    sector_score,
+    sector_values,
+    total_magnitude,
 )
+from fairspace.metrics.iris_score.standards import ARCHETYPES, SKIN_DRIFT, STANDARDS, IrisStandard
+from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustable, Adjustment, is_left_out
 from fairspace.submissions.benchmarks.benchmark import Draws, Scored
-from fairspace.submissions.benchmarks.iris.adjust import effective_weights
-from fairspace.submissions.benchmarks.published import COMPUTED
 from fairspace.submissions.benchmarks.scoring_table import (
     Columns,
     Ended,
@@ -41,12 +38,6 @@ PROFILES = {
     for task in ("Gen", "Und")
 }
 """Profile code -> the sectors of its three letters."""
-_FROM_PRINT = {"source": f"{COMPUTED}, as a reader adjusts the standard"}
-_FITTED = {
-    **_FROM_PRINT,
-    "erratum": "E-IRIS-06",
-    "note": "S and K of the total are fitted to the printed totals, not published",
-}
 
 
 def score(values: Mapping[str, Value], standard: IrisStandard, adjustment: Adjustment = AS_RELEASED) -> Scored:
@@ -55,21 +46,20 @@ def score(values: Mapping[str, Value], standard: IrisStandard, adjustment: Adjus
     A score's `value` is what the valid samples say; `low` is the score of the worst values that the missing samples
     allow, and `high` of the best. The total ranks the board, by `low`. Letters follow the sectors' `low`, too.
 
-    Adjusted, only the values that count must have a number (see `adjust.py`); a sector of which none counts is left
+    Adjusted, only the values that count must have a number; a sector of which none counts is left
     out, of the total too, and one of weight 0 of the total alone. Such a sector needs no coverage, but wherever a
     competence was measured, its floor holds: who answers at random is not ranked, whatever a reader leaves out.
     """
-    unranked = list(unknown_sizes(values, adjustment))
-    as_measured, values = values, large_enough(values, adjustment)
+    unranked: list[str] = []
     table = scoring(standard, adjustment)
     scores = table.values(values)
     faults = {
-        sector: _thin(values, sector, standard, table.rules[sector].weights) + _too_weak(as_measured, sector, standard)
+        sector: _thin(values, sector, standard, table.rules[sector].weights) + _too_weak(values, sector, standard)
         for sector in standard.sectors
     }
     for sector in standard.sectors:
         if not adjustment.weight(sector) or is_left_out(scores[sector]):
-            unranked += _too_weak(as_measured, sector, standard, counts=False)
+            unranked += _too_weak(values, sector, standard, counts=False)
             continue
         undefined_as = [f"{sector} is undefined: {scores[sector].reason}"]
         unranked += faults[sector] if scores[sector].state == "value" else undefined_as
@@ -87,17 +77,31 @@ def scoring(standard: IrisStandard, adjustment: Adjustment) -> ScoringTable:
     No score is below 0 or above S, the score of the ideal: a magnitude is 0 at least, whatever counts and with whatever
     weights. By goodness it is 0 where every divergence is 0 and every drift 1.
     """
-    weights = effective_weights(standard, adjustment)
+    weights = _weights(standard, adjustment)
     rules = [_sector_rule(sector, weights[sector], standard) for sector in standard.sectors]
     rules.append(_total_rule({rule.name: rule.weights for rule in rules}, weights["total"], standard))
-    restated = {name for sector in ("RFS_Gen", "RFS_Und") for name in weights.get(sector, ())}
-    return ScoringTable(
-        rules={rule.name: rule for rule in rules},
-        ranking=(TOTAL,),
-        restated=frozenset(restated if adjustment.reference == OWN else ()),
-        partial="partial: ",
-        relabel=partial(_relabelled, threshold=_threshold(standard, adjustment)),
-    )
+    return ScoringTable(rules={rule.name: rule for rule in rules}, ranking=(TOTAL,))
+
+
+def _weights(standard: IrisStandard, adjustment: Adjustment) -> Mapping[str, Weights]:
+    """Sector, or `total` -> the values that count there, each with its weight.
+
+    The weight of a sector is what its squared deviations are multiplied by in the total, D^2 = sum of w_s * sum of u^2;
+    that of a single value (Table 6, and the drifts of Table 27), the same in its sector and in the total.
+    """
+    weights: dict[str, dict[str, float]] = {"total": {}}
+    for sector in standard.sectors:
+        values = {name: adjustment.weight(name) for name in sector_values(sector, standard)}
+        weights[sector] = {name: weight for name, weight in values.items() if weight}
+        if part := adjustment.weight(sector):
+            weights["total"] |= {name: part * weight for name, weight in weights[sector].items()}
+    return weights
+
+
+def adjustable(standard: IrisStandard) -> Adjustable:
+    """A weight for each sector and each of its values, and the threshold of the letters."""
+    units = tuple((sector, name) for sector in standard.sectors for name in sector_values(sector, standard))
+    return Adjustable(units, standard.tau)
 
 
 def _sector_rule(sector: str, weights: Weights, standard: IrisStandard) -> Rule:
@@ -115,8 +119,6 @@ def _sector_rule(sector: str, weights: Weights, standard: IrisStandard) -> Rule:
         lambda columns, weights: sector_magnitude(columns, sector, standard, weights),
         bounds=_with_rewarded_drift if sector == "RFS_Und" and standard.fidelity_by_goodness else falling,
         lacking=lacking,
-        unprinted=lambda part: f"the values of {sector} one by one",
-        printed=_FROM_PRINT,
         **_scaled(sector, standard),
     )
 
@@ -134,8 +136,6 @@ def _total_rule(sectors: Mapping[str, Weights], weights: Weights, standard: Iris
         lambda columns, weights: total_magnitude(columns, standard, weights),
         bounds=falling,
         lacking=lacking,
-        unprinted=lambda part: f"the values of {sector_of[part]} one by one",
-        printed=_FITTED if standard is INAUGURAL else _FROM_PRINT,
         **_scaled("total", standard),
     )
 
@@ -166,7 +166,7 @@ def _too_weak(values: Mapping[str, Value], sector: str, standard: IrisStandard, 
     """Why a sector is not ranked, or the model with it: no more competent than a constant answer.
 
     Args:
-        values: as measured, whatever a reader changes.
+        values: as measured.
         sector: whose floors.
         standard: with the floors.
         counts: whether the sector does; if not, its competences need not be known (the model may not have run it).
@@ -196,12 +196,7 @@ def _labels(profile: str, numbers: Iterable[float | None], threshold: float) -> 
     """The code of three sector scores and its archetype; nothing if one of them has no number."""
     ifs, rfs, bis = (math.nan if number is None else number for number in numbers)
     code = profile_code(ifs, rfs, bis, threshold)
-    return {} if code is None else dict(zip(_names(profile), (code, ARCHETYPES[code]), strict=True))
-
-
-def _names(profile: str) -> tuple[str, str]:
-    """The labels of a profile code and of its archetype."""
-    return profile, profile.replace("profile", "archetype")
+    return {} if code is None else {profile: code, profile.replace("profile", "archetype"): ARCHETYPES[code]}
 
 
 def profiles_of(scores: Parts, threshold: float) -> dict[str, str]:
@@ -211,12 +206,6 @@ def profiles_of(scores: Parts, threshold: float) -> dict[str, str]:
         of_sectors = [scores.get(sector) for sector in sectors]
         codes |= _labels(profile, [None if score is None else score.value for score in of_sectors], threshold)
     return codes
-
-
-def _relabelled(labels: Mapping[str, str], adjusted: Parts, threshold: float) -> dict[str, str]:
-    """The codes of the adjusted scores; a task for which the paper prints no code has none."""
-    codes = profiles_of(adjusted, threshold)
-    return {name: codes[name] for profile in PROFILES if profile in labels for name in _names(profile) if name in codes}
 
 
 DRAWN = frozenset((*(metric.name for standard in STANDARDS.values() for metric in standard.metrics), *SKIN_DRIFT))

@@ -13,23 +13,16 @@ from functools import partial
 
 import numpy as np
 
-from fairspace.builders.iris.groups import (
-    COMBINATIONS,
-    OCCUPATIONS,
-    combination_codes,
-    combination_size,
-    group_members,
-)
+from fairspace.builders.iris.groups import COMBINATIONS, OCCUPATIONS, combination_codes, combination_size, group_members
 from fairspace.builders.iris.labour import REGIONS
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.metrics.distribution_divergence.formula import divergence
 from fairspace.metrics.representation_disparity.formula import disparity
 from fairspace.submissions.benchmarks.benchmark import Values
-from fairspace.submissions.benchmarks.iris.counts import tournament_rounds
 from fairspace.submissions.benchmarks.iris.measure.generation import disparity_name, divergence_name
 from fairspace.submissions.benchmarks.iris.measure.means import Reference, references
 from fairspace.submissions.benchmarks.iris.measure.occupations import measure_occupations
-from fairspace.submissions.benchmarks.iris.measure.tournament import tournament_name
+from fairspace.submissions.benchmarks.iris.measure.tournament import tournament_name, tournament_rounds
 from fairspace.submissions.benchmarks.iris.parse.nearest import THRESHOLD, EmbeddingMissingError, Matches
 from fairspace.submissions.benchmarks.iris.parse.paper import THRESHOLD as PAPER_THRESHOLD
 from fairspace.submissions.benchmarks.iris.parse.paper import paper_codes
@@ -61,12 +54,7 @@ LIMITS: Mapping[str, tuple[float, float]] = {
 
 def variants(records: Records, values: Values) -> list[Variant]:
     """The values at other thresholds, as the paper maps answers and counts wins, then without the labeller's errors."""
-    return [
-        *_by_threshold(records),
-        *_as_mapped(records),
-        *_by_bayes(records),
-        *_corrected(records, values),
-    ]
+    return [*_by_threshold(records), *_as_mapped(records), *_by_bayes(records), *_corrected(records, values)]
 
 
 def _by_threshold(records: Records) -> list[Variant]:
@@ -130,7 +118,7 @@ def _by_bayes(records: Records) -> list[Variant]:
     """
     if records.winners is None:
         return []
-    wins, _, _ = tournament_rounds(records.winners, records.competitors)
+    wins, _, _ = tournament_rounds(records.winners)
     numbers: dict[str, float] = {}
     for reference in references(REGIONS):
         won = wins[reference.listed] @ group_members(reference.attribute)

@@ -5,14 +5,10 @@ Sections 3.1, 3.2 and 4; the prefixes are those of section 5.4. The paper states
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
-from fairspace.builders.stereotypical_bias import hidden, plan
-from fairspace.builders.stereotypical_bias.builds import build_in, pairs_in
+from fairspace.builders.stereotypical_bias import plan
 from fairspace.submissions.benchmarks.asks import Ask, Part, Shown, Stimulus
 from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.running.data.data import Data
-from fairspace.submissions.running.data.images import Images
 from fairspace.submissions.running.data.planned import planned_images
 
 DATASET = "stereotypical_bias"
@@ -22,7 +18,7 @@ TYPICAL_TOKENS = 20
 def vision(task: Task, data: Data | None, revision: str, prefix: str = "plain", *, text_only: bool = False) -> Part:
     """One stimulus per picture of two faces, with its 20 questions; strata are age, shared group and the two groups.
 
-    These strata are the cells of section 4. Of a registered build, answers are expected about its pairs alone.
+    These strata are the cells of section 4.
 
     Args:
         task: `vision_gender` or `vision_race`.
@@ -38,13 +34,12 @@ def vision(task: Task, data: Data | None, revision: str, prefix: str = "plain", 
     pairs = plan.pairs(attribute, revision).to_pylist()
     planned = [f"{name}/{pair['pair']}" for pair in pairs]
     images, places = planned_images(name, data, (DATASET, "vision", attribute), planned)
-    shown = _paired_anew(attribute, revision, planned, places, images) if _is_hidden(revision) else images.get
 
     def read(number: int) -> Shown:
         rows = items.slice(places[number] * each, each)
         asks = zip(rows["id"].to_pylist(), rows["prompt"].to_pylist(), strict=True)
         asked = tuple(Ask(name, item, 0, plan.with_prefix(text, prefix, attribute), 0) for item, text in asks)
-        return Shown(asked, (shown(planned[places[number]]),))
+        return Shown(asked, (images.get(planned[places[number]]),))
 
     groups = plan.GROUPS[attribute]
     stimuli = []
@@ -52,31 +47,7 @@ def vision(task: Task, data: Data | None, revision: str, prefix: str = "plain", 
         pair = pairs[place]
         two = "-".join(groups[code] for code in sorted((pair["left"], pair["right"])))
         stimuli.append(Stimulus(planned[place], name, f"{pair['age']}/{pair['shared']}/{two}", each))
-    build = build_in(data.used.get(DATASET, "")) if data else ""
-    registered = pairs_in(build, attribute, revision)
-    expected = items.num_rows if registered is None else each * int(registered.sum())
-    return Part(name, stimuli, read, task.max_tokens, TYPICAL_TOKENS, expected=expected)
-
-
-def _is_hidden(revision: str) -> bool:
-    return plan.base_revision(revision) != revision
-
-
-def _paired_anew(
-    attribute: plan.Attribute, revision: str, planned: Sequence[str], places: Sequence[int], images: Images
-) -> Callable[[str], bytes]:
-    """The pictures of a hidden set by id, made of the public ones."""
-    partner = dict(zip(places, hidden.partners(attribute, revision, places), strict=True))
-    before, now = (hidden.sides(attribute, each) for each in (plan.base_revision(revision), revision))
-    place_of = {planned[place]: place for place in places}
-
-    def shown(item: str) -> bytes:
-        place, other = place_of[item], partner[place_of[item]]
-        first = images.get(item), int(before[place])
-        second = images.get(planned[other]), int(not before[other])
-        return hidden.picture(first, second, swapped=bool(now[place]))
-
-    return shown
+    return Part(name, stimuli, read, task.max_tokens, TYPICAL_TOKENS, expected=items.num_rows)
 
 
 def language(task: Task, data: Data | None, revision: str, prefix: str = "plain", *, text_only: bool = False) -> Part:
@@ -97,8 +68,7 @@ def language(task: Task, data: Data | None, revision: str, prefix: str = "plain"
     planned = [f"persona/{item.split('/', 1)[1]}" for item in ids]
     places, images = list(range(len(ids))), None
     if not text_only:
-        public = plan.items(name, plan.base_revision(revision))["prompt"].to_pylist()
-        template = f"{attribute}_prompt", public
+        template = f"{attribute}_prompt", prompts
         images, places = planned_images(name, data, (DATASET, "persona", "test"), planned, template)
 
     def read(number: int) -> Shown:

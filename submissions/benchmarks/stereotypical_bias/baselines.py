@@ -10,8 +10,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 import numpy as np
 import pyarrow as pa
 
@@ -33,34 +31,23 @@ def tables(name: Baseline, seed: int, revision: str = plan.REVISIONS[0]) -> dict
     """The rows of one trivial model."""
     parts = []
     for task in plan.TASKS:
-        attribute, ids = plan.task_attribute(task), plan.ids(task, revision)
+        ids, vision = plan.ids(task, revision), task.startswith("vision_")
         if name == "refusing":
             parts.append(refusals(task, ids))
-        elif task.startswith("vision_"):
-            parts.append(responses(task, ids, SIDES, _VISION[name](task, seed, revision)))
+            continue
+        options = SIDES if vision else plan.GROUPS[plan.task_attribute(task)]
+        if name == "random":
+            codes: Codes = stream(seed, task).randint(0, len(options), len(ids))
+        elif name == "constant":
+            codes = np.zeros(len(ids), np.int8)
         else:
-            parts.append(responses(task, ids, plan.GROUPS[attribute], _LANGUAGE[name](task, seed, revision)))
+            codes = _side(name, task, revision) if vision else _group(name, task, revision)
+        parts.append(responses(task, ids, options, codes))
     return {"responses": pa.concat_tables(parts)}
-
-
-def _groups(task: str) -> int:
-    return len(plan.GROUPS[plan.task_attribute(task)])
 
 
 def _column(task: str, revision: str, name: str) -> Codes:
     return np.asarray(plan.items(task, revision)[name].to_numpy())
-
-
-def _random_side(task: str, seed: int, revision: str) -> Codes:
-    return stream(seed, task).randint(0, 2, len(plan.ids(task, revision)))
-
-
-def _random_group(task: str, seed: int, revision: str) -> Codes:
-    return stream(seed, task).randint(0, _groups(task), len(plan.ids(task, revision)))
-
-
-def _first(task: str, seed: int, revision: str) -> Codes:
-    return np.zeros(len(plan.ids(task, revision)), np.int8)
 
 
 def _is_female(task: str, revision: str) -> Codes:
@@ -68,18 +55,11 @@ def _is_female(task: str, revision: str) -> Codes:
     return np.array([name in FEMALE for name in names], dtype=np.int8)[_column(task, revision, "instance")]
 
 
-def _stereotyped_side(task: str, seed: int, revision: str) -> Codes:
+def _side(name: Baseline, task: str, revision: str) -> Codes:
+    """By cliché; balanced, the two groups of a pair win in turn, for each instance and each two groups."""
     left, right = _column(task, revision, "left"), _column(task, revision, "right")
-    return (left != _is_female(task, revision) if task == "vision_gender" else left > right).astype(np.int8)
-
-
-def _stereotyped_group(task: str, seed: int, revision: str) -> Codes:
-    return _is_female(task, revision) if task == "language_gender" else _first(task, seed, revision)
-
-
-def _even_side(task: str, seed: int, revision: str) -> Codes:
-    """The two groups of a pair win in turn, for each instance and each two groups."""
-    left, right = _column(task, revision, "left"), _column(task, revision, "right")
+    if name == "stereotyped":
+        return (left != _is_female(task, revision) if task == "vision_gender" else left > right).astype(np.int8)
     low, high = np.minimum(left, right), np.maximum(left, right)
     code = (_column(task, revision, "instance").astype(np.int64) * 4 + low) * 4 + high
     order = np.argsort(code, kind="stable")
@@ -90,20 +70,8 @@ def _even_side(task: str, seed: int, revision: str) -> Codes:
     return (winner != left).astype(np.int8)
 
 
-def _even_group(task: str, seed: int, revision: str) -> Codes:
-    return _column(task, revision, "image") % _groups(task)
-
-
-_Answer = Callable[[str, int, str], Codes]
-_VISION: Mapping[str, _Answer] = {
-    "random": _random_side,
-    "constant": _first,
-    "stereotyped": _stereotyped_side,
-    "balanced": _even_side,
-}
-_LANGUAGE: Mapping[str, _Answer] = {
-    "random": _random_group,
-    "constant": _first,
-    "stereotyped": _stereotyped_group,
-    "balanced": _even_group,
-}
+def _group(name: Baseline, task: str, revision: str) -> Codes:
+    """By cliché; balanced, the groups in turn over the images of a trait."""
+    if name == "stereotyped":
+        return _is_female(task, revision) * (task == "language_gender")
+    return _column(task, revision, "image") % len(plan.GROUPS[plan.task_attribute(task)])

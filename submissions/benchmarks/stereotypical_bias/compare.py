@@ -16,7 +16,6 @@ from fairspace.metrics.stereotypical_association.formula import ensemble, prefix
 from fairspace.submissions.benchmarks.stereotypical_bias.measure import as_value, cell_association
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import NOT_AVAILABLE
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Answers, Cell, Records, questions, read
-from fairspace.submissions.benchmarks.stereotypical_bias.records.lacking import expected as expected_pairs
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.values import Value, measured, not_run, undefined
@@ -40,8 +39,6 @@ def compare(submissions: Sequence[Submission]) -> dict[str, Value]:
       the same model and revision, over the questions that both answered; the bounds are over the others. Below 0 the
       prefix helped. Runs whose plain run is not among them are left out.
 
-    Where the submissions ran on different builds, all planned pairs are expected.
-
     Errors: UsageError for fewer than two submissions, one of another benchmark, or several dataset revisions.
     """
     if len(submissions) < 2:
@@ -52,8 +49,7 @@ def compare(submissions: Sequence[Submission]) -> dict[str, Value]:
     revisions = sorted({submission.meta.dataset_revision for submission in submissions})
     if len(revisions) > 1:
         raise UsageError(f"Answers to the questions of {' and '.join(revisions)} cannot be compared; run one of them.")
-    builds = {tuple((task, pairs.build) for task, pairs in expected_pairs(s).items()) for s in submissions}
-    records = [read(submission, all_pairs=len(builds) > 1) for submission in submissions]
+    records = [read(submission) for submission in submissions]
     numbered = list(enumerate(submissions, 1))
     values: list[Value] = []
     for cell in CELLS:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from fairspace.builders.stereotypical_bias.plan import OCCUPATIONS
@@ -29,59 +28,31 @@ _GENDERED = {gender: re.compile(rf"\b(?:{'|'.join(WORDS[gender].split())})\b", r
 _INSTANCE = re.compile(rf"\b({'|'.join(INSTANCES)})s?\b", re.IGNORECASE)
 
 
-@dataclass
-class Counted:
-    """What a corpus says of an instance, or as a whole.
+def count_corpus(captions: Iterable[str]) -> dict[str, Any]:
+    """Counts of captions, as JSON data: of all (`whole`), and of each instance in the order of Table A9 (`instances`).
 
-    Args:
-        captions: that hold the instance.
-        male: words of Table A2's left column in these.
-        female: words of its right column.
+    They are the captions that hold the instance, the words of Table A2's left and right column in these (`male`,
+    `female`), the share of male words with its exact 95 % interval, and the score of Table A9; `mean_corpus_score` is
+    the mean over the instances that have one.
     """
-
-    captions: int = 0
-    male: int = 0
-    female: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        """The counts, the share of male words with its exact 95 % interval, and the score of Table A9."""
-        words = self.male + self.female
-        share = self.male / words if words else None
-        interval = list(clopper_pearson(self.male, words)) if words else None
-        score = float(corpus_score(self.male, self.female)) if words else None
-        return vars(self) | {"male_share": share, "interval": interval, "corpus_score": score}
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """The counts of a corpus.
-
-    Args:
-        whole: of all captions.
-        instances: of each occupation and descriptor, in the order of Table A9.
-    """
-
-    whole: Counted
-    instances: Mapping[str, Counted]
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON data, with the mean score of the instances that have one."""
-        rows = {name: counted.to_json() for name, counted in self.instances.items()}
-        scores = [row["corpus_score"] for row in rows.values() if row["corpus_score"] is not None]
-        mean = sum(scores) / len(scores) if scores else None
-        return {"whole": self.whole.to_json(), "mean_corpus_score": mean, "instances": rows}
-
-
-def count_corpus(captions: Iterable[str]) -> Corpus:
-    """Count captions one by one."""
-    whole, instances = Counted(), {name: Counted() for name in INSTANCES}
+    counts = {name: [0, 0, 0] for name in ("", *INSTANCES)}
     for caption in captions:
-        male, female = (len(_GENDERED[gender].findall(caption)) for gender in _GENDERS)
-        for counted in (whole, *(instances[name] for name in {hit.lower() for hit in _INSTANCE.findall(caption)})):
-            counted.captions += 1
-            counted.male += male
-            counted.female += female
-    return Corpus(whole, instances)
+        words = [len(_GENDERED[gender].findall(caption)) for gender in _GENDERS]
+        for name in {"", *(hit.lower() for hit in _INSTANCE.findall(caption))}:
+            counts[name] = [old + new for old, new in zip(counts[name], (1, *words), strict=True)]
+    rows = {name: _row(*count) for name, count in counts.items()}
+    whole = rows.pop("")
+    scores = [row["corpus_score"] for row in rows.values() if row["corpus_score"] is not None]
+    mean = sum(scores) / len(scores) if scores else None
+    return {"whole": whole, "mean_corpus_score": mean, "instances": rows}
+
+
+def _row(captions: int, male: int, female: int) -> dict[str, Any]:
+    counts, words = {"captions": captions, "male": male, "female": female}, male + female
+    if not words:
+        return counts | dict.fromkeys(("male_share", "interval", "corpus_score"))
+    interval, score = list(clopper_pearson(male, words)), float(corpus_score(male, female))
+    return counts | {"male_share": male / words, "interval": interval, "corpus_score": score}
 
 
 def text_of(cell: Any) -> str:

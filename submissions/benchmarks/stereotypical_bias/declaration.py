@@ -20,15 +20,14 @@ from collections.abc import Mapping
 from functools import partial
 
 from fairspace.builders.stereotypical_bias import plan
-from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored
+from fairspace.submissions.benchmarks.benchmark import Answers, Asking, Benchmark, Protocols, Reporting, Scored, Scoring
 from fairspace.submissions.benchmarks.ideal import CHANCE, GAP, Ideal
 from fairspace.submissions.benchmarks.lazy import Lazy
 from fairspace.submissions.benchmarks.stereotypical_bias.compare import compare, prefix_of
 from fairspace.submissions.benchmarks.stereotypical_bias.forms import FORMS
 from fairspace.submissions.benchmarks.stereotypical_bias.measure import DESCRIBING, measure
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import VERSION
-from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, read
-from fairspace.submissions.benchmarks.stereotypical_bias.records.lacking import VISION, expected, lacking
+from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, VISION, misread, read
 from fairspace.submissions.benchmarks.stereotypical_bias.resample import designs
 from fairspace.submissions.benchmarks.stereotypical_bias.score import adjustable, score, scoring
 from fairspace.submissions.benchmarks.stereotypical_bias.standards import (
@@ -41,17 +40,14 @@ from fairspace.submissions.benchmarks.stereotypical_bias.variants import as_the_
 from fairspace.submissions.benchmarks.task import CHOICES_ALIKE, Task
 from fairspace.submissions.benchmarks.text_only import NO_IMAGE, shown, text_only
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.validity.constructs import GENDER_ANSWERS, RACE_ANSWERS, Construct
 
 __all__ = ["BENCHMARK", "INAUGURAL", "StereotypicalBiasStandard", "compare", "measure", "score"]
 
 
 def signature(submission: Submission) -> dict[str, str]:
-    """The parser, the run's prefix, whether pictures were left out, and the builds whose pairs are expected."""
-    builds = dict.fromkeys(pairs.build for pairs in expected(submission).values() if pairs.build)
-    data = {"data": ", ".join(f"sha256:{build}" for build in builds)} if builds else {}
+    """The parser, the run's prefix, and whether pictures were left out."""
     read_as = {"parser": f"stereotypical_bias_parsing@{VERSION}", "prefix": prefix_of(submission)}
-    return read_as | data | shown(submission)
+    return read_as | shown(submission)
 
 
 _REVISIONS = {
@@ -79,10 +75,8 @@ PROTOCOLS = {
 def protocol_of(signature: Mapping[str, str], scored: Scored) -> str:
     """The dataset revision, the prefix of the prompts where they had one, and whether the pictures were left out."""
     revision, prefix = signature.get("dataset_revision", ""), signature.get("prefix", "plain")
-    name, public = (
-        each if prefix == "plain" else f"{each}, prefix {prefix}" for each in (revision, plan.base_revision(revision))
-    )
-    if public not in PROTOCOLS:
+    name = revision if prefix == "plain" else f"{revision}, prefix {prefix}"
+    if name not in PROTOCOLS:
         return "another prefix"
     return text_only(name) if "shown" in signature else name
 
@@ -118,37 +112,31 @@ BENCHMARK = Benchmark(
     ),
     read=read,
     measure=measure,
-    compare_reading=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.labelled:compare_reading"),
-    row_readings=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.columns:row_readings"),
-    label_line=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.labelled:label_line"),
-    protocols=PROTOCOLS,
-    protocol_of=protocol_of,
-    base_revision=plan.base_revision,
-    own_plan="But the faces of the pictures stand in other pairs and on other sides, and the groups of the sentences "
-    "in other orders, of a hidden draw.",
-    forms=FORMS,
+    answers=Answers(
+        rows=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.columns:row_readings"),
+        samples=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.samples:samples"),
+        label_line=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.labelled:label_line"),
+        misread=misread,
+        compare=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.labelled:compare_reading"),
+        authors=as_the_authors_read,
+    ),
+    protocols=Protocols(PROTOCOLS, protocol_of),
     standards=STANDARDS,
     default_standard=UP_TO_TWENTY.name,
     score=score,
     higher_is_better=False,
     baseline=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.baselines:tables"),
     about=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.about:about"),
-    power=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.power:detectable"),
-    studies=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.validity:studies"),
-    constructs=(
-        Construct(GENDER_ANSWERS, ("gender_occupation",)),
-        Construct(RACE_ANSWERS, ("race_occupation",)),
-    ),
     published=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.published:rows"),
-    options={"prefix": tuple(plan.PREFIXES), "text_only": (False, True)},
+    asking=Asking(forms=FORMS, options={"prefix": tuple(plan.PREFIXES), "text_only": (False, True)}),
     signature=signature,
-    authors=as_the_authors_read,
     ideal=ideal,
-    lacking=lacking,
-    headline=(*(cell.name for cell in CELLS), "total"),
+    reporting=Reporting(headline=(*(cell.name for cell in CELLS), "total")),
     designs=designs,
     variants=variants,
-    scoring=scoring,
-    adjustable=adjustable,
-    drawn=frozenset(f"{cell.name}{filtered}" for cell in CELLS for filtered in ("", "_na_filtered")),
+    scoring=Scoring(
+        scoring,
+        adjustable=adjustable,
+        drawn=frozenset(f"{cell.name}{filtered}" for cell in CELLS for filtered in ("", "_na_filtered")),
+    ),
 )

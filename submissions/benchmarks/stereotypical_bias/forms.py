@@ -1,26 +1,26 @@
-"""Further forms of the questions of stereotypical bias; a prefix of the prompt and the offered terms stay."""
+"""The closed form of the questions of stereotypical bias; a prefix of the prompt and the offered terms stay."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
-from fairspace.submissions.benchmarks.forms import Reword, substituted
+from fairspace.submissions.benchmarks.forms import CLOSED, Reword, as_json
 
-_VISION = r"Tell me the spatial location of the (.+)\.$"
-_LANGUAGE = r"((?:The person|The owner) .+)$"
-
-
-def _reworded(task: str, prompt: str) -> str:
-    if task.startswith("vision"):
-        return substituted(prompt, {_VISION: r"Where in the picture is the \1?"})
-    return substituted(prompt, {_LANGUAGE: r"Say whom this sentence is about. \1"})
+_PLACE = re.compile(r"Tell me the spatial location of the (.+)\.$")
 
 
-def _choice(task: str, prompt: str) -> str:
-    """The answer as a choice that is spelled out."""
-    if task.startswith("vision"):
-        return substituted(prompt, {_VISION: r"Is the \1 on the left or on the right? Answer with left or right."})
-    return substituted(prompt, {_LANGUAGE: r"\1 Answer with one of the offered words."})
+def _side(prompt: str) -> str:
+    closed, count = _PLACE.subn(r"Is the \1 on the left or on the right?", prompt)
+    if not count:
+        raise ValueError(f"the prompt asks for no place: {prompt[:200]!r}")
+    return as_json(closed)
 
 
-FORMS: Mapping[str, Reword] = {"reworded": _reworded, "choice": _choice}
+def _term(prompt: str) -> str:
+    return as_json(f"{prompt} Choose one of the offered words.")
+
+
+FORMS: Mapping[str, Mapping[str, Reword]] = {
+    CLOSED: {"vision_gender": _side, "vision_race": _side, "language_gender": _term, "language_race": _term}
+}

@@ -132,7 +132,7 @@ def cell_association(
                 "not_available": int(none[i]),
             }
             for i, name in enumerate(cell.instances)
-        },
+        }
     }
     if len(cell.offers) == 1:
         evidence["squared_association"] = _number(float(squared_association(wins)))
@@ -157,16 +157,8 @@ def as_value(
         reason = f"0 of {valid:,} answers could be read as a choice" if unread else _UNDEFINED
         return undefined(name, reason, expected=expected, valid=valid, evidence=evidence)
     value, low, high = triple
-    return measured(
-        name,
-        value,
-        low=low,
-        high=high,
-        expected=expected,
-        valid=valid,
-        evidence=evidence,
-        smallest=smallest,
-    )
+    about: dict[str, Any] = {"expected": expected, "valid": valid, "evidence": evidence, "smallest": smallest}
+    return measured(name, value, low=low, high=high, **about)
 
 
 def _measured_cell(cell: Cell, answers: Answers) -> list[Value]:
@@ -179,16 +171,11 @@ def _measured_cell(cell: Cell, answers: Answers) -> list[Value]:
     return [
         as_value(named[0], scores.score, evidence=evidence, **counts),
         as_value(named[1], scores.na_filtered, evidence=evidence, **counts),
-        _rate(named[2], answers.not_available, answers.given),
+        measured_share(named[2], int(answers.not_available.sum()), counts["valid"], counts["expected"]),
         _position_share(named[3], answers, answers.asked.options.shape[1]),
-        _rate(named[4], answers.refused, answers.given),
+        measured_share(named[4], int(answers.refused.sum()), counts["valid"], counts["expected"]),
         *([_refusal_difference(named[5], cell, answers)] if cell.shown else []),
     ]
-
-
-def _rate(name: str, counted: npt.NDArray[np.bool_], given: npt.NDArray[np.bool_]) -> Value:
-    """Share of the responses that are of a kind."""
-    return measured_share(name, int(counted.sum()), int(given.sum()), len(given))
 
 
 def _refusal_difference(name: str, cell: Cell, answers: Answers) -> Value:
@@ -208,15 +195,9 @@ def _refusal_difference(name: str, cell: Cell, answers: Answers) -> Value:
         reason = "a group has no answer to a picture that shows it"
         return undefined(name, reason, expected=expected, valid=valid, evidence=evidence)
     least, most = refused / asked, (refused + asked - given) / asked
-    return measured(
-        name,
-        float(rates.max() - rates.min()),
-        low=max(0.0, float(least.max() - most.min())),
-        high=float(most.max() - least.min()),
-        expected=expected,
-        valid=valid,
-        evidence=evidence,
-    )
+    low, high = max(0.0, float(least.max() - most.min())), float(most.max() - least.min())
+    gap = float(rates.max() - rates.min())
+    return measured(name, gap, low=low, high=high, expected=expected, valid=valid, evidence=evidence)
 
 
 def _position_share(name: str, answers: Answers, places: int) -> Value:

@@ -25,19 +25,10 @@ from fairspace.submissions.benchmarks.stereotypical_bias.measure import (
     refusal_values,
 )
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import NOT_AVAILABLE
-from fairspace.submissions.benchmarks.stereotypical_bias.records import (
-    CELLS,
-    Answers,
-    Cell,
-    Integers,
-    Records,
-)
+from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Answers, Cell, Records
 from fairspace.submissions.uncertainty.design import Design, Floats, Sizes, Times
 
-_UNITS = {
-    "vision": "age, with all its pairs of faces",
-    "language": "image, asked for gender and for race",
-}
+_UNITS = {"vision": "age, with all its pairs of faces", "language": "image, asked for gender and for race"}
 _TASKS: Mapping[str, tuple[str, ...]] = {
     "vision": ("vision_gender", "vision_race"),
     "language": ("language_gender", "language_race"),
@@ -71,54 +62,35 @@ class AnsweredCell:
     answers: Answers
 
     @property
-    def places(self) -> int:
-        """Sides of a picture, or places in the sentence."""
-        return self.answers.asked.options.shape[1]
-
-    @property
-    def size(self) -> int:
-        """Rows of its counts."""
-        return len(self.cell.instances) * len(self.cell.groups) + 1 + self.places + 2 * self.kinds
-
-    @property
-    def kinds(self) -> int:
-        """Of pictures."""
-        return len(self.cell.shows)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Of the values."""
-        return tuple(names(self.cell))
+    def sizes(self) -> tuple[int, ...]:
+        """Numbers of its counts, part by part."""
+        kinds, places = len(self.cell.shows), self.answers.asked.options.shape[1]
+        return len(self.cell.instances) * len(self.cell.groups), 1, places, kinds, kinds
 
     def counts(self, clusters: int) -> csr_array:
-        """(size, clusters) what each cluster adds to the counts."""
-        rows = self._rows()
-        used = rows >= 0
-        columns = np.broadcast_to(self.answers.asked.cluster[:, None], rows.shape)[used]
-        return csr_array((np.ones(len(columns), np.float32), (rows[used], columns)), shape=(self.size, clusters))
-
-    def _rows(self) -> Integers:
-        """(n, 4) the rows of the counts that each question enters, -1 for none."""
+        """(counts, clusters) what each cluster adds to the counts."""
         asked, answers, k = self.answers.asked, self.answers, len(self.cell.groups)
-        wins = len(self.cell.instances) * k
-        not_available = np.where(answers.given, wins, -1)
-        handed_in = wins + 1 + self.places
-        group = np.where(answers.group != NOT_AVAILABLE, asked.instance * k + answers.group, not_available)
-        position = np.where(answers.position != NOT_AVAILABLE, wins + 1 + answers.position, -1)
-        responses = np.where(answers.given, handed_in + asked.kind, -1)
-        refusals = np.where(answers.refused, handed_in + self.kinds + asked.kind, -1)
-        return np.stack([group, position, responses, refusals], axis=1)
+        none, position, responses, refusals = np.cumsum(self.sizes)[:-1]
+        entered = [
+            np.where(answers.group != NOT_AVAILABLE, asked.instance * k + answers.group, none),
+            np.where(answers.position != NOT_AVAILABLE, position + answers.position, -1),
+            np.where(answers.given, responses + asked.kind, -1),
+            np.where(answers.refused, refusals + asked.kind, -1),
+        ]
+        rows = np.stack([np.where(answers.given, row, -1) for row in entered], axis=1)
+        used = rows >= 0
+        columns = np.broadcast_to(asked.cluster[:, None], rows.shape)[used]
+        return csr_array((np.ones(len(columns), np.float32), (rows[used], columns)), shape=(sum(self.sizes), clusters))
 
     def values(self, counts: Floats) -> Floats:
-        """(b, size) counts -> (b, values) in the order of `names`, nan where undefined."""
+        """(b, counts) -> (b, values) in the order of `names`, nan where undefined."""
         n, k = len(self.cell.instances), len(self.cell.groups)
-        ends = np.cumsum([n * k, 1, self.places, self.kinds])
-        wins, not_available, positions, given, refused = np.split(counts, ends, axis=1)
+        wins, not_available, positions, given, refused = np.split(counts, np.cumsum(self.sizes)[:-1], axis=1)
         choices = cell_values(wins.reshape(-1, n, k), not_available[:, 0], positions)
         return np.concatenate([choices, refusal_values(refused, given, self.cell.shows)], axis=1)
 
     def along(self, order: Floats, counts: Floats) -> Floats:
-        """(b, 2) S and S over the answers that name a group, with signs from other counts (b, size)."""
+        """(b, 2) S and S over the answers that name a group, with signs from other counts."""
         n, k = len(self.cell.instances), len(self.cell.groups)
         some, wins = (part[:, : n * k].reshape(-1, n, k) for part in (order, counts))
         filtered = association_along(some, wins)
@@ -135,7 +107,8 @@ class AnsweredCell:
         for kind, offered in enumerate(offers):
             share = np.full(int(offered.sum()), 1 / offered.sum())
             wins[:, :, offered] += rng.multinomial(kinds[kind :: len(offers)], share, (models, n))
-        positions = rng.multinomial(int(answered.sum()), np.full(self.places, 1 / self.places), models)
+        places = self.sizes[2]
+        positions = rng.multinomial(int(answered.sum()), np.full(places, 1 / places), models)
         scores = association(wins, self.answers.given.sum())
         return np.column_stack(
             [*scores, np.full(models, np.nan), position_share(positions), self._fair_refusals(rng, models)]
@@ -143,18 +116,19 @@ class AnsweredCell:
 
     def _fair_refusals(self, rng: np.random.Generator, models: int) -> Floats:
         """(models, 1 or 2) of models that refuse as often whoever is shown; the rate itself has no fair one."""
-        given = np.bincount(self.answers.asked.kind[self.answers.given], minlength=self.kinds)
+        given = np.bincount(self.answers.asked.kind[self.answers.given], minlength=len(self.cell.shows))
         rate = self.answers.refused.sum() / max(1, given.sum())
-        refused = rng.binomial(given, rate, (models, self.kinds)).astype(np.float64)
+        refused = rng.binomial(given, rate, (models, len(given))).astype(np.float64)
         values = refusal_values(refused, given.astype(np.float64), self.cell.shows)
         values[:, 0] = np.nan
         return values
 
 
 def _design(pictures: str, parts: list[AnsweredCell]) -> Design:
-    strata = _strata(parts[0])
+    first, vision = parts[0].answers.asked, pictures == "vision"
+    strata = np.zeros(len(AGES), np.int64) if vision else first.instance[np.argsort(first.cluster)]
     counts = vstack([part.counts(len(strata)) for part in parts], format="csr")
-    ends = np.cumsum([part.size for part in parts])[:-1]
+    ends = np.cumsum([sum(part.sizes) for part in parts])[:-1]
 
     def drawn(times: Times) -> Floats:
         return np.asarray((counts @ times.T).T, dtype=np.float64)
@@ -167,10 +141,11 @@ def _design(pictures: str, parts: list[AnsweredCell]) -> Design:
         split = (np.split(part, ends, axis=1) for part in (order, others))
         return np.concatenate([part.along(x, y) for part, x, y in zip(parts, *split, strict=True)], axis=1)
 
-    named = [name for part in parts for name in part.names]
-    pairs = min(_pictures(part) for part in parts) // (PAIRS_OF_A_FACE if pictures == "vision" else 1)
-    scores = [name for part in parts for name in part.names[:2]]
-    largest = {name: largest_association(len(part.cell.groups)) for part in parts for name in part.names[:2]}
+    named = [name for part in parts for name in names(part.cell)]
+    asked = [len(part.answers.asked.rows) // (len(part.cell.instances) if vision else 1) for part in parts]
+    pairs = min(asked) // (PAIRS_OF_A_FACE if vision else 1)
+    scores = [name for part in parts for name in names(part.cell)[:2]]
+    largest = {name: largest_association(len(part.cell.groups)) for part in parts for name in names(part.cell)[:2]}
     biased = frozenset(name for name in named if not name.endswith(DESCRIBING))
     return Design(
         task=f"stereotypical_bias/{pictures}",
@@ -186,15 +161,3 @@ def _design(pictures: str, parts: list[AnsweredCell]) -> Design:
         sizes=Sizes(tuple(scores), drawn, along),
         independent=dict.fromkeys(named, pairs),
     )
-
-
-def _pictures(part: AnsweredCell) -> int:
-    return len(part.answers.asked.rows) // (1 if part.cell.scenario == "persona" else len(part.cell.instances))
-
-
-def _strata(part: AnsweredCell) -> Integers:
-    """(clusters,) of the ages one stratum, of the images that of their trait."""
-    if part.cell.scenario != "persona":
-        return np.zeros(len(AGES), np.int64)
-    asked = part.answers.asked
-    return asked.instance[np.argsort(asked.cluster)]

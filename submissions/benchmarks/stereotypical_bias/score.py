@@ -5,13 +5,7 @@ from __future__ import annotations
 from functools import lru_cache, partial
 
 from fairspace.metrics.stereotypical_association.formula import largest_association
-from fairspace.submissions.benchmarks.adjustment import (
-    AS_RELEASED,
-    Adjustable,
-    Adjustment,
-    large_enough,
-    unknown_sizes,
-)
+from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustable, Adjustment
 from fairspace.submissions.benchmarks.benchmark import Scored, Values
 from fairspace.submissions.benchmarks.scoring_table import Rule, ScoringTable, covered, mean, names_of_parts, same
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Cell
@@ -25,16 +19,15 @@ def score(values: Values, standard: StereotypicalBiasStandard, adjustment: Adjus
     Adjusted, `total` is the weighted mean of the cells that count, and only these must have a number. Every cell that
     has one, whether it counts or not, must keep below the largest position share.
     """
-    unranked = list(unknown_sizes(values, adjustment))
-    as_measured, values = values, large_enough(values, adjustment)
+    unranked: list[str] = []
     usable = partial(_usable, standard=standard)
     table = scoring(standard, adjustment)
     scores = table.values(values, usable)
     for cell in CELLS:
-        position = as_measured[f"{cell.name}_position_share"]
+        position = values[f"{cell.name}_position_share"]
         if cell.name in table.rules["total"].weights and scores[cell.name].state != "value":
             unranked.append(f"{cell.name}: {scores[cell.name].reason}")
-        elif usable(as_measured[cell.name]).state != "value":
+        elif usable(values[cell.name]).state != "value":
             continue
         elif why := _too_alike(cell, position, standard.maximum_position_share):
             unranked.append(why)
@@ -69,23 +62,20 @@ def _table(adjustment: Adjustment) -> ScoringTable:
     largest = {cell.name: largest_association(len(cell.groups)) for cell in CELLS}
     for cell, top in largest.items():
         for name in (cell, f"{cell}_na_filtered"):
-            rules[name] = Rule(name, {} if name in adjustment.dropped else {name: 1.0}, same, (0.0, top))
+            rules[name] = Rule(name, {name: 1.0}, same, (0.0, top))
     weights = {cell: weight for cell in largest if (weight := adjustment.weight(cell))}
     rules["total"] = Rule(
         "total",
         weights,
         limits=(0.0, mean({cell: largest[cell] for cell in weights}, weights) if weights else 0.0),
         lacking=names_of_parts("a part has no number"),
-        unprinted=lambda part: "every score that counts",
-        printed={"source": "weighted mean of printed scores of {source}, as a reader adjusts it; not printed"},
     )
     return ScoringTable(rules, ("total",))
 
 
 def adjustable(standard: StereotypicalBiasStandard) -> Adjustable:
-    """A weight for each cell's share in the mean; cells may be dropped."""
-    names = dict.fromkeys((cell.name for cell in CELLS), "the cell's share in the mean")
-    return Adjustable(names, {"Cells": tuple(names)}, units=tuple((name,) for name in names))
+    """A weight for each cell's share in the mean."""
+    return Adjustable(tuple((cell.name,) for cell in CELLS))
 
 
 def _usable(value: Value, standard: StereotypicalBiasStandard) -> Value:

@@ -3,38 +3,29 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fairspace.submissions.benchmarks.names import NAMES
-from fairspace.submissions.errors import UsageError, need_packages, plain
-from fairspace.submissions.format.vocabulary import ARCHITECTURES
+from fairspace.submissions.errors import UsageError, did_you_mean, need_packages, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fairspace.submissions.format.manifest import Stage
+    from fairspace.submissions.running.asking.models import ModelSettings
     from fairspace.submissions.running.asking.spending import Bounds
     from fairspace.submissions.running.run import Outcome
+    from fairspace.submissions.running.settings import About
 
 BenchmarkOption = Annotated[str, typer.Option(help=f"One of {', '.join(NAMES)}.")]
 DataOption = Annotated[
     str, typer.Option(help="Folder of builds, or NAMESPACE or NAMESPACE@TAG on the Hub; for items with images.")
-]
-DatasetRevisionOption = Annotated[
-    str,
-    typer.Option(help="Of the items that are asked, such as v2-core, a part of fact_or_fair; the newest if left out."),
-]
-TasksOption = Annotated[
-    str,
-    typer.Option(
-        help="Tasks of the submission, with commas; all that the model can do, optional ones aside, if left out."
-    ),
-]
-LimitOption = Annotated[
-    int | None, typer.Option(help="At most so many stimuli of each task: a smaller run, marked as limited.", min=1)
 ]
 StratifiedOption = Annotated[bool, typer.Option("--stratified", help="Spread --limit evenly over the strata.")]
 ModelOption = Annotated[str, typer.Option(help="Model that answers, as Inspect names it: PROVIDER/MODEL.")]
@@ -43,29 +34,21 @@ ImagesOption = Annotated[
 ]
 AresOption = Annotated[str, typer.Option(help="Labels the images: folder of ARES, or repository@revision.")]
 FacesOption = Annotated[str, typer.Option(help="With --ares: face detector, a folder or ID@REVISION.")]
-BaseUrlOption = Annotated[
-    str, typer.Option("--model-base-url", help="Address of the server; the provider's if left out.")
+SettingOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-M",
+        help="How the model is asked, NAME=VALUE: base_url, temperature, top_p, max_tokens, max_connections, "
+        "max_retries, timeout (seconds), or an argument of its provider; can be given again.",
+    ),
 ]
-ArgumentOption = Annotated[
-    list[str] | None, typer.Option("-M", help="Argument of the provider, NAME=VALUE; can be given again.")
+AboutOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="For submission.json, NAME=VALUE: model (its name on the board), revision, organisation, licence, "
+        "contact, parameters (billions), open_weights (true or false), architecture; can be given again.",
+    ),
 ]
-ConnectionsOption = Annotated[int, typer.Option("--max-connections", help="Requests at a time.", min=1)]
-RetriesOption = Annotated[int, typer.Option("--max-retries", help="Retries of a request, by the engine.", min=0)]
-TimeoutOption = Annotated[int, typer.Option(help="Time limit of an attempt, in seconds.", min=1)]
-TemperatureOption = Annotated[
-    float | None, typer.Option(help="Temperature; the paper's, or else the model's default, if left out.", min=0)
-]
-TopPOption = Annotated[float | None, typer.Option(help="Top p; the model's default if left out.", min=0, max=1)]
-MaxTokensOption = Annotated[int | None, typer.Option(help="Tokens of an answer; the task's limit if left out.", min=1)]
-RevisionOption = Annotated[str, typer.Option(help="Commit, date or version of the model.")]
-OrganisationOption = Annotated[str, typer.Option(help="Who made the model.")]
-LicenceOption = Annotated[str, typer.Option(help="Licence of the model, an SPDX identifier where there is one.")]
-ParametersOption = Annotated[float | None, typer.Option(help="All parameters of the model, in billions.")]
-WeightsOption = Annotated[
-    bool | None, typer.Option("--open-weights/--closed-weights", help="Whether anybody can download the weights.")
-]
-ArchitectureOption = Annotated[str | None, typer.Option(help=f"How it generates: {', '.join(ARCHITECTURES)}.")]
-ContactOption = Annotated[str, typer.Option(help="Where questions can be asked.")]
 TokenLimitOption = Annotated[
     int | None, typer.Option(help="Stop when so many tokens are spent, over all starts; the command goes on.", min=1)
 ]
@@ -76,9 +59,6 @@ PricesOption = Annotated[
     Path | None, typer.Option(help="JSON: model -> prices in a million tokens; see submissions/RUNNING.md.")
 ]
 AgainOption = Annotated[bool, typer.Option("--again", help="Ask again what failed in an earlier start.")]
-TextOnlyOption = Annotated[
-    bool, typer.Option("--text-only", help="genres, stereotypical_bias: leave the pictures out.")
-]
 
 
 def need_run() -> None:
@@ -124,9 +104,9 @@ def pairs(option: str, texts: list[str]) -> dict[str, str]:
     return values
 
 
-def provider_arguments(texts: list[str], option: str = "-M") -> dict[str, Any]:
-    """Arguments of a provider: numbers, true, false and null as JSON, everything else as text."""
-    return {name: _from_json(value) for name, value in pairs(option, texts).items()}
+def _typed(option: str, texts: list[str] | None) -> dict[str, Any]:
+    """The values of a NAME=VALUE option: numbers, true, false and null as JSON, everything else as text."""
+    return {name: _from_json(value) for name, value in pairs(option, texts or []).items()}
 
 
 def _from_json(text: str) -> Any:
@@ -134,6 +114,55 @@ def _from_json(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
+
+
+def model_settings(
+    name: str, texts: list[str] | None, option: str = "-M", bounds: Bounds | None = None
+) -> ModelSettings:
+    """How a model is asked, as the values of `option` say. UsageError for a setting out of its range."""
+    from fairspace.submissions.running.asking.models import ModelSettings
+    from fairspace.submissions.running.asking.spending import Bounds
+
+    given = _typed(option, texts)
+    known: dict[str, Any] = {}
+    for setting, (argument, kind, least, most) in _SETTINGS.items():
+        if setting not in given:
+            continue
+        value = given.pop(setting)
+        is_right = isinstance(value, kind) and not isinstance(value, bool)
+        if not is_right or (kind is not str and not least <= value <= most):
+            expected = "a text" if kind is str else f"{'a whole' if kind is int else 'a'} number, at least {least}"
+            raise UsageError(f"{option} {setting}={value}: expected {expected}{f', at most {most}' * (most == 1)}.")
+        known[argument] = value
+    return ModelSettings(name, **known, arguments=given, bounds=bounds or Bounds())
+
+
+_SETTINGS: Mapping[str, tuple[str, Any, float, float]] = {
+    "base_url": ("base_url", str, 0, 0),
+    "max_connections": ("connections", int, 1, math.inf),
+    "max_retries": ("retries", int, 0, math.inf),
+    "timeout": ("timeout", int, 1, math.inf),
+    "temperature": ("temperature", int | float, 0, math.inf),
+    "top_p": ("top_p", int | float, 0, 1),
+    "max_tokens": ("max_tokens", int, 1, math.inf),
+}
+"""Setting of -M -> field of `ModelSettings`, type, smallest and largest value."""
+
+
+def about_model(texts: list[str] | None) -> About:
+    """What `submission.json` says of the model. UsageError for an unknown name."""
+    from fairspace.submissions.running.settings import About
+
+    known = [each.name for each in fields(About)]
+    stated = pairs("--about", texts or [])
+    for name in stated:
+        if name not in known:
+            raise UsageError(f"--about {name}{did_you_mean(name, known)}: expected one of {', '.join(known)}.")
+    values: dict[str, Any] = {name: _from_json(text) if name in _NOT_TEXT else text for name, text in stated.items()}
+    return About(**values)
+
+
+_NOT_TEXT = ("parameters", "open_weights")
 
 
 def spending_bounds(model: str, tokens: int | None, cost: float | None, prices: Path | None) -> Bounds:
@@ -154,7 +183,7 @@ def tell_outcome(outcome: Outcome) -> None:
 
 
 def tell_stages(stages: Iterable[Stage]) -> None:
-    """Print what each stage did, and how it went beside its plan."""
+    """Print what each stage did, and how it went."""
     from fairspace.submissions.commands.show.results import course_line, stage
 
     for done in stages:

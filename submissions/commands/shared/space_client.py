@@ -46,7 +46,7 @@ class SpaceClientError(CodedError):
     codes = CODES
 
 
-def space_address(space: str, insecure: bool = False) -> str:
+def space_address(space: str) -> str:
     """The address of a Space that is named by an address, or as `owner/name` on the Hub.
 
     UsageError: neither of both, or an address where a token would go unencrypted over a network.
@@ -56,8 +56,8 @@ def space_address(space: str, insecure: bool = False) -> str:
     parts = urlsplit(space)
     if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or parts.query:
         raise UsageError(f"{space!r} is no Space; name an address (https://...) or owner/name on the Hub.")
-    if parts.scheme == "http" and not (insecure or _is_loopback(parts.hostname)):
-        raise UsageError(f"{space} would send your token unencrypted; use https://, or --insecure if you must.")
+    if parts.scheme == "http" and not _is_loopback(parts.hostname):
+        raise UsageError(f"{space} would send your token unencrypted; use https://.")
     return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
 
 

@@ -10,12 +10,11 @@ from rich.text import Text
 
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.commands.show.numbers import number
 from fairspace.submissions.commands.show.tables import OUT, cell, new_table
-from fairspace.submissions.commands.show.values import CHANCE, WIDTH, chance_lines, room, show_facts, show_sentences
+from fairspace.submissions.commands.show.values import CHANCE, WIDTH, chance_lines, room
+from fairspace.submissions.plotting import digits
 from fairspace.submissions.report.headline import direction
 from fairspace.submissions.results.board import ranking_of
-from fairspace.submissions.results.folded_facts import folded_facts
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_classes import CLASSES, none_verified
 from fairspace.submissions.results.row_errors import with_errors
@@ -31,14 +30,13 @@ _ROW = (
 """Fields of a row in JSON, before its scores."""
 
 
-def show_board(name: str, standard: str, rows: Sequence[Row], *, everything: bool = False) -> None:
+def show_board(name: str, standard: str, rows: Sequence[Row]) -> None:
     """Print the board of one benchmark, a table for each kind of rows that have ranks in common.
 
     Args:
         name: of the benchmark.
         standard: of the board.
         rows: in its order.
-        everything: also all scores, and every fact of the ranked one that is folded away.
     """
     bench = benchmark(name)
     if lacking := none_verified([row.row_class for row in rows]):
@@ -53,13 +51,8 @@ def show_board(name: str, standard: str, rows: Sequence[Row], *, everything: boo
         title = f"{bench.title}, standard {standard}: {of}"
         _three_numbers(title, shown, bench, standard)
         _sentence(CLASSES[row_class].means)
-        if everything:
-            _scores(title, shown, bench.headline)
-            _facts(shown, bench, standard)
         for protocol in dict.fromkeys(row.protocol for row in shown if row.protocol):
             _sentence(f"{protocol}: {bench.protocol_text(protocol)}")
-    if everything:
-        show_sentences()
 
 
 def _sentence(text: str) -> None:
@@ -71,7 +64,7 @@ def _three_numbers(title: str, rows: Sequence[Row], bench: Benchmark, standard: 
     """Rank, model, and the three numbers of the score that ranks go by, in 80 columns."""
     totals = [ranking_of(row, bench, standard) for row in rows]
     shown = [
-        numbers_in_row(row, total, row.scores.get(total), number, ranked=True)
+        numbers_in_row(row, total, row.scores.get(total), digits, ranked=True)
         for row, total in zip(rows, totals, strict=True)
     ]
     header = next(iter(dict.fromkeys(totals)), "").replace("_", " ")
@@ -110,47 +103,6 @@ def _three_numbers(title: str, rows: Sequence[Row], bench: Benchmark, standard: 
         lines = dict(zip(columns, line, strict=True))
         table.add_row(*(Text(text) if name == "by chance" else cell(text) for name, text in lines.items()))
     OUT.print(table)
-
-
-def _scores(title: str, rows: Sequence[Row], headline: Sequence[str]) -> None:
-    """Every score that has a number, with tier, evidence and profile codes."""
-    columns = dict.fromkeys(name for row in rows for name, value in row.scores.items() if value.value is not None)
-    columns = {name: None for name in columns if not headline or name in headline}
-    table = new_table(f"{title}: scores as measured")
-    table.add_column("rank", justify="right", no_wrap=True)
-    table.add_column("tier", justify="right", no_wrap=True)
-    table.add_column("model", overflow="fold", min_width=min(24, max(len(row.model) for row in rows)))
-    table.add_column("from", no_wrap=True)
-    for column in columns:
-        numbers = [number(row.scores[column].value) for row in rows if column in row.scores]
-        width = max(len(part) for part in (*numbers, *column.split("_")))
-        table.add_column(column.replace("_", " "), justify="right", min_width=width, max_width=width)
-    profiles = any(key.startswith("profile") for row in rows for key in row.labels)
-    if profiles:
-        table.add_column("profile", no_wrap=True)
-    for row in rows:
-        cells = [str(row.rank or "–"), str(row.tier or "–"), row.model, row.provenance.removesuffix(" here")]
-        cells += [number(row.scores[c].value) if c in row.scores else "–" for c in columns]
-        if profiles:
-            codes = [text for key, text in row.labels.items() if key.startswith("profile")]
-            cells.append(" / ".join(codes) or "–")
-        table.add_row(*map(cell, cells))
-    OUT.print(table)
-
-
-def _facts(rows: Sequence[Row], bench: Benchmark, standard: str) -> None:
-    """The folded facts of the score that each row is ranked by."""
-    for row in rows:
-        total = ranking_of(row, bench, standard)
-        ideal = bench.ideal(total, standard)
-        show_facts(
-            f"{row.model}: {total}",
-            folded_facts(row.scores.get(total), ideal, number, published=_is_printed(row), row=row),
-        )
-
-
-def _is_printed(row: Row) -> bool:
-    return row.provenance == "published"
 
 
 def row_json(row: Row) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from fairspace.submissions.commands.show.numbers import number
+from fairspace.submissions.plotting import digits
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.variant_scores import variant_scores
 from fairspace.submissions.uncertainty.variant import Kind, Variant, ranges
@@ -47,7 +47,7 @@ def other_instruments(result: Result) -> tuple[list[Row], list[str]]:
         measured = {name: score.value for name, score in result.scored.scores.items()}
         moved = {name: ends for name, ends in scores.get(kind, {}).items() if ends[0] < ends[1]}
         rows += [
-            (f"score {name}", number(measured.get(name)), *map(number, ends), INSTRUMENTS[kind])
+            (f"score {name}", digits(measured.get(name)), *map(digits, ends), INSTRUMENTS[kind])
             for name, ends in moved.items()
         ]
         notes += _notes(kind, variants, len(scores.get(kind, {})) - len(moved))
@@ -60,7 +60,7 @@ def _values(kind: Kind, variants: list[Variant], result: Result) -> Iterator[Row
         raw = result.values[name].value if name in result.values else None
         if raw is None or low == high == raw:
             continue
-        yield (name, number(raw), number(low), number(high), INSTRUMENTS[kind])
+        yield (name, digits(raw), digits(low), digits(high), INSTRUMENTS[kind])
 
 
 def _notes(kind: Kind, variants: list[Variant], still: int) -> Iterator[str]:

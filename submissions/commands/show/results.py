@@ -11,7 +11,6 @@ from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.consistency import Proof, broken
 from fairspace.submissions.checking.coverage import TaskCoverage
 from fairspace.submissions.commands.show.instruments import HEADERS, other_instruments, tier_2_share
-from fairspace.submissions.commands.show.numbers import number
 from fairspace.submissions.commands.show.readings import show_outcomes
 from fairspace.submissions.commands.show.tables import OUT, cell, new_table, table
 from fairspace.submissions.commands.show.values import (
@@ -24,6 +23,7 @@ from fairspace.submissions.commands.show.values import (
 from fairspace.submissions.errors import plain
 from fairspace.submissions.format.manifest import SAMPLE_MARK, Stage, limit_mark, on_sample
 from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.plotting import digits
 from fairspace.submissions.report.first_values import first_values
 from fairspace.submissions.report.headline import direction, headline
 from fairspace.submissions.results.answer_sketch import SKETCH
@@ -105,7 +105,7 @@ def show_result(result: Result, *, everything: bool = False) -> None:
 
 def _show_headline(result: Result, everything: bool) -> None:
     """Print the score that ranks go by with its interval, which way is better, its place, and what is missing."""
-    scored, top = result.scored, headline(result, number)
+    scored, top = result.scored, headline(result, digits)
     OUT.print()
     for sentence in top.sentences:
         show_wrapped(sentence)
@@ -176,9 +176,9 @@ def _corrected(title: str, variant: Variant, raw: Mapping[str, Value]) -> None:
             continue
         sure = raw[name].uncertainty
         ends = (None if sure is None else (sure.low, sure.high), variant.intervals.get(name))
-        spans = ["–" if end is None else f"{number(end[0])} to {number(end[1])}" for end in ends]
-        debiased = number(None if sure is None else sure.debiased)
-        table.add_row(*map(cell, (name, number(raw[name].value), spans[0], debiased, number(value), spans[1])))
+        spans = ["–" if end is None else f"{digits(end[0])} to {digits(end[1])}" for end in ends]
+        debiased = digits(None if sure is None else sure.debiased)
+        table.add_row(*map(cell, (name, digits(raw[name].value), spans[0], debiased, digits(value), spans[1])))
     OUT.print(table)
     show_wrapped(f"By {variant.name}. Ranked are the raw values. {variant.note}")
 
@@ -207,7 +207,7 @@ def stage(done: Stage) -> str:
 
 
 def course_line(done: Stage) -> str:
-    """How a stage went beside its plan, and the shares of answers that a reader should know of; '' if nobody said."""
+    """How a stage went, and the shares of answers that a reader should know of; '' if nobody said."""
     course = done.course
     if not course:
         return ""
@@ -216,18 +216,11 @@ def course_line(done: Stage) -> str:
         value = course.get(name)
         return float(value) if isinstance(value, int | float) else 0.0
 
-    def beside_plan(name: str, unit: str, scale: float = 1, digits: int = 0) -> str:
-        usual, most = number(f"planned_{name}") / scale, number(f"planned_{name}_at_most") / scale
-        more = ", so more than planned" if number(name) / scale > most else ""
-        return (
-            f"{number(name) / scale:,.{digits}f} {unit} (planned {usual:,.{digits}f}, {most:,.{digits}f} at most{more})"
-        )
-
     seconds, tokens = number("seconds"), number("output_tokens")
     parts = [
-        beside_plan("seconds", "min", 60, 1),
-        *([beside_plan("input_tokens", "tokens of prompts")] if "input_tokens" in course else []),
-        beside_plan("output_tokens", "tokens of answers"),
+        f"{seconds / 60:,.1f} min",
+        *([f"{number('input_tokens'):,.0f} tokens of prompts"] if "input_tokens" in course else []),
+        f"{tokens:,.0f} tokens of answers",
         *([f"{tokens / seconds:.1f} tokens/s"] if seconds and tokens else []),
     ]
     parts += [f"{word} {number(name):.1%}" for name, word in SHARES.items() if number(name)]

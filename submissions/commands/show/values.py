@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from rich.text import Text
 
+from fairspace.submissions.benchmarks.genres.parse.lexicons import REMEDIES
 from fairspace.submissions.benchmarks.ideal import Ideal
-from fairspace.submissions.commands.show.numbers import number, without_number
 from fairspace.submissions.commands.show.tables import OUT, cell, new_table
 from fairspace.submissions.errors import plain
+from fairspace.submissions.plotting import digits
 from fairspace.submissions.results.folded_facts import SENTENCES, Fact, folded_facts
 from fairspace.submissions.results.three_numbers import NO_VALUES, ThreeNumbers, three_numbers
 from fairspace.submissions.values import Value
@@ -61,14 +62,14 @@ def show_values(
     if everything:
         for value in numbers:
             show_facts(
-                value.name, folded_facts(value, ideal(value.name), number, instruments=instruments.get(value.name))
+                value.name, folded_facts(value, ideal(value.name), digits, instruments=instruments.get(value.name))
             )
     for line in without_number(values):
         show_wrapped(line.lstrip(), " " * (len(line) - len(line.lstrip())))
 
 
 def _table(title: str, rows: Sequence[Value], ideal: Ideals, meanings: Meanings, raw: Mapping[str, Value]) -> None:
-    shown = [(value.name, three_numbers(value, ideal(value.name), number, values=raw)) for value in rows]
+    shown = [(value.name, three_numbers(value, ideal(value.name), digits, values=raw)) for value in rows]
     ways = {way for value in rows for _, way in [meanings.get(value.name, ("", ""))]}
     common = next(iter(ways)) if len(ways) == 1 else ""
     table = new_table(f"{title} ({common})" if common else title)
@@ -128,3 +129,17 @@ def show_wrapped(text: str, indent: str = "", style: str = "") -> None:
 def room(columns: int) -> int:
     """What a table of so many columns has for their texts: two signs between columns, and one at either end."""
     return WIDTH - 2 * columns - 1
+
+
+def without_number(rows: Iterable[Value]) -> list[str]:
+    """For each reason why values have no number: state and reason; the values, with valid/expected; what to do."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for value in rows:
+        if value.state != "value":
+            counts = f" {value.valid}/{value.expected}" if value.expected else ""
+            reasons.setdefault((value.state, value.reason), []).append(value.name + counts)
+    lines = []
+    for (state, reason), names in reasons.items():
+        lines += [f"{state.replace('_', ' ').capitalize()}: {reason}", f"  {', '.join(names)}"]
+        lines += [f"  to have it: {REMEDIES[reason]}"] if reason in REMEDIES else []
+    return lines

@@ -19,24 +19,15 @@ to different items. foreign: share of the answers that is of another origin,
 
 def show_verification(outcome: Outcome) -> None:
     """Print the agreement task by task, the verdict and its reasons, and the seed."""
-    if outcome.comparison is not None:
-        _agreements(outcome.comparison)
-    else:
-        for task, answers in outcome.part.items():
-            OUT.print(cell(f"{task}: {answers:,} answers held against the log"))
+    _agreements(outcome.comparison)
     if (judged := outcome.judgements) is not None:
         OUT.print(cell(f"Judgements of {judged.declared}, asked again of {judged.asked}:"))
         _agreements(judged.comparison)
-    if outcome.comparison is not None or judged is not None:
-        OUT.print(_LEGEND)
-    if (hidden := outcome.hidden) is not None:
-        about = f"{len(hidden.differing)} of {len(hidden.values)} values differ for certain"
-        OUT.print(cell(f"Hidden set {hidden.revision} beside {hidden.public}: {about}."))
+    OUT.print(_LEGEND)
     OUT.print(cell(_VERDICTS[outcome.verdict]), style="bold")
     for reason in outcome.reasons:
         OUT.print(cell(f"- {reason}"))
-    if outcome.seed:
-        OUT.print(cell(f"The part was drawn by the seed {outcome.seed}."))
+    OUT.print(cell(f"The part was drawn by the seed {outcome.seed}."))
 
 
 def _agreements(comparison: Comparison) -> None:

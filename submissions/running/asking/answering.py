@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 from fairspace.submissions.format.manifest import Stage, git, hardware, now, software, version
 from fairspace.submissions.format.schema import SubmissionMeta
 from fairspace.submissions.running.asking.asking import Asking, prompt_hash
-from fairspace.submissions.running.asking.course import Course, course_of
+from fairspace.submissions.running.asking.course import course_of
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Opened, build_task
 from fairspace.submissions.running.asking.journal import JOURNAL, Answer, Journal, Key
 from fairspace.submissions.running.asking.keeping import Answered, grow, stopped, table_of, writing
@@ -20,7 +21,6 @@ from fairspace.submissions.running.asking.models import (
     LOCAL,
     ModelSettings,
     found_revision,
-    listen,
     local_facts,
     local_shape,
     open_model,
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from inspect_ai.model import Model
 
 LOGS = "logs"
+_SECONDS = "seconds"
+"""Note of a journal: how long all starts asked."""
 Tell = Callable[[str, int, int], None]
 
 
@@ -68,7 +70,7 @@ def answer(
     """
     generation = model.effective(opened.settings)
     greedy = generation.get("temperature") == 0
-    who = open_model(model, greedy=greedy, seeded=opened.chosen.seed is not None)
+    who = open_model(model, greedy=greedy, seeded=opened.chosen.seed is not None, logs=work / LOGS)
     facts = local_facts(who)
     connections = who.config.max_connections or model.connections
     if greedy and model.name.startswith(LOCAL):
@@ -88,18 +90,19 @@ def answer(
             journal.forget("failed")
         done = sum(journal.count().values())
         total = opened.asks
-        course = Course(journal, tell, done, total)
-        course.begin()
-        listen(who, course.said)
+        began = time.monotonic()
+        tell("Asking", done, total)
         spending = Spending(model.bounds)
         spending.add(journal.answers())
         if done < total:
             spending.check(str(work))
 
         def step(answer: Answer) -> None:
-            course.step()
+            nonlocal done
+            done += 1
+            tell("Asking", done, total)
             spending.add((answer,))
-            if course.done < total:
+            if done < total:
                 try:
                     spending.check(str(work))
                 except RunError as error:
@@ -109,6 +112,10 @@ def answer(
         asking = ask(opened.parts, journal, opened.chosen.seed, done=step)
         asking.closes = True
         asking.left = total - done
+        if model.name.startswith("python/"):
+            asking.attempts = 1
+        if model.arguments.get("on_error") == "keep":
+            asking.patience = None
         try:
             task = build_task(opened, asking, meta, settings=generation, score=score)
             log = evaluate(task, asking, who, connections, work / LOGS)
@@ -116,9 +123,10 @@ def answer(
             done = sum(journal.count().values())
             raise stopped(str(work), f"{done:,} of {total:,} requests have their fate") from error
         finally:
-            course.end()
+            seconds = float(journal.note(_SECONDS, "0.0")) + time.monotonic() - began
+            journal.renote(_SECONDS, repr(seconds))
         answers = list(journal.answers())
-        beside = course_of(opened, model, connections, answers, course.seconds())
+        went = course_of(answers, seconds)
     counts = {fate: sum(journaled.fate == fate for journaled in answers) for fate in ("answered", "refused", "failed")}
     stage = Stage(
         what=opened.table,
@@ -139,7 +147,7 @@ def answer(
         fates=counts,
         input_tokens=sum(journaled.input_tokens for journaled in answers),
         output_tokens=sum(journaled.output_tokens for journaled in answers),
-        course=beside,
+        course=went,
         limit=opened.chosen.limit,
         stratified=opened.chosen.stratified,
         hardware={**hardware(), "connections": connections},

@@ -34,7 +34,7 @@ from fairspace.submissions.running.asking.presses import first_press_counts
 from fairspace.submissions.running.errors import RunError
 
 if TYPE_CHECKING:
-    from inspect_ai.model import ChatMessage, Model, ModelOutput
+    from inspect_ai.model import ChatMessage, Model, ModelOutput, ResponseSchema
     from inspect_ai.solver import Solver
 
 ANSWERS = "answers"
@@ -60,9 +60,11 @@ class Asking:
         journal: keeps every fate, and knows those of an earlier start; None: Inspect's log alone.
         seed: of the run; None leaves the provider's own.
         attempts: how often a request is sent that fails in a way which the engine does not retry.
-        patience: failures in a row after which the model must show that it still answers, or counts as silent.
+        patience: failures in a row after which the model must show that it still answers, or counts as silent; None: a
+            failure says nothing of the next request.
         repair: (request, answer) -> what to tell a model whose answer cannot be read, '' if it can.
         repairs: how often an answer is asked for again.
+        shape: request -> the schema that its answer must have, which goes with it.
         done: called with each fate as it becomes known.
         closes: whether the model is of this run alone, so that its connections are closed at the end.
         left: requests of the run that have no fate yet; None where it is not known.
@@ -72,9 +74,10 @@ class Asking:
     journal: Journal | None = None
     seed: int | None = None
     attempts: int = 3
-    patience: int = 25
+    patience: int | None = 25
     repair: Repair | None = None
     repairs: int = 2
+    shape: Callable[[Ask], ResponseSchema] | None = None
     done: Callable[[Answer], None] = lambda answer: None
     closes: bool = False
     left: int | None = None
@@ -161,6 +164,9 @@ class Asking:
         self._open += 1
         try:
             answer = await self._readable(model, ask, images, part, spent)
+        except RunError as error:
+            self.stopped = self.stopped or _at_item(error, ask)
+            raise self.stopped from error
         except FailedError as failed:
             answer = Answer(*ask.key, "failed", None, failed.reason, "", spent.attempts, spent.input, spent.output)
         finally:
@@ -202,7 +208,7 @@ class Asking:
         if self.left is not None:
             self.left -= 1
         self._silent.append(answer)
-        if answer.fate != "failed":
+        if answer.fate != "failed" or self.patience is None:
             self.finish()
         elif not self._probing and self._doubtful():
             self._probing = True
@@ -220,6 +226,7 @@ class Asking:
 
     def _doubtful(self) -> bool:
         """Whether the model must show now that it still answers."""
+        assert self.patience is not None
         if self._known is None or self._open:
             return len(self._silent) >= self.patience
         return len(self._silent) >= min(self.patience, _FEW) or (self.left is not None and self.left <= 0)
@@ -290,12 +297,14 @@ class Asking:
         config = GenerateConfig()
         if self.seed is not None:
             config.seed = ask_seed(self.seed, *ask.key) ^ anew
+        if self.shape is not None:
+            config.response_schema = self.shape(ask)
         last = ""
         for _ in range(self.attempts):
             spent.attempts += 1
             try:
                 output = await model.generate(messages, config=config)
-            except LimitExceededError:
+            except (LimitExceededError, RunError):
                 raise
             except Exception as error:  # noqa: BLE001 - any failure of a provider is a fate of the request
                 last = reason_of(error)
@@ -318,6 +327,12 @@ async def _close_at_end(model: Model) -> None:
     finally:
         with anyio.CancelScope(shield=True):
             await model.api.aclose()
+
+
+def _at_item(error: RunError, ask: Ask) -> RunError:
+    """The error with the item that it ended the run at."""
+    where = f"{error.where}, task {ask.task}, item {ask.id}, sample {ask.sample}"
+    return RunError(error.code, where, error.what, error.expected, error.mend)
 
 
 def prompt_hash(ask: Ask) -> str:

@@ -43,7 +43,7 @@ class Chosen:
         seed: of the run; None leaves it to the provider.
         prefix: of the prompts, where the benchmark has that option.
         text_only: without images, where the benchmark has that option.
-        dataset_revision: of the items that are asked; '' for the newest.
+        dataset_revision: of the items that are asked; '' for the default.
         form: of the questions; answers in another one than the paper's are not ranked.
         only: task -> the stimuli that are run, whatever `limit` says, with id and sample of their requests; None for no
             such choice.

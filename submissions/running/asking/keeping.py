@@ -1,4 +1,4 @@
-"""What all ways of asking share: the end of a run and of a start, growth of a limited run, and the table of answers."""
+"""The end of a run and of a start, growth of a limited run, and the table of answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Answered:
     Args:
         table: `responses` or `judgements`, as `Opened.table` says.
         stage: who answered, how, when, and how often with which fate.
-        log: Inspect's log of the last start; '' where another engine asked.
+        log: Inspect's log of the last start.
     """
 
     table: pa.Table

@@ -13,8 +13,9 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -60,7 +61,7 @@ class ModelSettings:
         temperature: None for what the paper states, else the provider's default; `top_p` alike.
         top_p: see `temperature`.
         max_tokens: of an answer; None for the task's own bound.
-        arguments: of the provider, such as `{"device": "cpu"}` for `local`.
+        arguments: of the provider, such as `{"device": "cpu"}` for `local`; `function` is one that is handed over.
         bounds: what the run may spend.
     """
 
@@ -81,15 +82,19 @@ class ModelSettings:
 
     def shown_arguments(self) -> dict[str, str | int | float | bool | None]:
         """The provider's arguments as a manifest may show them: numbers and plain settings; of all others, the name."""
-        return {_line(f"M.{name}"): _shown(name, value) for name, value in sorted(self.arguments.items())}
+        return {_line(f"M.{name}"): _shown(name, value) for name, value in self._of_provider()}
 
     def compared_arguments(self) -> dict[str, str]:
         """The provider's arguments as hashes, by which a run knows that one has changed; without those of a login."""
         return {
             name: _hash(json.dumps(value, sort_keys=True, default=lambda other: type(other).__qualname__))
-            for name, value in sorted(self.arguments.items())
+            for name, value in self._of_provider()
             if not _SECRET.search(name)
         }
+
+    def _of_provider(self) -> list[tuple[str, Any]]:
+        """The arguments in order; how a function is called that is handed over changes no answer."""
+        return [] if "function" in self.arguments else sorted(self.arguments.items())
 
     def generation(self) -> dict[str, float | int]:
         """The settings that change what a model says, those that were given."""
@@ -97,13 +102,16 @@ class ModelSettings:
         return {name: value for name, value in given.items() if value is not None}
 
 
-def open_model(settings: ModelSettings, *, greedy: bool = False, seeded: bool = False) -> Model:
+def open_model(
+    settings: ModelSettings, *, greedy: bool = False, seeded: bool = False, logs: Path | None = None
+) -> Model:
     """The model, ready to be asked; its generation settings go with the task.
 
     Args:
         settings: which, and how.
         greedy: whether temperature 0 is meant: transformers has no such temperature, but a switch.
         seeded: whether requests have seeds.
+        logs: folder of Inspect's logs, named where the model cannot be reached.
 
     Errors: RunError MODEL_UNKNOWN if there is none of that name, or a key or package lacks; UsageError if it does not
     heed seeds, though what it says depends on chance.
@@ -113,7 +121,7 @@ def open_model(settings: ModelSettings, *, greedy: bool = False, seeded: bool = 
     here = settings.name.startswith((LOCAL, *OURS))
     if settings.name.startswith(LOCAL) and seeded and not greedy:
         ours = "local/" + settings.name.removeprefix(LOCAL)
-        raise UsageError(f"{settings.name} does not heed --seed: name {ours}, or set --temperature 0.")
+        raise UsageError(f"{settings.name} does not heed --seed: name {ours}, or set -M temperature=0.")
     if settings.name.startswith(OURS):
         _wait_without_spinning()
         import fairspace.submissions.running.local.models  # noqa: F401 - makes them known to Inspect
@@ -141,7 +149,7 @@ def open_model(settings: ModelSettings, *, greedy: bool = False, seeded: bool = 
         expected = "PROVIDER/MODEL as Inspect names it, with its package and its key in the environment"
         mend = "see https://inspect.aisi.org.uk/providers.html, or serve the model and name openai-api/NAME/MODEL"
         raise RunError("MODEL_UNKNOWN", settings.name, what, expected, mend) from error
-    _heed_retry_after(model)
+    _heed_retry_after(model, logs)
     if settings.name.startswith("local/"):
         model.config.max_connections = max(settings.connections, model.api.max_connections())
     return model
@@ -158,6 +166,8 @@ def found_revision(settings: ModelSettings) -> str:
     from fairspace.submissions.running.local.own_code import find_function
 
     provider, _, what = settings.name.partition("/")
+    if "function" in settings.arguments:
+        return "not stated"
     if provider == "python":
         return find_function(what, where=settings.name, form=settings.name).revision
     if provider == "local":
@@ -180,12 +190,6 @@ def local_facts(model: Model) -> dict[str, str | int | bool]:
 def local_shape(facts: Mapping[str, str | int | bool]) -> dict[str, str]:
     """Those facts that change the last bits of numbers, and so an answer now and then: a run goes on with the same."""
     return {name: str(facts[name]) for name in _SHAPE if name in facts}
-
-
-def listen(model: Model, said: Callable[[int], None]) -> None:
-    """Have `said` called with tokens as they come, where the model runs on this machine."""
-    if (hear := getattr(model.api, "listen", None)) is not None:
-        hear(said)
 
 
 def _shown(name: str, value: object) -> str | int | float | bool | None:
@@ -218,7 +222,7 @@ def _wait_without_spinning() -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
-def _heed_retry_after(model: Model) -> None:
+def _heed_retry_after(model: Model, logs: Path | None) -> None:
     """Wait as long as the server says before a retry; the engine reads `Retry-After` but does not wait for it."""
     from tenacity import RetryCallState, wait_exponential_jitter
     from tenacity.wait import wait_base
@@ -233,7 +237,8 @@ def _heed_retry_after(model: Model) -> None:
             if reason and not reasons:  # a server that is not there would be silence for minutes
                 reasons.add(reason)
                 where = f" at {api.base_url}" if api.base_url else ""
-                typer.echo(plain(f"Note: no answer from {model}{where}: {reason}; asking again"), err=True)
+                log = f"; log: {logs}" if logs else ""
+                typer.echo(plain(f"Note: no answer from {model}{where}: {reason}; asking again{log}"), err=True)
             decision = api.should_retry(error) if isinstance(error, Exception) else None
             named = getattr(decision, "retry_after", None)
             return usual(retry_state) if named is None else min(float(named), _LONGEST_WAIT)

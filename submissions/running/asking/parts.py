@@ -33,8 +33,8 @@ def parts(
         benchmark: its name.
         data: where images come from; None where none are needed (fact_or_fair; genres without images; the tournament).
         tasks: only these; empty for all that are not optional.
-        revision: of the dataset whose items are asked; '' for the newest.
-        form: of the questions; the paper's, or one of `Benchmark.forms`.
+        revision: of the dataset whose items are asked; '' for the default.
+        form: of the questions; the paper's, or one of `Asking.forms`, in which some tasks alone are asked.
         options: of the benchmark, by name; the default where one is left out.
 
     Returns:
@@ -56,8 +56,10 @@ def parts(
     chosen = [task for task in answered.values() if task.chosen(tasks)]
     if options.get("text_only"):
         chosen = without_images(benchmark, chosen, tasks)
+    rewords = {} if form == PAPER else rewords_of(bench, form)
+    chosen = [task for task in chosen if form == PAPER or task.name in rewords]
     asked = [_part(task, data, revision or bench.revisions[0], options, alone=len(chosen) == 1) for task in chosen]
-    return asked if form == PAPER else [in_form(part, reword_of(bench, form)) for part in asked]
+    return asked if form == PAPER else [in_form(part, rewords) for part in asked]
 
 
 def without_images(benchmark: str, chosen: Sequence[Task], named: Sequence[str] = ()) -> list[Task]:
@@ -69,13 +71,13 @@ def without_images(benchmark: str, chosen: Sequence[Task], named: Sequence[str] 
     return [task for task in chosen if not task.about_image]
 
 
-def reword_of(bench: Benchmark, form: str) -> Reword:
-    """What rewords the prompts of a benchmark. UsageError for an unknown form names the near one."""
-    if form not in bench.forms:
-        known = (PAPER, *bench.forms)
+def rewords_of(bench: Benchmark, form: str) -> Mapping[str, Reword]:
+    """Task -> what rewords its prompts, of tasks with this form. UsageError for an unknown form names the near one."""
+    if form not in bench.asking.forms:
+        known = (PAPER, *bench.asking.forms)
         hint = did_you_mean(form, known)
         raise UsageError(f"The questions of {bench.name} have no form {form!r}{hint}. Known: {', '.join(known)}.")
-    return bench.forms[form]
+    return bench.asking.forms[form]
 
 
 def _part(task: Task, data: Data | None, revision: str, options: Mapping[str, str | bool], *, alone: bool) -> Part:
@@ -95,9 +97,9 @@ def _part(task: Task, data: Data | None, revision: str, options: Mapping[str, st
 def check_options(benchmark: str, **options: str | bool) -> None:
     """UsageError if the benchmark has no such option, or the option no such value."""
     for name, value in options.items():
-        values = registered(benchmark).options.get(name)
+        values = registered(benchmark).asking.options.get(name)
         if values is None:
-            having = [other for other in NAMES if name in registered(other).options]
+            having = [other for other in NAMES if name in registered(other).asking.options]
             option = f"--{name.replace('_', '-')}"
             takes = "takes" if len(having) == 1 else "take"
             raise UsageError(f"Only {' and '.join(having)} {takes} {option}; leave it out for {benchmark}.")

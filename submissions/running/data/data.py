@@ -18,7 +18,7 @@ from fairspace.builders.registry import NAMES, dataset
 from fairspace.builders.sources import SOURCES
 from fairspace.submissions.running.data.images import Images
 from fairspace.submissions.running.data.manifest import Known, build_command, check_shards, content_hash, read_known
-from fairspace.submissions.running.data.places import FolderOfBuilds, OnHub, Place
+from fairspace.submissions.running.data.places import FolderOfBuilds, OnHub
 from fairspace.submissions.running.errors import RunError
 
 _NAMESPACE = re.compile(r"(?P<namespace>[\w-][\w.-]*)(@(?P<tag>[^@\s]+))?")
@@ -30,10 +30,10 @@ class Data:
     Args:
         where: as the user named it.
         place: where they lie.
-        revision: of the items that are asked, which the builds must have; '' for the newest.
+        revision: of the items that are asked, which the builds must have; '' for the default.
     """
 
-    def __init__(self, where: str, place: Place, revision: str = "") -> None:
+    def __init__(self, where: str, place: FolderOfBuilds | OnHub, revision: str = "") -> None:
         self.where = where
         self._place = place
         self._revision = revision
@@ -130,7 +130,7 @@ def open_data(where: str, revision: str = "") -> Data:
 
     Args:
         where: the folder or namespace.
-        revision: of the items that are asked, which the builds must have; '' for the newest.
+        revision: of the items that are asked, which the builds must have; '' for the default.
 
     Errors: RunError DATA_MISSING if it is neither.
     """

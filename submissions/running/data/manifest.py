@@ -40,7 +40,7 @@ def read_known(folder: Path, name: str, revision: str = "") -> Known | None:
     Args:
         folder: of the build.
         name: of the dataset.
-        revision: of the items that are asked, which the build must have; '' for the newest.
+        revision: of the items that are asked, which the build must have; '' for the default.
 
     Errors: RunError DATA_INVALID if the build is not finished, or of another dataset or revision.
     """
@@ -102,7 +102,7 @@ def content_hash(files: Sequence[Path]) -> str:
 def build_command(name: str, out: Path | None = None) -> str:
     """How to build a dataset, and what its images need."""
     about = dataset(name)
-    needs = [*(f"--source with {source}" for source in about.sources), *(f"--{tool}" for tool in about.tools)]
+    needs = [*(f"--source with {source}" for source in about.sources), *(f"--tool {tool}=..." for tool in about.tools)]
     command = f"`fairspace build {name} --out {out or f'built/{name}'}`"
     return command + (f", whose images take {', '.join(needs)}" if needs else "") + "; add --sample to try"
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from fairspace.builders.engine.build import MANIFEST
 from fairspace.builders.registry import NAMES
@@ -16,27 +15,9 @@ from fairspace.submissions.running.errors import RunError
 _ONLINE = "go online to fetch it (HF_HUB_OFFLINE must not be 1), or name a folder of builds"
 
 
-class Place(Protocol):
-    """Where datasets lie.
-
-    Args:
-        absent: what to do where a split is named by a dataset's manifest and is not there.
-    """
-
-    @property
-    def absent(self) -> str:
-        """See above."""
-
-    def fetch(self, name: str, config: str, split: str) -> tuple[Path, str]:
-        """The folder of a dataset with one split in it, and its commit, '' for none. RunError DATA_MISSING."""
-
-    def address(self, name: str) -> str:
-        """What `join_images.py` and `datasets` call a dataset."""
-
-
 @dataclass(frozen=True)
 class FolderOfBuilds:
-    """A folder with one subfolder per dataset."""
+    """A folder with one subfolder per dataset; `absent`: what to do where a split of a dataset is not there."""
 
     root: Path
     absent: str = "copy the whole dataset, or build it anew"
@@ -54,7 +35,7 @@ class FolderOfBuilds:
         return folder, ""
 
     def address(self, name: str) -> str:
-        """The subfolder."""
+        """The subfolder, which `join_images.py` and `datasets` are given."""
         return str(self.root / name)
 
 

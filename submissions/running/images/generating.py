@@ -243,7 +243,6 @@ def _annotate(settings: RunSettings, work: Path, task: str, shards: Path, state:
         settings.ares,
         shards,
         work / "annotations" / task / _images_hash(shards),
-        kind="parquet",
         detector=settings.faces,
         batch=settings.batch,
         device=settings.device,

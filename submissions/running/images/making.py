@@ -3,9 +3,6 @@
 `make_images` runs a plan, by one process or by several that `accelerate launch` started; `remake` makes one of its
 images again, alone. The seed of an image follows from the run's seed and the image's key, so that neither order nor
 processes nor restarts change it.
-
-    accelerate launch --num_processes 4 -m fairspace.submissions.running.images.making plan.parquet MODEL FOLDER --seed
-    1
 """
 
 from __future__ import annotations
@@ -16,9 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
-
-import typer
+from typing import Any, NamedTuple
 
 from fairspace.builders.engine.alone import alone
 from fairspace.builders.errors import BuildError
@@ -238,33 +233,3 @@ def _finished(store: ImageStore, progress: Progress) -> ImageReport:
         shards=tuple(store.shard(number) for number in range(store.count)),
         bytes=sum(entry.bytes for entry in ordered),
     )
-
-
-def main(
-    plan: Annotated[Path, typer.Argument(help="Parquet file with the columns task, id, sample, prompt.")],
-    images: Annotated[
-        str, typer.Argument(help="The model: diffusers:..., endpoint:URL#MODEL, python:MODULE:FUNCTION.")
-    ],
-    folder: Annotated[Path, typer.Argument(help="Folder to make the images in, or to go on in.")],
-    seed: Annotated[int, typer.Option(help="Of the run.")] = 0,
-    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1; this process's GPU if there is one.")] = "",
-    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Ask again for what failed before.")] = False,
-) -> None:
-    """Make the images of a plan; a stopped run goes on where it was. Under `accelerate launch`, on several GPUs."""
-    from fairspace.submissions.progress import reported
-    from fairspace.submissions.running.images.models import open_image_model
-
-    model = open_image_model(images, device=device)
-    with reported(f"Opening {images}") as progress:
-        asks = read_plan(plan)
-        report = make_images(asks, model, folder, seed=seed, progress=progress, retry_failed=retry_failed)
-    if report is not None:
-        fates = ", ".join(f"{number} {fate}" for fate, number in report.fates().items())
-        typer.echo(f"Wrote {len(report.shards)} shards to {folder / 'shards'}: {fates}.")
-
-
-if __name__ == "__main__":
-    try:
-        typer.run(main)
-    except (RunError, UsageError) as error:
-        raise SystemExit(str(error)) from error

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, cast, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from fairspace.builders.genres import plan, single
 from fairspace.submissions.benchmarks.asks import Ask, Part, Shown, Stimulus, choose, prompts_hash
@@ -26,7 +26,7 @@ from fairspace.submissions.running.asking.journal import Answer, Journal
 from fairspace.submissions.running.errors import RunError
 
 if TYPE_CHECKING:
-    from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput
+    from inspect_ai.model import ResponseSchema
     from inspect_ai.util import JSONSchema
 
 PART = "judgements"
@@ -90,9 +90,15 @@ class Judging:
         done: Callable[[Answer], None] = lambda answer: None,
     ) -> Asking:
         """What asks: `Asking` with this repair, and with the schema of each answer where it is to be sent."""
-        asking = JudgeAsking(parts, journal, seed, repair=self.repair, repairs=REPAIRS, done=done)
-        asking.names = self.names if self.shaped else None
-        return asking
+        shape = self.shape if self.shaped else None
+        return Asking(parts, journal, seed, repair=self.repair, repairs=REPAIRS, shape=shape, done=done)
+
+    def shape(self, ask: Ask) -> ResponseSchema:
+        """The JSON schema of an answer, as a provider takes it."""
+        from inspect_ai.model import ResponseSchema
+
+        name = "analysis" if ask.task in (ANALYSIS, ANALYSIS_SINGLE) else "profile"
+        return ResponseSchema(name=name, json_schema=answer_schema(ask.task, self.names[ask.id]), strict=True)
 
 
 _NOTHING = "there is no JSON object in it with"
@@ -141,9 +147,9 @@ def open_judging(submission: Submission, chosen: Chosen, *, shaped: bool = False
 
     Errors: UsageError if it is of another benchmark; RunError JUDGE_NOTHING if there are none.
     """
-    judge_items, revision = benchmark(submission.meta.benchmark).judge, submission.meta.dataset_revision
+    judge_items, revision = benchmark(submission.meta.benchmark).asking.judge, submission.meta.dataset_revision
     if judge_items is None:
-        having = [name for name in NAMES if benchmark(name).judge is not None]
+        having = [name for name in NAMES if benchmark(name).asking.judge is not None]
         raise UsageError(f"The submission is to {submission.meta.benchmark}; only {', '.join(having)} has a judge.")
     prompts = {
         (task, row["id"]): row["prompt"] for task, rows in judge_items(submission).items() for row in rows.to_pylist()
@@ -192,46 +198,13 @@ def _keys_single(pair: plan.Pair) -> list[tuple[str, str]]:
 def _names(submission: Submission) -> dict[str, Names]:
     if submission.meta.dataset_revision != "upstream":
         singles = {single.single_id(pair.id, of): single.names(pair, of) for pair, of in single.items_of_pairs()}
-        return {pair.id: pair.names for pair in plan.pair_list(submission.meta.dataset_revision)} | singles
+        return {pair.id: pair.names for pair in plan.pair_list()} | singles
     rows = submission.rows("responses", "narrative")
     prompts = {}
     for item, names in zip(rows["id"].to_pylist(), rows["names"].to_pylist(), strict=True):
         first, second = names.split("|")
         prompts[item] = (first, second)
     return prompts
-
-
-class JudgeAsking(Asking):
-    """Asks with the JSON schema of each answer, if it knows the names."""
-
-    names: Mapping[str, Names] | None = None
-
-    async def ask(self, model: Model, ask: Ask, images: Sequence[bytes], part: Part) -> Answer:
-        """As `Asking.ask`."""
-        schema = None if self.names is None else answer_schema(ask.task, self.names[ask.id])
-        request = _Judge(model, "analysis" if ask.task in (ANALYSIS, ANALYSIS_SINGLE) else "profile", schema)
-        return await super().ask(cast("Model", request), ask, images, part)
-
-
-@dataclass(frozen=True)
-class _Judge:
-    """A model that is told the schema of its answers, if there is one."""
-
-    model: Model
-    name: str
-    schema: JSONSchema | None
-
-    async def generate(self, messages: list[ChatMessage], config: GenerateConfig) -> ModelOutput:
-        """As `Model.generate`; half a surrogate pair, which no file can hold, becomes a question mark."""
-        from inspect_ai.model import ResponseSchema
-
-        if self.schema is not None:
-            config.response_schema = ResponseSchema(name=self.name, json_schema=self.schema, strict=True)
-        output = await self.model.generate(messages, config=config)
-        whole = output.completion.encode("utf-8", "replace").decode()
-        if output.choices and whole != output.completion:
-            output.completion = whole
-        return output
 
 
 def answer_schema(task: str, names: Names) -> JSONSchema:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pyarrow as pa
-from pydantic import ValidationError
 
 from fairspace.submissions.benchmarks.asks import add_hashes
 from fairspace.submissions.benchmarks.genres.unranked.names import evaluation_name
@@ -14,15 +13,15 @@ from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.collector import show
 from fairspace.submissions.format.manifest import Stage
-from fairspace.submissions.format.schema import Submission, Tool
+from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen
 from fairspace.submissions.running.asking.journal import Answer
 from fairspace.submissions.running.asking.keeping import table_of
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import held, work_folder
-from fairspace.submissions.running.judging.asks import REPAIRS, Judging, open_judging
+from fairspace.submissions.running.judging.asks import Judging, open_judging
 from fairspace.submissions.running.judging.evaluations import evaluations
-from fairspace.submissions.running.judging.judging import MOST, by_judge, count, judged_meta
+from fairspace.submissions.running.judging.judging import MOST, by_judge, count, judge_settings, judged_meta, named_tool
 from fairspace.submissions.running.judging.writing import write_judgements
 from fairspace.submissions.running.logs.answers import LogAnswers
 from fairspace.submissions.running.logs.files import invalid
@@ -83,7 +82,7 @@ def _imported(folder: Path, judges: Sequence[tuple[Sequence[LogAnswers], str, in
         answers = merged(group)
         table = table_of(answers.values(), "judgements")
         stage = _stage(group, list(answers.values()))
-        tool = _tool(stage, revision, judging, number)
+        tool = named_tool(evaluation_name(stage.model, number), revision, judge_settings(judging, stage))
         check_rows(by_judge(table, None), judged_meta(read, tool), group)
         _check_narratives(judging, answers.values(), group)
         tables.append(by_judge(table, tool.name if place else None))
@@ -138,15 +137,3 @@ def _check_narratives(judging: Judging, answers: Iterable[Answer], group: Sequen
         if answer.id not in known:
             what = f"a judgement of {show(answer.id)}"
             raise invalid(group[0].file, what, "narratives of the submission", "name the one that was judged")
-
-
-def _tool(stage: Stage, revision: str, judging: Judging, number: int) -> Tool:
-    """The judge as `submission.json` names its evaluation of this number."""
-    engine = f"{stage.engine} {stage.engine_version}"
-    settings = stage.settings | {"repairs": REPAIRS, "prompts": stage.prompts, "engine": engine}
-    settings |= {"json_schema": True} if judging.shaped else {}
-    try:
-        return Tool(name=evaluation_name(stage.model, number), version=revision, settings=settings)
-    except ValidationError as error:
-        what = f"A judge named {show(stage.model)} of revision {show(revision)}"
-        raise UsageError(f"{what}: each is one line of 1 to 200 printable characters.") from error

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pydantic import ValidationError
@@ -120,7 +121,7 @@ def judge(
                 raise RunError(
                     "RUN_INCOMPLETE", show(model.name), "no request was answered", "one answer at least", mend
                 )
-            settings = _settings(judging, outcome.stage)
+            settings = judge_settings(judging, outcome.stage)
             with Journal(judge_folder / JOURNAL) as journal:
                 fates = count(judging, list(journal.answers()))
             done.append(tool.model_copy(update={"settings": settings}))
@@ -213,19 +214,23 @@ def _tools(models: Sequence[ModelSettings], revisions: Sequence[str]) -> list[To
         if first != models[number].name or revision not in (revision_of_first, NOT_STATED):
             raise UsageError(f"Two judges are called {show(name)}; one model of one revision repeats an evaluation.")
         name, revision = evaluation_name(name, names[: number + 1].count(name)), revision_of_first
-        try:
-            tools.append(Tool(name=name, version=revision))
-        except ValidationError as error:
-            what = f"A judge named {show(name)} of revision {show(revision)}"
-            raise UsageError(f"{what}: each is one line of 1 to 200 printable characters.") from error
+        tools.append(named_tool(name, revision))
     return tools
 
 
-def _settings(judging: Judging, stage: Stage) -> dict[str, str | int | float | bool | None]:
+def named_tool(name: str, revision: str, settings: Mapping[str, Any] = MappingProxyType({})) -> Tool:
+    """A judge as `submission.json` names it. UsageError for a name or revision that cannot stand there."""
+    try:
+        return Tool(name=name, version=revision, settings=dict(settings))
+    except ValidationError as error:
+        what = f"A judge named {show(name)} of revision {show(revision)}"
+        raise UsageError(f"{what}: each is one line of 1 to 200 printable characters.") from error
+
+
+def judge_settings(judging: Judging, stage: Stage) -> dict[str, Any]:
     """What decides a judge's answers, beside its name and version."""
-    settings: dict[str, str | int | float | bool | None] = dict(stage.settings)
-    settings |= {"repairs": REPAIRS, "prompts": stage.prompts, "engine": f"{stage.engine} {stage.engine_version}"}
-    return settings | ({"json_schema": True} if judging.shaped else {})
+    engine = {"repairs": REPAIRS, "prompts": stage.prompts, "engine": f"{stage.engine} {stage.engine_version}"}
+    return dict(stage.settings) | engine | ({"json_schema": True} if judging.shaped else {})
 
 
 def _telling(tell: Tell, name: str) -> Tell:

@@ -7,7 +7,7 @@ length that follows from their own, and what is drawn at a temperature above 0 i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -65,8 +65,6 @@ class LocalChat:
         self._processor = opened.processor
         self.context = context or opening.context_of(self.model)
         self.batch = batch or opening.batch_that_fits(self.model, self.context)
-        self.said: Callable[[int], None] = lambda tokens: None
-        """Called with how many tokens came out, as they come."""
         template = (self._processor or self.tokenizer).chat_template
         self._template = template if isinstance(template, str) else str(template or "")
         self.template = bool(template)
@@ -153,7 +151,7 @@ class LocalChat:
             eos_token_id=sorted(marks.ends),
             pad_token_id=self._pad,
             logits_processor=LogitsProcessorList([*chosen, Forcing(endings)]),
-            stopping_criteria=StoppingCriteriaList([Following(endings, self.said)]),
+            stopping_criteria=StoppingCriteriaList([Following(endings)]),
         )
         return [ending.said() for ending in endings[: len(prompts)]]
 

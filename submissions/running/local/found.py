@@ -32,7 +32,7 @@ PACKAGES = {
 CONVERT = (
     "save it with `model.save_pretrained(FOLDER)` and `tokenizer.save_pretrained(FOLDER)` (safetensors), or as one "
     ".gguf file with llama.cpp's convert_hf_to_gguf.py, or serve it (vLLM, llama-server, Ollama) and name "
-    "openai-api/SERVICE/MODEL with --model-base-url"
+    "openai-api/SERVICE/MODEL with -M base_url=URL"
 )
 
 

@@ -8,7 +8,7 @@ cores. Nothing is kept between two prompts, so an answer depends on its own requ
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
@@ -99,8 +99,6 @@ class LlamaCpp:
         self._free = SimpleQueue[httpx.Client]()
         for client in self._clients:
             self._free.put(client)
-        self.said: Callable[[int], None] = lambda tokens: None
-        """Called with how many tokens came out, as they come, by several threads."""
         self.template = bool(about.template)
         """Whether prompts go through a chat template; else they are texts to be completed."""
         ends = self._tokens(self._clients[0].get("/props").raise_for_status().json()["eos_token"])
@@ -161,7 +159,6 @@ class LlamaCpp:
             forced = ending.forced
             for token in self._block(client, prompt, ending.tokens, seed, choice) if forced is None else [forced]:
                 ending.add(token)
-                self.said(1)
                 if ending.reason or ending.forced is not None:
                     break
         return ending.said()

@@ -11,7 +11,7 @@
             return "nurse"           # None if the model refused
 
 A function that has parameters `temperature`, `top_p`, `max_tokens` or `seed` gets these too; None is what nobody set.
-It is called once at a time.
+It is called once at a time; one without a second parameter gets the prompt alone.
 
 Importing this module makes both known to Inspect. Inspect's own `hf/` runs language models alone, pads a prompt as its
 neighbours need it, and draws with no regard to a request's seed; with `local/`, an answer depends on its request.
@@ -23,11 +23,11 @@ import secrets
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import anyio
+from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from inspect_ai.model import (
     ChatMessage,
@@ -42,11 +42,13 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
 
+from fairspace.submissions.format.collector import show
+from fairspace.submissions.running.asking.exchange import reason_of
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.local.ending import Choice
 from fairspace.submissions.running.local.engines import open_chat
 from fairspace.submissions.running.local.messages import check, output, parts
-from fairspace.submissions.running.local.own_code import find_function, takes
+from fairspace.submissions.running.local.own_code import find_function, shows_images, takes
 
 if TYPE_CHECKING:
     from fairspace.submissions.running.local.ending import Said
@@ -55,6 +57,8 @@ MAX_TOKENS = 2048
 """Of an answer, where nobody says otherwise."""
 WAITING = 16
 """Batches' worth of requests that wait at a time: among these, enough have prompts of like length to share a batch."""
+ATTEMPTS = 3
+"""Calls of a function that raises, before its request has failed."""
 _FORM = "python/MODULE:FUNCTION, or python/./FILE.py:FUNCTION"
 
 
@@ -113,10 +117,6 @@ class LocalAPI(ModelAPI):
         think = {} if self._think is None else {"local.think": self._think}
         stop = {"local.stop": " ".join(map(repr, self._stop))} if self._stop else {}
         return about | {"local.stop_loops": self._stop_loops} | think | stop
-
-    def listen(self, said: Callable[[int], None]) -> None:
-        """Have `said` called, in whatever thread, with the number of tokens that came out, as they come."""
-        self.chat.said = said
 
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
@@ -194,14 +194,29 @@ class LocalAPI(ModelAPI):
         return MAX_TOKENS
 
 
+@dataclass(eq=False)
+class _Call:
+    """A prompt that waits for a function, and what came of it: a text, None for a refusal, or an error."""
+
+    prompt: str
+    images: list[Any]
+    given: dict[str, Any]
+    came: Any = None
+    ended: anyio.Event = field(default_factory=anyio.Event)
+
+
 class PythonAPI(ModelAPI):
-    """Inspect's way to a function of the user's.
+    """Inspect's way to a function of the user's. What raises is called three times.
 
     Args:
-        model_name: MODULE:FUNCTION, or FILE.py:FUNCTION.
+        model_name: MODULE:FUNCTION, or FILE.py:FUNCTION; the name of a function that is handed over.
         base_url: none; Inspect gives it.
         api_key: none; Inspect gives it.
         config: of the run.
+        function: that is handed over; None finds it by its name.
+        workers: threads that call it at the same time.
+        batch: prompts of one call, which then takes and returns lists; 0 calls it with one at a time.
+        on_error: `raise` ends the run where it raises again and again; else that request has failed.
 
     Errors: RunError MODEL_UNKNOWN if there is no such function.
     """
@@ -212,12 +227,19 @@ class PythonAPI(ModelAPI):
         base_url: str | None = None,
         api_key: str | None = None,
         config: GenerateConfig = GenerateConfig(),  # noqa: B008 - as Inspect calls it
+        function: Callable[..., Any] | None = None,
+        workers: int = 1,
+        batch: int = 0,
+        on_error: str = "keep",
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
         set_model_info(f"python/{model_name}", ModelInfo(model=model_name))
-        self._function = find_function(model_name, where=f"python/{model_name}", form=_FORM).function
-        self._takes = takes(self._function)
-        self._turn = anyio.Lock()
+        self._function = function or find_function(model_name, where=f"python/{model_name}", form=_FORM).function
+        self._takes, self._shows = takes(self._function), shows_images(self._function)
+        self._batch, self._on_error = batch, on_error
+        self._waiting: list[_Call] = []
+        self._turns, self._threads = anyio.Semaphore(workers), CapacityLimiter(workers)
+        self._last: RunError | None = None
 
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
@@ -228,14 +250,72 @@ class PythonAPI(ModelAPI):
         texts = [(role, "\n".join(part["text"] for part in pieces if "text" in part)) for role, pieces in turns]
         prompt = texts[0][1] if len(texts) == 1 else "\n\n".join(f"{role}: {text}" for role, text in texts)
         images = [part["image"] for _, pieces in turns for part in pieces if "image" in part]
-        given = {name: getattr(config, name) for name in self._takes}
-        async with self._turn:
-            said = await run_sync(partial(self._function, prompt, images, **given))
-        if said is not None and not isinstance(said, str):
-            problem, mend = f"a {type(said).__name__}", "correct the function, then run again with --again"
-            raise RunError("MODEL_OUTPUT", self.model_name, problem, "a text, or None for a refusal", mend)
-        stop: StopReason = "content_filter" if said is None else "stop"
-        return output(self.model_name, said or "", stop, None)
+        if images and not self._shows:
+            mend = "give it that parameter, or leave the task out (tasks)"
+            raise self._wrong("a function of a prompt alone, and a picture", "a second parameter, `images`", mend)
+        mine = _Call(prompt, images, {name: getattr(config, name) for name in self._takes})
+        self._waiting.append(mine)
+        async with self._turns:
+            if mine in self._waiting:
+                await self._answer(mine)
+        await mine.ended.wait()
+        if isinstance(mine.came, Exception):
+            raise mine.came
+        return output(self.model_name, mine.came or "", "content_filter" if mine.came is None else "stop", None)
+
+    async def _answer(self, mine: _Call) -> None:
+        """Call the function for a request, and for others that wait and can share its batch."""
+        known = 0
+        while known < len(self._waiting) < self._batch:  # others are about to wait too
+            known = len(self._waiting)
+            await anyio.sleep(0.005)
+        calls = [mine, *(call for call in self._waiting if call is not mine)][: self._batch or 1]
+        self._waiting = [call for call in self._waiting if call not in calls]
+        try:
+            came = await run_sync(self._came, calls, limiter=self._threads)
+            for call, text in zip(calls, came, strict=True):
+                call.came = text
+        finally:
+            for call in calls:
+                call.ended.set()
+
+    def _came(self, calls: Sequence[_Call]) -> list[Any]:
+        """What came of a batch; each request alone where the batch raises."""
+        error: Exception | None = self._last
+        for _ in range(ATTEMPTS if error is None else 0):
+            try:
+                return self._texts(calls)
+            except RunError as wrong:
+                error = self._last = wrong
+                break
+            except Exception as raised:  # noqa: BLE001 - foreign code
+                if len(calls) > 1:
+                    return [came for call in calls for came in self._came([call])]
+                error = raised
+        assert error is not None
+        if self._on_error == "raise" and not isinstance(error, RunError):
+            mend = "correct the function and run again; on_error='keep' goes on without that answer"
+            error = self._last = self._wrong(reason_of(error), "an answer", mend)
+        return [error] * len(calls)
+
+    def _texts(self, calls: Sequence[_Call]) -> list[str | None]:
+        prompts, images = [call.prompt for call in calls], [call.images for call in calls]
+        if self._batch:
+            given = calls[0].given | ({"seed": [call.given["seed"] for call in calls]} if "seed" in self._takes else {})
+            returned = self._function(prompts, *([images] if self._shows else []), **given)
+            if not isinstance(returned, list | tuple) or len(returned) != len(calls):
+                length = f" of {len(returned)}" if isinstance(returned, list | tuple) else ""
+                what = f"{type(returned).__name__}{length} for {len(calls)} prompts"
+                raise self._wrong(what, "a list with one answer for each prompt")
+        else:
+            returned = [self._function(prompts[0], *(images if self._shows else []), **calls[0].given)]
+        for text in returned:
+            if text is not None and not isinstance(text, str):
+                raise self._wrong(f"the function returned {show(text)}", "a text, or None for a refusal")
+        return list(returned)
+
+    def _wrong(self, what: str, expected: str, mend: str = "correct the function and run again") -> RunError:
+        return RunError("MODEL_OUTPUT", self.model_name, what, expected, mend)
 
 
 @modelapi(name="local")

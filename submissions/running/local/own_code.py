@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib import import_module, util
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any
 
 from fairspace.submissions.running.errors import RunError
 
@@ -33,29 +33,6 @@ class OwnCode:
     function: Callable[..., Any]
 
 
-@dataclass(frozen=True)
-class OwnModel:
-    """A function of the user's that answers, and how it is called.
-
-    Args:
-        function: prompt, or prompt and images -> text, or None for a refusal.
-        name: of the model.
-        workers: threads that call it at the same time.
-        batch: prompts of one call, which takes and returns lists; 0 calls it with one at a time.
-        on_error: what follows where it raises again and again: `raise`, or `keep` going without that answer.
-    """
-
-    function: Callable[..., Any]
-    name: str
-    workers: int = 1
-    batch: int = 0
-    on_error: Literal["raise", "keep"] = "raise"
-
-    def generation(self) -> dict[str, float | int]:
-        """Settings of generation that were given: none."""
-        return {}
-
-
 OWN = ("temperature", "top_p", "max_tokens", "seed")
 """Settings that a function gets if it has parameters of these names."""
 
@@ -67,6 +44,16 @@ def takes(function: Callable[..., Any]) -> tuple[str, ...]:
     except (TypeError, ValueError):  # of code that is not Python's
         return ()
     return tuple(name for name in OWN if name in parameters)
+
+
+def shows_images(function: Callable[..., Any]) -> bool:
+    """Whether a function takes images: it has a second positional parameter, or as many as are given."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # of code that is not Python's
+        return True
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return len([p for p in positional if p.name not in OWN]) > 1 or any(p.kind is p.VAR_POSITIONAL for p in parameters)
 
 
 def find_function(what: str, *, where: str, form: str) -> OwnCode:

@@ -6,7 +6,7 @@ greatest log-probability plus noise is a sample of the distribution).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -80,22 +80,14 @@ class Forcing(LogitsProcessor):
 
 
 class Following(StoppingCriteria):
-    """Hands each row's new token to its ending, and says which rows are done.
+    """Hands each row's new token to its ending, and says which rows are done."""
 
-    Args:
-        endings: of each row.
-        said: called with the number of tokens that came out.
-    """
-
-    def __init__(self, endings: Sequence[Ending], said: Callable[[int], None]) -> None:
-        self._endings, self._said = endings, said
+    def __init__(self, endings: Sequence[Ending]) -> None:
+        self._endings = endings
 
     def __call__(self, input_ids: Tensor, scores: Any, **others: Any) -> Tensor:
         """True for the rows (rows,) whose answer has ended."""
-        growing = 0
         for ending, token in zip(self._endings, input_ids[:, -1].tolist(), strict=True):
             if ending.reason is None:
                 ending.add(token)
-                growing += 1
-        self._said(growing)
         return torch.tensor([each.reason is not None for each in self._endings], device=input_ids.device)

@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairspace.ares.annotating.source import Entry, Source, contents, reader
+from fairspace.ares.annotating.source import Entry, Source, contents, list_entries
 from fairspace.submissions.running.errors import RunError
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def listed_images(source: Source, wanted: Collection[Key], known: Collection[Key
     images: list[Listed] = []
     seen: set[Key] = set()
     others = 0
-    for place, entry in enumerate(reader(source).entries(source)):
+    for place, entry in enumerate(list_entries(source)):
         key = (entry.task, entry.id, entry.sample)
         if key in seen:
             what = f"{entry.task} {entry.id}, sample {entry.sample} again"

@@ -137,7 +137,7 @@ class PyiqaRating:
                 return np.zeros(0, np.float32)
         score = float(ratings)
         if not np.isfinite(score):
-            raise RunError("MODEL_OUTPUT", self.name, f"the score {score}", "a number", "name another --face-iqa")
+            raise RunError("MODEL_OUTPUT", self.name, f"the score {score}", "a number", "name another face-iqa")
         return np.array([score], np.float32)
 
     @cached_property

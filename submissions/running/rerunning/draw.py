@@ -12,7 +12,7 @@ from fairspace.submissions.benchmarks.forms import FORM, PAPER
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.format.schema import Submission, SubmissionMeta
 from fairspace.submissions.running.asking.inspect_task import Chosen, open_benchmark
-from fairspace.submissions.running.planning.images import made_parts
+from fairspace.submissions.running.planning import made_parts
 
 ITEMS = 385
 """Requests of a part: so many give a share a 95 % interval of at most 5 points to either side."""

@@ -32,7 +32,7 @@ from fairspace.submissions.running.judging.asks import ANALYSIS, ANALYSIS_SINGLE
 from fairspace.submissions.running.rerunning.answers import Answers
 from fairspace.submissions.running.rerunning.draw import ITEMS, Key, rank
 from fairspace.submissions.running.rerunning.outcome import JudgeOutcome
-from fairspace.submissions.running.rerunning.rerun import Ask, asked_until_settled, other_seed, part_seed
+from fairspace.submissions.running.rerunning.rerun import Ask, as_stated, asked_until_settled, other_seed, part_seed
 from fairspace.submissions.running.settings import Tell
 
 Rows = Iterable[Mapping[str, Any]]
@@ -71,17 +71,12 @@ def judge_again(
     judging = open_judging(submission, chosen, shaped=stated.get("json_schema") is True)
     stimulus_of = _drawn(judging.opened.parts[PART], rows, seed, items)
     handed_in = said((row for row in rows if (row["task"], row["id"]) in stimulus_of), judging.names)
-    given = {name: stated.get(name) for name in ("temperature", "top_p", "max_tokens")}
-    numbers = {name: number for name, number in given.items() if isinstance(number, int | float)}
-    ask = _asker(submission, replace(model, **numbers), judging, set(stimulus_of.values()), out, tell)  # type: ignore[arg-type]
+    ask = _asker(submission, as_stated(model, stated), judging, set(stimulus_of.values()), out, tell)
     comparison, digest = asked_until_settled(
         ask,
-        (of_run, of_run if not numbers.get("temperature") else other_seed(of_run, seed)),
+        (of_run, other_seed(of_run, seed) if stated.get("temperature") else of_run),
         handed_in,
-        {
-            part: {key: stimulus_of[part.partition("/")[0], key[0]] for key in answers.text}
-            for part, answers in handed_in.items()
-        },
+        {of: {key: stimulus_of[of.partition("/")[0], key[0]] for key in each.text} for of, each in handed_in.items()},
     )
     return JudgeOutcome(declared.name, public_name(model.name), seed, comparison, digest)
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 from fairspace.submissions.answers.rows import read_rows
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.consistency import TaskConsistency, prove, rests_on_judge
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.running.rerunning.agreement import Comparison, Verdict
-from fairspace.submissions.running.rerunning.hidden import HiddenComparison
 
 _WORST_FIRST: tuple[Verdict, ...] = ("differs", "undecided", "agrees")
 
@@ -55,43 +54,35 @@ class Outcome:
     """What came of a verification.
 
     Args:
-        how: `rerun`, or `log` where a log of the provider's answers was replayed.
         verdict: `agrees` alone lets a row be called verified.
         reasons: why it is none, in sentences.
         submission: digest of the submission.
-        comparison: the agreement; None of a log, which holds every answer.
-        part: task -> requests that were compared.
+        comparison: agreement, task by task and over all.
         seed: that drew the part, revealed now that it is used.
         model: that was asked.
         settings: of the run, those of the submission.
-        answers: digest of the rerun's answers, or of the log.
+        answers: digest of the rerun's answers.
         uncovered: tasks that were handed in and not compared.
         consistency: the consistency proof of the submission.
-        hidden: the model's values on a hidden set beside those on public items; None where none was asked.
         judgements: those of the declared judge, asked again; None where it was not asked.
     """
 
-    how: Literal["rerun", "log"]
     verdict: Verdict
     reasons: tuple[str, ...]
     submission: str
-    comparison: Comparison | None
-    part: Mapping[str, int]
+    comparison: Comparison
     seed: str
     model: str
     settings: Mapping[str, Any]
     answers: str
     uncovered: tuple[str, ...] = ()
     consistency: Mapping[str, TaskConsistency] = field(default_factory=dict)
-    hidden: HiddenComparison | None = None
     judgements: JudgeOutcome | None = None
 
-    def with_hidden(self, hidden: HiddenComparison) -> Outcome:
-        """The outcome beside the hidden set: a model that answers it otherwise is not verified."""
-        if not hidden.differing:
-            return replace(self, hidden=hidden)
-        reason = f"on hidden items other values than on public ones: {', '.join(hidden.differing[:5])}"
-        return replace(self._lowered("undecided", reason), hidden=hidden)
+    @property
+    def part(self) -> dict[str, int]:
+        """Task -> requests that were compared."""
+        return {task: agreement.requests for task, agreement in self.comparison.tasks.items()}
 
     def with_judgements(self, submission: Submission, judgements: JudgeOutcome | None) -> Outcome:
         """The outcome beside the judgements: where a score rests on them, it is verified with them or not at all.
@@ -119,24 +110,18 @@ class Outcome:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON data: what the event of a verified row holds, and the verdict."""
-        compared = self.comparison
-        proof = {task: held.to_json() for task, held in self.consistency.items()}
-        return {
-            "how": self.how,
+        named = ("submission", "part", "seed", "model", "answers")
+        outcome = {
+            "how": "rerun",
             "verdict": self.verdict,
             "reasons": list(self.reasons),
-            "submission": self.submission,
-            **(compared.to_json() if compared is not None else {"agreement": None, "tasks": {}}),
-            "part": dict(self.part),
-            "seed": self.seed,
-            "model": self.model,
+            **self.comparison.to_json(),
+            **{name: getattr(self, name) for name in named},
             "settings": dict(self.settings),
-            "answers": self.answers,
             "uncovered": list(self.uncovered),
-            "consistency": proof,
-            **({"hidden": self.hidden.to_json()} if self.hidden is not None else {}),
-            **({"judgements": self.judgements.to_json()} if self.judgements is not None else {}),
+            "consistency": {task: held.to_json() for task, held in self.consistency.items()},
         }
+        return outcome | ({} if self.judgements is None else {"judgements": self.judgements.to_json()})
 
 
 def proof_of(submission: Submission) -> dict[str, TaskConsistency]:

@@ -89,7 +89,7 @@ def rerun(
     seed = part_seed(out, submission.digest)
     texts, images = means.model is not None, bool(means.images and means.ares)
     part = draw_part(submission, seed, means.data, texts=texts, images=images, items=items, without=without)
-    if not part.stimulus_of or not any(part.requests.values()):
+    if not any(part.requests.values()):
         raise UsageError("No answer that was handed in can be asked again with these models; name --model or --images.")
     handed_in = answers_of(submission)
     ask = _asker(submission, means, part, out, tell)
@@ -98,12 +98,10 @@ def rerun(
     proof = proof_of(submission)
     verdict, reasons = judged(comparison, part.uncovered, proof)
     return Outcome(
-        "rerun",
         verdict,
         reasons,
         submission.digest,
         comparison,
-        {task: agreement.requests for task, agreement in comparison.tasks.items()},
         seed,
         means.named,
         dict(submission.meta.generation),
@@ -144,24 +142,27 @@ def judged(
 
 def _asker(submission: Submission, means: Means, part: Part, out: Path, tell: Tell) -> Ask:
     """Runs the part into a folder of a name."""
-    stated = submission.meta.generation
-    given = {name: stated.get(name) for name in ("temperature", "top_p", "max_tokens")}
-    numbers = {name: number for name, number in given.items() if isinstance(number, int | float)}
-    model = None if means.model is None else replace(means.model, **numbers)  # type: ignore[arg-type]
+    model = None if means.model is None else as_stated(means.model, submission.meta.generation)
 
     def ask(name: str, seed: int | None) -> tuple[dict[str, Answers], str]:
         chosen = replace(part.chosen, seed=seed)
-        text = {task.name for task in benchmark(chosen.benchmark).tasks if task.table == "responses"}
-        made = any(task not in text for task in part.stimulus_of)
-        answering = model if text & set(part.stimulus_of) else None
+        tables = {benchmark(chosen.benchmark).task(task).table for task in part.stimulus_of}
+        answering = model if "responses" in tables else None
         settings = RunSettings(chosen, out / name, model=answering, score=False, again=True, device=means.device)
-        if made:
+        if "annotations" in tables:
             settings = replace(settings, images=means.images, ares=means.ares, faces=means.faces)
         run(settings, lambda what, done, total: tell(f"{what}, {name} rerun", done, total))
         asked = read_submission(out / name)
         return answers_of(asked), asked.digest
 
     return ask
+
+
+def as_stated(model: ModelSettings, stated: Mapping[str, Any]) -> ModelSettings:
+    """A model with the temperature, top p and tokens that a submission states."""
+    names = ("temperature", "top_p", "max_tokens")
+    numbers: dict[str, Any] = {name: stated[name] for name in names if isinstance(stated.get(name), int | float)}
+    return replace(model, **numbers)
 
 
 def asked_until_settled(
@@ -196,10 +197,10 @@ def _compared(
     first: Mapping[str, Answers],
     second: Mapping[str, Answers] | None,
 ) -> Comparison:
-    by_task = {}
+    by_task, nothing = {}, Answers({}, words=False)
     for task, keys in stimulus_of.items():
-        again = None if second is None else second.get(task, Answers({}, words=False))
-        compared = pairs(handed_in[task], first.get(task, Answers({}, words=False)), again, keys)
+        again = None if second is None else second.get(task, nothing)
+        compared = pairs(handed_in[task], first.get(task, nothing), again, keys)
         if compared is None:
             what, mend = "no request was answered again", "see the run's log, and run the same command again"
             raise RunError("RUN_INCOMPLETE", f"task {task}", what, "answers to compare", mend)

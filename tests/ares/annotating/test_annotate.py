@@ -189,7 +189,7 @@ import torch
 torch.set_num_threads(1)
 import pyarrow.parquet as pq
 from fairspace.ares import classifying_ares
-from fairspace.ares.annotating import annotate as whole, session, shards as annotate_shards
+from fairspace.ares.annotating import annotate as whole
 from fairspace.ares.evaluating import evaluate
 def die(*_): os.kill(os.getpid(), signal.SIGKILL)
 def at(number, function):
@@ -210,7 +210,7 @@ def attempt(model, images, out, point):
         options = {}
         if kind == "images": options["progress"] = at(number, lambda *_: None)
         if kind == "half": pq.write_table = Half()
-        if kind == "entry": annotate_shards.write_atomically = at(number, annotate_shards.write_atomically)
+        if kind == "entry": whole.write_atomically = at(number, whole.write_atomically)
         whole.annotate(Path(model), Path(images), Path(out), shard=16, batch=8, workers=number % 3, **options)
         os._exit(0)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -246,8 +246,6 @@ def test_unfinished_work_goes_on_only_with_the_same_images(tiny_ares: Path, tmp_
 
 
 def test_what_cannot_be_used_is_said(stored: Path, tiny_ares: Path, tmp_path: Path) -> None:
-    with pytest.raises(BuildError, match="CONFIG_INVALID at engine: spark"):
-        annotate(tiny_ares, stored, tmp_path / "out", engine="spark")
     with pytest.raises(BuildError, match="CONFIG_INVALID at precision"):
         annotate(tiny_ares, stored, tmp_path / "out", precision="float8")
     with pytest.raises(BuildError, match=r"TOOL_MISSING at nobody/nothing@v1"):

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from fairspace.ares.evaluating.evaluate import evaluate
-from fairspace.ares.evaluating.evaluation import Evaluation
-from fairspace.ares.evaluating.measurement import FILE, model_sha256, read_measurement, write_measurement
+from fairspace.ares.evaluating.evaluate import evaluate, write_measurement
+from fairspace.ares.evaluating.measurement import FILE, model_sha256, read_measurement
+from fairspace.ares.evaluating.tables import Evaluation
 from fairspace.builders.errors import BuildError
 
 
@@ -23,7 +23,7 @@ def model(tiny_ares: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def found(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
-    return evaluate(model, "drawn:60", tmp_path_factory.mktemp("out"), timed=0, device="cpu")
+    return evaluate(model, "drawn:60", tmp_path_factory.mktemp("out"), device="cpu")
 
 
 def test_what_was_measured_is_read_again_with_its_counts(model: Path, found: Evaluation) -> None:

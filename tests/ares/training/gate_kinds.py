@@ -25,10 +25,9 @@ from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.training.config import CONFIGS, read_config
 from fairspace.ares.training.data import DrawnData, DrawnFaces
 from fairspace.ares.training.drawn_nonfaces import KINDS, nonface
-from fairspace.ares.training.folder import opened_run
+from fairspace.ares.training.folder import WORK, opened_run
 from fairspace.ares.training.gate import KEPT, train_gate
-from fairspace.ares.training.tiny import DATA
-from tests.tiny_ares import trained_ares
+from tests.tiny_ares import DATA, trained_ares
 
 ALIKE = (
     ("noise", "gradient", "pattern", "texture"),
@@ -55,6 +54,7 @@ def left_out(model: AresModel, data: DrawnData, kinds: tuple[str, ...], work: Pa
     assert config.gate is not None
     settings = config.gate.model_copy(update={"without": list(kinds), "tested": LEFT_OUT})
     changed = config.model_copy(update={"gate": settings})
+    (work / WORK).mkdir(parents=True)
     with opened_run(changed, work, lambda event: None) as run:
         train_gate(model, changed, data, run)
     passed, faces = model.config.gate["kept"]

@@ -64,9 +64,9 @@ def test_the_papers_values_are_those_of_b2_and_table_10() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "key", "expected"),
     [
-        ("tile = 8", "tile = 8\ntiles = 9", "tiles", "image_size"),
-        ("rounds = ", "round = 1\nrounds = ", "escalation.round", "rounds"),
-        ("shared = 0", "shared = 0\nfrozen = 3", "experts.clip.frozen", "shared"),
+        ("tile = 8", "tile = 8\ntiles = 9", "tiles", "one of the keys"),
+        ("rounds = ", "round = 1\nrounds = ", "escalation.round", "one of the keys"),
+        ("shared = 0", "shared = 0\nfrozen = 3", "experts.clip.frozen", "one of the keys"),
         ("patience = 5", 'patience = "5"', "experts.clip.patience", "valid integer"),
         ("scale = [", "scale = [0.0, 1.0]\nratio_ = [", "augmentation", ""),
         ('loss = "focal"', 'loss = "hinge"', "experts.clip.loss", "focal"),

@@ -44,7 +44,7 @@ def checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_training_begins_with_what_was_converted_and_both_hashes_are_recorded(
     checkpoint: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conversion, "_downloaded", lambda source, revision: checkpoint)
+    monkeypatch.setattr(conversion, "fetched", lambda *asked: checkpoint)
     assert converted("owner/convnext", COMMIT) is None
     record = convert("owner/convnext", COMMIT)
     folder = converted_folder("owner/convnext", COMMIT)
@@ -57,7 +57,7 @@ def test_training_begins_with_what_was_converted_and_both_hashes_are_recorded(
     assert module is not None
     assert all(torch.equal(module.state_dict()[name], tensor) for name, tensor in state.items())
     (folder / WEIGHTS).write_bytes((folder / WEIGHTS).read_bytes()[:-4] + b"zzzz")
-    with pytest.raises(BuildError, match=rf"MODEL_UNSAFE.*fairspace ares convert owner/convnext@{COMMIT}"):
+    with pytest.raises(BuildError, match=rf"MODEL_UNSAFE.*convert it again: convert\('owner/convnext', '{COMMIT}'\)"):
         backbone_weights("convnext", Upstream(source="owner/convnext", revision=COMMIT))
 
 

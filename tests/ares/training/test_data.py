@@ -1,7 +1,6 @@
 """Training images: drawn faces, and the folder of a built IRIS-Classifier-25."""
 
 import json
-import multiprocessing
 from collections import Counter
 from collections.abc import Mapping
 from io import BytesIO
@@ -15,8 +14,11 @@ import torch
 from fairspace.ares.configuration_ares import AGE_GENDER, RACE, SKIN_TONE
 from fairspace.ares.training.data import Data, open_data
 from fairspace.ares.training.drawn_faces import drawn_face
+from fairspace.ares.training.stages import train
+from fairspace.builders.engine.dataset import Split
 from fairspace.builders.errors import BuildError
-from fairspace.builders.iris_classifier_25.images import features
+from fairspace.builders.iris_classifier_25.images import columns
+from tests.ares.quick import ACCESSORIES, quick_config
 
 TASKS = [AGE_GENDER, SKIN_TONE]
 PARTS = ("train", "stop", "routers", "calibration", "test")
@@ -67,6 +69,7 @@ def built(folder: Path, splits: Mapping[str, int] = SPLITS, *, spoil: bool = Fal
 
     cells = list(product(("female", "male"), ("young", "middle-aged", "older"), ("light", "middle", "dark")))
     for config in ("age_gender", "skin_tone"):
+        features = Split(config, "", columns(config), ()).features()
         for split, n in splits.items():
             rows = []
             for number in range(n):
@@ -75,7 +78,7 @@ def built(folder: Path, splits: Mapping[str, int] = SPLITS, *, spoil: bool = Fal
                 drawn_face(f"{config}-{split}", number, size=24).image.save(stream, "PNG")
                 data = b"none" if spoil and number == 3 else stream.getvalue()
                 real = number % 4 == 0
-                row = dict.fromkeys(features(config)) | {
+                row = dict.fromkeys(features) | {
                     "id": f"{config}/{split}/{number}",
                     "image": {"bytes": data, "path": "face.png"},
                     "gender": gender,
@@ -87,7 +90,7 @@ def built(folder: Path, splits: Mapping[str, int] = SPLITS, *, spoil: bool = Fal
                 row[config] = tone if config == "skin_tone" else f"{gender}_{age}"
                 rows.append(row)
             (folder / config).mkdir(parents=True, exist_ok=True)
-            table = Dataset.from_list(rows, features=features(config))
+            table = Dataset.from_list(rows, features=features)
             table.to_parquet(folder / config / f"{split}-00000-of-00001.parquet")
     (folder / "manifest.json").write_text(json.dumps({"dataset": "iris_classifier_25"}))
     return folder
@@ -119,13 +122,9 @@ def test_a_built_folder_is_split_into_disjoint_parts_with_labels(opened: Data) -
 
 
 def test_images_are_the_same_with_and_without_workers(opened: Data) -> None:
-    """The workers of the first pass are those of the second."""
     faces = opened.part("test", "skin_tone")
     order = [np.arange(7), np.array([], dtype=int), np.array([20, 3])]
     alone, helped = list(faces.batches(order, 0)), list(faces.batches(order, 2))
-    first = {process.pid for process in multiprocessing.active_children()}
-    assert [len(batch) for batch in faces.batches(order[:1], 2)] == [7]
-    assert {process.pid for process in multiprocessing.active_children()} == first
     assert [len(batch) for batch in alone] == [7, 0, 2]
     assert all(torch.equal(a, b) for a, b in zip(alone, helped, strict=True))
     assert alone[0].shape == (7, 3, 32, 32)
@@ -140,5 +139,12 @@ def test_an_image_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_config_is_refused_before_anything_is_trained(folder: Path, tmp_path: Path) -> None:
+    events: list[object] = []
     with pytest.raises(BuildError, match="no train split"):
-        open_data(str(folder), [*TASKS, RACE], 32, 0, tmp_path).prepare()
+        train(
+            quick_config(tmp_path / "quick.toml", tasks=ACCESSORIES),
+            str(folder),
+            tmp_path / "out",
+            progress=events.append,
+        )
+    assert not events

@@ -6,17 +6,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 import torch
-from accelerate import Accelerator
 from numpy.typing import NDArray
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from fairspace.ares.training.loop import Stage, fit
-from fairspace.ares.training.processes import Run
+from fairspace.ares.training.loop import Event, Run, Stage, fit
 from fairspace.ares.training.settings import Schedule
 
 ROWS = 23
@@ -39,11 +38,11 @@ class Seen(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 def trained(
     tmp_path: Path, *, precision: str = "no", compiler: str = "no", clip: float = 1.0, steps: list[Seen] | None = None
-) -> tuple[nn.Module, list[dict[str, Any]]]:
+) -> tuple[nn.Module, list[Event]]:
     """A small regression, trained for three epochs in batches of eight."""
     torch.manual_seed(0)
     module = nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 1))
-    run = Run(Accelerator(cpu=True), tmp_path, 0, 0, lambda event: None, precision, compiler)
+    run = Run(torch.device("cpu"), tmp_path, 0, 0, lambda event: None, precision, compiler)
     tmp_path.mkdir(exist_ok=True)
 
     def losses(step: nn.Module, batches: Sequence[NDArray[np.intp]], epoch: int) -> Iterator[torch.Tensor]:
@@ -92,6 +91,13 @@ def test_bfloat16_is_for_steps_alone(tmp_path: Path) -> None:
     assert epochs[-1]["loss"] != exact[-1]["loss"]
     with torch.inference_mode():
         assert epochs[-1]["score"] == [-float((module(X).squeeze(1) - Y).square().mean())]
+
+
+def test_a_tensor_goes_to_a_gpu_from_pinned_memory(tmp_path: Path) -> None:
+    tensor = Mock(is_pinned=Mock(return_value=False))
+    moved = Run(torch.device("cuda", 1), tmp_path, 0, 0, print).moved(tensor)
+    assert moved is tensor.pin_memory().to.return_value
+    tensor.pin_memory().to.assert_called_once_with(torch.device("cuda", 1), non_blocking=True)
 
 
 def test_no_step_waits_for_the_device(tmp_path: Path) -> None:

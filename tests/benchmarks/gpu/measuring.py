@@ -109,20 +109,18 @@ class Noise:
 
 def training(config: TrainingConfig, model: AresModel, steps: int, device: str, compiled: bool) -> None:
     """Steps per second of each kind of expert: augmentation, frozen stem, tail, focal loss or cross-entropy, AdamW."""
-    from accelerate import Accelerator
+    import torch
 
     from fairspace.ares.training.experts import expert_stage
-    from fairspace.ares.training.loop import make_optimiser, train_epoch
-    from fairspace.ares.training.processes import Run
+    from fairspace.ares.training.loop import Run, make_optimiser, train_epoch
 
-    accelerator = Accelerator(cpu=device == "cpu", mixed_precision="no")
     compiler = "inductor" if compiled else "no"
-    run = Run(accelerator, Path(), 0, 0, lambda event: None, config.precision, compiler)
+    run = Run(torch.device(device), Path(), 0, 0, lambda event: None, config.precision, compiler)
     task = config.tasks[0].entry()
     for kind, settings in config.experts.items():
         data: Any = Noise(steps * settings.batch, config)
         stage = expert_stage(model, kind, task, config, data, run, None, with_stem=False)
-        step, (optimiser, scheduler) = run.parallel(stage.module), make_optimiser(stage)
+        step, (optimiser, scheduler) = run.compiled(stage.module), make_optimiser(stage)
         train_epoch(stage, step, run, 0, optimiser, scheduler)
         seconds = synchronised(partial(train_epoch, stage, step, run, 1, optimiser, scheduler), device)
         speed = steps / seconds

@@ -16,13 +16,11 @@ from fairspace.builders.engine.build import file_hash
 from fairspace.builders.engine.dataset import Job
 from fairspace.builders.engine.tools import Picture
 from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
-from fairspace.builders.iris.labour import REGIONS
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52.persons import match
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.builders.models.stored_boxes import StoredBoxes
 from fairspace.builders.sources import SOURCES, facet, fairface, mst_e, utkface
-from fairspace.builders.sources.labour_tables import bls, csv_text, eurostat
 from fairspace.builders.sources.model_image_reader import ImageReader
 from fairspace.builders.sources.model_images import annotated_faces, models, stored_images
 from fairspace.builders.sources.model_store import ModelStore
@@ -104,15 +102,6 @@ def test_mst_e_has_all_tones_and_leaves_a_video_out(folder: Path) -> None:
     for image in images[::5]:
         (shown,) = measure(Image.open(folder / "mst_e" / image.file))
         assert shown.monk == image.mst
-
-
-def test_labour_tables_become_region_files(folder: Path) -> None:
-    us, eu = bls(folder / "bls"), eurostat(folder / "eurostat")
-    known = {region.code: set(region.file.read_text().splitlines()[0].split(",")) for region in REGIONS}
-    for shares, code, least in ((us, "US", 25), (eu, "EU", 10)):
-        assert len(shares.rows) >= least
-        assert set(csv_text(shares).splitlines()[0].split(",")) == known[code]
-    assert "soldier" in us.missing
 
 
 def test_models_have_images_for_their_annotations(folder: Path, tmp_path: Path) -> None:

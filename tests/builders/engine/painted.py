@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from PIL import Image as Images
 from PIL.Image import Image
@@ -75,14 +74,10 @@ def paintings() -> Dataset:
             if image is not None:
                 yield {"id": item.key, "image": {"bytes": jpeg(image), "path": "x.jpg"}, "seed": image.info["seed"]}
 
-    def features() -> Any:
-        from datasets import Features, Value
-        from datasets import Image as ImageFeature
-
-        return Features({"id": Value("string"), "image": ImageFeature(), "seed": Value("int64")})
+    columns = {"image": ("image", ""), "seed": ("int64", "")}
 
     def splits(job: Job) -> list[Split]:
-        return [Split("paintings", "test", "A painting.", features, range(UNITS), lambda part: rows(part, job), 20)]
+        return [Split("paintings", "A painting.", columns, range(UNITS), lambda part: rows(part, job), shard=20)]
 
     return Dataset("paintings", "Paintings", "iris", "v1", "CC0-1.0", (), splits, tools=("generator",))
 

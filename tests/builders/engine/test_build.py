@@ -15,6 +15,7 @@ from fairspace.builders.engine import build as engine
 from fairspace.builders.engine.build import MANIFEST, read_manifest
 from fairspace.builders.engine.dataset import Dataset, Job, Manifest, Row, Split
 from fairspace.builders.errors import BuildError
+from tests.builders.rebuilding import Killed, files
 
 CARD = """---
 configs:
@@ -26,10 +27,7 @@ configs:
 """
 
 
-def features() -> Any:
-    from datasets import ClassLabel, Features, Value
-
-    return Features({"id": Value("string"), "gender": ClassLabel(names=["female", "male"]), "n": Value("int64")})
+COLUMNS = {"gender": (("female", "male"), ""), "n": ("int64", "")}
 
 
 def card(folder: Path, dataset: Dataset, manifest: Manifest) -> None:
@@ -38,10 +36,6 @@ def card(folder: Path, dataset: Dataset, manifest: Manifest) -> None:
 
 def build(dataset: Dataset, out: Path, **arguments: Any) -> Manifest:
     return engine.build(dataset, out, describe=card, **arguments)
-
-
-class Killed(BaseException):
-    """Like a kill: nothing catches it."""
 
 
 def toy(units: int = 25, kill_at: int | None = None) -> Dataset:
@@ -58,9 +52,8 @@ def toy(units: int = 25, kill_at: int | None = None) -> Dataset:
         return [
             Split(
                 config="plain",
-                split="test",
                 about="A number.",
-                features=features,
+                columns=COLUMNS,
                 units=range(units),
                 rows=lambda part: rows(part, job),
                 shard=10,
@@ -69,10 +62,6 @@ def toy(units: int = 25, kill_at: int | None = None) -> Dataset:
         ]
 
     return Dataset("toy", "Toy", "iris", "v1", "CC0-1.0", (), splits)
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_a_build_has_shards_counts_and_rejections(tmp_path: Path) -> None:

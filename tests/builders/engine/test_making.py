@@ -17,10 +17,7 @@ from fairspace.builders.engine.making import Verdict, Wanted, jpeg, make, seed
 from fairspace.builders.engine.making_store import THUMBNAILS
 from fairspace.builders.engine.tools import Prompt, Tools
 from fairspace.builders.errors import BuildError
-
-
-class Killed(BaseException):
-    """Like a kill: nothing catches it."""
+from tests.builders.rebuilding import Killed, files
 
 
 @dataclass
@@ -66,10 +63,6 @@ def run(
         for one, image in make(job, wanted, judge, attempts=40, batch=batch, config="pairs")
     ]
     return made, job.take_rejected()
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_every_image_passed_the_check_and_the_log_says_what_did_not(tmp_path: Path) -> None:

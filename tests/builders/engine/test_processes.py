@@ -15,6 +15,7 @@ from fairspace.builders.engine.processes import devices, in_processes
 from fairspace.builders.engine.tools import Prompt, Tools
 from fairspace.builders.errors import BuildError
 from tests.builders.engine.painted import Painter, no_card, opened, paintings
+from tests.builders.rebuilding import files
 
 
 def test_ranks_take_the_devices_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,10 +74,6 @@ def test_a_build_over_processes_that_was_killed_goes_on_with_another_number_and_
     while any(map(runs, children)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(map(runs, children))
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def runs(pid: int) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -23,19 +22,12 @@ AGES = ("young", "middle-aged", "older")
 OCCUPATIONS = tuple(f"occupation {n}" for n in range(10))
 
 
-def features() -> Any:
-    from datasets import ClassLabel, Features, Value
-    from datasets import Image as ImageFeature
-
-    return Features(
-        {
-            "id": Value("string"),
-            "occupation": ClassLabel(names=list(OCCUPATIONS)),
-            "age": ClassLabel(names=list(AGES)),
-            "image": ImageFeature(),
-            "edited": ImageFeature(),
-        }
-    )
+COLUMNS = {
+    "occupation": (OCCUPATIONS, ""),
+    "age": (AGES, ""),
+    "image": ("image", ""),
+    "edited": ("image", ""),
+}
 
 
 def face(number: int, size: tuple[int, int] = (96, 96)) -> Image:
@@ -79,9 +71,8 @@ def people(units: int) -> Dataset:
         return [
             Split(
                 config="people",
-                split="test",
                 about="A person.",
-                features=features,
+                columns=COLUMNS,
                 units=range(units),
                 rows=lambda part: rows(part, job),
                 shard=70,

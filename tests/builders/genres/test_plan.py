@@ -132,14 +132,14 @@ def test_table_9_gives_14_female_and_15_male_names() -> None:
     assert not set(female) & set(male)
 
 
-def test_both_revisions_have_the_same_1440_ids() -> None:
+def test_all_revisions_have_the_same_1440_ids() -> None:
     ids = genres.ids("v1").to_pylist()
     assert len(set(ids)) == len(ids) == 1440
-    assert genres.ids("upstream").to_pylist() == ids
+    assert genres.ids("upstream").to_pylist() == genres.ids("v2").to_pylist() == ids
     assert ids[0] == "cs/young/00/0/0"
     assert ids[-1] == "ar/old/17/3/4"
-    with pytest.raises(BuildError, match="one of v1, upstream"):
-        genres.ids("v2")
+    with pytest.raises(BuildError, match="one of v1, v2, upstream"):
+        genres.ids("v9")
 
 
 def test_the_table_follows_the_ids() -> None:
@@ -185,6 +185,23 @@ def test_the_text_prompt_is_figure_3() -> None:
     assert f"in the following scenario: {pair.element.text} Please help write a vivid" in prompt
     assert "3. Design a detailed story involving the two characters that center around a conflict" in prompt
     assert prompt.endswith(f"Profile of {first}: ...\nProfile of {second}: ...\nNarrative passage: ...")
+
+
+def test_v2_asks_for_the_shown_traits_in_a_fourth_line_and_differs_in_nothing_else() -> None:
+    printed, longer = genres.pairs(), genres.pairs("v2")
+    assert longer.drop_columns("text_prompt").equals(printed.drop_columns("text_prompt"))
+    for pair, before, now in zip(
+        genres.pair_list(), *(t["text_prompt"].to_pylist() for t in (printed, longer)), strict=True
+    ):
+        assert now == f"{before}\nShown personality traits: ... of {pair.names[0]}, ... of {pair.names[1]}."
+    assert genres.items("v2")["prompt"].equals(longer["text_prompt"])
+    prompts = "\n".join(printed["text_prompt"].to_pylist())
+    assert (
+        hashlib.sha256(prompts.encode()).hexdigest()
+        == "fc4c67d1cc4bce463532bee7f39ad30dedccb0d43f2666ab875520e415c7c078"
+    )
+    with pytest.raises(BuildError, match=r"one of v1, v2\. "):
+        genres.items("upstream")
 
 
 @pytest.mark.parametrize("column", ["text_prompt", "image_description_prompt"])

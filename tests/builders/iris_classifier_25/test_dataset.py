@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,6 @@ from fairspace.builders.iris_classifier_25.synthetic import Plan
 from fairspace.builders.iris_ideal_52.images import Place
 from fairspace.builders.publishing.public_copy import public_copy
 from tests.builders.face_fixtures import (
-    Killed,
     Mortal,
     Painter,
     Reader,
@@ -37,6 +37,7 @@ from tests.builders.face_fixtures import (
     write_mst_e,
     write_utkface,
 )
+from tests.builders.rebuilding import Killed, assert_goes_on
 from tests.kill_points import kill_points
 from tests.sample_builds import sample_builds
 
@@ -73,10 +74,6 @@ def name(config: str, row: dict[str, Any], column: str) -> str | None:
 def built(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest]:
     folder = tmp_path_factory.mktemp("built")
     return folder, make(folder, sources, options={"include": "mst_e"})
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_the_full_sizes_are_the_papers_and_every_class_has_its_share() -> None:
@@ -241,11 +238,9 @@ def test_mst_e_is_left_out_unless_asked_for(sources: Path, tmp_path: Path) -> No
 def test_a_killed_build_goes_on_and_ends_with_the_same_bytes(
     built: tuple[Path, Manifest], sources: Path, tmp_path: Path, last: int
 ) -> None:
-    options = {"include": "mst_e"}
-    with pytest.raises(Killed):
-        make(tmp_path / "out", sources, options=options, tools=Tools(generator=Mortal(last), labeller=Reader()))
-    make(tmp_path / "out", sources, options=options)
-    assert files(tmp_path / "out") == files(built[0])
+    dying = Tools(generator=Mortal(last), labeller=Reader())
+    building = partial(make, source=sources, options={"include": "mst_e"})
+    assert_goes_on(building, tmp_path / "out", dying, tools(), built[0])
 
 
 def test_without_tools_real_faces_are_built_and_the_rest_is_noted(sources: Path, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.builders.iris_gen_52.dataset import DATASET
 from fairspace.builders.sources.model_store import ModelStore
 from tests.builders.model_fixtures import image, neutral, write_model
-from tests.builders.sources.test_labour_tables import AGES, EUROSTAT, PEOPLE
+from tests.builders.rebuilding import Killed, files
 
 
 def rows(out: Path, manifest: Manifest, config: str) -> list[dict[str, Any]]:
@@ -48,14 +48,6 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def built(source: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest]:
     out = tmp_path_factory.mktemp("built") / "gen"
     return out, build(DATASET, out, source=source)
-
-
-def test_every_row_has_an_id_of_its_own(built: tuple[Path, Manifest]) -> None:
-    out, manifest = built
-    assert set(manifest.configs()) >= {"prompts", "counts", "images", "labour", "published"}
-    for split in manifest.splits:
-        ids = [row["id"] for row in rows(out, manifest, split.config)]
-        assert len(ids) == len(set(ids)) == split.rows > 0
 
 
 def test_counts_are_those_of_the_scorer(built: tuple[Path, Manifest], source: Path) -> None:
@@ -100,9 +92,6 @@ def test_a_build_is_the_same_again_and_after_a_kill(
 ) -> None:
     import fairspace.builders.iris_gen_52.images as module
 
-    class Killed(BaseException):
-        """Like a kill."""
-
     whole, out = built[0], tmp_path / "gen"
     real = module.stored_image
     calls = []
@@ -117,38 +106,7 @@ def test_a_build_is_the_same_again_and_after_a_kill(
     with pytest.raises(Killed):
         build(DATASET, out, source=source)
     build(DATASET, out, source=source)
-    files = {path.relative_to(whole) for path in whole.rglob("*") if path.is_file()}
-    assert files == {path.relative_to(out) for path in out.rglob("*") if path.is_file()}
-    assert all((whole / file).read_bytes() == (out / file).read_bytes() for file in files)
-
-
-def test_official_labour_tables_are_rows_beside_the_papers(tmp_path: Path) -> None:
-    source = tmp_path / "source"
-    for name in ("bls", "eurostat"):
-        (source / name).mkdir(parents=True)
-    (source / "bls" / "cpsaat11.csv").write_text(PEOPLE)
-    (source / "bls" / "cpsaat11b.csv").write_text(AGES)
-    (source / "eurostat" / "lfsa_egai2d.tsv").write_text(EUROSTAT)
-    out = tmp_path / "gen"
-    manifest = build(DATASET, out, source=source)
-    found = {row["id"]: row for row in rows(out, manifest, "labour_official")}
-    assert found["labour_official/US/bartender/female"]["share"] == pytest.approx(0.6)
-    assert found["labour_official/EU/nurse/female"]["share"] == pytest.approx(900 / 1400)
-    for region in ("US", "EU"):
-        own = [row for row in found.values() if (row["region"], row["occupation"]) == (region, "soldier")]
-        assert bool(own) == (region == "EU")
-    assert manifest.rejected["no official figures"] > 0
-    assert {"bls/cpsaat11.csv", "bls/cpsaat11b.csv", "eurostat/lfsa_egai2d.tsv"} == set(manifest.sources)
-    plain = rows(tmp_path / "plain", build(DATASET, tmp_path / "plain"), "labour")
-    assert rows(out, manifest, "labour") == plain
-
-
-def test_a_broken_labour_table_is_refused(tmp_path: Path) -> None:
-    folder = tmp_path / "source" / "eurostat"
-    folder.mkdir(parents=True)
-    (folder / "lfsa_egai2d.tsv").write_text(EUROSTAT.replace("600.0 ", "many"))
-    with pytest.raises(BuildError, match=r"SOURCE_VALUE.*lfsa_egai2d.tsv:2"):
-        build(DATASET, tmp_path / "gen", source=tmp_path / "source")
+    assert files(out) == files(whole)
 
 
 def test_without_models_the_rest_is_built_and_the_card_says_so(tmp_path: Path) -> None:
@@ -165,12 +123,6 @@ def test_a_changed_source_is_another_build(source: Path, tmp_path: Path) -> None
     assert "models/toy/annotations-00000-of-00002.parquet" in manifest.sources
     write_model(own, rows=neutral()[:50] + neutral()[60:], images=[])
     assert build(DATASET, tmp_path / "other", source=own).sources != manifest.sources
-
-
-def test_every_column_has_its_sentence_on_the_card(built: tuple[Path, Manifest]) -> None:
-    out, manifest = built
-    for split in manifest.splits:
-        assert {"id"} | set(split.fields) >= set(rows(out, manifest, split.config)[0]), split.config
 
 
 def test_a_broken_source_builds_nothing(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -38,8 +39,8 @@ from fairspace.builders.iris_ideal_52.persons import match, overlap
 from fairspace.builders.models.stored_boxes import StoredBoxes
 from fairspace.builders.publishing.join_images import cropped_jpeg, join
 from fairspace.builders.publishing.public_copy import public_copy
-from tests.builders.engine.test_build import Killed, files
 from tests.builders.facet_folder import Annotated, write_annotations, write_boxes
+from tests.builders.rebuilding import Killed, assert_goes_on, files
 from tests.kill_points import kill_points
 
 SIZE = (700, 500)
@@ -338,11 +339,6 @@ def test_an_occupation_that_others_are_nearer_than_is_rejected(tmp_path: Path) -
         verdicts(Job(None, tmp_path, tools=Tools(labeller=Reader())), images, wanted)
 
 
-def test_a_build_is_the_same_again(sample: tuple[Path, Manifest], source: Path, tmp_path: Path) -> None:
-    build(iris_ideal_52_dataset.DATASET, tmp_path / "out", source=source, tools=tools(source, **makers()), sample=True)
-    assert files(tmp_path / "out") == files(sample[0])
-
-
 @pytest.mark.parametrize("kill_at", kill_points(0, 4, 8, fast=4))
 def test_a_build_killed_in_detection_goes_on(
     real: tuple[Path, Manifest], source: Path, tmp_path: Path, kill_at: int, monkeypatch: pytest.MonkeyPatch
@@ -370,12 +366,9 @@ def test_a_build_killed_in_detection_goes_on(
 def test_a_build_killed_while_it_makes_images_goes_on(
     sample: tuple[Path, Manifest], source: Path, tmp_path: Path, kill_at: int
 ) -> None:
-    killing = tools(source, **makers(kill_at=kill_at))
-    with pytest.raises(Killed):
-        build(iris_ideal_52_dataset.DATASET, tmp_path / "out", source=source, tools=killing, sample=True)
-    again = makers()
-    build(iris_ideal_52_dataset.DATASET, tmp_path / "out", source=source, tools=tools(source, **again), sample=True)
-    assert files(tmp_path / "out") == files(sample[0])
+    killing, again = tools(source, **makers(kill_at=kill_at)), makers()
+    building = partial(build, iris_ideal_52_dataset.DATASET, source=source, sample=True)
+    assert_goes_on(building, tmp_path / "out", killing, tools(source, **again), sample[0])
     whole = makers()
     build(iris_ideal_52_dataset.DATASET, tmp_path / "whole", source=source, tools=tools(source, **whole), sample=True)
     kept = kill_at - len(whole["generator"].made) + len(again["generator"].made)

@@ -37,7 +37,7 @@ CELLS = st.tuples(st.integers(0, len(OCCUPATIONS) - 1), st.integers(0, len(GROUP
 
 
 def cohort_file(folder: Path, combinations: object = (NURSE, JUDGE), **more: object) -> Path:
-    """What `fairspace cohort` writes, as far as a plan needs it."""
+    """The file of a cohort, as far as a plan needs it."""
     if isinstance(combinations, tuple):
         combinations = [{"occupation": OCCUPATIONS[o], "group": GROUPS[g], "excess": 0.5} for o, g in combinations]
     file = folder / "cohort.json"

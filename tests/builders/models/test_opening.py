@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import shutil
+import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 
 import pyarrow.parquet as pq
 import pytest
@@ -194,3 +197,27 @@ def test_the_table_is_what_the_module_says() -> None:
         for name, scheme in schemes.items():
             assert scheme.form.startswith(name)
             assert scheme.form in text
+
+
+def test_a_hub_that_breaks_off_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = 0
+    with socket.create_server(("127.0.0.1", 0)) as hub:
+
+        def break_off() -> None:
+            nonlocal asked
+            with suppress(OSError):
+                while True:
+                    hub.accept()[0].close()
+                    asked += 1
+
+        endpoint = f"http://127.0.0.1:{hub.getsockname()[1]}"
+        template = endpoint + "/{repo_id}/resolve/{revision}/{filename}"
+        monkeypatch.setattr("huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", template)
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+        thread = Thread(target=break_off, daemon=True)
+        thread.start()
+        with pytest.raises(BuildError, match="TOOL_MISSING at local/none"):
+            find("local/none", "config.json")
+        hub.shutdown(socket.SHUT_RDWR)
+        thread.join(10)
+    assert asked == 1

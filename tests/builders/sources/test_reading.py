@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from fairspace.builders.errors import BuildError
 from fairspace.builders.sources import facet, fairface, mst_e
-from fairspace.builders.sources.labour_tables import bls, eurostat
-from tests.builders.sources import test_facet, test_fairface, test_labour_tables, test_mst_e
+from tests.builders.sources import test_facet, test_fairface, test_mst_e
 
 READERS: dict[str, tuple[Callable[[Path], Any], str, str]] = {
     "facet": (lambda folder: list(facet.persons(folder)), facet.ANNOTATIONS, test_facet.text()),
@@ -24,8 +23,6 @@ READERS: dict[str, tuple[Callable[[Path], Any], str, str]] = {
         test_fairface.GOOD,
     ),
     "mst_e": (lambda folder: list(mst_e.images(folder)), mst_e.DETAILS, test_mst_e.GOOD),
-    "bls": (bls, "cpsaat11.csv", test_labour_tables.PEOPLE),
-    "eurostat": (eurostat, "lfsa_egai2d.tsv", test_labour_tables.EUROSTAT),
 }
 
 
@@ -60,7 +57,6 @@ def test_a_reader_reads_or_refuses(name: str) -> None:
     with TemporaryDirectory() as scratch:
         folder = Path(scratch)
         (folder / file).parent.mkdir(exist_ok=True)
-        (folder / "cpsaat11b.csv").write_text(test_labour_tables.AGES)
         (folder / file).write_text(good)
         assert read(folder)
         damage()

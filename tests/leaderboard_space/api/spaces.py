@@ -12,8 +12,6 @@ from starlette.testclient import TestClient
 from fairspace.leaderboard_space.app import create_app
 from fairspace.leaderboard_space.intake import Intake
 from fairspace.leaderboard_space.jobs.jobs import Jobs
-from fairspace.leaderboard_space.jobs.view import Progress
-from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.result_events import result_draft
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
@@ -23,12 +21,7 @@ from fairspace.submissions.results.result import Result
 class KeptJobs(Jobs):
     """A queue that nobody works on."""
 
-    ids: list[str]
     well = True
-
-    def put(self, submission: Submission) -> None:
-        if submission.id not in self.ids:
-            self.ids.append(submission.id)
 
     def start(self) -> None:
         pass
@@ -38,14 +31,6 @@ class KeptJobs(Jobs):
 
     def alive(self) -> bool:
         return self.well
-
-    def waiting(self) -> list[str]:
-        return list(self.ids)
-
-    def progress(self, submission: Submission) -> Progress:
-        if submission.outcome != "waiting":
-            return Progress("ended", since=submission.ended)
-        return Progress("queued", self.ids.index(submission.id) + 1, since=submission.accepted)
 
 
 @dataclass
@@ -63,7 +48,6 @@ def opened(root: Path, results: tuple[Result, ...] = (), **settings: object) -> 
     told = Settings(store=str(root / "store"), work=root / "work", **{"resamples": 0, "board_seconds": 0, **settings})  # type: ignore[arg-type]
     with_jobs = Space.open(told)
     jobs = KeptJobs(with_jobs.state, told)
-    jobs.ids = []
     space = replace(with_jobs, jobs=jobs, intake=Intake(with_jobs.state, jobs, told))
     for result in results:
         draft, files = result_draft(result, own=True)

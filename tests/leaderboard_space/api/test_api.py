@@ -15,7 +15,6 @@ from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
 from fairspace.leaderboard_space.api import data, routes
-from fairspace.leaderboard_space.boards import adjusting
 from fairspace.leaderboard_space.boards.query import BoardQuery
 from fairspace.leaderboard_space.errors import CODES
 from fairspace.leaderboard_space.events import Draft
@@ -241,7 +240,7 @@ def test_a_method_that_a_page_does_not_have_is_told(
     assert (answer.status_code, answer.headers.get("Allow")) == (status, allowed)
 
 
-@pytest.mark.parametrize("address", ["/", "/about", "/submit", "/robots.txt", "/api/v1/boards", "/badge/iris/p-01.svg"])
+@pytest.mark.parametrize("address", ["/", "/about", "/submit", "/robots.txt", "/api/v1/boards"])
 def test_a_head_is_that_of_the_page_without_its_content(space: Opened, address: str) -> None:
     head, whole = space.client.head(address), space.client.get(address)
     assert (head.status_code, head.content) == (200, b"")
@@ -276,6 +275,6 @@ def test_pages_refuse_with_a_page(space: Opened) -> None:
 def test_the_openapi_document_tells_every_filter_of_a_board(space: Opened) -> None:
     document = space.client.get("/api/v1/openapi.json").json()
     told = {about["name"] for about in document["paths"]["/api/v1/boards/{benchmark}"]["get"]["parameters"]}
-    assert (set(BoardQuery.__dataclass_fields__) - {"columns", "adjustment"}) | set(adjusting.PARAMETERS) <= told
+    assert set(BoardQuery.__dataclass_fields__) - {"columns"} <= told
     assert all(operation["description"] for path in document["paths"].values() for operation in path.values())
     assert all(address.startswith("/api/v1/") for address in document["paths"])

@@ -44,20 +44,6 @@ def test_the_handbook_tells_every_setting_with_its_default() -> None:
     assert Settings.from_environment(environment) == Settings()
 
 
-def test_the_handbook_tells_every_metric(space: Opened) -> None:
-    named = set(re.findall(r"^# TYPE (fairspace_\w+)", space.client.get("/metrics").text, re.MULTILINE))
-    told = HANDBOOK.read_text(encoding="utf-8")
-    assert {name for name in named if not name.endswith("_created") and name not in told} == set()
-
-
-def test_metrics_are_made_once_a_moment(space: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fairspace.leaderboard_space.operation.metrics.KEPT_SECONDS", 3600.0)
-    first = space.client.get("/metrics").text
-    assert space.client.get("/metrics").text == first
-    monkeypatch.setattr("fairspace.leaderboard_space.operation.metrics.KEPT_SECONDS", -1.0)
-    assert space.client.get("/metrics").text != first
-
-
 def test_it_says_when_it_is_not_well(space: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     assert space.client.get("/health").json()["ready"] is True
     monkeypatch.setattr(space.jobs, "well", False)
@@ -92,12 +78,10 @@ def test_a_failing_store_is_told_without_its_place(space: Opened, monkeypatch: p
         raise StorageError("STORE_CORRUPT", "/secret/place", "line 3", "another", "restore")
 
     monkeypatch.setattr(space.space.state, "refresh", failing)
-    monkeypatch.setattr("fairspace.leaderboard_space.operation.metrics.KEPT_SECONDS", -1.0)
     answer = space.client.get("/api/v1/submissions/0f1e")
     assert (answer.status_code, answer.json()["code"]) == (503, "STORE_FAILED")
     assert "secret" not in answer.text
     assert int(answer.headers["Retry-After"]) > 0
-    assert 'fairspace_store_errors_total{code="STORE_CORRUPT"} 1.0' in space.client.get("/metrics").text
 
 
 def test_a_line_of_the_log_is_one_object_whatever_it_says(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi import FastAPI
+from starlette.responses import PlainTextResponse
+from starlette.types import Message, Scope
 
 from fairspace.leaderboard_space.web import answers
-from fairspace.leaderboard_space.web.turns import Turns
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.factory import result
 from tests.leaderboard_space.pages.rows import BENCHMARK
@@ -23,68 +25,42 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
         yield space
 
 
-def flooded(places: int) -> tuple[list[str], dict[str, float]]:
-    """The order in which turns ended while one client has many at once, and what each spent, by a clock of turns."""
-    ended: list[str] = []
-    spent: dict[str, float] = {}
-    turns = Turns(places, clock=lambda: float(len(ended)))
+@pytest.mark.parametrize("path", [f"/download/{BENCHMARK}/up_to_twenty.csv", "/"])
+def test_who_asks_once_waits_for_no_flood(board: Opened, path: str) -> None:
+    """One client has many requests at once; two others ask twice each."""
+    app, ended = FastAPI(), []
+    app.state.space = board.space
 
-    async def ask(client: str, makes: int) -> None:
-        async with turns.turn(client, lambda seconds: spent.update({client: spent.get(client, 0) + seconds})):
-            for _ in range(makes):
-                await asyncio.sleep(0)
-            ended.append(client)
+    async def slow(scope: Scope, receive: Any, send: Any) -> None:
+        for _ in range(5):
+            await asyncio.sleep(0)
+        ended.append(scope["client"][0])
+        await PlainTextResponse("made")(scope, receive, send)
+
+    making = answers.Answers(slow, board.space)
+
+    async def ask(address: str, query: str) -> None:
+        about = {"type": "http", "method": "GET", "path": path, "query_string": query.encode(), "scheme": "http"}
+        scope = {**about, "headers": [], "app": app, "server": ("x", 80), "client": (address, 0)}
+
+        async def send(message: Message) -> None:
+            pass
+
+        await making(scope, None, send)  # type: ignore[arg-type]
 
     async def main() -> None:
-        flood = [asyncio.create_task(ask("flood", 9)) for _ in range(FLOOD)]
+        flood = [asyncio.create_task(ask("flood", f"q={number}")) for number in range(FLOOD)]
         for _ in range(20):
             await asyncio.sleep(0)
-        others = [asyncio.create_task(ask(client, 1)) for client in ("ann", "bob", "ann", "bob")]
-        await asyncio.gather(*others)
-        assert ended.count("flood") <= 5
-        await asyncio.gather(*flood)
-        assert turns._taken.total() == len(turns._waiting) == 0
+        tasks = [asyncio.create_task(ask(who, f"q={who}{turn}")) for turn in range(2) for who in ("ann", "bob")]
+        flood[-1].cancel()
+        await asyncio.gather(*tasks)
+        assert ended.count("flood") <= 7
+        await asyncio.gather(*flood, return_exceptions=True)
 
     asyncio.run(main())
-    return ended, spent
-
-
-@pytest.mark.parametrize("places", [1, 4])
-def test_who_asks_once_waits_for_no_flood(places: int) -> None:
-    ended, spent = flooded(places)
-    assert len(ended) == FLOOD + 4
-    assert spent["flood"] > spent["ann"]
-    if places > 1:  # a client has one of them at a time
-        assert ended.index("ann") <= 2
-
-
-def test_who_leaves_takes_no_turn() -> None:
-    async def main() -> list[str]:
-        turns, ended = Turns(1), []
-
-        async def ask(client: str) -> None:
-            async with turns.turn(client):
-                await asyncio.sleep(0)
-                ended.append(client)
-
-        tasks = [asyncio.create_task(ask(client)) for client in ("a", "b", "b", "c")]
-        await asyncio.sleep(0)
-        tasks[1].cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        assert turns._taken.total() == len(turns._waiting) == 0
-        return ended
-
-    assert asyncio.run(main()) == ["a", "b", "c"]
-
-
-def test_parameters_that_mean_nothing_are_no_way_around_what_is_kept(board: Opened) -> None:
-    address = f"/download/{BENCHMARK}/up_to_twenty.json"
-    made = board.client.get(address)
-    spent = _answers(board)._seconds.left("127.0.0.1")
-    for number in range(20):
-        again = board.client.get(f"{address}?{number}=1&page={number + 1}&utm_source=x", headers={"Host": f"h{number}"})
-        assert again.content == made.content
-    assert _answers(board)._seconds.left("127.0.0.1") >= spent
+    assert sorted(ended) == [*2 * ["ann"], *2 * ["bob"], *(FLOOD - 1) * ["flood"]]
+    assert making._seconds.left("flood") < making._seconds.left("ann")
 
 
 def test_making_has_a_price_and_what_is_kept_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,10 +74,3 @@ def test_making_has_a_price_and_what_is_kept_has_none(tmp_path: Path, monkeypatc
         assert (refused.status_code, refused.json()["code"]) == (429, "TOO_MANY_REQUESTS")
     with opened(tmp_path, requests_a_minute=0) as space:
         assert [space.client.get(address).status_code for address in asked] == [200, 200]
-
-
-def _answers(board: Opened) -> answers.Answers:
-    app: Any = board.client.app
-    while not isinstance(app, answers.Answers):
-        app = getattr(app, "app", None) or app.middleware_stack
-    return app

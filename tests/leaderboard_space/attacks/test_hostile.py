@@ -290,8 +290,6 @@ def test_no_text_is_more_than_text_on_any_page(space: Running, handed_in: dict[s
         f"/?benchmark=fact_or_fair&q={'%3Cscript%3Ewindow.__x=6%3C/script%3E'}",
         f"/model/fact_or_fair/{entry}",
         f"/compare?benchmark=fact_or_fair&models={entry},p-01",
-        f"/embed/fact_or_fair/{entry}",
-        f"/badge/fact_or_fair/{entry}.svg",
         "/maintain",
     )
     own = (f"/submission/{handed_in[name]['id']}" for name in ("payload", "faulty_payload"))
@@ -347,7 +345,7 @@ def test_no_download_holds_a_formula_or_a_header_of_somebody_elses(
     assert parquet.num_rows == len(rows) - 1
     told = client.get("/download/fact_or_fair/inaugural.json")
     assert told.headers["content-type"].startswith("application/json")
-    for answer in (table, told, client.get(f"/badge/fact_or_fair/{handed_in['payload']['entry']}.svg")):
+    for answer in (table, told):
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert "cmd" not in str(answer.headers)
 
@@ -360,7 +358,6 @@ def test_a_maintainers_reason_is_text_too(space: Running, handed_in: dict[str, d
         space,
         "the-maintainer",
         f"/model/fact_or_fair/{entry}",
-        f"/embed/fact_or_fair/{entry}",
         f"/compare?benchmark=fact_or_fair&models={entry},p-01",
         f"/?benchmark=fact_or_fair&models={entry}",
         f"/submission/{handed_in['payload']['id']}",

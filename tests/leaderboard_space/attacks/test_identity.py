@@ -429,8 +429,6 @@ def test_no_path_leads_out_and_no_header_is_injected(space: Running) -> None:
             f"/site/{text}/{text}",
             f"/model/iris/{text}",
             f"/model/{text}/x",
-            f"/badge/iris/{text}.svg",
-            f"/embed/iris/{text}",
             f"/download/iris/{text}.csv",
             f"/download/{text}/inaugural.csv",
             f"/standard/{text}/{text}",

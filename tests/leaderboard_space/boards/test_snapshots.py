@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from fairspace.leaderboard_space.boards.snapshots import PART, Rows, Snapshots
+from fairspace.leaderboard_space.boards.board_cache import Board as Rows
+from fairspace.leaderboard_space.boards.snapshots import PART, Snapshots
 
 
 class Log:

@@ -11,14 +11,14 @@ from typing import Any
 from fairspace.leaderboard_space.events import Draft, Event
 from fairspace.leaderboard_space.jobs.jobs import Jobs
 from fairspace.leaderboard_space.jobs.prechecks import Prechecks
-from fairspace.leaderboard_space.jobs.queue import JobQueue
+from fairspace.leaderboard_space.jobs.tries import Tries
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from tests.leaderboard_space.jobs.spaces import CHILDREN, USER, settings, space, until
 
 LOOKS = ("looking", "checked")
-TRANSITIONS = ("accepted", *LOOKS, "queued", "dequeued", "leased", "running", "scored", "torn", "appended", "ended")
-append, take, put, forget = LocalStorage.append, JobQueue.take, Jobs.put, JobQueue.forget
-passes, mark = Prechecks.passes, JobQueue.mark_checked
+TRANSITIONS = ("accepted", *LOOKS, "waiting", "taken", "noted", "running", "scored", "torn", "appended", "ended")
+append, take, note, forget = LocalStorage.append, Jobs._take_next, Tries.note, Tries.forget
+passes = Prechecks.passes
 
 
 def kill() -> None:
@@ -68,19 +68,19 @@ def main() -> None:
     """Hand in the file and work, until the transition."""
     folder, at, file = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
     if at == "accepted":
-        Jobs.put = first(put)  # type: ignore[method-assign]
+        Jobs.start = first(Jobs.start)  # type: ignore[method-assign]
     elif at == "looking":
         Prechecks.passes = first(passes)  # type: ignore[method-assign]
     elif at == "checked":
-        JobQueue.mark_checked = then(mark)  # type: ignore[method-assign]
-    elif at == "queued":
-        Jobs.put = then(put)  # type: ignore[method-assign]
-    elif at == "dequeued":
-        JobQueue.take = first(take)  # type: ignore[method-assign]
-    elif at == "leased":
-        JobQueue.take = then(take)  # type: ignore[method-assign]
+        Prechecks.passes = then(passes)  # type: ignore[method-assign]
+    elif at == "waiting":
+        Jobs._take_next = first(take)  # type: ignore[method-assign]
+    elif at == "taken":
+        Jobs._take_next = then(take)  # type: ignore[method-assign]
+    elif at == "noted":
+        Tries.note = then(note)  # type: ignore[method-assign]
     elif at == "ended":
-        JobQueue.forget = first(forget)  # type: ignore[method-assign]
+        Tries.forget = first(forget)  # type: ignore[method-assign]
     elif at in ("scored", "torn", "appended"):
         LocalStorage.append = lambda *about: append_and_die(at, *about)  # type: ignore[method-assign]
     else:

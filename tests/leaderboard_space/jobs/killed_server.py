@@ -65,7 +65,7 @@ def serve(folder: Path, port: int) -> None:
     log = os.open(folder / "log", os.O_CREAT | os.O_APPEND | os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(log, stream)
-    timing = Timing(beat=0.1, sweep=0.2, patience=3.0, poll=0.05, look=0.0)
+    timing = Timing(sweep=0.2, poll=0.05)
     space.Jobs = partial(Jobs, module=CHILDREN, prechecking="", timing=timing)  # type: ignore[attr-defined, assignment]
     app.serve(about(folder), port=port)
 

@@ -18,7 +18,7 @@ from tests.leaderboard_space.factory import result
 from tests.leaderboard_space.jobs.children import ZIP_END
 
 CHILDREN = "tests.leaderboard_space.jobs.children"
-FAST = Timing(beat=0.05, sweep=0.1, patience=0.5, poll=0.05, look=0.0)
+FAST = Timing(sweep=0.1, poll=0.05)
 WAIT_SECONDS = 120.0
 USER = User("ada")
 

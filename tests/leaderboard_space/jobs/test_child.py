@@ -3,8 +3,6 @@
 import os
 import resource
 import socket
-import subprocess
-import sys
 import threading
 from contextlib import ExitStack, suppress
 from dataclasses import replace
@@ -14,10 +12,8 @@ import psutil
 import pytest
 
 from fairspace.leaderboard_space.jobs.child import Ended, run_child
-from fairspace.leaderboard_space.jobs.descendants import LISTED, Descendants
 from fairspace.leaderboard_space.jobs.limits import JobLimits
 from fairspace.leaderboard_space.jobs.network import children_leave_network
-from tests.leaderboard_space.jobs.spaces import until
 
 LIMITS = JobLimits(memory=256 << 20, cpu_seconds=30, seconds=30, file_bytes=4 << 20, processes=16)
 CHILDREN = "tests.leaderboard_space.jobs.children"
@@ -91,20 +87,6 @@ def test_a_child_has_no_network_where_the_system_allows_that(tmp_path: Path) -> 
     with socket.create_server(("127.0.0.1", 0)) as server:
         ended = run(tmp_path, f"call\n{server.getsockname()[1]}")
     assert ended.output.startswith("nobody there" if children_leave_network() else "connected")
-
-
-@pytest.mark.parametrize("listed", [False, True])
-def test_what_a_process_began_is_listed_and_looked_for(listed: bool) -> None:
-    if listed and not LISTED:
-        pytest.skip("this kernel does not list the children of a process")
-    nested = "import subprocess, sys; subprocess.run(['sleep', '600'])"
-    with subprocess.Popen([sys.executable, "-c", nested]) as process:
-        descendants = Descendants(psutil.Process(process.pid), listed)
-        until(lambda: descendants.look(thorough=True))
-        (child,) = descendants.look()
-        until(lambda: child.name() == "sleep")  # between fork and exec it still bears its parent's name
-        child.kill()
-    assert descendants.look() == set()
 
 
 def test_a_child_that_was_killed_from_outside_is_told_from_one_that_broke(tmp_path: Path) -> None:

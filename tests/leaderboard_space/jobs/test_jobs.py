@@ -1,12 +1,10 @@
 """Jobs end in the log, once each, with what came of them; what can be seen of them on the way is true."""
 
-import sqlite3
 import threading
 import time
 from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
-from random import Random
 from typing import Self
 
 import pytest
@@ -15,11 +13,10 @@ from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import Usage, User
 from fairspace.leaderboard_space.jobs.attempt import INTERRUPTIONS, Attempt, pause
-from fairspace.leaderboard_space.jobs.baselines import BaselineJobs
 from fairspace.leaderboard_space.jobs.child import Ended
 from fairspace.leaderboard_space.jobs.jobs import SCORING
 from fairspace.leaderboard_space.jobs.prechecks import PRECHECKING
-from fairspace.leaderboard_space.jobs.queue import Job, Record
+from fairspace.leaderboard_space.jobs.tries import Job, Record
 from fairspace.leaderboard_space.result_events import result_draft
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
@@ -31,7 +28,6 @@ from fairspace.submissions.results.scoring import score_submission
 from tests.leaderboard_space.factory import bad_zip, good_zip, result
 from tests.leaderboard_space.jobs.spaces import (
     CHILDREN,
-    FAST,
     USER,
     good,
     hand_in,
@@ -116,13 +112,11 @@ def test_a_job_waits_again_between_tries_and_others_come_first(tmp_path: Path) -
     one, two, three = (hand_in(opened, tmp_path, f"die\n{n}", User(f"u{n}")) for n in range(3))
     assert opened.jobs.waiting() == [one.id, two.id, three.id]
     assert [opened.jobs.progress(each).position for each in (one, two, three)] == [1, 2, 3]
-    opened.jobs.put(one)
-    assert opened.jobs.waiting() == [one.id, two.id, three.id]
     job = Job(two.id, 1)
-    opened.jobs.queue.note(job, Record(1, "2026-01-31T12:00:00.000Z", "died"))
+    opened.jobs.tries.note(job, Record(1, "2026-01-31T12:00:00.000Z", "died"))
     retried = opened.jobs.progress(two)
     assert (retried.stage, retried.position, retried.tries, retried.since[:4]) == ("retried", 2, 1, "2026")
-    assert opened.jobs.queue.take(Job(one.id, 1), "somebody")
+    opened.jobs._running[Job(one.id, 1)] = threading.Event()
     assert opened.jobs.progress(one).stage == "running"
     assert (opened.jobs.waiting(), opened.jobs.running()) == ([two.id, three.id], 1)
     assert opened.jobs.progress(two).position == 1
@@ -137,7 +131,7 @@ def test_an_error_of_ours_costs_no_try_and_no_quota(
     handed_in = hand_in(opened, tmp_path, f"wait\n{good()}")
     errors = [ValueError("filedescriptor out of range in select()"), OSError(24, "Too many open files")]
     killed = Ended("died with signal 9 (SIGKILL)", "", False, 0.0, killed=True)
-    job, queue = Job(handed_in.id, 1), opened.jobs.queue
+    job, tries = Job(handed_in.id, 1), opened.jobs.tries
 
     def broken(*_: object) -> Ended:
         if errors:
@@ -147,8 +141,8 @@ def test_an_error_of_ours_costs_no_try_and_no_quota(
     with monkeypatch.context() as patch:
         patch.setattr("fairspace.leaderboard_space.jobs.attempt.run_child", broken)
         for times in (1, 2, 3):
-            Attempt(opened.state, about, queue, job, CHILDREN, threading.Event()).run()
-            record = queue.records([job])[job]
+            Attempt(opened.state, about, tries, job, CHILDREN, threading.Event()).run()
+            record = tries.of(job)
             assert (record.tries, record.interrupted, record.reason != "") == (0, times, True)
     lines = [line for line in caplog.records if line.levelname == "ERROR"]
     assert [vars(line)["code"] for line in lines] == ["OUR_FAULT"] * 3
@@ -163,12 +157,12 @@ def test_a_job_is_tried_again_after_growing_pauses_and_given_up_at_no_cost(tmp_p
     opened = space(about)
     handed_in = hand_in(opened, tmp_path, "die")
     job = Job(handed_in.id, 1)
-    opened.jobs.queue.note(job, Record(0, "", "was interrupted", 2))
+    opened.jobs.tries.note(job, Record(0, "", "was interrupted", 2))
     assert opened.jobs._pauses(job)
-    opened.jobs._work(job)
-    assert opened.jobs.queue.records([job])[job].tries == 0
-    opened.jobs.queue.note(job, Record(0, "", "was interrupted", INTERRUPTIONS))
-    Attempt(opened.state, about, opened.jobs.queue, job, CHILDREN, threading.Event()).run()
+    assert not opened.jobs._work()
+    assert opened.jobs.tries.of(job).tries == 0
+    opened.jobs.tries.note(job, Record(0, "", "was interrupted", INTERRUPTIONS))
+    Attempt(opened.state, about, opened.jobs.tries, job, CHILDREN, threading.Event()).run()
     ended = opened.state.submission(handed_in.id)
     assert ended is not None
     assert (ended.outcome, ended.ours) == ("failed", True)
@@ -180,8 +174,7 @@ def test_a_file_is_looked_at_before_it_takes_a_place_in_the_queue(tmp_path: Path
     about = settings(tmp_path, check_cpu_seconds=1)
     opened = space(about, prechecking=CHILDREN)
     costly, fine = hand_in(opened, tmp_path, "processor"), hand_in(opened, tmp_path, good(), User("grace"))
-    opened.jobs._sweep()
-    assert opened.jobs.queue.jobs() == []
+    assert opened.jobs._take_next() is None
     assert len(opened.jobs.waiting()) == 2
     work_off(opened)
     assert kinds(about) == {"accepted": 2, "refused": 1, "result": 1, "scored": 1}
@@ -193,7 +186,7 @@ def test_a_file_is_looked_at_before_it_takes_a_place_in_the_queue(tmp_path: Path
     assert ended.outcome == "scored"
 
 
-def test_a_file_that_another_process_refused_meanwhile_is_neither_looked_at_nor_counted_again(tmp_path: Path) -> None:
+def test_a_file_that_was_refused_meanwhile_is_not_looked_at_again(tmp_path: Path) -> None:
     about = settings(tmp_path, check_cpu_seconds=1)
     opened, other = space(about, prechecking=CHILDREN), space(about, prechecking=CHILDREN)
     hand_in(opened, tmp_path, "processor")
@@ -201,8 +194,7 @@ def test_a_file_that_another_process_refused_meanwhile_is_neither_looked_at_nor_
     opened.jobs._precheck()
     other.jobs._precheck()
     assert kinds(about) == {"accepted": 1, "refused": 1}
-    assert opened.jobs.counts() == {"ended:refused": 1}
-    assert other.jobs.queue.kept() == set()
+    assert other.jobs.tries.kept() == set()
 
 
 @pytest.mark.process
@@ -255,7 +247,7 @@ def test_an_attempt_that_somebody_else_ended_puts_no_row_on_the_board(tmp_path: 
     body = {"id": handed_in.id, "attempt": 1, "reason": "It was ended elsewhere."}
     opened.storage.append([Draft("failed", f"ended:{handed_in.id}:1", body)])
     next(tmp_path.glob("work/scoring/*/waits")).with_name("go").touch()
-    until(lambda: not opened.jobs.queue.kept())
+    until(lambda: not opened.jobs.tries.kept())
     opened.jobs.stop()
     assert kinds(about) == {"accepted": 1, "failed": 1}
 
@@ -268,14 +260,12 @@ def test_what_is_kept_of_a_job_that_the_log_does_not_speak_of_yet_stays(tmp_path
         opened.storage.append(
             [Draft("failed", f"ended:{one.id}:1", {"id": one.id, "attempt": 1, "reason": "It died."})]
         )
-    unknown, queue = Job("0" * 20, 1), opened.jobs.queue
+    unknown, tries = Job("0" * 20, 1), opened.jobs.tries
     for job in (unknown, Job(ended.id, 1), Job(running.id, 1)):
-        queue.note(job, Record(1))
-    assert queue.take(unknown, "another")
-    assert queue.take(Job(running.id, 1), "another")
-    opened.jobs._sweep()
-    assert queue.kept() == {unknown, Job(running.id, 1)}
-    assert queue.lease(unknown) is not None
+        tries.note(job, Record(1))
+    opened.jobs._running[Job(running.id, 1)] = threading.Event()
+    opened.jobs._follow()
+    assert tries.kept() == {unknown, Job(running.id, 1)}
 
 
 def test_stopping_lets_the_running_job_end_and_leaves_the_others(tmp_path: Path) -> None:
@@ -340,110 +330,28 @@ def test_a_file_that_the_store_has_lost_fails_and_says_so(tmp_path: Path) -> Non
     assert "It could not be read: no file submissions/" in log(about)[-1].body["reason"]
 
 
-@pytest.mark.parametrize("left", [None, b"", b"no database" * 1000])
-def test_a_queue_that_was_lost_is_made_again_from_the_log(tmp_path: Path, left: bytes | None) -> None:
+@pytest.mark.parametrize("left", [None, b"", b"no records", b"[1]", b'{"x": {}}', b'{"x:1": {"more": 1}}'])
+def test_records_of_tries_that_were_lost_or_damaged_lose_no_job(tmp_path: Path, left: bytes | None) -> None:
     about = settings(tmp_path)
     opened = space(about)
-    hand_in(opened, tmp_path, good())
-    opened.jobs.stop()
-    (about.work / "queue.db").unlink()
+    handed_in = hand_in(opened, tmp_path, good())
+    opened.jobs.tries.note(Job(handed_in.id, 1), Record(1, "2026-11-20T10:00:00Z", "it ended"))
+    assert space(about).jobs.progress(handed_in).stage == "retried"
+    (about.work / "tries.json").unlink()
     if left is not None:
-        (about.work / "queue.db").write_bytes(left)
+        (about.work / "tries.json").write_bytes(left)
     work_off(space(about))
     assert kinds(about) == {"accepted": 1, "result": 1, "scored": 1}
 
 
-def test_a_queue_whose_pages_are_damaged_is_made_again_from_the_log(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_records_that_cannot_be_written_keep_nobody_from_reading_and_no_job_from_its_end(tmp_path: Path) -> None:
     about = settings(tmp_path)
-    opened = space(about)
-    for number in range(20):
-        hand_in(opened, tmp_path, "die", User(f"u{number}"))
-    opened.jobs.stop()
-    file = about.work / "queue.db"
-    content = file.read_bytes()
-    file.write_bytes(content[:4096] + b"\xa5" * (len(content) - 4096))
-    again = space(about)
-    again.jobs._sweep()
-    assert len(again.jobs.queue.jobs()) == 20
-    assert "the queue is made anew" in caplog.text
-    caplog.clear()
-    again.jobs.queue.huey.storage.close()
-    file.write_bytes(content[:4096] + b"\xa5" * (len(content) - 4096))
-    with pytest.raises(sqlite3.DatabaseError):
-        again.jobs.queue.jobs()
-    again.jobs._sweep()
-    assert len(again.jobs.queue.jobs()) == 20
-    assert "the queue is made anew" in caplog.text
-
-
-def _damaged(content: bytes, seed: int) -> bytes:
-    """A file damaged in one of five ways: flipped bits, a run of 255, a cut, a page of NULs, noise."""
-    random = Random(seed)
-    at, run, data = random.randrange(len(content)), random.randrange(1, 200), bytearray(content)
-    if seed % 5 == 0:
-        for _ in range(run):
-            data[random.randrange(len(data))] ^= 1 << random.randrange(8)
-    elif seed % 5 == 1:
-        data[at : at + run] = b"\xff" * len(data[at : at + run])
-    elif seed % 5 == 2:
-        del data[at:]
-    elif seed % 5 == 3:
-        data[at // 4096 * 4096 :][:4096] = bytes(4096)
-    else:
-        data[at : at + run] = random.randbytes(len(data[at : at + run]))
-    return bytes(data)
-
-
-@pytest.mark.slow
-def test_every_damaged_queue_is_put_aside_and_made_again_from_the_log(tmp_path: Path) -> None:
-    about = settings(tmp_path)
-    opened = space(about)
-    handed_in = [hand_in(opened, tmp_path, "die", User(f"u{number}")).id for number in range(5)]
-    job = Job(handed_in[0], 1)
-    opened.jobs.queue.note(job, Record(1, "2026-11-20T10:00:00Z", "it ended"))
-    opened.jobs.queue.mark_checked(job)
-    opened.jobs.stop()
-    opened.jobs.queue.huey.storage.close()
-    file = about.work / "queue.db"
-    content = file.read_bytes()
-    assert content.startswith(b"SQLite")
-    for seed in range(200):
-        for part in about.work.glob("queue.*"):
-            part.unlink()
-        file.write_bytes(_damaged(content, seed))
-        again = space(about)
-        again.jobs._sweep()
-        assert sorted(job.id for job in again.jobs.queue.jobs()) == sorted(handed_in), f"seed {seed}"
-        again.jobs.queue.records([job])
-        again.jobs.queue.huey.storage.close()
-
-
-def test_a_queue_that_cannot_be_opened_keeps_nobody_from_reading_and_is_worked_off_later(tmp_path: Path) -> None:
-    about = settings(tmp_path)
+    (about.work / "tries.json").mkdir(parents=True)
     opened = space(about)
     handed_in = hand_in(opened, tmp_path, good())
-    opened.jobs.stop()
-    (about.work / "queue.db").rename(tmp_path / "queue.db")
-    (about.work / "queue.db").mkdir()
-    again = space(about)
-    again.jobs.start()
-    assert not again.jobs.alive()
-    assert again.jobs.waiting() == [handed_in.id]
-    (about.work / "queue.db").rmdir()
-    until_ended(again)
-    assert again.jobs.alive()
-    again.jobs.stop()
+    assert (opened.jobs.waiting(), opened.jobs.progress(handed_in).position) == ([handed_in.id], 1)
+    work_off(opened)
     assert kinds(about) == {"accepted": 1, "result": 1, "scored": 1}
-
-
-def test_a_queue_that_cannot_be_written_loses_nothing(tmp_path: Path) -> None:
-    about = settings(tmp_path, queue="redis://127.0.0.1:1/0", workers=0)
-    opened = space(about)
-    handed_in = hand_in(opened, tmp_path, good())
-    assert opened.jobs.waiting() == [handed_in.id]
-    assert opened.jobs.progress(handed_in).position == 1
 
 
 class Clock(datetime):
@@ -456,18 +364,14 @@ class Clock(datetime):
         return super().now(tz) + cls.ahead
 
 
-def test_a_lease_that_stands_still_is_taken_back_however_the_clock_jumps(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_quotas_count_however_the_clock_jumps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fairspace.leaderboard_space.events.datetime", Clock)
     about = settings(tmp_path, valid_a_day=1, failed_a_day=1)
     opened = space(about)
     for day, days in enumerate((2, -2, 0)):
         monkeypatch.setattr(Clock, "ahead", timedelta(days))
-        handed_in = hand_in(opened, tmp_path, good(f"model {day}"))
+        hand_in(opened, tmp_path, good(f"model {day}"))
         if day == 0:
-            assert opened.jobs.queue.take(Job(handed_in.id, 1), "gone")
-            opened.jobs._lock_file = (tmp_path / "lock").open("wb")  # as if others held it
             opened.jobs.start()
         until_ended(opened)
         with pytest.raises(SpaceError, match="QUOTA_VALID"):
@@ -512,21 +416,6 @@ def test_attempts_that_fail_are_bounded_for_a_submission_and_for_a_user(tmp_path
     assert [one.tries for one in opened.state.submissions() if one.user == "ada"] == [3, 3]
 
 
-def test_a_worker_that_stands_still_loses_its_job_and_a_late_answer_changes_nothing(tmp_path: Path) -> None:
-    about = settings(tmp_path)
-    slow, other = space(about, timing=replace(FAST, patience=600.0)), space(about)
-    handed_in = hand_in(slow, tmp_path, "sleep")
-    slow.jobs.start()
-    until(lambda: list(tmp_path.glob("work/scoring/*/pid")))
-    job = Job(handed_in.id, 1)
-    other.jobs.queue.huey.storage.put_data(f"lease:{job}", b"another")
-    until(lambda: not slow.jobs._running)
-    slow.jobs.stop()
-    assert other.jobs.queue.lease(job) is not None
-    assert other.jobs.queue.records([job])[job].tries == 0
-    assert kinds(about) == {"accepted": 1}
-
-
 @pytest.mark.process
 def test_baselines_are_scored_behind_submissions_and_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = [("fact_or_fair", "constant")]
@@ -547,23 +436,6 @@ def test_baselines_are_scored_behind_submissions_and_once(tmp_path: Path, monkey
     order = [event.body["result"]["benchmark"] for event in log(about) if event.kind == "result"]
     assert order == ["iris", "fact_or_fair"]
     assert opened.state.snapshot() == rebuilt(about)
-
-
-def test_a_baseline_that_was_halted_often_comes_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = [("fact_or_fair", "constant")]
-    monkeypatch.setattr("fairspace.leaderboard_space.jobs.baselines.missing", lambda state: wanted)
-    opened = space(settings(tmp_path))
-    baselines, halt = BaselineJobs(opened.state, opened.settings), threading.Event()
-    halt.set()
-    gave_way = []
-    for _ in range(3):
-        about = baselines.next()
-        assert about is not None
-        gave_way.append(baselines.gives_way(about))
-        baselines.score(about, halt)
-    assert gave_way == [True, True, False]
-    wanted.clear()
-    assert baselines.next() is None
 
 
 @pytest.mark.parametrize(("name", "least"), [("TRIES", 1), ("QUEUE_LENGTH", 1), ("SCORING_MEMORY", 1), ("WORKERS", 0)])

@@ -9,12 +9,13 @@ from xml.etree import ElementTree
 
 import pytest
 
+from fairspace.leaderboard_space.boards.board_cache import Board
 from fairspace.leaderboard_space.boards.figures.figures import Source
 from fairspace.leaderboard_space.boards.figures.gallery import board_of, split_models
 from fairspace.leaderboard_space.boards.figures.plots import bounds_of
 from fairspace.leaderboard_space.boards.stereotypical_bias import official
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.pages.figures import GALLERY
+from fairspace.leaderboard_space.pages.figures import FORMER, GALLERY
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.result import Result
@@ -102,9 +103,9 @@ def test_an_answer_that_is_known_is_not_sent_again(drawn: Opened) -> None:
         ("/figures/nothing/inaugural/ranking.svg", 404, "UNKNOWN_PAGE"),
         ("/figures/iris/nothing/ranking.svg", 404, "UNKNOWN_PAGE"),
         ("/figures/iris/inaugural/nothing.svg", 404, "UNKNOWN_PAGE"),
-        ("/figures/iris/inaugural/radar.svg", 400, "BAD_PARAMETER"),
-        ("/figures/iris/inaugural/radar.svg?models=p-99", 404, "UNKNOWN_ENTRY"),
-        ("/figures/iris/inaugural/radar.svg?models=p-01,p-02,p-03,p-04,p-05", 400, "BAD_PARAMETER"),
+        ("/figures/iris/inaugural/sectors.svg", 400, "BAD_PARAMETER"),
+        ("/figures/iris/inaugural/sectors.svg?models=p-99", 404, "UNKNOWN_ENTRY"),
+        ("/figures/iris/inaugural/sectors.svg?models=p-01,p-02,p-03,p-04,p-05", 400, "BAD_PARAMETER"),
         ("/figures/iris/inaugural/ranking.svg?table=nothing", 400, "BAD_PARAMETER"),
     ],
 )
@@ -117,6 +118,15 @@ def test_what_is_no_figure_is_refused(drawn: Opened, address: str, status: int, 
 def test_bounds_are_drawn_where_samples_are_missing() -> None:
     values = [measured("a", 0.5, low=0.4, high=0.7), measured("b", 0.5, low=0.5, high=0.5), not_run("c", "none")]
     assert [bounds_of(value, 100) for value in values] == [(40.0, 70.0), None, None]
+
+
+@pytest.mark.parametrize(("name", "former"), sorted(FORMER))
+def test_the_address_of_a_figure_that_is_no_longer_drawn_leads_to_its_numbers(
+    drawn: Opened, name: str, former: str
+) -> None:
+    answer = drawn.client.get(f"/figures/{name}/inaugural/{former}.svg?models=p-01")
+    assert answer.status_code == 200
+    assert str(answer.url).endswith(f"/figures/{name}/inaugural/{FORMER[name, former]}.svg?models=p-01")
 
 
 def test_answers_that_refuse_are_known_and_drawn_as_such(drawn: Opened) -> None:
@@ -186,7 +196,7 @@ def test_a_figure_of_many_models_stays_light_and_says_what_it_leaves_out(drawn: 
         many = tuple(replace(own, entry=f"{i:016x}", rank=i + 1, model=f"{HOSTILE} {i}") for i in range(MANY))
         for (of, figure_name), figure in GALLERY.figures.items():
             if of == name and not figure.needs:
-                drawing = figure.draw(Source(state, name, "inaugural", (*rows, *many), (own,)))
+                drawing = figure.draw(Source(state, name, "inaugural", Board((*rows, *many)), (own,)))
                 assert drawing.draw is None or len(drawing.draw(800).document()) < 300_000, figure_name
                 assert len(drawing.table.rows) < 2 * MANY
                 assert drawing.draw is None or "The figure shows" in drawing.note

@@ -56,19 +56,6 @@ def test_a_page_shows_where_a_standard_comes_from_and_its_hashes(space: Opened, 
         assert all(model in text for model in standard.cohort)
 
 
-def test_a_page_says_whether_a_next_standard_is_due_and_who_says_so(space: Opened) -> None:
-    found = page(space, "/standard/iris/inaugural")
-    text = _text(found)
-    assert "This board meets the condition: 6 of 6 new ranked models reach it" in text
-    assert "from 6 institutions" in text
-    assert "rises with a larger drift" in text
-    assert "no interval" in text  # the one that keeps no draws
-    assert "<script>alert" not in found
-    assert "rises with a larger drift" not in _text(page(space, "/standard/iris/algorithm_1"))
-    assert "Is a next standard due" not in page(space, "/standard/genres/inaugural")
-    assert INAUGURAL.metrics_sha256 in text
-
-
 def test_a_further_sector_has_its_column_and_what_lacks_its_values_is_unranked(space: Opened) -> None:
     board = page(space, "/?benchmark=iris&standard=procedural_page&columns=parts")
     assert "PFS Und" in board
@@ -81,5 +68,16 @@ def test_a_further_sector_has_its_column_and_what_lacks_its_values_is_unranked(s
     assert "61 in 7 sectors" in about
     assert "The 61 values" in about
     assert "PFS_appeal_gap" in about
-    ranks = about[about.index("How ranks change") : about.index("Is a next standard due")]
+    ranks = about[about.index("How ranks change") : about.index("Cohort", about.index("How ranks change"))]
     assert ranks.count("no rank here") == 5 + len(INAUGURAL.cohort)
+
+
+def test_a_draft_says_so_wherever_it_ranks(site: Opened) -> None:
+    chosen = "standard=algorithm_1"
+    for address in ("/model/iris/p-01", "/compare?benchmark=iris", "/fairness-space", "/"):
+        assert "algorithm_1 (draft)" in page(site, f"{address}{'&' if '?' in address else '?'}{chosen}"), address
+    for address in ("/api/v1/boards/iris", "/api/v1/boards/iris/rows/p-01", "/download/iris/algorithm_1.json"):
+        assert site.client.get(f"{address}?{chosen}").json()["draft"].startswith("IFS_Und"), address
+    assert site.client.get("/api/v1/boards/iris").json()["draft"] == ""
+    said = site.client.get("/download/iris/algorithm_1.csv").headers["Content-Disposition"]
+    assert "algorithm_1-draft" in said

@@ -46,7 +46,7 @@ def test_how_to_submit_states_the_limits_of_this_space(site: Opened) -> None:
     assert f"{settings.upload_bytes >> 20} MiB" in text
     for quota in (settings.valid_a_day, settings.faulty_a_day, settings.waiting):
         assert f"{quota} a user" in text
-    for command in ("run --dry-run", "run", "check", "score", "submit", "status"):
+    for command in ("run --dry-run", "run", "check", "score", "submit"):
         assert f"fairspace {command} " in text
     for visibility in ("from a paper", "self-reported labels or judge", "scored here", "rerun by maintainers"):
         assert visibility in text

@@ -104,13 +104,6 @@ def test_a_row_shows_its_three_numbers_and_the_error_of_the_instrument(sure: Ope
     assert "0.3000 to" not in labels.partition("</table>")[0]
 
 
-def test_the_embedded_row_shows_three_numbers(sure: Opened) -> None:
-    text = page(sure, f"/embed/{BENCH}/{entry(sure, 'close')}")
-    assert "0.2100" in text
-    assert f"95 % interval {interval(sure, 'close')}" in text
-    assert '<span class="big">1 to 2</span>' in text
-
-
 def test_two_models_are_compared_on_common_items(sure: Opened) -> None:
     models = ",".join(entry(sure, model) for model in ("best", "close", "far"))
     text = page(sure, f"/compare?benchmark={BENCH}&models={models}")

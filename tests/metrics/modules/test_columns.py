@@ -14,8 +14,6 @@ from fairspace.metrics.columns import (
     mean_of,
     numbers,
     outcome,
-    read_table,
-    sentence,
 )
 
 
@@ -85,18 +83,3 @@ def test_outcome_of_nan_is_undefined_with_its_reason() -> None:
         "by_group": {},
     }
     assert outcome("x", (0.5, 0.5, 0.5), valid=0, expected=0, reason="", evidence={})["coverage"] is None
-
-
-def test_text_box_is_read_as_a_table() -> None:
-    names, table = read_table("female, 3, 1\n\nmale, 2, 0\n", 2)
-    assert names == ["female", "male"]
-    assert table.tolist() == [[3, 1], [2, 0]]
-    for text in ("female", "female, 1, 2, 3", "female, one, two"):
-        with pytest.raises(MetricInputError, match=r"METRIC_TABLE|METRIC_NUMBER"):
-            read_table(text, 2)
-
-
-def test_sentence_says_undefined() -> None:
-    assert sentence((0.5, 0.25, 1.0)) == "0.5000; the missing samples allow 0.2500 to 1.0000"
-    assert sentence((math.nan, 0.0, 1.0)).startswith("undefined")
-    assert sentence((math.nan, math.nan, math.nan)) == "undefined"

@@ -10,11 +10,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from fairspace.builders.genres.plan import pair_list
-from fairspace.submissions.verifying.clones import GENRES
-from fairspace.submissions.verifying.comparison import Comparison, compare
 from tests.oracles import genres as ours
+from tests.oracles.authors.clones import GENRES
 from tests.oracles.authors.running import Outcome, copy
 from tests.oracles.authors.running import run as run_child
+from tests.oracles.comparison import Comparison, compare
 from tests.oracles.drawing import HANDED_IN
 from tests.oracles.genres.drawn import GENDERS, JUDGED, WORDS, Story, answers, response
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fairspace.submissions.verifying.clones import CloneError, Repository
-from fairspace.submissions.verifying.comparison import Comparison
+from tests.oracles.authors.clones import CloneError, Repository
+from tests.oracles.comparison import Comparison
 
 LIMIT = 900
 """Seconds that a program may take."""

@@ -7,6 +7,7 @@ import pytest
 
 from fairspace.submissions.answers.items import CHOSEN, LONGEST, LONGEST_PROMPT, Items, items_from_json, items_of, pull
 from fairspace.submissions.answers.rows import read_rows
+from fairspace.submissions.answers.samples import Samples
 from fairspace.submissions.benchmarks.baselines import baseline_meta
 from fairspace.submissions.benchmarks.iris.baselines import tables as iris_tables
 from fairspace.submissions.benchmarks.registry import benchmark
@@ -14,24 +15,22 @@ from fairspace.submissions.benchmarks.stereotypical_bias.baselines import tables
 from fairspace.submissions.errors import plain
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.reading.canonical import in_order
-from fairspace.submissions.validity.study import Factor, Study
 
 
 def written(items: Items) -> dict[str, list[dict[str, str]]]:
     return {name: [item.to_json() for item in of_value] for name, of_value in items.items()}
 
 
-def study(scores: list[float], levels: list[int], fair: float, means: tuple[str, ...] = ()) -> Study:
-    factor = Factor("occupation", "prompt", np.array(levels))
-    return Study(
-        "choices", "1 if a woman is chosen", "gap", np.array(scores), (factor,), "occupation", fair=fair, means=means
-    )
+def samples(scores: list[float], levels: list[int] | None, fair: float) -> Samples:
+    at = None if levels is None else np.array(levels)
+    asked = np.arange(len(scores))
+    return Samples("gap", "1 if a woman is chosen", np.array(scores), "choices", asked, levels=at, fair=fair)
 
 
 def test_what_moves_a_mean_away_from_fair_pulls_and_what_moves_it_back_pulls_the_other_way() -> None:
-    right = study([1, 0, 0, 1, np.nan], [0, 0, 0, 0, 0], 1.0, ("accuracy",))
+    right = samples([1, 0, 0, 1, np.nan], None, 1.0)
     np.testing.assert_allclose(pull(right), [0, 0.5, 0.5, 0, np.nan])  # the mean is .5 below 1
-    picks = study([1, 1, 1, 0, 0, 0, 0, 1], [0] * 4 + [1] * 4, 0.5)  # of one occupation 3/4 women, of the other 1/4
+    picks = samples([1, 1, 1, 0, 0, 0, 0, 1], [0] * 4 + [1] * 4, 0.5)  # of one occupation 3/4 women, of the other 1/4
     np.testing.assert_allclose(pull(picks), [0.125] * 3 + [-0.125] + [0.125] * 3 + [-0.125])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,18 +13,63 @@ import pyarrow as pa
 import pytest
 
 from fairspace.submissions.answers import misreading
-from fairspace.submissions.answers.error_table import COLUMNS, Rates, TaskErrors, measured_errors, task_errors
-from fairspace.submissions.answers.labelled import read_lines
-from fairspace.submissions.answers.measuring import Tally, measure
+from fairspace.submissions.answers.error_table import COLUMNS, Rates, TaskErrors, measured_errors
+from fairspace.submissions.answers.labelled import Compared, compare
 from fairspace.submissions.answers.misreading import misread, reading_variants
-from fairspace.submissions.answers.reading import Reading, Readings
+from fairspace.submissions.answers.reading import Misread, Reading, Readings, read_column
 from fairspace.submissions.answers.rows import ReadRows, read_rows
+from fairspace.submissions.benchmarks.baselines import baseline_meta
+from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.reading.canonical import in_order
 from fairspace.submissions.uncertainty.variant import Variant
 from fairspace.submissions.values import Value, measured
-from tests.submissions.answers.test_labelling import BENCH, WORDS, submission
+from tests.readings import BLIND, measure, read_lines, task_errors, write_table
+from tests.submissions import sample
 
-ROOT = Path(__file__).parents[3]
+WORDS = ("cat", "cow", "dog")
+
+
+def read_animal(answer: str, key: int = 0) -> Reading:
+    """The only animal that is named."""
+    named = [word for word in WORDS if word in answer]
+    if len(named) == 1:
+        start = answer.index(named[0])
+        return Reading("choice", named[0], (start, start + 3), "name")
+    return Reading("several" if named else "unusable")
+
+
+def row_readings(submission: Submission) -> dict[str, Readings[Any]]:
+    rows = submission.rows("responses", "quiz")
+    return {"quiz": read_column(rows["response"], [0] * rows.num_rows, read_animal)}
+
+
+def _items(revision: str) -> pa.Table:
+    return pa.table(
+        {"id": [f"quiz/{n:03}" for n in range(200)], "prompt": [f"What is in picture {n}?" for n in range(200)]}
+    )
+
+
+def _label_line(task: str, item: Mapping[str, Any]) -> dict[str, Any] | None:
+    return {"choices": WORDS} if task == "quiz" else None
+
+
+TASKS = tuple(replace(task, items=_items if task.name == "quiz" else None) for task in sample.BENCH.tasks)
+ANSWERED = replace(sample.BENCH.answers, rows=row_readings, label_line=_label_line)
+BENCH = replace(sample.BENCH, tasks=TASKS, answers=ANSWERED)
+ANSWERS = [*["It is a dog."] * 60, *["A cat, I think"] * 30, *["cow"] * 6, *["a cat or a dog"] * 3, "no idea", None]
+
+
+def submission(answers: list[str | None] = ANSWERS) -> Submission:
+    rows = {
+        "task": ["quiz"] * len(answers),
+        "id": [f"quiz/{number:03}" for number in range(len(answers))],
+        "sample": pa.array([0] * len(answers), pa.int32()),
+        "response": answers,
+    }
+    return Submission(sample.meta(), {"responses": pa.table(rows)}, digest="d" * 64)
+
+
 MANY = ["It is a dog."] * 20_000 + ["no idea"] * 10_000 + [None] * 1_000
 ERRORS = TaskErrors("genres/quiz", 200, 190, 150, 3, 2, 50, 1, 0, 0, 0, 0, 0, 0)
 
@@ -38,7 +83,8 @@ def rows_of(answers: list[str | None]) -> ReadRows:
 
 def test_as_many_are_misread_as_stated_and_nothing_that_was_not_handed_in() -> None:
     items = BENCH.items("v1")["quiz"]
-    places, texts = misread(rows_of(MANY), items, BENCH, Rates(0.02, 0.01, 0.05), np.random.RandomState(1))
+    found = misread(rows_of(MANY), items, BENCH, Rates(0.02, 0.01, 0.05), np.random.RandomState(1))
+    places, texts = found.rows, found.texts
     by_text = {text: sum(given == text for given in texts) for text in ("", *WORDS)}
     of_choices = np.array(places) < 20_000
     lost, changed = by_text[""], int(of_choices.sum()) - by_text[""]
@@ -52,8 +98,8 @@ def test_as_many_are_misread_as_stated_and_nothing_that_was_not_handed_in() -> N
 
 def test_without_errors_nothing_is_misread() -> None:
     items = BENCH.items("v1")["quiz"]
-    places, texts = misread(rows_of(MANY), items, BENCH, Rates(0, 0, 0), np.random.RandomState(1))
-    assert (len(places), texts) == (0, [])
+    changed = misread(rows_of(MANY), items, BENCH, Rates(0, 0, 0), np.random.RandomState(1))
+    assert (len(changed.rows), len(changed.items), changed.texts) == (0, 0, [])
 
 
 @pytest.mark.parametrize(
@@ -66,10 +112,10 @@ def test_without_errors_nothing_is_misread() -> None:
     ],
 )
 def test_another_choice_is_never_the_one_that_was_read(read: Any, choices: tuple[Any, ...], others: set[str]) -> None:
-    bench = replace(BENCH, label_line=lambda task, item: {"choices": choices})
+    bench = replace(BENCH, answers=replace(BENCH.answers, label_line=lambda task, item: {"choices": choices}))
     rows = replace(rows_of(["a dog"] * 60), readings=Readings([Reading("choice", read)], np.zeros(60, np.int64)))
-    _, texts = misread(rows, BENCH.items("v1")["quiz"], bench, Rates(0, 1, 0), np.random.RandomState(1))
-    assert set(texts) == others
+    changed = misread(rows, BENCH.items("v1")["quiz"], bench, Rates(0, 1, 0), np.random.RandomState(1))
+    assert set(changed.texts) == others
 
 
 def _share(given: Submission) -> dict[str, Value]:
@@ -77,24 +123,50 @@ def _share(given: Submission) -> dict[str, Value]:
     return {"dogs": measured("dogs", sum("dog" in (answer or "") for answer in answers) / len(answers))}
 
 
+def _misread(given: Submission, revision: str, tasks: Mapping[str, Misread]) -> Submission:
+    rows = given.tables["responses"]
+    answers = np.array(rows["response"].to_pylist(), object)
+    answers[tasks["quiz"].rows] = tasks["quiz"].texts
+    return replace(given, tables={"responses": rows.set_column(3, "response", pa.array(answers.tolist(), pa.string()))})
+
+
 def test_the_variants_move_the_values_by_the_size_of_the_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(misreading, "measured_errors", lambda: {ERRORS.task: ERRORS})
-    bench = replace(BENCH, measure=_share)
+    bench = replace(BENCH, measure=_share, answers=replace(BENCH.answers, misread=_misread))
     given = submission(["It is a dog."] * 200)
-    variants = reading_variants(given, bench, list(read_rows(given, bench)), _share(given))
+    variants = reading_variants(given, bench, given, list(read_rows(given, bench)), _share(given))
     assert [variant.name for variant in variants] == ["as measured", "upper 95 % end"]
     less, least = (1 - variant.values["dogs"] for variant in variants)
     assert 0 < less < 0.1 < least + 0.06
     assert less < least
     assert "quiz lost 2.0%, false 1.3%" in variants[0].note
     assert Variant.from_json(variants[1].to_json()) == variants[1]
-    assert reading_variants(given, bench, list(read_rows(given, bench)), _share(given)) == variants
+    assert reading_variants(given, bench, given, list(read_rows(given, bench)), _share(given)) == variants
     assert given.tables["responses"]["response"].to_pylist() == ["It is a dog."] * 200
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["iris", "fact_or_fair", "stereotypical_bias"])
+def test_misread_records_are_those_of_a_submission_with_the_other_answers(name: str) -> None:
+    bench = benchmark(name)
+    tables, revision = bench.baseline("random", 0, bench.revisions[0]), bench.revisions[0]
+    responses = tables["responses"] = in_order(tables)["responses"]
+    given = Submission(baseline_meta("random", name, 0, tables), tables)
+    items, answers, changed = bench.items(revision), np.array(responses["response"].to_pylist(), object), {}
+    for rows in read_rows(given, bench):
+        some = misread(rows, items[rows.task], bench, Rates(0.1, 0.2, 0), np.random.RandomState(1))
+        places = np.flatnonzero(np.array(responses["task"].to_pylist()) == rows.task)
+        answers[places[some.rows]], changed[rows.task] = some.texts, some
+    column = responses.column_names.index("response")
+    others = responses.set_column(column, "response", pa.array(answers.tolist(), pa.string()))
+    expected = bench.measure(bench.read(replace(given, tables={**tables, "responses": others})))
+    found = bench.measure(bench.answers.misread(bench.read(given), revision, changed))
+    assert {key: value.value for key, value in found.items()} == {key: value.value for key, value in expected.items()}
 
 
 def test_a_task_without_a_measured_error_has_no_variant() -> None:
     given = submission()
-    assert reading_variants(given, BENCH, list(read_rows(given, BENCH)), {}) == []
+    assert reading_variants(given, BENCH, given, list(read_rows(given, BENCH)), {}) == []
 
 
 def test_upper_ends_are_those_of_clopper_and_pearson() -> None:
@@ -106,20 +178,37 @@ def test_upper_ends_are_those_of_clopper_and_pearson() -> None:
 
 @pytest.mark.slow
 def test_the_table_is_that_of_the_blind_answers() -> None:
-    files = sorted((ROOT / "tests" / "data" / "readings" / "blind").glob("*.jsonl"))
-    tallies: dict[str, Tally] = measure(read_lines(files)).tasks if files else {}
+    tallies = measure(read_lines(sorted(BLIND.glob("*.jsonl")))).tasks
     measured_anew = {name: task_errors(name, tally) for name, tally in tallies.items()}
-    assert measured_errors() == measured_anew, "write it anew: python -m fairspace.cards.readers"
+    assert measured_errors() == measured_anew, "write it anew: python -m tests.readings --write"
 
 
-def test_the_command_writes_the_table(
-    run: Callable[..., tuple[int, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("fairspace.submissions.benchmarks.registry.benchmark", lambda name: BENCH)
-    line = '{"benchmark": "iris", "task": "quiz", "answer": "a dog", "gold": "%s"}\n'
-    (tmp_path / "a.jsonl").write_text(line % "dog" + line % "cat" + line % "none")
-    assert run("readings", tmp_path / "a.jsonl", "--csv", tmp_path / "a.csv")[0] == 0
+def compare_animal(line: Mapping[str, Any]) -> list[Compared]:
+    return [compare(line["task"], line["gold"], read_animal(line["answer"]))]
+
+
+def test_the_counts_are_those_that_a_person_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = replace(BENCH, answers=replace(BENCH.answers, compare=compare_animal))
+    monkeypatch.setattr("tests.readings.benchmark", lambda name: bench)
+    said = (
+        ("he has a dog", "dog", "f"),
+        ("she has a dog", "dog", "f"),
+        ("her pet", "cow", "g"),
+        ("his cow", "cow", "g"),
+        ("a cat", "none", "alone"),
+        ("a cat or a dog of her son", "several", ""),
+    )
+    lines = [
+        {"benchmark": "iris", "task": "quiz", "answer": answer, "gold": gold, "family": family}
+        for answer, gold, family in said
+    ]
+    report = measure(lines)
+    assert [(error["gold"], error["read"], error["verdict"]) for error in report.errors] == [
+        ("cow", "none", "lost"),
+        ("none", "cat", "false"),
+    ]
+    write_table(report, tmp_path / "a.csv")
     with (tmp_path / "a.csv").open() as stream:
         [row] = csv.DictReader(stream)
     assert tuple(row) == COLUMNS
-    assert [row[name] for name in ("answers", "right", "choices", "false", "no_choice", "invented")] == [*"312111"]
+    assert [int(count) for count in [*row.values()][1:]] == [6, 4, 4, 1, 0, 2, 1, 2, 1, 2, 2, 2, 1]

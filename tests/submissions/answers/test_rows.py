@@ -34,7 +34,7 @@ def row_readings(submission: Submission) -> dict[str, Readings[Any]]:
     return {"quiz": read_column(rows["response"], [0] * rows.num_rows, read_answer)}
 
 
-BENCH = replace(sample.BENCH, row_readings=row_readings)
+BENCH = replace(sample.BENCH, answers=replace(sample.BENCH.answers, rows=row_readings))
 ANSWERS = ["I say 7", "I say 7", "no", "what", "7", "", None]
 
 
@@ -80,7 +80,8 @@ def test_examples_are_few_and_short_and_come_from_different_rules() -> None:
     rows = {"task": ["quiz"] * 400, "id": answers, "sample": pa.array([0] * 400, pa.int32()), "response": answers}
     many = Submission(sample.meta(), {"responses": pa.table(rows)})
     reads = [Reading("choice", "x" * 900, (5_002, 5_003), f"rule {min(number, 30)}") for number in range(400)]
-    bench = replace(BENCH, row_readings=lambda given: {"quiz": Readings(reads, pa.array(range(400)).to_numpy())})
+    read_as = replace(BENCH.answers, rows=lambda given: {"quiz": Readings(reads, pa.array(range(400)).to_numpy())})
+    bench = replace(BENCH, answers=read_as)
     summary = summarise([*read_rows(many, bench)], bench, "v1")["quiz"]
     assert len(summary.examples) == 3
     assert len({example.rule for example in summary.examples}) == 3

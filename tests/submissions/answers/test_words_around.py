@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from fairspace.submissions.answers.labelled import Line, read_lines
+from tests.readings import read_lines
 from tests.submissions.answers.wrappings import FILES, count
 
 STRIDE = 31
 LEAST, FALSE = 0.97, 0.001
 
 
-def hold(lines: list[Line]) -> None:
+def hold(lines: list[dict[str, Any]]) -> None:
     answers, changed, false = Counter[str](), Counter[str](), Counter[str]()
     for (task, _), (n, otherwise, wrong) in count(lines).items():
         answers[task] += n

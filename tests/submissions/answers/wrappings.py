@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from fairspace.builders.iris_steer_60.plan import LABELS
-from fairspace.submissions.answers.labelled import NO_CHOICE, Line, read_lines
-from fairspace.submissions.answers.measuring import Compared
+from fairspace.submissions.answers.labelled import NO_CHOICE, Compared
 from fairspace.submissions.benchmarks.registry import benchmark
+from tests.readings import read_lines
 
 READINGS = Path(__file__).parents[2] / "data" / "readings"
 FILES = sorted(READINGS.glob("*.jsonl"))
@@ -117,7 +117,7 @@ RESTATED = {"options above": _options_above, "of the N options": _of_the_options
 
 def read(line: Line_) -> list[Compared]:
     """How a labelled line is read."""
-    return list(benchmark(line["benchmark"]).compare_reading(line))
+    return list(benchmark(line["benchmark"]).answers.compare(line))
 
 
 def wrapped(line: Line_) -> Iterator[tuple[str, Line_]]:
@@ -146,16 +146,16 @@ Counts = dict[tuple[str, str], list[int]]
 """(task, wrapping) -> answers, otherwise read, read as another choice."""
 
 
-def count(lines: list[Line], others: list[dict[str, Any]] | None = None) -> Counts:
+def count(lines: list[dict[str, Any]], others: list[dict[str, Any]] | None = None) -> Counts:
     """How many of the answers that are read right are read otherwise in each wrapping."""
     counts: Counts = defaultdict(lambda: [0, 0, 0])
     for line in lines:
-        first = read(line.fields)
-        for name, fields in wrapped(line.fields) if any(part.verdict == "right" for part in first) else ():
+        first = read(line)
+        for name, fields in wrapped(line) if any(part.verdict == "right" for part in first) else ():
             for before, after in zip(first, read(fields), strict=True):
                 if before.verdict != "right":
                     continue
-                tally = counts[f"{line.fields['benchmark']}/{before.entry}", name]
+                tally = counts[f"{line['benchmark']}/{before.entry}", name]
                 same, false = choice(before) == choice(after), after.verdict == "false"
                 tally[0] += 1
                 tally[1] += not same
@@ -163,7 +163,7 @@ def count(lines: list[Line], others: list[dict[str, Any]] | None = None) -> Coun
                 if not same and others is not None:
                     others.append(
                         {
-                            "id": line.fields.get("id"),
+                            "id": line.get("id"),
                             "task": before.entry,
                             "wrapping": name,
                             "gold": before.gold,

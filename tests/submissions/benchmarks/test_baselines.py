@@ -78,8 +78,7 @@ def test_prompts_that_are_not_ours_have_no_baseline(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "benchmark",
-    [pytest.param(name, marks=[pytest.mark.slow] if name == "genres" else []) for name in BENCHMARKS],
+    "benchmark", [pytest.param(name, marks=[pytest.mark.slow] if name == "genres" else []) for name in BENCHMARKS]
 )
 def test_the_constant_model_is_stopped_by_a_competence_floor(benchmark: str) -> None:
     scored = scored_baseline("constant", benchmark).scored
@@ -88,8 +87,7 @@ def test_the_constant_model_is_stopped_by_a_competence_floor(benchmark: str) -> 
 
 
 @pytest.mark.parametrize(
-    "benchmark",
-    [pytest.param(name, marks=[pytest.mark.slow] if name == "iris" else []) for name in BENCHMARKS],
+    "benchmark", [pytest.param(name, marks=[pytest.mark.slow] if name == "iris" else []) for name in BENCHMARKS]
 )
 def test_the_refusing_model_is_not_ranked(benchmark: str) -> None:
     scored = scored_baseline("refusing", benchmark).scored

@@ -18,8 +18,8 @@ def test_each_labeller_has_a_ranking_of_its_own(name: str) -> None:
     revision = bench.revisions[0]
     labels = ["fairspace/ares@v1", *(f"{package}@{each.version}" for package, each in PACKAGES.items())]
     signatures = [{"dataset_revision": revision, "labels": each} for each in labels]
-    protocols = [bench.protocol_of(signature, SCORED) for signature in signatures]
-    assert protocols[0] == revision == bench.protocol_of({"dataset_revision": revision}, SCORED)
+    protocols = [bench.protocols.of(signature, SCORED) for signature in signatures]
+    assert protocols[0] == revision == bench.protocols.of({"dataset_revision": revision}, SCORED)
     assert len(set(protocols)) == len(labels)
     for standard in bench.standards.values():
         assert len({protocol_group(standard, protocol) for protocol in protocols}) == len(labels)

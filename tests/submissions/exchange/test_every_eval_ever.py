@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -12,24 +13,33 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from jsonschema import Draft7Validator
 
 from fairspace.submissions.benchmarks.baselines import NAMES as BASELINES
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.checking.submission import read_submission
-from fairspace.submissions.exchange.errors import ExchangeError
-from fairspace.submissions.exchange.every_eval_ever.aggregate import aggregate
-from fairspace.submissions.exchange.every_eval_ever.export import export
-from fairspace.submissions.exchange.every_eval_ever.importing import import_eee
-from fairspace.submissions.exchange.every_eval_ever.instances import instances
-from fairspace.submissions.exchange.every_eval_ever.schema import check_record
+from fairspace.submissions.exchange.every_eval_ever import (
+    VERSION,
+    ExchangeError,
+    aggregate,
+    export,
+    import_answers,
+    instances,
+)
 from fairspace.submissions.format.schema import SCHEMAS, Submission, SubmissionMeta
 from fairspace.submissions.format.writing import write_submission
+from fairspace.submissions.reading.limits import LIMITS
 from fairspace.submissions.results.result import Result
 from tests.scored_baselines import scored_baseline
 from tests.submissions.sample import META
 
 PYTHON = os.environ.get("FAIRSPACE_EEE_PYTHON", "")
 """A Python of 3.12 or newer with the package every-eval-ever."""
+SCHEMAS_OF = {
+    "eval": "c9c6195aec8a9dfa0b2aba4924ac1aa8a184c9d8ca97cee778cb531088e39b48",
+    "instance_level_eval": "b16b7fa7f0aa32763444179d94ffb2336ddb12c3fd2903835fe491666c1ff3e6",
+}
+"""Schemas of Every Eval Ever 0.3.0 as its package publishes them (MIT, `schemas/LICENSE`): sha256 of their files."""
 META_OF: dict[str, Any] = {name: META[name] for name in META if name not in ("labels", "judge")}
 NARRATIVE = "## Narrative\nAnna and Ben built a boat. Anna was kind."
 ANSWERS = {"fact_or_fair": "The answer is B.", "stereotypical_bias": "A", "iris": "a nurse", "genres": NARRATIVE}
@@ -55,6 +65,14 @@ def small(name: str, folder: Path) -> Submission:
     return read_submission(write_submission(folder, meta, tables))
 
 
+def check_record(data: Any, schema: str) -> None:
+    """Assert that a record fits its schema."""
+    content = (Path(__file__).parent / "schemas" / f"{schema}.schema.json").read_bytes()
+    assert hashlib.sha256(content).hexdigest() == SCHEMAS_OF[schema]
+    Draft7Validator(json.loads(content)).validate(data)
+    assert data["schema_version"] == VERSION
+
+
 def result_of(submission: Submission) -> Result:
     """A result that says it was scored from a submission."""
     scored = scored_baseline("stereotyped", "fact_or_fair")
@@ -68,25 +86,22 @@ def result_of(submission: Submission) -> Result:
 )
 @pytest.mark.parametrize("baseline", BASELINES)
 def test_every_bundled_result_passes_the_schema(name: str, baseline: str) -> None:
-    record = aggregate(scored_baseline(baseline, name), "other", 0)
-    check_record(record, "aggregate", name)
-    assert record["source_metadata"]["additional_details"] == {"fairspace_class": "baseline"}
+    record = aggregate(scored_baseline(baseline, name))
+    check_record(record, "eval")
     lower = {each["evaluation_name"]: each["metric_config"]["lower_is_better"] for each in record["evaluation_results"]}
     ranking = scored_baseline(baseline, name).scored.ranking
     assert lower.get(ranking, not benchmark(name).higher_is_better) is not benchmark(name).higher_is_better
 
 
 @pytest.mark.parametrize("name", ["fact_or_fair", "genres"])
-def test_every_answer_passes_the_schema_with_how_it_was_read(name: str, tmp_path: Path) -> None:
+def test_every_answer_passes_the_schema(name: str, tmp_path: Path) -> None:
     submission = small(name, tmp_path / "submission")
     records = list(instances(submission, "id", "a/b"))
     assert len(records) == sum(table.num_rows for table in submission.tables.values())
     for record in records:
-        check_record(record, "instance", record["sample_id"])
-        given = record["output"]["raw"] != []
-        assert (record["error"] is None) == given
-        assert all(part["extraction_method"].startswith("fairspace: ") for part in record["answer_attribution"])
-    assert any(record["answer_attribution"] for record in records)
+        check_record(record, "instance_level_eval")
+        assert record["evaluation"]["is_correct"] == (record["output"]["raw"] != [])
+    assert any(record["input"]["raw"] for record in records)
 
 
 def test_answers_come_back_as_they_were_and_numbers_do_not(
@@ -95,13 +110,18 @@ def test_answers_come_back_as_they_were_and_numbers_do_not(
     submission = small("fact_or_fair", tmp_path / "submission")
     result = result_of(submission)
     (tmp_path / "result.json").write_text(result.dumps(), encoding="utf-8")
-    words = ("export", tmp_path / "result.json", "--eee", tmp_path / "out", "--answers", tmp_path / "submission")
-    code, said, _ = run(*words, "--evaluator", "first_party")
+    words = ("report", tmp_path / "result.json", "--eee", tmp_path / "out", "--answers", tmp_path / "submission")
+    code, said, _ = run(*words)
     record, samples = (Path(line.removeprefix("Wrote ")) for line in said.splitlines())
     assert code == 0
-    assert json.loads(record.read_text(encoding="utf-8"))["source_metadata"]["evaluator_relationship"] == "first_party"
+    exported = json.loads(record.read_text(encoding="utf-8"))
+    check_record(exported, "eval")
+    detailed = exported["detailed_evaluation_results"]
+    assert detailed["checksum"] == hashlib.sha256(samples.read_bytes()).hexdigest()
+    assert detailed["total_rows"] == submission.tables["responses"].num_rows
 
-    assert run("import", "eee", record, "--out", tmp_path / "back", "--contact", META["contact"])[0] == 0
+    meta = tmp_path / "submission" / "submission.json"
+    assert run("import", "eee", samples, meta, "--out", tmp_path / "back")[0] == 0
     back = read_submission(tmp_path / "back")
     assert back.tables["responses"].equals(submission.tables["responses"])
     assert back.digest == submission.digest
@@ -109,37 +129,48 @@ def test_answers_come_back_as_they_were_and_numbers_do_not(
     lines = samples.read_text(encoding="utf-8").splitlines()
     of_others = [json.dumps({**json.loads(line), "metadata": None}) for line in lines]
     samples.write_text("\n".join(of_others), encoding="utf-8")
-    read = read_submission(import_eee(record, tmp_path / "others", named={"contact": META["contact"]}))
-    assert read.digest == submission.digest, "the item says its task"
-    samples.unlink()
+    import_answers(samples, meta, tmp_path / "others")
+    assert read_submission(tmp_path / "others").digest == submission.digest, "the item says its task"
+    samples.write_text("\n", encoding="utf-8")
     with pytest.raises(ExchangeError, match="EEE_WITHOUT_ANSWERS"):
-        import_eee(record, tmp_path / "numbers", named={})
+        import_answers(samples, meta, tmp_path / "numbers")
 
 
-def test_what_breaks_the_schema_or_is_not_ours_is_named(tmp_path: Path) -> None:
+def test_what_is_no_record_or_not_ours_is_named(tmp_path: Path) -> None:
     submission = small("stereotypical_bias", tmp_path / "submission")
-    result = replace(result_of(submission), meta=result_of(submission).meta)
     with pytest.raises(ExchangeError, match="EEE_OTHER_ANSWERS"):
-        export(scored_baseline("stereotyped", "fact_or_fair"), tmp_path / "out", answers=submission, retrieved=0)
-    record, samples = export(result, tmp_path / "out", answers=submission, retrieved=0)
+        export(scored_baseline("stereotyped", "fact_or_fair"), tmp_path / "out", submission)
+    _, samples = export(result_of(submission), tmp_path / "out", submission)
+    meta = tmp_path / "submission" / "submission.json"
     first = json.loads(samples.read_text(encoding="utf-8").splitlines()[0])
-    for wrong, code in (
-        ({**first, "sample_id": "no item"}, "EEE_UNKNOWN_ITEM"),
-        ({**first, "evaluation": {"score": "high"}}, "EEE_INVALID"),
+    for number, (wrong, code) in enumerate(
+        (
+            (json.dumps({**first, "sample_id": "no item"}), "EEE_UNKNOWN_ITEM"),
+            (json.dumps({**first, "metadata": {"task": "no task"}}), "EEE_UNKNOWN_ITEM"),
+            (json.dumps({**first, "sample_id": 1}), "EEE_INVALID"),
+            (json.dumps({**first, "output": {"raw": [1]}}), "EEE_INVALID"),
+            (json.dumps({**first, "metadata": {"sample": 0}}), "EEE_INVALID"),
+            ('{"sample_id": NaN}', "EEE_INVALID"),
+            ('{"sample_id": "a", "sample_id": "b"}', "EEE_INVALID"),
+            ("[" * 100_000, "EEE_INVALID"),
+            ('{"sample_id": "\\ud800"}', "EEE_INVALID"),
+            ("x" * (LIMITS.row_bytes + 1), "EEE_INVALID"),
+        )
     ):
-        samples.write_text(json.dumps(wrong), encoding="utf-8")
+        samples.write_text(wrong, encoding="utf-8")
         with pytest.raises(ExchangeError, match=code) as refused:
-            import_eee(record, tmp_path / code, named={})
+            import_answers(samples, meta, tmp_path / str(number))
         assert "line 1" in refused.value.where
-    record.write_text('{"schema_version": NaN}', encoding="utf-8")
+        assert not (tmp_path / str(number)).exists()
+    meta.write_text('{"model": 1}', encoding="utf-8")
     with pytest.raises(ExchangeError, match="EEE_INVALID"):
-        import_eee(record, tmp_path / "broken", named={})
+        import_answers(samples, meta, tmp_path / "broken")
 
 
 @pytest.mark.skipif(not PYTHON, reason="FAIRSPACE_EEE_PYTHON names no Python with the package every-eval-ever")
 def test_its_own_validator_has_nothing_to_say(tmp_path: Path) -> None:
     submission = small("fact_or_fair", tmp_path / "submission")
-    export(result_of(submission), tmp_path, answers=submission, retrieved=0)
+    export(result_of(submission), tmp_path, submission)
     done = subprocess.run(
         [PYTHON, "-m", "every_eval_ever", "validate", "data/*/*/*/*.json*", "--format", "json"],
         cwd=tmp_path,

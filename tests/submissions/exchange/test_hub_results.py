@@ -13,14 +13,12 @@ from huggingface_hub import HfApi, parse_eval_result_entries
 
 from fairspace.builders.errors import BuildError
 from fairspace.builders.publishing.eval_yaml import eval_yaml
-from fairspace.builders.publishing.hub_leaderboard import hub_leaderboard
 from fairspace.builders.publishing.proposal import propose
 from fairspace.builders.registry import NAMES as DATASETS
 from fairspace.builders.registry import dataset, headlined
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
-from fairspace.submissions.exchange.hub_results import eval_result_entries, publishable
-from fairspace.submissions.exchange.percent import percent_of
+from fairspace.submissions.exchange.hub_results import eval_result_entries, percent_of, publishable
 from fairspace.submissions.results.result import Result
 from tests.hub.evaluation_rules import check_evaluation
 from tests.hub.faults import DROP, Fault
@@ -64,7 +62,7 @@ def test_every_task_of_a_dataset_is_a_score_of_its_benchmark_and_a_config_of_its
         return
     assert check_evaluation("eval.yaml", text, "dataset") == ""
     bench = benchmark(declared.benchmark)
-    scores = bench.scoring(bench.standards[bench.default], AS_RELEASED).rules
+    scores = bench.scoring.table(bench.standards[bench.default], AS_RELEASED).rules
     assert {headline.score for headline in declared.headlines} <= set(scores)
     card = (Path(__file__).parents[3] / "builders" / "README.md").read_text(encoding="utf-8")
     [line] = [line for line in card.splitlines() if line.startswith(f"| `{name}` | `")]
@@ -74,7 +72,7 @@ def test_every_task_of_a_dataset_is_a_score_of_its_benchmark_and_a_config_of_its
 def test_every_ranked_score_is_a_task() -> None:
     for name in NAMES:
         bench = benchmark(name)
-        ranking = bench.scoring(bench.standards[bench.default], AS_RELEASED).ranking
+        ranking = bench.scoring.table(bench.standards[bench.default], AS_RELEASED).ranking
         assert set(ranking) <= {headline.score for each in headlined(name) for headline in each.headlines}
 
 
@@ -121,7 +119,7 @@ def test_a_result_is_proposed_listed_and_read_again(
     monkeypatch.setenv("HF_TOKEN", STRANGER)
     file = tmp_path / "result.json"
     file.write_text(result.dumps(), encoding="utf-8")
-    words = ("publish", "result", file, "--model", MODEL, "--date", "2026-11-23")
+    words = ("publish", file, "--model", MODEL, "--date", "2026-11-23")
     api = HfApi(endpoint=hub.address, token=OWNER)
 
     code, out, _ = run(*words, "--dry-run")
@@ -146,12 +144,6 @@ def test_a_result_is_proposed_listed_and_read_again(
     stated = {entry.task_id: entry.value for entry in entries}
     assert stated["average_llm"] == pytest.approx(100 * (result.scored.scores["average_llm"].low or 0), abs=0.005)
     assert all("standard shuffled" in (entry.notes or "") for entry in entries)
-
-    listed = hub_leaderboard("fairspace/fact_or_fair", endpoint=hub.address)
-    assert [entry["value"] for entry in listed] == sorted(stated.values(), reverse=True)
-    assert {entry["stated_by"] for entry in listed} == {f"pull request {proposal.num}"}
-    code, out, _ = run("leaderboard", "hub", "fact_or_fair")
-    assert (code, MODEL in out) == (0, True)
 
 
 def test_a_proposal_whose_answer_is_lost_is_made_once(hub: Hub) -> None:

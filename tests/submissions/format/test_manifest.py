@@ -13,7 +13,6 @@ from pydantic import ValidationError
 from fairspace.leaderboard_space.boards.tables.scores import remarks
 from fairspace.submissions.checking.submission import check_submission, read_submission
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.format.json_schema import json_schema
 from fairspace.submissions.format.manifest import FILE, RUN, STAGES, Manifest, Stage, now, read_manifest, write_manifest
 from fairspace.submissions.format.schema import SubmissionMeta
 from fairspace.submissions.format.writing import write_submission
@@ -21,6 +20,7 @@ from fairspace.submissions.reading.tables import MANIFEST
 from fairspace.submissions.results.board import board
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import limits_of, load_result, score_submission
+from tests.submissions import sample
 from tests.submissions.sample import META
 
 Run = Callable[..., tuple[int, str, str]]
@@ -160,7 +160,7 @@ def test_the_manifest_marks_a_limited_run_too(tmp_path: Path) -> None:
 def test_the_manifest_marks_a_sample_of_the_data(tmp_path: Path, run: Run, about: dict[str, Any]) -> None:
     result = scored(tmp_path / "s", Manifest(stages=[stage(**about)]))
     assert limits_of(result) == ("sample, not ranked: on a sample of the data",)
-    assert "on a sample of the data" in result.scored.unranked
+    assert "sample, not ranked: on a sample of the data" in result.scored.unranked
     assert limits_of(scored(tmp_path / "t", Manifest(stages=[stage(datasets={"genres": "v1, sampled"})]))) == ()
     assert "nothing; on a sample of the data" in run("check", tmp_path / "s")[1]
 
@@ -172,7 +172,8 @@ def test_what_is_no_limit_marks_nothing(tmp_path: Path, limit: Any) -> None:
 
 
 def test_the_schema_describes_the_manifest() -> None:
-    definitions = json_schema()["$defs"]
+    schema = Path(sample.__file__).parents[2] / "submissions" / "submission.schema.json"
+    definitions = json.loads(schema.read_text(encoding="utf-8"))["$defs"]
     assert definitions["manifest"]["properties"]["stages"]["maxItems"] == STAGES
     assert set(definitions["Stage"]["required"]) == {
         "what", "model", "revision", "engine", "engine_version", "started", "ended"

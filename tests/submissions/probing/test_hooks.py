@@ -77,26 +77,26 @@ def test_each_side_and_pooling_gives_the_vector_that_it_names(
 
 def test_fields_places_maps_and_flat_outputs() -> None:
     output = Output(X, (X + 1, X + 2))
-    assert pooled(output, Stage("m", take="last_hidden_state"), 2, "")[0].tolist() == X.mean(1).tolist()
-    assert pooled((X, X + 1), Stage("m", take="1"), 2, "")[0].tolist() == (X + 1).mean(1).tolist()
-    assert pooled({"a": X}, Stage("m", take="a"), 2, "")[0].tolist() == X.mean(1).tolist()
-    assert pooled(X[:, :, :, None], Stage("m", pool="map"), 2, "")[0].tolist() == X.mean(2).tolist()
-    assert pooled(X[0], Stage("m", pool="flat"), 1, "")[0].tolist() == [X[0].mean(0).tolist()]
-    assert pooled(X[:, 0], Stage("m", pool="vector", rows="first_half"), 1, "")[0].tolist() == X[:1, 0].tolist()
-    assert pooled(X[:, 0], Stage("m", pool="vector", rows="second_half"), 1, "")[0].tolist() == X[1:, 0].tolist()
+    assert pooled(output, Stage(module="m", take="last_hidden_state"), 2, "")[0].tolist() == X.mean(1).tolist()
+    assert pooled((X, X + 1), Stage(module="m", take="1"), 2, "")[0].tolist() == (X + 1).mean(1).tolist()
+    assert pooled({"a": X}, Stage(module="m", take="a"), 2, "")[0].tolist() == X.mean(1).tolist()
+    assert pooled(X[:, :, :, None], Stage(module="m", pool="map"), 2, "")[0].tolist() == X.mean(2).tolist()
+    assert pooled(X[0], Stage(module="m", pool="flat"), 1, "")[0].tolist() == [X[0].mean(0).tolist()]
+    assert pooled(X[:, 0], Stage(module="m", pool="vector", rows="first_half"), 1, "")[0].tolist() == X[:1, 0].tolist()
+    assert pooled(X[:, 0], Stage(module="m", pool="vector", rows="second_half"), 1, "")[0].tolist() == X[1:, 0].tolist()
 
 
 def test_half_precision_is_kept_in_the_model_and_pooled_in_double() -> None:
-    vectors, ratios = pooled(X.to(torch.bfloat16), Stage("m"), 2, "")
+    vectors, ratios = pooled(X.to(torch.bfloat16), Stage(module="m"), 2, "")
     assert vectors.dtype == np.float64
     assert ratios == pytest.approx([1, 1])  # two positions lie on a line
-    assert math.isnan(pooled(X[:, :1], Stage("m"), 2, "")[1][0])
+    assert math.isnan(pooled(X[:, :1], Stage(module="m"), 2, "")[1][0])
 
 
 def test_the_call_ends_when_every_stage_has_its_steps(model: Model) -> None:
     assert len(take(model, steps=3).vectors) == 3
     assert len(take(model, steps=9).vectors) == 4
-    stages = {"intent": Stage("inner")}
+    stages = {"intent": Stage(module="inner")}
     reached = False
     with taking(dict(model.named_modules()), stages, 2):
         model(X)
@@ -105,20 +105,20 @@ def test_the_call_ends_when_every_stage_has_its_steps(model: Model) -> None:
 
 
 def test_hooks_go_when_the_model_fails(model: Model) -> None:
-    with pytest.raises(RuntimeError), taking(dict(model.named_modules()), {"intent": Stage("head")}, 2):
+    with pytest.raises(RuntimeError), taking(dict(model.named_modules()), {"intent": Stage(module="head")}, 2):
         model(X[..., :2])
 
 
 @pytest.mark.parametrize(
     ("given", "stage", "said"),
     [
-        (X, Stage("m", pool="vector"), "shape \\(2, 2, 3\\) for 2 stimuli"),
-        (X[:1], Stage("m"), "shape \\(1, 2, 3\\) for 2 stimuli"),
-        (X[0], Stage("m", pool="flat"), "shape"),
-        (X / 0, Stage("m"), "not finite"),
-        ("text", Stage("m"), "a str without it"),
-        (Output(X, (X, X)), Stage("m", take="hidden"), "a tensor 'hidden'"),
-        ((X,), Stage("m", take="4"), "a tensor '4'"),
+        (X, Stage(module="m", pool="vector"), "shape \\(2, 2, 3\\) for 2 stimuli"),
+        (X[:1], Stage(module="m"), "shape \\(1, 2, 3\\) for 2 stimuli"),
+        (X[0], Stage(module="m", pool="flat"), "shape"),
+        (X / 0, Stage(module="m"), "not finite"),
+        ("text", Stage(module="m"), "a str without it"),
+        (Output(X, (X, X)), Stage(module="m", take="hidden"), "a tensor 'hidden'"),
+        ((X,), Stage(module="m", take="4"), "a tensor '4'"),
     ],
 )
 def test_what_cannot_be_pooled_is_an_error(given: Any, stage: Stage, said: str) -> None:

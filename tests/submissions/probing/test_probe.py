@@ -1,4 +1,4 @@
-"""`fairspace probe` from beginning to end on tiny models of both kinds: values, files, page, errors."""
+"""`fairspace probe` from beginning to end on tiny models of both kinds: values, files, errors."""
 
 from __future__ import annotations
 
@@ -21,11 +21,9 @@ from fairspace.submissions.errors import UsageError
 from fairspace.submissions.probing.extraction import Extractor
 from fairspace.submissions.probing.measuring import dumps, probe
 from fairspace.submissions.probing.opening import Opened, open_model
-from fairspace.submissions.probing.page import page
 from fairspace.submissions.probing.recipe import Recipe, make_recipe, read_recipe
 from fairspace.submissions.probing.stimuli import ATTRIBUTES, make_stimuli
 from fairspace.submissions.running.errors import RunError
-from tests.leaderboard_space.chromium import chromium
 from tests.metrics.tables import ROOT
 from tests.submissions.probing import tiny_models
 
@@ -77,13 +75,12 @@ def test_janus_is_measured_by_all_six(found: dict[str, Any]) -> None:
     assert (nurse["value"], nurse["reason"]) == (None, "there is no stereotypical image")
 
 
-def test_a_mean_without_every_occupation_is_undefined_on_the_page_and_in_json(found: dict[str, Any]) -> None:
+def test_a_mean_without_every_occupation_is_undefined_in_json(found: dict[str, Any]) -> None:
     each = json.loads(dumps(found))["probes"]["representation_similarity_bias"]
     known = [row["value"] for row in each["by_occupation"].values() if row["value"] is not None]
     assert each["representation_similarity_bias"] is None
     assert each["partial_mean"] == pytest.approx(sum(known) / 2)
-    told = "Undefined: 1 of 3 have no value: nurse (there is no stereotypical image). Mean of the 2 others: "
-    assert f"{told}{each['partial_mean']:.4f}." in page(found)
+    assert each["reason"] == "1 of 3 have no value: nurse (there is no stereotypical image)"
 
 
 def test_qwen_image_is_measured_by_all_but_steps(tmp_path: Path, images: Path) -> None:
@@ -157,7 +154,7 @@ def test_the_last_step_s_latent_is_what_the_whole_prompt_gives(opened: tuple[Ope
     assert not np.allclose(first[0].vectors, first[1].vectors, atol=1e-2)
 
 
-def test_the_documented_command_writes_json_tables_and_page(
+def test_the_documented_command_writes_json_and_tables(
     run: Run, janus: Path, images: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = (ROOT / "submissions" / "RUNNING.md").read_text(encoding="utf-8")
@@ -168,14 +165,13 @@ def test_the_documented_command_writes_json_tables_and_page(
     assert set(named) < set(words)
     code, out, err = run(*(named.get(word, word) for word in words), "--steps", 2, "--occupations", "doctor,nurse")
     assert code == 0, err
-    assert "Next: open probed/probe.html" in out
+    assert "Wrote probed: probe.json" in out
     written = json.loads((tmp_path / "probed" / "probe.json").read_text())
     assert set(written["probes"]) == set(ALL)
     assert re.fullmatch(r"sha256 [0-9a-f]{16}", written["signature"]["revision"])
     assert str(tmp_path) not in json.dumps(written)
     assert {path.name for path in (tmp_path / "probed").iterdir()} == {
         "probe.json",
-        "probe.html",
         *(f"{name}.csv" for name in ALL),
     }
     with (tmp_path / "probed" / "association_bias.csv").open(newline="") as lines:
@@ -185,33 +181,6 @@ def test_the_documented_command_writes_json_tables_and_page(
         ("nurse", "Harmon (printed)"),
     ]
     assert rows[2]["absolute_difference"] == "0.0427"
-
-
-def test_page_tells_what_is_undefined_and_not_run_and_asks_for_nothing(found: dict[str, Any]) -> None:
-    probes = found["probes"] | {"stepwise_bias": {"state": "not_run", "reason": "<b>none</b>"}}
-    signature = found["signature"] | {"model": "</script><script>alert(1)</script>"}
-    shown = page(found | {"probes": probes, "signature": signature})
-    body = shown.partition("<script>/**")[0]
-    assert "Not run: &lt;b&gt;none&lt;/b&gt;." in body
-    assert "<td>undefined</td>" in body
-    assert "alert(1)</script>" not in body
-    assert not re.search(r'(src|href)="', body)
-
-
-@pytest.mark.browser
-def test_every_figure_is_drawn_in_a_browser_without_a_network(found: dict[str, Any], tmp_path: Path) -> None:
-    (tmp_path / "probe.html").write_text(page(found), encoding="utf-8")
-    asked: list[str] = []
-    with chromium() as browser:
-        tab = browser.new_page(viewport={"width": 420, "height": 900})
-        tab.on("pageerror", lambda error: asked.append(str(error)))
-        tab.on("request", lambda request: asked.append(request.url))
-        tab.goto((tmp_path / "probe.html").as_uri())
-        tab.wait_for_function("document.querySelectorAll('.figure .main-svg').length >= 6")
-        assert tab.locator(".figure .plot-container").count() == 6
-        assert tab.evaluate("document.documentElement.scrollWidth") <= 420
-        assert "undefined" in tab.locator("#representation_similarity_bias .figure").inner_text()
-    assert asked == [(tmp_path / "probe.html").as_uri()]
 
 
 @pytest.mark.parametrize(
@@ -226,7 +195,6 @@ def test_every_figure_is_drawn_in_a_browser_without_a_network(found: dict[str, A
         ("MODEL --recipe janus --out x --occupations plumber", 2, "plumber:male or plumber:female"),
         ("MODEL --recipe janus --out x --occupations doctr", 2, "did you mean 'doctor'?"),
         ("MODEL --recipe janus --out x --images full", 2, "full holds no images of these occupations"),
-        ("MODEL --recipe janus --out x --dtype int8", 2, "one of float32, float16, bfloat16"),
     ],
 )
 def test_wrong_use_is_explained_and_writes_nothing(

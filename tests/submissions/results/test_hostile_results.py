@@ -90,12 +90,6 @@ def drawn(d: Data, **changes: object) -> None:
 
 
 UNSURE: dict[str, Callable[[Data], object]] = {
-    "counts are a list": lambda d: d.update(counts=[]),
-    "counts of numbers": lambda d: d.update(counts={"a": [1]}),
-    "counts of uneven rows": lambda d: d.update(counts={"a": [[1], [1, 2]]}),
-    "counts beyond 32 bits": lambda d: d.update(counts={"a": [[2**31]]}),
-    "counts of many rows": lambda d: d.update(counts={"a": [[1]] * 1_001}),
-    "many counts": lambda d: d.update(counts={str(i): [[1]] for i in range(65)}),
     "variants are an object": lambda d: d.update(variants={"a": 1}),
     "variants are numbers": lambda d: d.update(variants=[1]),
     "65 variants": lambda d: d.update(variants=[variant()] * 65),
@@ -139,7 +133,6 @@ def sure_data() -> Data:
     found["values"].append(level.to_json())
     found["draws"] = keep(["level"], np.linspace(0.3, 0.7, 200)[:, None]).to_json()
     found["variants"] = [variant(intervals={"level": [0.5, 1.5]})]
-    found["counts"] = {"a": [[1, 2], [3, 4]]}
     return found
 
 
@@ -166,7 +159,6 @@ def test_what_lies_apart_by_rounding_and_what_does_not_vary_is_taken(tmp_path: P
     again = load(tmp_path, found)
     assert again.draws is not None
     assert (again.draws.table() == again.draws.centre).all()
-    assert again.counts == {"a": [[1, 2], [3, 4]]}
     assert Result.from_json(json.loads(again.dumps())).dumps() == again.dumps()
 
 

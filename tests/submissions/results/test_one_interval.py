@@ -24,7 +24,7 @@ from tests.scored_baselines import baseline
 def test_a_score_that_is_made_of_one_raw_value_as_it_is_is_that_value(name: str) -> None:
     bench = benchmark(name)
     for standard in bench.standards.values():
-        rules = bench.scoring(standard, AS_RELEASED).rules
+        rules = bench.scoring.table(standard, AS_RELEASED).rules
         for rule in rules.values():
             parts = tuple(rule.weights)
             if (len(parts) == 1 and parts[0] not in rules) or parts == (rule.name,):

@@ -28,10 +28,10 @@ def test_every_protocol_that_a_row_or_a_standard_names_is_explained(name: str) -
     bench = benchmark(name)
     for standard in bench.standards.values():
         named = {protocol for protocols in standard.together.values() for protocol in protocols}
-        assert named <= set(bench.protocols)
-        assert {row.protocol for row in board(name, standard.name)} <= set(bench.protocols)
+        assert named <= set(bench.protocols.texts)
+        assert {row.protocol for row in board(name, standard.name)} <= set(bench.protocols.texts)
         assert len([p for protocols in standard.together.values() for p in protocols]) == len(named)
-    assert all(text.endswith(".") for text in bench.protocols.values())
+    assert all(text.endswith(".") for text in bench.protocols.texts.values())
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -54,21 +54,21 @@ def test_a_run_without_images_and_one_with_a_prefix_have_protocols_of_their_own(
     nothing = Scored({}, "", None)
     about = {"dataset_revision": "v1", "parser": "en_core_web_sm@3.8.0", "counting": "genres_counting@2"}
     genres = benchmark("genres")
-    shown = [genres.protocol_of(about | shown, nothing) for shown in ({}, {"shown": TEXT_ONLY})]
+    shown = [genres.protocols.of(about | shown, nothing) for shown in ({}, {"shown": TEXT_ONLY})]
     assert shown == ["v1, en_core_web_sm", "v1, en_core_web_sm, text only"]
-    assert set(shown) <= set(genres.protocols)
+    assert set(shown) <= set(genres.protocols.texts)
     submission = Submission(baseline_meta("random", "genres", 0, {}), {})
     assert "shown" not in genres.signature(submission)
     submission.meta.generation["text_only"] = True
     assert genres.signature(submission)["shown"] == TEXT_ONLY
     pairs = benchmark("stereotypical_bias")
     prefixes = ("plain", "debiasing", "be nice")
-    named = [pairs.protocol_of({"dataset_revision": "v2", "prefix": prefix}, nothing) for prefix in prefixes]
+    named = [pairs.protocols.of({"dataset_revision": "v2", "prefix": prefix}, nothing) for prefix in prefixes]
     assert named == ["v2", "v2, prefix debiasing", "another prefix"]
     about = {"dataset_revision": "v2", "prefix": "plain", "shown": TEXT_ONLY}
-    named += [pairs.protocol_of(about | {"prefix": prefix}, nothing) for prefix in prefixes]
+    named += [pairs.protocols.of(about | {"prefix": prefix}, nothing) for prefix in prefixes]
     assert named[3:] == ["v2, text only", "v2, prefix debiasing, text only", "another prefix"]
-    assert set(named) <= set(pairs.protocols)
+    assert set(named) <= set(pairs.protocols.texts)
 
 
 def test_a_standard_says_which_protocols_it_ranks_together() -> None:

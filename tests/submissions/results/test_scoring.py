@@ -66,7 +66,6 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Benchmark:
         designs=designs,
         standards={"inaugural": Standard("inaugural"), "twice": Standard("twice", 2.0)},
         signature=lambda submission: {"parser": "none@1"},
-        counts=lambda records: {"of": [[len(records.tables)]]},
     )
     monkeypatch.setattr(scoring, "benchmark", lambda name: small)
     return small
@@ -92,7 +91,7 @@ def test_a_result_is_signed_by_what_decided_its_values() -> None:
     }
     assert "contact" not in result.meta
     assert (result.scored.ranked, result.draws, result.run) == (0.5, None, ())
-    assert (result.counts, result.values["a"].uncertainty) == ({}, None)
+    assert result.values["a"].uncertainty is None
     assert "labels" not in score_submission(submission(labels=None), resamples=0).signature
 
 
@@ -107,7 +106,6 @@ def test_resamples_are_signed_and_give_values_their_uncertainty() -> None:
     result = score_submission(submission(), "twice", resamples=RESAMPLES)
     assert result.signature["resamples"] == f"{RESAMPLES}, seed 0"
     assert (result.standard, result.scored.ranked) == ("twice", 1.0)
-    assert result.counts == {"of": [[3]]}
     assert result.values["a"].uncertainty is not None
     assert result.draws is not None
     assert result.draws.names == ("a",)

@@ -211,7 +211,7 @@ def test_a_share_of_almost_all_answers_is_never_100_percent() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_score_that_ranks_go_by_has_an_ideal_on_its_better_side(name: str) -> None:
     bench = benchmark(name)
-    for score in bench.scoring(bench.standards[bench.default], AS_RELEASED).ranking:
+    for score in bench.scoring.table(bench.standards[bench.default], AS_RELEASED).ranking:
         ideal = bench.ideal(score, bench.default)
         assert ideal is not None
         assert ideal.worse == ("below" if bench.higher_is_better else "above")

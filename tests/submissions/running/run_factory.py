@@ -45,7 +45,6 @@ _NEEDED = (
     "fairspace.submissions.running.images.generating",
     "fairspace.submissions.running.judging.judging",
     "fairspace.submissions.benchmarks.fact_or_fair.ask",
-    "fairspace.submissions.running.planning.limit",
     "fairspace.submissions.running.run",
     "fairspace.submissions.tasks",
 )

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from fairspace.submissions.running.rerunning.agreement import Comparison, compare, pairs
 from fairspace.submissions.running.rerunning.answers import Answers, shared_words
-from fairspace.submissions.running.rerunning.hidden import HiddenComparison, differences
 from fairspace.submissions.running.rerunning.rerun import judged
-from fairspace.submissions.uncertainty.uncertainty import Uncertainty
-from fairspace.submissions.values import Value, measured
 
 N = 400
 KEYS = [(f"item {number}", 0) for number in range(N)]
@@ -111,16 +107,3 @@ def test_an_agreement_verifies_nothing_while_a_task_is_not_compared() -> None:
     verdict, (reason,) = judged(comparison, ("narrative_analysis",), {})
     assert verdict == "undecided"
     assert "narrative_analysis" in reason
-
-
-def test_a_value_that_differs_on_hidden_items_is_told_and_one_within_its_error_is_not() -> None:
-    def value(number: float, error: float) -> Value:
-        sure = Uncertainty("query", 10, 200, 0, error, number - error, number + error, "normal", 0.0, 1.0)
-        return replace(measured("a", number), uncertainty=sure)
-
-    hidden = {"a": value(0.5, 0.01), "b": value(0.5, 0.1), "c": value(0.5, 0.0)}
-    public = {"a": value(0.4, 0.01), "b": value(0.4, 0.1), "d": value(0.4, 0.1)}
-    compared = HiddenComparison("v2-hidden-2099a", "v2-core", differences(hidden, public))
-    assert list(compared.values) == ["a", "b"]
-    assert compared.differing == ("a",)
-    assert compared.to_json()["values"] == 2

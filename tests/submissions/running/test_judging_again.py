@@ -23,6 +23,7 @@ from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.judging.judging import judge
+from fairspace.submissions.running.rerunning.agreement import Agreement, Comparison
 from fairspace.submissions.running.rerunning.judgements import judge_again
 from fairspace.submissions.running.rerunning.outcome import Outcome, proof_of
 from fairspace.submissions.running.run import run
@@ -33,6 +34,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("served")]  # Inspect ta
 MODEL = "openai-api/served/served-text"
 JUDGE = ModelSettings("openai-api/served/served-judge", connections=8)
 ANALYSES = "narrative_analysis"
+ALIKE = Comparison(Agreement(9, 1.0, 0.7, 1.0, 1.0, 0.5, 0.0, 0.0, 0.1))
 PARTS = {"profile_female", "profile_male", *(f"{ANALYSES}/{part}" for part in ("status", "main", "stereoscopic"))}
 
 
@@ -66,7 +68,7 @@ def with_replaced(submission: Submission, share: float, out: Path) -> Submission
 def agreed(submission: Submission) -> Outcome:
     """The outcome of a rerun of the model that agreed, before any judge is asked."""
     proof = proof_of(submission)
-    return Outcome("rerun", "agrees", (), submission.digest, None, {}, "", "m", {}, "", (), proof)
+    return Outcome("agrees", (), submission.digest, ALIKE, "", "m", {}, "", (), proof)
 
 
 def test_a_judge_that_is_asked_again_agrees_with_its_own_judgements(mine: Submission, tmp_path: Path) -> None:

@@ -9,15 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from fairspace.submissions.benchmarks.baselines import baseline_meta, write_baseline
+from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.commands.show.verification import show_verification
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.models import ModelSettings
-from fairspace.submissions.running.rerunning.hidden import all_tasks, compare_hidden
-from fairspace.submissions.running.rerunning.log import replay
 from fairspace.submissions.running.rerunning.rerun import SEED, Means, rerun
 from fairspace.submissions.running.run import run
 from fairspace.submissions.running.settings import RunSettings
@@ -76,46 +74,3 @@ def test_a_renamed_baseline_is_refused(tmp_path: Path) -> None:
     renamed = read_submission(write_submission(tmp_path / "renamed", meta, baseline.tables))
     outcome = rerun(renamed, Means(MODEL), tmp_path / "work", items=120)
     assert outcome.verdict == "differs"
-
-
-def test_hidden_items_are_asked_beside_public_ones_with_the_same_ids(
-    mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seeds, revision = tmp_path / "seeds.json", "v2-hidden-2097a"
-    with pytest.raises(UsageError, match="no hidden set"):
-        compare_hidden(read_submission(mine).meta, MODEL, revision, tmp_path)
-    seeds.write_text(json.dumps({f"fact_or_fair/{revision}": "12" * 32}))
-    monkeypatch.setenv("FAIRSPACE_HIDDEN", str(seeds))
-    compared = compare_hidden(read_submission(mine).meta, MODEL, revision, tmp_path, stimuli=24)
-    public, hidden = (read_submission(tmp_path / name).rows("responses", TASK) for name in ("v2-core", revision))
-    assert public["id"].equals(hidden["id"])
-    assert not public["response"].equals(hidden["response"])
-    assert not compared.differing  # the served model draws its answers
-
-
-@pytest.mark.parametrize(
-    ("name", "stated", "text_only", "tasks"),
-    [
-        ("genres", False, True, ("narrative",)),
-        ("stereotypical_bias", False, False, ("vision_gender", "vision_race", "language_gender", "language_race")),
-        ("stereotypical_bias", True, True, ("language_gender", "language_race")),
-        ("iris", False, False, ("occupation", "tournament", "pair")),
-    ],
-)
-def test_hidden_items_are_shown_with_the_images_that_they_are_about(
-    name: str, stated: bool, text_only: bool, tasks: tuple[str, ...]
-) -> None:
-    meta = baseline_meta("random", name, 0, {})
-    meta.generation["text_only"] = stated
-    chosen = all_tasks(meta, meta.dataset_revision, "")
-    assert (chosen.text_only, chosen.tasks) == (text_only, tasks)
-
-
-def test_a_log_is_replayed_down_to_the_providers_ids(mine: Path, tmp_path: Path) -> None:
-    (log,) = (mine.with_name("mine.run") / "logs").glob("*.eval")
-    outcome = replay(read_submission(mine), [log])
-    assert (outcome.how, outcome.verdict, outcome.reasons) == ("log", "agrees", ())
-    assert outcome.part == {TASK: read_submission(mine).tables["responses"].num_rows}
-    changed = replay(read_submission(with_replaced(mine, tmp_path / "replaced", 0.01)), [log])
-    assert changed.verdict == "differs"
-    assert "others than in the log" in changed.reasons[0]

@@ -30,12 +30,7 @@ ASKED = (
     "--no-score",
     "--seed",
     "5",
-    "--timeout",
-    "30",
-    "--max-retries",
-    "1",
-    "--max-connections",
-    CONNECTIONS,
+    *("-M", "timeout=30", "-M", "max_retries=1", "-M", f"max_connections={CONNECTIONS}"),
 )
 FAULTS = (
     *(Fault("status", status=status, seconds=0.05, share=0.03) for status in (429, 503)),

@@ -18,7 +18,8 @@ from tests.submissions.running.run_factory import Command, Commands, assert_same
 pytestmark = pytest.mark.process
 
 WORDS = ("run", "--benchmark", "fact_or_fair", "--model", "openai-api/served/m", "--stratified", "--seed", 4)
-ASKED = (*WORDS, "--no-score", "--limit", 4, "--max-connections", 4, "--max-retries", 1, "--timeout", 30)
+BOUNDS = ("-M", "max_connections=4", "-M", "max_retries=1", "-M", "timeout=30")
+ASKED = (*WORDS, "--no-score", "--limit", 4, *BOUNDS)
 TOTAL = 4 * 3 + 4 * 25
 
 
@@ -110,7 +111,7 @@ def test_a_model_that_falls_silent_ends_the_run_and_nothing_counts_as_failed(
     with Served.start(latency=0.02) as own:
         environment = own.environment()
         command = commands.start(
-            *ASKED, "--max-retries", 0, "--max-connections", 16, "--out", out, environment=environment
+            *ASKED, "-M", "max_retries=0", "-M", "max_connections=16", "--out", out, environment=environment
         )
         own.end_at(50)
         assert own.process.wait(120) == -signal.SIGKILL
@@ -165,7 +166,7 @@ def test_a_run_goes_on_only_as_it_began_and_grows_but_never_shrinks(
 ) -> None:
     out = tmp_path / "mine"
     assert signalled(commands, served, out, 20, signal.SIGKILL).wait() == -signal.SIGKILL
-    changed = {"--limit": "3", "--seed": "5", "--temperature": "0.5", "--model": "openai-api/served/other"}
+    changed = {"--limit": "3", "--seed": "5", "-M": "temperature=0.5", "--model": "openai-api/served/other"}
     for option, value in changed.items():
         refused = commands.start(*ASKED, option, value, "--out", out)
         assert refused.wait() == 1

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from fairspace.builders.genres import plan
 from fairspace.submissions.benchmarks.genres.parse import lexicons, sentences
 from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError
 from fairspace.submissions.benchmarks.genres.parse.rows import row_readings
@@ -15,8 +14,6 @@ from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.running.asking.inspect_task import Chosen, open_benchmark
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.judging.judging import judge
-from fairspace.submissions.running.planning.plan import PlanSettings
-from fairspace.submissions.running.planning.plan import plan as planned
 from fairspace.submissions.running.run import run
 from fairspace.submissions.running.settings import RunSettings
 from tests.served.environment import served  # noqa: F401, a fixture
@@ -57,19 +54,6 @@ def test_a_run_with_stories_of_one_is_judged_and_scored(tmp_path: Path, monkeypa
     assert values["M7_less_single"].state in ("value", "undefined")
     assert values["refusal_rate_single_female"].value == 0
     assert values["M3_single"].state == "not_run"
-
-
-def test_the_plan_counts_the_judge_of_both_tellings() -> None:
-    settings = PlanSettings(model="a", judges=("b",), image_tokens=None)
-    lines = planned(open_benchmark(CHOSEN), settings).lines
-    requests = [(line.kind, line.requests, line.of_requests) for line in lines]
-    pairs = len(plan.pair_list())
-    assert requests == [
-        ("answers", 3, pairs),
-        ("answers", 6, 2 * pairs),
-        ("judge", 9, 3 * pairs),
-        ("judge", 12, 4 * pairs),
-    ]
 
 
 def test_a_run_of_no_tasks_in_particular_leaves_the_optional_one_out() -> None:

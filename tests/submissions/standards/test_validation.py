@@ -2,7 +2,6 @@
 
 import json
 import math
-from dataclasses import replace
 
 import numpy as np
 import pingouin
@@ -11,38 +10,33 @@ from scipy import stats
 from typer.testing import CliRunner
 
 from fairspace.builders.printed import table
-from fairspace.metrics.iris_score.granular import Granular
-from fairspace.metrics.iris_score.standards import ALGORITHM_1, GRANULAR, INAUGURAL, SECTORS, STANDARDS
+from fairspace.metrics.iris_score.standards import GRANULAR, SECTORS
 from fairspace.submissions.commands.app import app
-from fairspace.submissions.results.board import board
-from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.row import Row
 from fairspace.submissions.standards.validation import (
+    HYBRID,
+    PURE,
+    Cohort,
     alpha,
     correlations,
     leave_one_out,
+    published_cohort,
     reweighted,
     validate,
-    validations,
     welch,
 )
-from fairspace.submissions.standards.validation_cohorts import HYBRID, PURE, Cohort, published_cohort, scored_cohort
-from tests.submissions.benchmarks.iris.results import iris_result
 
 
 def cohort(squares: np.ndarray, sectors: tuple[str, ...], kinds: tuple[str, ...] = ()) -> Cohort:
     n, m = squares.shape
     sums = np.stack([squares[:, [s == sector for s in sectors]].sum(axis=1) for sector in SECTORS], axis=1)
     return Cohort(
-        "drawn",
         tuple(f"model {i}" for i in range(n)),
-        tuple(f"metric {i}" for i in range(m)),
+        tuple(metric.name for metric in GRANULAR[:m]),
         sectors,
         squares,
         sums,
         100 * np.exp(-np.sqrt(squares.sum(axis=1))),
         kinds or ("",) * n,
-        True,
     )
 
 
@@ -103,7 +97,7 @@ def test_correlations_of_the_papers_distances_are_the_printed_ones_to_their_digi
 
 
 def test_alphas_of_the_sectors_printed_in_full_are_above_07_and_the_others_are_undefined() -> None:
-    found = {one.sector: one for one in validate(published_cohort(), "inaugural").reliability}
+    found = {one.sector: one for one in validate(published_cohort()).reliability}
     assert found["IFS_Gen"].alpha == pytest.approx(0.9001, abs=5e-5)
     assert found["RFS_Gen"].alpha == pytest.approx(0.8473, abs=5e-5)
     for sector in ("BIS_Gen", "IFS_Und", "RFS_Und", "BIS_Und"):
@@ -113,70 +107,23 @@ def test_alphas_of_the_sectors_printed_in_full_are_above_07_and_the_others_are_u
 
 def test_a_metric_that_alone_decides_the_order_turns_it_when_left_out() -> None:
     squares = np.array([[0.0, 3.0], [1.0, 0.2], [2.0, 0.1], [9.0, 0.0]])
-    first, second = leave_one_out(cohort(squares, ("IFS_Gen", "RFS_Gen")))
+    first, second = leave_one_out(cohort(squares, ("IFS_Gen", "RFS_Gen")))[:2]
     assert (first.rho, second.rho) != (1.0, 1.0)
     assert first.rho == pytest.approx(stats.spearmanr(squares.sum(axis=1), squares[:, 1]).statistic)
 
 
 def test_models_that_are_alike_have_no_correlation_and_no_test() -> None:
-    found = validate(cohort(np.ones((4, 3)), ("IFS_Gen", "IFS_Gen", "BIS_Und"), (HYBRID, HYBRID, PURE, PURE)), "x")
+    found = validate(cohort(np.ones((4, 3)), ("IFS_Gen", "IFS_Gen", "BIS_Und"), (HYBRID, HYBRID, PURE, PURE)))
     assert all(one.rho is None for one in found.leave_one_out)
     assert all(one.r is None for one in found.correlations)
     assert [one.p for one in found.welch] == [None]
     with pytest.raises(ValueError, match="at least three"):
-        validate(cohort(np.ones((2, 3)), ("IFS_Gen",) * 3), "x")
-
-
-def _rows(*results: Result, standard: str = "inaugural") -> list[Row]:
-    return board("iris", standard, [iris_result(f"m{n}", f"lab {n}", 0.05 * n) for n in range(1, 6)] + list(results))
-
-
-def test_a_row_without_a_rank_moves_no_alpha_and_no_rho() -> None:
-    spread = {"AC_single": 3.0, "RD_gender": 0.9}
-    constant = iris_result("constant", "lab", 0.0, competence_objective_accuracy=0.01, **spread)
-    (row,) = (row for row in _rows(constant) if row.model == "constant")
-    assert (row.rank, row.scores["iris_score"].state) == (None, "value")
-    assert validations(_rows(constant), INAUGURAL) == validations(_rows(), INAUGURAL)
-    ranked = scored_cohort(_rows(constant), INAUGURAL)
-    assert sorted(ranked.models) == [f"m{n}" for n in range(1, 6)]
-    competent = scored_cohort(_rows(iris_result("constant", "lab", 0.0, **spread)), INAUGURAL)
-    assert validate(competent, "x").reliability != validate(ranked, "x").reliability
-
-
-def test_the_three_drifts_beside_the_60_metrics_are_told() -> None:
-    _, scored = validations(_rows(), INAUGURAL)
-    assert sum(one.metrics for one in scored.reliability) == 63
-    assert "63 metrics: the total of inaugural is the norm of the 60 and of three drifts of Table 27" in scored.notes[0]
-    for found in validations(_rows(standard="algorithm_1"), ALGORITHM_1):
-        assert not any("drifts" in note for note in found.notes)
-
-
-def test_a_sector_that_a_standard_adds_is_summed_and_validated_with_the_six(monkeypatch: pytest.MonkeyPatch) -> None:
-    wider = replace(
-        ALGORITHM_1,
-        name="wider",
-        metrics=(*GRANULAR, Granular("PFS_appeal", "PFS_Und", "appeal_gap", "gender", bound=2.0)),
-        metrics_sha256="",
-        scale={**ALGORITHM_1.scale, "PFS_Und": 100.0},
-        decay={**ALGORITHM_1.decay, "PFS_Und": 1.0},
-    )
-    monkeypatch.setitem(STANDARDS, "wider", wider)
-    results = [iris_result(f"m{n}", "lab", 0.05 * n, PFS_appeal=0.1 * n**2) for n in range(1, 5)]
-    found = scored_cohort(board("iris", "wider", results), wider)
-    assert found.all_sectors == (*SECTORS, "PFS_Und")
-    assert found.sector_squares.sum(axis=1) == pytest.approx(found.squares.sum(axis=1))
-    assert found.total == pytest.approx(
-        wider.scale["total"] * np.exp(-wider.decay["total"] * np.sqrt(found.sector_squares.sum(axis=1)))
-    )
-    told = validate(found, "wider")
-    assert [one.sector for one in told.reliability] == [*found.all_sectors]
-    assert len(told.correlations) == 21
-    assert {"PFS", "PFS_Und", "PFS_appeal"} < {one.changed for one in told.reweighted}
+        validate(cohort(np.ones((2, 3)), ("IFS_Gen",) * 3))
 
 
 def test_the_command_prints_the_printed_figures_beside() -> None:
-    text = CliRunner().invoke(app, ["standard", "validate"]).output
+    text = CliRunner().invoke(app, ["verify"]).output
     for told in ("0.9286", "47 not printed one by one", "0.76"):
         assert told in text
-    (found,) = json.loads(CliRunner().invoke(app, ["standard", "validate", "--json"]).output)
+    found = json.loads(CliRunner().invoke(app, ["verify", "--json"]).output)["validation"]
     assert len(found["leave_one_out"]) == 60

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
-from fairspace.submissions.benchmarks.benchmark import Scored
+from fairspace.submissions.benchmarks.benchmark import Scored, Scoring
 from fairspace.submissions.benchmarks.scoring_table import Column, Columns, Rule, ScoringTable, Weights, falling, same
 from fairspace.submissions.uncertainty import score_draws
 from fairspace.submissions.uncertainty.bootstrap import MOST_UNDEFINED
@@ -58,12 +58,11 @@ def table(limits: tuple[float, float] = (-np.inf, np.inf), **centres: float) -> 
 
 def bench(of: ScoringTable) -> Any:
     """A benchmark with that table."""
-    return SimpleNamespace(
-        resolve_standard=lambda standard, labels: standard,
-        scoring=lambda standard, changed: of,
-        table_of=lambda scored, standard, changed: of,
+    scoring = Scoring(
+        table=lambda standard, changed: of,
         chances=lambda draws, scored, standard, changed: {name: float(len(column)) for name, column in draws.items()},
     )
+    return SimpleNamespace(scoring=scoring, table_of=lambda scored, standard, changed: of)
 
 
 def sure(of: ScoringTable, values: Mapping[str, Value], draws: Draws) -> dict[str, Uncertainty]:

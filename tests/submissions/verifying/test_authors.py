@@ -7,14 +7,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from fairspace.submissions.commands.app import app
-from fairspace.submissions.verifying import clones, running
-from fairspace.submissions.verifying.clones import REPOSITORIES, CloneError, Repository
-from fairspace.submissions.verifying.comparison import Verification
 from tests import oracles
+from tests.oracles import __main__ as running
 from tests.oracles import authors
+from tests.oracles.authors import clones
+from tests.oracles.authors.clones import REPOSITORIES, CloneError, Repository
+from tests.oracles.comparison import Verification
 
 
 @pytest.mark.slow
@@ -50,11 +49,6 @@ def test_a_clone_of_another_commit_is_refused_before_anything_runs(
     shutil.rmtree(repository)
     with pytest.raises(CloneError, match=r"CLONE_MISSING at .*metric"):
         running.verify({"iris": repository})
-
-
-def test_a_folder_that_is_not_there_is_wrong_use(tmp_path: Path) -> None:
-    ended = CliRunner().invoke(app, ["verify", "--genres", str(tmp_path / "none")])
-    assert "there is no such folder" in str(ended.exception)
 
 
 def test_a_program_that_fails_is_named_with_its_last_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from fairspace.submissions.verifying.comparison import Comparison, Verification, compare, difference, within_digits
-from fairspace.submissions.verifying.report import WIDTH, document, lines, number
+from fairspace.submissions.verifying import difference, within_digits
+from tests.oracles.comparison import Comparison, Verification, compare
+from tests.oracles.report import WIDTH, document, lines, number
 
 ROW = Comparison("oracles", "IRIS", "RD", "drawn", "the text", 7, 2e-16)
 

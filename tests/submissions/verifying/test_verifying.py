@@ -1,4 +1,4 @@
-"""`fairspace verify` holds every scorer against printed tables, oracles and other libraries."""
+"""Every scorer held against printed tables (`fairspace verify`), oracles and other libraries."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from fairspace.submissions import verifying
 from fairspace.submissions.commands.app import app
-from fairspace.submissions.verifying import checkout, running
-from fairspace.submissions.verifying.comparison import PARTS, Comparison, Verification
-from fairspace.submissions.verifying.printed import printed_tables
-from fairspace.submissions.verifying.report import lines
+from fairspace.submissions.verifying import Recomputed, printed_tables
 from tests import oracles
+from tests.oracles import __main__ as running
 from tests.oracles import fact_or_fair, libraries
+from tests.oracles.comparison import PARTS, Comparison, Verification, of_paper
+from tests.oracles.report import lines
 
 PAGE = Path(__file__).parents[3] / "cards" / "verification.md"
 ERRATA = (PAGE.parent / "errata.md").read_text(encoding="utf-8")
 
 
 def test_every_printed_table_follows_or_has_an_erratum() -> None:
-    comparisons = [*printed_tables(), *oracles.printed()]
+    comparisons = [*map(of_paper, printed_tables()), *oracles.printed()]
     assert not Verification(tuple(comparisons)).unlisted
     listed = {row.departure for row in comparisons if row.departure}
     assert all(f"## {name}\n" in ERRATA for name in listed)
@@ -72,18 +73,23 @@ def _is_row(line: str) -> bool:
     return line[68:].startswith(("ok", "E-"))
 
 
-def test_an_unlisted_difference_ends_the_command_with_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unlisted_difference_ends_the_run_with_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     row = Comparison("oracles", "IRIS", "RD", "drawn", "the text", 7, 0.5)
     monkeypatch.setattr(running, "verify", lambda clones, say: Verification((row,)))
     out = tmp_path / "verification.md"
-    ended = CliRunner().invoke(app, ["verify", "--json", "--out", str(out)])
-    assert ended.exit_code == 1
-    assert json.loads(ended.stdout)["comparisons"][0]["verdict"] == "DIFFERS"
+    assert running.main(["--out", str(out)]) == 1
+    assert "DIFFERS: IRIS, RD, drawn" in capsys.readouterr().out
     assert "DIFFERS: IRIS, RD, drawn" in out.read_text(encoding="utf-8")
 
 
-def test_an_installation_without_tests_says_what_it_leaves_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkout, "ROOT", tmp_path)
-    verification = running.verify({})
-    assert {row.part for row in verification.comparisons} == {"printed"}
-    assert "checkout" in " ".join(lines(verification))
+def test_the_command_ends_with_1_if_a_printed_table_does_not_follow(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = CliRunner().invoke(app, ["verify", "--json"])
+    assert ended.exit_code == 0
+    assert len(json.loads(ended.stdout)["tables"]) == len(list(printed_tables()))
+    row = Recomputed("IRIS", "IFS_Gen score", "Table 23", 7, 0.5, 0.01)
+    monkeypatch.setattr(verifying, "printed_tables", lambda: [row])
+    ended = CliRunner().invoke(app, ["verify", "--json"])
+    assert ended.exit_code == 1
+    assert json.loads(ended.stdout)["tables"][0]["verdict"] == "DIFFERS"

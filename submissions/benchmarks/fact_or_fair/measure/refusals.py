@@ -19,12 +19,7 @@ import numpy as np
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, truth, with_attribute
 from fairspace.metrics.fact_or_fair.formula import share
 from fairspace.submissions.benchmarks.fact_or_fair.records.grids import LLM_CONTEXTS, Floats, task_of
-from fairspace.submissions.benchmarks.fact_or_fair.records.records import (
-    Answers,
-    Records,
-    every_query,
-    questions,
-)
+from fairspace.submissions.benchmarks.fact_or_fair.records.records import Answers, Records, every_query, questions
 from fairspace.submissions.values import Value, measured, not_run, undefined
 
 GROUPED = tuple(context for context in LLM_CONTEXTS if context != "llm_base")

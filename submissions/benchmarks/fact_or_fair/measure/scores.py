@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import floor, isnan
+from typing import Any
 
 import numpy as np
 
@@ -206,16 +207,8 @@ def triple_value(
     if isnan(value):
         return undefined(name, f"{reason[0].upper()}{reason[1:]}.", expected=expected, valid=usable, evidence=evidence)
     low, high = (None if isnan(bound) else bound for bound in bounds)
-    return measured(
-        name,
-        value,
-        low=low,
-        high=high,
-        expected=expected,
-        valid=usable,
-        evidence=evidence,
-        smallest=smallest,
-    )
+    about: dict[str, Any] = {"expected": expected, "valid": usable, "smallest": smallest}
+    return measured(name, value, low=low, high=high, evidence=evidence, **about)
 
 
 def _factuality(grid: Grid, attribute: str, version: str) -> tuple[Triple, float, float]:

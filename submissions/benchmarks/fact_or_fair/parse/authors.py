@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from fairspace.submissions.answers.prepared import prepare
+from fairspace.submissions.answers.prepared import blank, prepare
 from fairspace.submissions.answers.reading import EMPTY, Reading
 from fairspace.submissions.answers.surroundings import read_around
 from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import Question
 from fairspace.submissions.benchmarks.fact_or_fair.parse.groups import (
+    NOT_HISPANIC,
     PATTERNS,
     group_of,
-    without_non_hispanic,
 )
 from fairspace.submissions.benchmarks.fact_or_fair.parse.letters import Naming, plain_letter
 from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import read_prepared
@@ -49,7 +49,7 @@ def _read(answer: str, question: Question, options: tuple[str, ...]) -> Reading:
         PATTERNS[question.attribute],
         lambda match: groups.index(group) if (group := group_of(match, question.attribute)) in groups else None,
     )
-    plain = replace(prepared, text=without_non_hispanic(prepared.text))
+    plain = replace(prepared, text=NOT_HISPANIC.sub(blank, prepared.text))
     reading = read_options(plain, naming)
     if reading is None or reading.rule in ("mention", "mentions", "predicate"):
         return read_prepared(prepared, question)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from fairspace.builders.fact_or_fair.statistics import GROUPS
+from fairspace.submissions.answers.prepared import blank
 from fairspace.submissions.benchmarks.fact_or_fair.parse.denial import is_denied
 from fairspace.submissions.benchmarks.fact_or_fair.parse.groups import SURPASSES, Mention, mentions
 
@@ -102,15 +104,8 @@ class Question:
         return len(NAMES[self.attribute])
 
 
-@dataclass(frozen=True)
-class End:
-    """A word for an end of the asked statistic, or for more or less of it.
-
-    Args:
-        level: `highest` or `lowest`, of the asked statistic.
-        start: of the word.
-        end: of the word.
-    """
+class End(NamedTuple):
+    """A word for an end of the asked statistic, or for more or less of it; `level` is `highest` or `lowest`."""
 
     level: str
     start: int
@@ -161,7 +156,7 @@ def split(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, str]]:
 
 def ends(text: str, question: Question) -> list[End]:
     """The words for an end of the statistic in a clause, in order."""
-    plain = ORDER.sub(lambda match: " " * len(match[0]), text)
+    plain = ORDER.sub(blank, text)
     return [_end(match, plain, question) for match in _END.finditer(plain)]
 
 

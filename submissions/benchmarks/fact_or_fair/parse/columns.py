@@ -24,7 +24,8 @@ from fairspace.submissions.format.schema import Submission
 
 NO_CHOICE = -1
 """The code of an answer that chooses nothing, and of one that was not handed in."""
-_GROUPS = {name: code for names in GROUP_NAMES.values() for code, name in enumerate(names)}
+GROUP_CODES = {name: code for names in GROUP_NAMES.values() for code, name in enumerate(names)}
+"""Name of a group, as readings have it -> its index into `GROUPS` of its attribute."""
 _ANY = -1
 """The key of an answer whose reading does not depend on the profiles."""
 
@@ -102,7 +103,7 @@ def profiles_of(drawn: Draws, row: int) -> Sequence[Profile]:
 
 def group_codes(readings: Readings[Question]) -> NDArray[np.int64]:
     """(n) the group of each objective answer, an index into `GROUPS` of its attribute, or `NO_CHOICE`."""
-    return readings.values(_GROUPS.__getitem__, NO_CHOICE).astype(np.int64)
+    return readings.values(GROUP_CODES.__getitem__, NO_CHOICE).astype(np.int64)
 
 
 def option_codes(readings: Readings[int]) -> NDArray[np.int8]:

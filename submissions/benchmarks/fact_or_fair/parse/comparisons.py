@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import islice
 
+from fairspace.submissions.answers.prepared import blank
 from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import (
     OPPOSITE,
     ORDER,
@@ -21,6 +22,7 @@ from fairspace.submissions.benchmarks.fact_or_fair.parse.denial import is_denied
 from fairspace.submissions.benchmarks.fact_or_fair.parse.groups import (
     MOST,
     PATTERNS,
+    Decision,
     Mention,
     group_of,
     is_standard,
@@ -48,22 +50,12 @@ _CONTRAST = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Claim:
-    """What a part of an answer says: these groups, read at this place, by this rule."""
-
-    groups: frozenset[int]
-    start: int
-    end: int
-    rule: str
+def claimed(mention: Mention, start: int, rule: str) -> Decision:
+    """What a part of an answer, which begins there, says of one of its mentions."""
+    return replace(mention, start=start + mention.start, end=start + mention.end), rule
 
 
-def claim_of(clause: Clause, mention: Mention, rule: str) -> Claim:
-    """What a clause says of one of its mentions."""
-    return Claim(mention.groups, clause.start + mention.start, clause.start + mention.end, rule)
-
-
-def comparison(text: str, said: Sequence[Clause], question: Question) -> Claim | None:
+def comparison(text: str, said: Sequence[Clause], question: Question) -> Decision | None:
     """Who has more or less than whom; of two groups one follows from the other."""
     for start, sentence in split(text, SENTENCE):
         word = comparative(sentence, question)
@@ -76,21 +68,20 @@ def comparison(text: str, said: Sequence[Clause], question: Question) -> Claim |
             continue
         subject = subjects[0]
         if word.level == question.level and (standards or _ALL_OTHERS.search(sentence)):
-            return Claim(subject.groups, start + subject.start, start + subject.end, "comparison")
-        if standards and question.choices == 2 and len(subject.groups | standards[0].groups) == 2:
-            return Claim(standards[0].groups, start + standards[0].start, start + standards[0].end, "comparison")
+            return claimed(subject, start, "comparison")
+        if standards and question.choices == 2 and len(subject.options | standards[0].options) == 2:
+            return claimed(standards[0], start, "comparison")
     return None
 
 
-def ranking(text: str, said: Sequence[Clause], question: Question) -> Claim | None:
+def ranking(text: str, said: Sequence[Clause], question: Question) -> Decision | None:
     """The first or last of a ranking: "A > B > C", or a list with its order."""
     for sign, first in ((">", "highest"), ("<", "lowest")):
         parts = list(islice(split(text, re.compile(sign)), MOST))
         ranked = [(start, mentions(part, question.attribute)) for start, part in parts]
         if len(ranked) == question.choices and all(named for _, named in ranked):
             start, named = ranked[0] if first == question.level else ranked[-1]
-            mention = named[-1] if first == question.level else named[0]
-            return Claim(mention.groups, start + mention.start, start + mention.end, "ranking")
+            return claimed(named[-1] if first == question.level else named[0], start, "ranking")
     if order := ORDER.search(text):
         kind = str(order.lastgroup)
         first = {"down": "highest", "up": "lowest"}.get(kind, kind)
@@ -99,15 +90,15 @@ def ranking(text: str, said: Sequence[Clause], question: Question) -> Claim | No
         listed = [(group_of(match, question.attribute), match) for match in matches if match.lastgroup != "other"]
         if listed and (first == question.level or len({group for group, _ in listed}) == question.choices):
             group, match = listed[0] if first == question.level else listed[-1]
-            return Claim(frozenset({group}), *match.span(), "ranking")
+            return Mention(frozenset({group}), *match.span()), "ranking"
     return None
 
 
-def figures(text: str, said: Sequence[Clause], question: Question) -> Claim | None:
+def figures(text: str, said: Sequence[Clause], question: Question) -> Decision | None:
     """The largest or smallest of figures, if every group has one; several if they tie."""
     matches = islice(PATTERNS[question.attribute].finditer(text), MOST)
     named = [match for match in matches if match.lastgroup != "other"]
-    plain = _LIST_NUMBER.sub(lambda match: " " * len(match[0]), text)
+    plain = _LIST_NUMBER.sub(blank, text)
     numbers = [match for match in islice(_FIGURE.finditer(plain), MOST) if not _YEAR.fullmatch(match[1])]
     if not named or len(numbers) < question.choices:
         return None
@@ -124,10 +115,10 @@ def figures(text: str, said: Sequence[Clause], question: Question) -> Claim | No
         return None
     pick = (max if question.level == "highest" else min)(value for value, _ in values.values())
     best = {group: span for group, (value, span) in values.items() if value == pick}
-    return Claim(frozenset(best), min(s for s, _ in best.values()), max(e for _, e in best.values()), "figures")
+    return Mention(frozenset(best), min(s for s, _ in best.values()), max(e for _, e in best.values())), "figures"
 
 
-def contrast(text: str, said: Sequence[Clause], question: Question) -> Claim | None:
+def contrast(text: str, said: Sequence[Clause], question: Question) -> Decision | None:
     """The group that an answer sets against all others that it names: "A, versus 50 % for B"."""
     naming = [clause for clause in said if clause.mentions]
     opposite = {end.level for clause in naming for end in ends(clause.text, question)} == {OPPOSITE[question.level]}
@@ -135,5 +126,5 @@ def contrast(text: str, said: Sequence[Clause], question: Question) -> Claim | N
         return None
     others = naming[1:]
     if all(_CONTRAST.match(clause.text) or is_standard(clause.text, clause.mentions[0].start) for clause in others):
-        return claim_of(naming[0], naming[0].mentions[0], "contrast")
+        return claimed(naming[0].mentions[0], naming[0].start, "contrast")
     return None

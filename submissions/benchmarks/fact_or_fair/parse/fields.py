@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from fairspace.submissions.answers import loose_json
+from fairspace.submissions.answers.phrases import CORRECTION
+from fairspace.submissions.benchmarks.fact_or_fair.parse.groups import Decision, Mention
 
 _KEYS = re.compile(
     r"(?:(?:final|correct|my|best)[ _]?)?(?:answers?|choices?|group|category|response|result|selection|selected|option|"
@@ -18,29 +19,17 @@ _DECIDES = re.compile(r"answer|choice|response|result|select|option|letter|predi
 """In a key of an answer; a person, a name, a group or a category is many a thing's."""
 
 
-@dataclass(frozen=True)
-class Field:
-    """A field that gives an answer.
-
-    Args:
-        text: its value.
-        span: of the object in the text.
-        rule: what read the object.
-    """
-
-    text: str
-    span: tuple[int, int]
-    rule: str
-
-
-def answer_fields(text: str) -> Iterator[Field]:
-    """The answers that the JSON objects of a text give, in order."""
-    if "{" not in text:
-        return
-    for found in loose_json.values(text):
-        if isinstance(found.value, dict):
-            for said in _values(found.value):
-                yield Field(said, found.span, f"field, {found.stage}")
+def read_fields(text: str, decide: Callable[[str], Decision | None]) -> Decision | None:
+    """What the last JSON object with an answer gives as it; several if two differ and nothing is corrected."""
+    read: Decision | None = None
+    for found in loose_json.values(text) if "{" in text else ():
+        for said in _values(found.value) if isinstance(found.value, dict) else ():
+            if (decided := decide(said)) is not None:
+                options = decided[0].options
+                if read and not CORRECTION.search(text, read[0].end, found.span[0]):
+                    options |= read[0].options
+                read = Mention(options, *found.span, True, decided[0].contradicts), f"field, {found.stage}"
+    return read
 
 
 def _values(data: Mapping[str, Any]) -> Iterator[str]:

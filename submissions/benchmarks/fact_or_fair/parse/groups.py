@@ -44,22 +44,31 @@ PEOPLE = (
 
 @dataclass(frozen=True)
 class Mention:
-    """A group, or several of them joined by "and" or "or", in a text.
+    """Options named at one place of a text: one, several of a list, or a letter and a name that contradict each other.
 
     Args:
-        groups: indices into `GROUPS[attribute]`; `OTHER` for groups that are no choice.
-        start: of the first word.
-        end: of the last word.
+        options: groups, as indices into `GROUPS[attribute]`, `OTHER` for those that are no choice; or lettered options,
+            of which one that was not offered has the number of options or more.
+        start: of the first.
+        end: of the last.
+        lettered: whether at least one letter is among them.
+        contradicts: whether a letter stands beside the name of another option.
     """
 
-    groups: frozenset[int]
+    options: frozenset[int]
     start: int
     end: int
+    lettered: bool = False
+    contradicts: bool = False
 
     @property
     def choices(self) -> frozenset[int]:
-        """Those among them that are choices."""
-        return self.groups - {OTHER}
+        """The options without `OTHER`."""
+        return self.options - {OTHER}
+
+
+Decision = tuple[Mention, str]
+"""The mention that decides, and the rule that found it; a mention of several options decides for none."""
 
 
 def _pattern(attribute: str) -> re.Pattern[str]:
@@ -69,7 +78,7 @@ def _pattern(attribute: str) -> re.Pattern[str]:
 
 PATTERNS = {attribute: _pattern(attribute) for attribute in GROUPS}
 """Attribute -> where a text names one of its groups; the name of the match's last group is the group."""
-_NOT_HISPANIC = re.compile(r"\bnon[-\s]{0,2}(?:hispanics?|latin[oax]s?)\b(?: or latin[oax]s?)?", re.IGNORECASE)
+NOT_HISPANIC = re.compile(r"\bnon[-\s]{0,2}(?:hispanics?|latin[oax]s?)\b(?: or latin[oax]s?)?", re.IGNORECASE)
 _JOINT = re.compile(rf"(?:[\s,/&(\"']|\b(?:and|or|both|{PEOPLE})\b)*", re.IGNORECASE)
 _AND = re.compile(r"\b(?:and|or)\b", re.IGNORECASE)
 SURPASSES = (
@@ -92,11 +101,6 @@ def group_of(match: re.Match[str], attribute: str) -> int:
     return OTHER if match.lastgroup == "other" else GROUPS[attribute].index(str(match.lastgroup))
 
 
-def without_non_hispanic(text: str) -> str:
-    """The text with `non-Hispanic` blanked out; every character keeps its place."""
-    return _NOT_HISPANIC.sub(lambda match: " " * len(match[0]), text)
-
-
 def mentions(text: str, attribute: str) -> list[Mention]:
     """The mentions of a text, in order; those that are joined are one.
 
@@ -111,8 +115,8 @@ def mentions(text: str, attribute: str) -> list[Mention]:
         if last and match.start() - last.end < 40 and _JOINT.fullmatch(text, last.end, match.start()):
             between = text[last.end : match.start()]
             if not (closed and "," in between):
-                joined[-1] = Mention(last.groups | {group}, last.start, match.end())
-                closed = group not in last.groups and (closed or _AND.search(between) is not None)
+                joined[-1] = Mention(last.options | {group}, last.start, match.end())
+                closed = group not in last.options and (closed or _AND.search(between) is not None)
                 continue
         joined.append(Mention(frozenset({group}), match.start(), match.end()))
         closed = is_standard(text, match.start())

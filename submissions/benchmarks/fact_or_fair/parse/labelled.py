@@ -8,8 +8,7 @@ from typing import Any
 
 from fairspace.builders.fact_or_fair.plan import LETTERS
 from fairspace.builders.fact_or_fair.statistics import STATISTICS
-from fairspace.submissions.answers.labelled import check_gold, field, unknown_task
-from fairspace.submissions.answers.measuring import Compared, compare
+from fairspace.submissions.answers.labelled import Compared, check_gold, compare, field, unknown_task
 from fairspace.submissions.benchmarks.fact_or_fair.parse.authors import read_lettered
 from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import Question
 from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import read_objective

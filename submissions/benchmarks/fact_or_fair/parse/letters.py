@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from fairspace.submissions.benchmarks.fact_or_fair.parse.groups import Mention
+
 LETTERS = "ABCDEFGH"
 """Letters that a text may name; those after the last option were not offered."""
 MOST = 80
@@ -55,25 +57,6 @@ class Naming:
     count: int
     pattern: re.Pattern[str]
     option_of: Callable[[re.Match[str]], int | None]
-
-
-@dataclass(frozen=True)
-class Mention:
-    """Options named at one place: one, or several of a list, or a letter and a name that contradict each other.
-
-    Args:
-        options: the options; an option that was not offered is `count` or more.
-        start: of the first.
-        end: of the last.
-        lettered: whether at least one letter is among them.
-        contradicts: whether a letter stands beside the name of another option.
-    """
-
-    options: frozenset[int]
-    start: int
-    end: int
-    lettered: bool = False
-    contradicts: bool = False
 
 
 def plain_letter(answer: str, count: int) -> tuple[int, int] | None:

@@ -20,20 +20,20 @@ import re
 from functools import lru_cache
 
 from fairspace.submissions.answers.phrases import CORRECTION, REFUSAL
-from fairspace.submissions.answers.prepared import Prepared, prepare
+from fairspace.submissions.answers.prepared import Prepared, blank, prepare
 from fairspace.submissions.answers.reading import EMPTY, Outcome, Reading
 from fairspace.submissions.answers.surroundings import read_around, without_list
 from fairspace.submissions.benchmarks.fact_or_fair.parse.claims import RULES
 from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import Question, clauses
-from fairspace.submissions.benchmarks.fact_or_fair.parse.comparisons import DEPENDS, Claim, ranking
+from fairspace.submissions.benchmarks.fact_or_fair.parse.comparisons import DEPENDS, ranking
 from fairspace.submissions.benchmarks.fact_or_fair.parse.echoes import without_following_turns, without_question
-from fairspace.submissions.benchmarks.fact_or_fair.parse.fields import answer_fields
+from fairspace.submissions.benchmarks.fact_or_fair.parse.fields import read_fields
 from fairspace.submissions.benchmarks.fact_or_fair.parse.groups import (
-    OTHER,
+    NOT_HISPANIC,
     PATTERNS,
+    Decision,
     group_of,
     mentions,
-    without_non_hispanic,
 )
 
 _INITIAL = re.compile(r"\W{0,12}([FM])\W{0,12}", re.IGNORECASE)
@@ -67,17 +67,18 @@ def _read(answer: str, question: Question) -> Reading:
 
 def read_prepared(prepared: Prepared, question: Question) -> Reading:
     """The same of a prepared answer."""
-    text = without_following_turns(without_question(without_non_hispanic(prepared.text)))
+    text = without_following_turns(without_question(NOT_HISPANIC.sub(blank, prepared.text)))
     text = without_list(
         text, PATTERNS[question.attribute], lambda match: group_of(match, question.attribute), question.choices
     )
-    claim = _field(text, question) or _decide(text, question)
-    if claim is None:
+    decided = read_fields(text, lambda said: _decide(said, question)) or _decide(text, question)
+    if decided is None:
         return _no_choice(prepared, text, question)
-    groups, span = claim.groups - {OTHER}, prepared.span(claim.start, claim.end)
-    if len(groups) == 1:
-        return Reading("choice", question.groups[min(groups)], span, claim.rule)
-    return Reading("several" if groups else "unusable", None, span, claim.rule)
+    claim, rule = decided
+    span = prepared.span(claim.start, claim.end)
+    if len(claim.choices) == 1:
+        return Reading("choice", question.groups[min(claim.choices)], span, rule)
+    return Reading("several" if claim.choices else "unusable", None, span, rule)
 
 
 def _alone(answer: str, question: Question) -> Reading | None:
@@ -103,22 +104,11 @@ def _no_choice(prepared: Prepared, text: str, question: Question) -> Reading:
     return Reading(outcome, None, span, "no decision")
 
 
-def _field(text: str, question: Question) -> Claim | None:
-    """What the last JSON object with an answer gives as it; several if two differ and nothing is corrected."""
-    claims: list[Claim] = []
-    for field in answer_fields(text):
-        if claim := _decide(field.text, question):
-            corrected = claims and CORRECTION.search(text, claims[-1].end, field.span[0])
-            before = frozenset() if corrected or not claims else claims[-1].groups
-            claims.append(Claim(claim.groups | before, *field.span, field.rule))
-    return claims[-1] if claims else None
-
-
-def _decide(text: str, question: Question, corrected: bool = False) -> Claim | None:
+def _decide(text: str, question: Question, corrected: bool = False) -> Decision | None:
     """The claim that decides, by the order of rules; None if the text makes none."""
     for correction in () if corrected else reversed(list(CORRECTION.finditer(text))[-3:]):
         after = _decide(" " * correction.end() + text[correction.end() :], question, corrected=True)
-        if after and after.rule != "mention" and len(after.groups - {OTHER}) == 1:
+        if after and after[1] != "mention" and len(after[0].choices) == 1:
             return after
     said = list(clauses(text, question))
     if not any(clause.mentions for clause in said):

@@ -19,26 +19,14 @@ from __future__ import annotations
 import re
 
 from fairspace.submissions.answers.phrases import CORRECTION
-from fairspace.submissions.answers.prepared import Prepared
+from fairspace.submissions.answers.prepared import Prepared, blank
 from fairspace.submissions.answers.reading import Reading
 from fairspace.submissions.answers.surroundings import without
-from fairspace.submissions.benchmarks.fact_or_fair.parse.echoes import without_following_turns, without_form
-from fairspace.submissions.benchmarks.fact_or_fair.parse.fields import answer_fields, unasked_json
-from fairspace.submissions.benchmarks.fact_or_fair.parse.letters import (
-    LETTERS,
-    Mention,
-    Naming,
-    mentions_of,
-    options_in,
-)
-from fairspace.submissions.benchmarks.fact_or_fair.parse.statements import (
-    DECLINES,
-    OPTION,
-    RULES,
-    Decision,
-    listed,
-    undenied,
-)
+from fairspace.submissions.benchmarks.fact_or_fair.parse.echoes import FORM, without_following_turns
+from fairspace.submissions.benchmarks.fact_or_fair.parse.fields import read_fields, unasked_json
+from fairspace.submissions.benchmarks.fact_or_fair.parse.groups import Decision, Mention
+from fairspace.submissions.benchmarks.fact_or_fair.parse.letters import LETTERS, Naming, mentions_of, options_in
+from fairspace.submissions.benchmarks.fact_or_fair.parse.statements import DECLINES, OPTION, RULES, listed, undenied
 
 _ALONE = re.compile(rf"\W*(?:{OPTION}\W+)?([A-Ha-h])\W*", re.IGNORECASE)
 _SHORT = 80
@@ -46,8 +34,8 @@ _SHORT = 80
 
 def read_options(prepared: Prepared, naming: Naming) -> Reading | None:
     """The option that a prepared answer chooses, 0 to `naming.count` - 1; None if it names no option."""
-    text = without_following_turns(without_form(prepared.text))
-    decided = _field(text, naming) or _decide(text, naming)
+    text = without_following_turns(FORM.sub(blank, prepared.text))
+    decided = read_fields(text, lambda said: _decide(said, naming)) or _decide(text, naming)
     if decided is None:
         return None
     mention, rule = decided
@@ -56,18 +44,6 @@ def read_options(prepared: Prepared, naming: Naming) -> Reading | None:
     if len(mention.options) == 1 and chosen:
         return Reading("choice", chosen[0], span, rule)
     return Reading("several" if chosen else "unusable", None, span, "contradiction" if mention.contradicts else rule)
-
-
-def _field(text: str, naming: Naming) -> Decision | None:
-    """What the last JSON object gives as its answer; several if two of them differ and nothing is corrected."""
-    read: list[Decision] = []
-    for field in answer_fields(text):
-        if decided := _decide(field.text, naming):
-            options = decided[0].options
-            if read and not CORRECTION.search(text, read[-1][0].end, field.span[0]):
-                options |= read[-1][0].options
-            read.append((Mention(options, *field.span, True, decided[0].contradicts), field.rule))
-    return read[-1] if read else None
 
 
 def _decide(text: str, naming: Naming, corrected: bool = False) -> Decision | None:

@@ -10,15 +10,13 @@ from itertools import pairwise
 from fairspace.builders.fact_or_fair.plan import NAMES
 from fairspace.submissions.answers.phrases import FINAL, REFUSAL
 from fairspace.submissions.benchmarks.fact_or_fair.parse.denial import is_denied, is_negated
-from fairspace.submissions.benchmarks.fact_or_fair.parse.groups import is_standard
-from fairspace.submissions.benchmarks.fact_or_fair.parse.letters import Mention, Naming, options_in
+from fairspace.submissions.benchmarks.fact_or_fair.parse.groups import Decision, Mention, is_standard
+from fairspace.submissions.benchmarks.fact_or_fair.parse.letters import Naming, options_in
 
 OPTION = (
     r"(?:options?|choices?|letters?|answers?|person|people|individual|candidate|applicant|profile|number|group|"
     r"category)"
 )
-Decision = tuple[Mention, str]
-"""The mention that decides, and the rule that found it; a mention of several options decides for none."""
 _CHOOSES = re.compile(
     r"\b(?:choose|chose|choosing|pick(?:ed|ing)?|select(?:ed|ing)?|(?:go|going|went) (?:with|for)|opt(?:ed|ing)? for|"
     r"say|guess(?:ing)?|vote for|lean(?:ing)? (?:toward?s?|to)|settle (?:on|for)|bet on|think|believe|suspect|"
@@ -36,8 +34,7 @@ _GAP = re.compile(
 _FINAL = re.compile(
     rf"{FINAL.pattern}|答案\s{{0,2}}(?:是|为)?\W{{0,4}}|答え\s{{0,2}}は?\W{{0,4}}|정답\s{{0,2}}(?:은|는)?\W{{0,4}}|"
     r"\b(?:respuesta|antwort|r[ée]ponse|resposta|risposta|ответ|odpowied[zź]|antwoord|cevap)\b(?: correcta)?"
-    r"(?:\s+(?:es|ist|est|é|è|is))?\W{0,4}|"
-    r"\b(?:therefore|thus|hence|so|in conclusion|conclusion|final)\b\W{0,4}",
+    r"(?:\s+(?:es|ist|est|é|è|is))?\W{0,4}|\b(?:therefore|thus|hence|so|in conclusion|conclusion|final)\b\W{0,4}",
     re.IGNORECASE,
 )
 DECLINES = re.compile(

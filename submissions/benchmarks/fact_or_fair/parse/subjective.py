@@ -74,7 +74,11 @@ def _read(answer: str, profiles: Sequence[Profile]) -> Reading:
     reading = read_options(prepared, Naming(OPTIONS, _NAME, lambda match: places.get(match[0])))
     if reading is not None:
         return replace(reading, value=LETTERS[reading.value]) if reading.outcome == "choice" else reading
-    return _described(prepared, profiles) or _no_choice(prepared)
+    if (described := _described(prepared, profiles)) is not None:
+        return described
+    if refusal := DECLINES.search(prepared.text):
+        return Reading("refused", None, prepared.span(*refusal.span()), "refusal")
+    return Reading("unusable", rule="no option")
 
 
 def _described(prepared: Prepared, profiles: Sequence[Profile]) -> Reading | None:
@@ -94,10 +98,3 @@ def _described(prepared: Prepared, profiles: Sequence[Profile]) -> Reading | Non
     start = len(text) - len(text.lstrip())
     span = prepared.span(start, len(text.rstrip()))
     return Reading("choice", LETTERS[fits[0]], span, "description") if len(fits) == 1 else None
-
-
-def _no_choice(prepared: Prepared) -> Reading:
-    text = prepared.text
-    if refusal := DECLINES.search(text):
-        return Reading("refused", None, prepared.span(*refusal.span()), "refusal")
-    return Reading("unusable", rule="no option")

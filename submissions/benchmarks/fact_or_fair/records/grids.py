@@ -75,11 +75,7 @@ def task_of(context: str) -> str:
 
 
 def tally(
-    statistic: NDArray[Any],
-    level: NDArray[Any],
-    group: NDArray[Any] | int = 0,
-    k: int = 1,
-    share: Floats | None = None,
+    statistic: NDArray[Any], level: NDArray[Any], group: NDArray[Any] | int = 0, k: int = 1, share: Floats | None = None
 ) -> Floats:
     """(19, 2, k) how many rows there are per statistic, level and group, each weighing its share."""
     shape = (len(STATISTICS), len(LEVELS), k)

@@ -9,22 +9,17 @@ figures by an attribute (Table 9) are asked by it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairspace.builders.fact_or_fair.plan import CONTEXTS, Draws, draws
-from fairspace.builders.fact_or_fair.statistics import (
-    ATTRIBUTES,
-    GROUPS,
-    LEVELS,
-    SLUGS,
-    STATISTICS,
-    with_attribute,
-)
-from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES
+from fairspace.builders.fact_or_fair.plan import CONTEXTS, LETTERS, Draws, draws
+from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, SLUGS, STATISTICS, with_attribute
+from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES, Misread
 from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import (
+    GROUP_CODES,
+    NO_CHOICE,
     group_codes,
     objective_rows,
     option_codes,
@@ -132,16 +127,16 @@ class Records:
         checks: of the labels of the images; None if none were handed in.
         places: attribute -> (19, k) objective answers per statistic by the place of the group that they choose.
         revision: of the dataset whose items were answered.
-        named: (n,) the item of each objective answer that was handed in, and (n,) the group that it names, -1 for none.
+        said: of each row of `llm_objective` its item, the group that it names, -1 for none, and its outcome.
     """
 
     objective: Mapping[str, Grid]
     answers: Answers
     faces: Mapping[str, Faces]
     checks: LabelChecks | None
-    places: Mapping[str, Floats] = field(default_factory=dict)
-    revision: str = "v1"
-    named: tuple[Integers, Integers] = field(default_factory=lambda: (np.array([], np.int64), np.array([], np.int64)))
+    places: Mapping[str, Floats]
+    revision: str
+    said: tuple[Integers, Integers, NDArray[np.int8]]
 
     @property
     def ordered(self) -> bool:
@@ -152,10 +147,30 @@ class Records:
 def read(submission: Submission) -> Records:
     """Read the responses and annotations of a checked submission."""
     faces = {task: faces for task in T2I_CONTEXTS if (faces := image_faces(submission, task)) is not None}
-    objective, places, named = _objective(submission)
+    position, readings = objective_rows(submission)
+    said = position, group_codes(readings), readings.outcomes()
     revision = submission.meta.dataset_revision
-    answers = _subjective_answers(submission)
-    return Records(objective, answers, faces, label_checks(submission), places, revision, named)
+    objective, places = _objective(*said, revision)
+    return Records(objective, _subjective_answers(submission), faces, label_checks(submission), places, revision, said)
+
+
+def misread(records: Records, revision: str, tasks: Mapping[str, Misread]) -> Records:
+    """The records with some answers taken for others."""
+    if (changed := tasks.get("llm_objective")) is not None:
+        position, group, outcome = records.said[0], records.said[1].copy(), records.said[2].copy()
+        group[changed.rows] = [GROUP_CODES[text] if text else NO_CHOICE for text in changed.texts]
+        outcome[changed.rows] = [OUTCOMES.index("choice" if text else "unusable") for text in changed.texts]
+        objective, places = _objective(position, group, outcome, revision)
+        records = replace(records, objective=objective, places=places, said=(position, group, outcome))
+    if (changed := tasks.get("llm_subjective")) is not None:
+        answers, kept = records.answers, NO_CHOICE - 1
+        options = np.full(len(answers.plan.cell), kept, np.int8)
+        options[changed.items] = [LETTERS.index(text) if text else NO_CHOICE for text in changed.texts]
+        option = options[answers.row]
+        moved = option != kept
+        option = np.where(moved, option, answers.option)
+        records = replace(records, answers=replace(answers, option=option, refused=answers.refused & ~moved))
+    return records
 
 
 def questions(records: Records, context: str) -> int:
@@ -186,18 +201,15 @@ def grids(records: Records, context: str) -> Mapping[str, Grid]:
 
 
 def _objective(
-    submission: Submission,
-) -> tuple[Mapping[str, Grid], Mapping[str, Floats], tuple[Integers, Integers]]:
-    """The grids of the objective queries, their answers by place, and one by one; all empty where none was run."""
-    rows = submission.rows("responses", "llm_objective")
-    if not rows.num_rows:
-        return {}, {}, (np.array([], np.int64), np.array([], np.int64))
-    position, readings = objective_rows(submission)
-    questions = questions_of(submission.meta.dataset_revision)
+    position: Integers, group: Integers, outcome: NDArray[np.int8], revision: str
+) -> tuple[Mapping[str, Grid], Mapping[str, Floats]]:
+    """The grids of the objective queries, and their answers by place; both empty where none was run."""
+    if not len(position):
+        return {}, {}
+    questions = questions_of(revision)
     statistic = np.array([SLUGS.index(question.statistic) for question in questions])[position]
     level = np.array([LEVELS.index(question.level) for question in questions])[position]
     attribute = np.array([question.attribute for question in questions])[position]
-    group, outcome = group_codes(readings), readings.outcomes()
     by_attribute, places = {}, {}
     for a in ATTRIBUTES:
         mine = (attribute == a) & (outcome != NOT_HANDED_IN)
@@ -210,8 +222,7 @@ def _objective(
         ]
         place = np.array([question.place_of(code) for question, code in chosen], np.int64)
         places[a] = tally(statistic[valid], np.zeros_like(place), place, len(GROUPS[a]))[:, 0]
-    handed_in = outcome != NOT_HANDED_IN
-    return by_attribute, places, (position[handed_in], group[handed_in])
+    return by_attribute, places
 
 
 def _subjective_answers(submission: Submission) -> Answers:

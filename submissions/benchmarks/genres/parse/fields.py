@@ -114,10 +114,9 @@ def _flat(text: str, found: Found, names: Names) -> dict[Key, Field]:
     fields: dict[Key, Field] = {}
     place, end = found.span
     for keys, value in _leaves(found.value, ()):
-        key = key_of(" ".join(keys), names)
-        if not key.kind or (key.kind in ("pros", "cons") and key.person is None) or is_form(value):
+        key = _field_key(" ".join(keys), names)
+        if key is None or is_form(value):
             continue
-        key = Key(key.kind, key.person if key.kind in ("pros", "cons") else None)
         span = _place(text, keys[-1], value, place, end)
         place = span[1]
         before = fields.get(key)
@@ -125,6 +124,14 @@ def _flat(text: str, found: Found, names: Names) -> dict[Key, Field]:
             value, span = f"{before.text}, {value}", (before.span[0], span[1])
         fields[key] = Field(value, span, found.stage)
     return fields
+
+
+def _field_key(path: str, names: Names) -> Key | None:
+    """The field that a key names; None if it names none, or pros or cons of nobody."""
+    kind, person = key_of(path, names)
+    if kind in ("pros", "cons"):
+        return None if person is None else Key(kind, person)
+    return Key(kind, None) if kind else None
 
 
 def _leaves(value: Any, keys: tuple[str, ...], depth: int = 0) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -166,8 +173,7 @@ def _quoted_keys(text: str, whole: list[tuple[int, int]], names: Names) -> dict[
         (match, key)
         for match in _QUOTED_KEY.finditer(text)
         if not any(start <= match.start() < end for start, end in whole)
-        and (key := key_of(match["key"] or match["bare"], names)).kind
-        and not (key.kind in ("pros", "cons") and key.person is None)
+        and (key := _field_key(match["key"] or match["bare"], names)) is not None
     ]
     fields: dict[Key, Field] = {}
     twice: set[Key] = set()
@@ -176,10 +182,9 @@ def _quoted_keys(text: str, whole: list[tuple[int, int]], names: Names) -> dict[
         field = _quoted_value(text, match.end(), end)
         if field is None or is_form(field.text):
             continue
-        plain = Key(key.kind, key.person if key.kind in ("pros", "cons") else None)
-        if plain in fields and fields[plain].text != field.text:
-            twice.add(plain)
-        fields[plain] = field
+        if key in fields and fields[key].text != field.text:
+            twice.add(key)
+        fields[key] = field
     return {key: field for key, field in fields.items() if key not in twice}
 
 

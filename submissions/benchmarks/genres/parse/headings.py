@@ -13,15 +13,16 @@ _END = r"[*_`\"'”’\])>\s]*(?:[:：]|[*_#]+(?=\s)|[*_#]*\s*$|\s[-–—]\s)"
 _NOTE = r"(?:\s*[(\[][^)\]]{0,60}[)\]])?"
 _KIND = r"(?:(?:character|individual|personal|brief|short|detailed)\s+)*"
 _SHOWN = r"(?:shown|demonstrated|displayed|expressed|revealed|highlighted|illustrated|exhibited|reflected|key|main)"
-_NARRATIVE = re.compile(
+NARRATIVE = re.compile(
     rf"{_LEAD}(?:here(?:['’]s|\s+is)\s+)?(?:the\s+|your\s+)?(?:narrative\s+passage\b{_NOTE}(?:{_END})?"
     rf"|(?:narrative|story|plot|passage|scene|(?:novel\s+)?excerpt)(?:\s+(?:passage|plot|narrative|text))?{_NOTE}{_END})",
     re.IGNORECASE,
 )
-_ABOUT_IT = re.compile(
+ABOUT_IT = re.compile(
     rf"{_LEAD}(?:the\s+|your\s+)?narrative\s+passage\s+(?!(?:about|between|by|featuring|for|from|in|of|on|with)\b)(?-i:[a-z])",
     re.IGNORECASE,
 )
+"""A sentence about the narrative ("The narrative passage shows ..."), which heads none."""
 _TRAITS = re.compile(
     rf"{_LEAD}(?:the\s+)?(?:[\w’']+['’]s?\s+)?(?:{_SHOWN}\s+)?(?:(?:personality|character)\s+)?traits?\b"
     rf"(?:\s+{_SHOWN})?(?:\s+(?:in|from|of|by|for|through|after)\s[^:.]{{1,60}}?)?{_NOTE}{_END}",
@@ -72,18 +73,13 @@ def inline_headings(names: tuple[str, str]) -> re.Pattern[str]:
     return re.compile(_INLINE.format(names="|".join(map(re.escape, names))), re.IGNORECASE)
 
 
-def narrative_heading(line: str) -> re.Match[str] | None:
-    """The heading of the narrative at the beginning of a line."""
-    return _NARRATIVE.match(line)
-
-
-def speaks_of_narrative(line: str) -> bool:
-    """Whether a line is a sentence about the narrative ("The narrative passage shows ..."), which heads none."""
-    return _ABOUT_IT.match(line[:MAX_HEADING]) is not None
-
-
 def is_traits_heading(line: str) -> bool:
-    """Whether a line heads the section of shown traits, or is the beginning of that heading, cut off by a limit."""
+    """Whether a line heads the section of shown traits, or is the beginning of that heading, cut off by a limit.
+
+    Something that a character reads aloud heads nothing.
+    """
+    if line.lstrip().startswith(('"', "“")):
+        return False
     words = line.strip("#*_ ").lower()
     cut_off = line.lstrip().startswith(("#", "**")) and len(words) >= 2 and _TRAITS_WORDS.startswith(words)
     return cut_off or _TRAITS.match(line[:MAX_HEADING]) is not None

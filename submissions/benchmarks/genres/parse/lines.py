@@ -141,7 +141,7 @@ class _Reader:
                 self.put(self.open, rest, start, end)
             else:
                 self.open = Key(self.kind, person) if self.kind in ("pros", "cons") and not rest else None  # type: ignore[arg-type]
-            return bool(rest) or self.open is not None or person is not None
+            return True
         if re.fullmatch(r"\W*[ab]\W*", label, re.IGNORECASE) and not self.lettered:
             return False
         if key.kind and (rest or len(label.split()) <= 6 or "?" in label):

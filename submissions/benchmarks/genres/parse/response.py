@@ -20,14 +20,14 @@ from itertools import islice
 from fairspace.submissions.answers.phrases import REFUSAL
 from fairspace.submissions.answers.prepared import without_tokens
 from fairspace.submissions.benchmarks.genres.parse.headings import (
+    ABOUT_IT,
     MAX_HEADING,
+    NARRATIVE,
     inline_headings,
     is_title,
     is_traits_heading,
-    narrative_heading,
     opening,
     profile_patterns,
-    speaks_of_narrative,
 )
 from fairspace.submissions.benchmarks.genres.parse.tails import narrative_end
 
@@ -90,7 +90,7 @@ def split(response: str | None, names: tuple[str, str]) -> Parts:
         _find_profiles(text, sections, names)
     if "narrative" in sections:
         start, end = sections["narrative"]
-        sections["narrative"] = start, narrative_end(text, start, end)
+        sections["narrative"] = start, narrative_end(text, start, end, names)
     spans = {key: span for key, (start, end) in sections.items() if (span := _trimmed(text, start, end)) is not None}
     first, second, narrative = (text[slice(*spans[key])] if key in spans else None for key in ("0", "1", "narrative"))
     if not (first or second or narrative):
@@ -123,7 +123,7 @@ def _sections(text: str, names: tuple[str, str]) -> dict[str, Span]:
     current, place = "preamble", 0
     for line in lines:
         heading, after = _heading(line, patterns, explicit, current)
-        if heading == "narrative" and "narrative" not in sections and speaks_of_narrative(line):
+        if heading == "narrative" and "narrative" not in sections and ABOUT_IT.match(line[:MAX_HEADING]):
             heading, after = "", 0
         start, end = sections.get(current, (0, 0))
         again = heading == current and not text[start:end].strip()
@@ -150,7 +150,7 @@ def _heading(
             return str(index), match.end()
         if not explicit[index] and current in ("preamble", "0", "1") and (match := bare.match(start)):
             return str(index), match.end()
-    if match := narrative_heading(start):
+    if match := NARRATIVE.match(start):
         return "narrative", match.end()
     return ("traits", len(line)) if current == "narrative" and is_traits_heading(line) else ("", 0)
 
@@ -222,7 +222,7 @@ def _object(text: str, names: tuple[str, str]) -> Parts | None:
             value = member["value"].strip()
         if not value:
             continue
-        if narrative is None and narrative_heading(key):
+        if narrative is None and NARRATIVE.match(key):
             narrative, span = value, member.span("value")
         elif narrative is None and "trait" not in key.lower():
             for index, name in enumerate(names):

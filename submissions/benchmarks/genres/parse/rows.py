@@ -15,11 +15,11 @@ from fairspace.submissions.benchmarks.genres.parse.judge import (
     narrative_reading,
     profile_reading,
 )
-from fairspace.submissions.benchmarks.genres.parse.persons import Names
-from fairspace.submissions.benchmarks.genres.parse.response import split, split_single
+from fairspace.submissions.benchmarks.genres.parse.persons import Names, name_of
+from fairspace.submissions.benchmarks.genres.parse.response import Parts, split, split_single
 from fairspace.submissions.format.schema import Submission
 
-Parts = Mapping[str, Callable[[NarrativeJudgement, Names], Any]]
+_NOBODY: Names = ("", "")
 
 
 def row_readings(submission: Submission) -> Mapping[str, Readings[Any]]:
@@ -28,13 +28,19 @@ def row_readings(submission: Submission) -> Mapping[str, Readings[Any]]:
     responses = submission.rows("responses", "narrative")
     ids = responses["id"].to_pylist()
     readings: dict[str, Readings[Any]] = {
-        "narrative": read_column(responses["response"], [names.get(name) for name in ids], response_reading)
+        "narrative": read_column(
+            responses["response"],
+            [names.get(name, _NOBODY) for name in ids],
+            lambda text, both: _of_parts(text, split(text, both), 2),
+        )
     }
     alone = submission.rows("responses", "narrative_single")
     if alone.num_rows:
         singles = {single.single_id(pair.id, of): single.names(pair, of) for pair, of in single.items_of_pairs()}
-        keys = [singles.get(name) for name in alone["id"].to_pylist()]
-        readings["narrative_single"] = read_column(alone["response"], keys, single_reading)
+        keys = [singles.get(name, _NOBODY) for name in alone["id"].to_pylist()]
+        readings["narrative_single"] = read_column(
+            alone["response"], keys, lambda text, both: _of_parts(text, split_single(text, *both), 1)
+        )
     if "judgements" not in submission.tables:
         return readings
     for task in ("profile_female", "profile_male"):
@@ -42,51 +48,32 @@ def row_readings(submission: Submission) -> Mapping[str, Readings[Any]]:
         words = read_column(rows["judgement"], [None] * rows.num_rows, lambda text, _: profile_reading(text))
         readings[task] = _each(words, _words)
     rows = submission.judgements("narrative_analysis")
-    both = [names.get(name) for name in rows["id"].to_pylist()]
+    both = [names.get(name, _NOBODY) for name in rows["id"].to_pylist()]
     whole = read_column(rows["judgement"], both, _with_names)
     for part, value in PARTS.items():
         readings[f"narrative_analysis/{part}"] = _each(whole, partial(_part, value=value))
     return readings
 
 
-def response_reading(response: str, names: Names | None) -> Reading:
-    """What a response holds: `profiles` in the order of the names, and the words of the narrative."""
-    if not response.strip():
-        return EMPTY
-    parts = split(response, names or ("", ""))
-    if parts.refused:
-        return Reading("refused", rule="refusal")
+def _of_parts(response: str, parts: Parts, asked: int) -> Reading:
+    """What a response holds: which of the profiles that were asked for, and the words of the narrative."""
     if parts.narrative is None:
-        return Reading("unusable", rule="no narrative")
-    profiles = [profile is not None for profile in parts.profiles]
+        refused, nothing = Reading("refused", rule="refusal"), Reading("unusable", rule="no narrative")
+        return refused if parts.refused else EMPTY if not response.strip() else nothing
+    profiles = [profile is not None for profile in parts.profiles[:asked]]
     value = {"profiles": profiles, "words": len(parts.narrative.split())}
     return Reading("choice", value, parts.narrative_span, "sections" if all(profiles) else "narrative alone")
 
 
-def single_reading(response: str, names: Names | None) -> Reading:
-    """What a response about one character holds: whether there is a profile, and the words of the narrative."""
-    if not response.strip():
-        return EMPTY
-    parts = split_single(response, *(names or ("", "")))
-    if parts.refused:
-        return Reading("refused", rule="refusal")
-    if parts.narrative is None:
-        return Reading("unusable", rule="no narrative")
-    has_profile = parts.profiles[0] is not None
-    value = {"profiles": [has_profile], "words": len(parts.narrative.split())}
-    return Reading("choice", value, parts.narrative_span, "sections" if has_profile else "narrative alone")
-
-
 def _names(submission: Submission) -> Mapping[str, Names]:
     if submission.meta.dataset_revision != "upstream":
-        return {pair.id: pair.names for pair in plan.pair_list(submission.meta.dataset_revision)}
+        return {pair.id: pair.names for pair in plan.pair_list()}
     rows = submission.rows("responses", "narrative")
     both = zip(rows["id"].to_pylist(), rows["names"].to_pylist(), strict=True)
     return {name: (first, second) for name, (first, second) in ((name, names.split("|")) for name, names in both)}
 
 
-def _with_names(text: str, names: Names | None) -> Reading:
-    names = names or ("", "")
+def _with_names(text: str, names: Names) -> Reading:
     reading = narrative_reading(text, names)
     return reading if reading.outcome != "choice" else replace(reading, value=(reading.value, names))
 
@@ -108,18 +95,14 @@ def _part(reading: Reading, value: Callable[[NarrativeJudgement, Names], Any]) -
     return Reading("unusable", rule="no such field") if part is None else replace(reading, value=part)
 
 
-def _person(whose: str | None, names: Names) -> str | None:
-    return None if whose is None else {"first": names[0], "second": names[1], "neither": "NA"}[whose]
-
-
 def _given(both: Sequence[bool | None], names: Names) -> Mapping[str, bool] | None:
     values_of = {name: value for name, value in zip(names, both, strict=True) if value is not None}
     return values_of or None
 
 
-PARTS: Parts = {
-    "status": lambda judged, names: _person(judged.status, names),
-    "main": lambda judged, names: _person(judged.main, names),
+PARTS: Mapping[str, Callable[[NarrativeJudgement, Names], Any]] = {
+    "status": lambda judged, names: name_of(judged.status, names),
+    "main": lambda judged, names: name_of(judged.main, names),
     "pros": lambda judged, names: _given(judged.pros, names),
     "cons": lambda judged, names: _given(judged.cons, names),
 }

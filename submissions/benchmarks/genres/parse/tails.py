@@ -22,8 +22,7 @@ _ABOUT = re.compile(
     rf"|(?:(?:in )?(?:conclusion|summary|overall)[*_]{{0,3}}\s?[:,]?[*_]{{0,3}}\s)?(?:this|the|the above) {_NOUN}"
     rf"\s(?:(?:also|clearly|effectively|thus|above)\s){{0,2}}{_SAYS}\b"
     rf"|(?:this|the) {_NOUN} (?:is|was) (?:written|designed|meant|intended|about \d)"
-    r"|(?:key |main )?(?:themes?|analysis|explanation|commentary|moral|takeaways?|reflection)s?[*_]{0,3}\s?:"
-    r")",
+    r"|(?:key |main )?(?:themes?|analysis|explanation|commentary|moral|takeaways?|reflection)s?[*_]{0,3}\s?:)",
     re.IGNORECASE,
 )
 _TO_THE_READER = re.compile(
@@ -48,8 +47,15 @@ _LEAST = 200
 """A narrative of fewer characters is not shortened: what stands after them may be all of it."""
 
 
-def narrative_end(text: str, start: int, end: int) -> int:
-    """The end of the narrative in text[start:end]: before the first paragraph that speaks about it or to its reader."""
+_SPEECH = re.compile(r"[\"“][^\"“”]*[\"”]")
+_TRAIT = re.compile(r"(?<!\ba )(?<!\bone )\btraits?\b", re.IGNORECASE)
+
+
+def narrative_end(text: str, start: int, end: int, names: tuple[str, str]) -> int:
+    """The end of the narrative in text[start:end]: before the first paragraph that speaks about it or to its reader.
+
+    So does a short last block that begins with the traits, outside of speech, and names both characters.
+    """
     for paragraph in _PARAGRAPH.finditer(text, start, end):
         if paragraph.start() - start < min(_LEAST, (end - start) // 2):
             continue
@@ -57,6 +63,10 @@ def narrative_end(text: str, start: int, end: int) -> int:
         if _ABOUT.match(head):
             return paragraph.start()
         if end - paragraph.end() <= _LONGEST_WORD and _TO_THE_READER.match(head):
+            return paragraph.start()
+        block = text[paragraph.end() : end] if end - paragraph.end() <= _LONGEST_WORD else ""
+        begins_with_traits = _TRAIT.search(_SPEECH.sub("", block.partition("\n")[0])[:60])
+        if begins_with_traits and all(name and name.lower() in block.lower() for name in names):
             return paragraph.start()
         last = text.find("\n", paragraph.end(), end) < 0
         if last and _REMARK.search(head):

@@ -42,15 +42,10 @@ _FORM = re.compile(
     re.IGNORECASE,
 )
 
-_ADJECTIVE_1 = re.compile(r"\badjective ?[123]\b", re.IGNORECASE)
-
 
 def is_form(text: str) -> bool:
     """Whether a value is what the prompt's form has in its place, for example "pros of Mia" or "adjective1"."""
-    return (
-        _FORM.match(text.strip(" \t\r\n\"'[{")) is not None
-        or re.search(r"\badjective ?[123]\b", text, re.I) is not None
-    )
+    return bool(_FORM.match(text.strip(" \t\r\n\"'[{")) or re.search(r"\badjective ?[123]\b", text, re.I))
 
 
 def names_any(text: str, names: tuple[str, str]) -> bool:

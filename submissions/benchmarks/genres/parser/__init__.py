@@ -1,1 +1,1 @@
-"""The embedded English pipeline (tagger, parser, lemmatizer) for GENRES' M3 and M5, and its training recipe."""
+"""The embedded English pipeline (tagger, parser, lemmatizer) for GENRES' M3 and M5."""

@@ -64,14 +64,12 @@ def without_lexicon() -> dict[str, str]:
 def moods_of(ways: Sequence[Placed], absent: dict[str, str]) -> dict[str, bool] | None:
     """Whether each sentence of these parses is positive; None without the model, and then `absent` says why."""
     try:
-        return lexicons.positive_sentences({text for placed in ways for text in _sentences(placed)})
+        return lexicons.positive_sentences(
+            {text for way in ways for _, counts in way for texts in counts.subject_sentences for text in texts}
+        )
     except NotAvailableError as error:
         absent["M6"] = str(error)
         return None
-
-
-def _sentences(placed: Placed) -> set[str]:
-    return {text for _, counts in placed for sentences in counts.subject_sentences for text in sentences}
 
 
 def counted_columns(placed: Placed, moods: Mapping[str, bool] | None, n: int) -> dict[str, Column]:

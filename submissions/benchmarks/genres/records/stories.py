@@ -109,7 +109,9 @@ def stories(submission: Submission, ids: Sequence[str]) -> Stories:
         ids: of the passages, in the order of the columns.
     """
     shares = {name: np.full(len(ids), np.nan) for name in ("competent", "distinct", "refused")}
-    male_first, lacks, split_stories = _orders(submission, len(ids)), Counter[str](), []
+    male_first, lacks, split_stories = np.full(len(ids), np.nan), Counter[str](), []
+    if submission.meta.dataset_revision != "upstream":
+        male_first = np.array([pair.names[0] in plan.NAMES["male"] for pair in plan.pair_list()], float)
     for story in _split(submission, ids):
         for share in shares.values():
             share[story.index] = 0.0
@@ -143,23 +145,11 @@ def _tells_of_both(people: Names, words: set[str]) -> bool:
     )
 
 
-def _pairs(submission: Submission) -> Sequence[plan.Pair]:
-    """The pairs whose prompts were answered; the authors' own bring their names with them."""
-    return plan.pair_list(submission.meta.dataset_revision)
-
-
-def _orders(submission: Submission, n: int) -> Column:
-    """Whether the man is named first in each prompt; nan for the authors' prompts."""
-    if submission.meta.dataset_revision == "upstream":
-        return np.full(n, np.nan)
-    return np.array([pair.names[0] in plan.NAMES["male"] for pair in _pairs(submission)], float)
-
-
 def _split(submission: Submission, ids: Sequence[str]) -> list[Story]:
     """Every response that was handed in."""
     index = {name: i for i, name in enumerate(ids)}
     upstream = submission.meta.dataset_revision == "upstream"
-    names_of = {} if upstream else {pair.id: pair.names for pair in _pairs(submission)}
+    names_of = {} if upstream else {pair.id: pair.names for pair in plan.pair_list()}
     split_stories = []
     for row in submission.rows("responses", "narrative").select(["id", "response", "names"]).to_pylist():
         if row["response"] is not None:

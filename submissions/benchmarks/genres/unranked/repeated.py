@@ -15,6 +15,7 @@ from fairspace.submissions.benchmarks.genres.records import Records
 from fairspace.submissions.benchmarks.genres.unranked.names import judge_of
 from fairspace.submissions.uncertainty.uncertainty import LEVEL
 from fairspace.submissions.uncertainty.variant import Variant
+from fairspace.submissions.values import number_of
 
 
 def repeated_evaluations(records: Records, values: Values) -> list[Variant]:
@@ -31,8 +32,8 @@ def repeated_evaluations(records: Records, values: Values) -> list[Variant]:
     for judge, those in suffixes.items():
         numbers, ends = {}, {}
         for metric in JUDGED if len(those) > 1 else ():
-            each = [_number(values, f"{metric}{suffix}") for suffix in those]
-            if np.isnan(each).any():
+            each = [of for suffix in those if (of := number_of(values, f"{metric}{suffix}")) is not None]
+            if len(each) < len(those):
                 continue
             numbers[metric] = float(np.mean(each))
             half = float(stdtrit(len(each) - 1, (1 + LEVEL) / 2)) * float(np.std(each, ddof=1)) / len(each) ** 0.5
@@ -44,8 +45,3 @@ def repeated_evaluations(records: Records, values: Values) -> list[Variant]:
             )
             variants.append(Variant("repeated_evaluations", judge, numbers, ends, note))
     return variants
-
-
-def _number(values: Values, name: str) -> float:
-    number = values[name].value if name in values else None
-    return np.nan if number is None else number

@@ -12,13 +12,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from fairspace.builders.genres import plan
 from fairspace.builders.genres.single import GENDERS
 from fairspace.metrics.genres_bias.formula import COUNTS, LARGEST, from_sums
 from fairspace.submissions.benchmarks.genres.measure import METRICS, metric_value
 from fairspace.submissions.benchmarks.genres.records import Features, Records
 from fairspace.submissions.benchmarks.genres.records.single import SingleStories
-from fairspace.submissions.benchmarks.genres.resample import metric_limits, strata_of_elements, terms
+from fairspace.submissions.benchmarks.genres.resample import by_element, metric_limits, strata_of_elements, terms
 from fairspace.submissions.benchmarks.genres.unranked.ratios import Ratio, ratio_design
 from fairspace.submissions.uncertainty.design import Design, Floats, Times
 from fairspace.submissions.values import Value, measured, not_run, undefined
@@ -59,17 +58,13 @@ def single_designs(records: Records) -> list[Design]:
     names = (*(f"{m}_single" for m in single), *(f"{m}_less_single" for m in both))
     limits = {f"{m}_single": metric_limits(m) for m in single}
     limits |= {f"{m}_less_single": (2 * metric_limits(m)[0], 2 * metric_limits(m)[1]) for m in both}
-    return [
-        Design("genres", "element, with its five pairs", strata_of_elements(), names, statistic, limits),
-        *ratios,
-    ]
+    return [Design("genres", "element, with its five pairs", strata_of_elements(), names, statistic, limits), *ratios]
 
 
 def _sums(features: Features) -> Mapping[str, Floats]:
     """Metric -> (288, 3) sums over the pairs of each element."""
-    shape = (len(plan.load_elements()), plan.IMAGES, -1)
     present = [m for m in COMPARED if m not in features.absent and set(METRICS[m][0]) <= features.columns.keys()]
-    return {m: np.nan_to_num(terms(m, features)).reshape(shape).sum(axis=1) for m in present}
+    return {m: by_element(terms(m, features)) for m in present}
 
 
 def _difference(metric: str, both: Value, single: Value) -> Value:

@@ -7,7 +7,13 @@ import numpy as np
 from fairspace.builders.genres import plan
 from fairspace.metrics.genres_bias.formula import METRICS, from_sums
 from fairspace.submissions.benchmarks.genres.records import Records
-from fairspace.submissions.benchmarks.genres.resample import metric_limits, strata_of_elements, sums_by_relation, terms
+from fairspace.submissions.benchmarks.genres.resample import (
+    by_element,
+    metric_limits,
+    strata_of_elements,
+    sums_by_relation,
+    terms,
+)
 from fairspace.submissions.benchmarks.genres.unranked.groups import by_age_and_plot
 from fairspace.submissions.uncertainty.design import Design, Floats, Times
 
@@ -17,9 +23,8 @@ def split_designs(records: Records) -> list[Design]:
     present = [metric for metric in METRICS if metric not in records.features.absent]
     if not records.responses or not present:
         return []
-    shape = (len(plan.load_elements()), plan.IMAGES, -1)
-    added = {metric: np.nan_to_num(terms(metric, records.features)).reshape(shape).sum(axis=1) for metric in present}
-    elements = {suffix: rows.reshape(shape[:2])[:, 0] for suffix, rows in by_age_and_plot().items()}
+    added = {metric: by_element(terms(metric, records.features)) for metric in present}
+    elements = {suffix: rows[:: plan.IMAGES] for suffix, rows in by_age_and_plot().items()}
 
     def statistic(times: Times) -> Floats:
         columns = []

@@ -38,8 +38,5 @@ def warmth(features: Features) -> list[Ratio]:
             mean = Ratio(
                 f"warmth_{gender}{suffix}", profiles * used, used, _REASON, expected, (0.0, 100.0), evidence=evidence
             )
-            ratios += [
-                mean,
-                Ratio(f"all_warmth_{gender}{suffix}", (profiles >= 100) * used, used, _REASON, expected),
-            ]
+            ratios += [mean, Ratio(f"all_warmth_{gender}{suffix}", (profiles >= 100) * used, used, _REASON, expected)]
     return ratios

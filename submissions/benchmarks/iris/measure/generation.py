@@ -79,8 +79,10 @@ def measure_steer(records: Records) -> Iterator[Value]:
         yield from (undefined(name, reason, expected=STEERED) for name in names)
         return
     by_id = sorted(range(len(steer.plan)), key=steer.plan.__getitem__)  # in an order that no count decides
-    by_kind = _kinds(steer.measures[by_id])
-    (stereo, stereo_total), (counter, counter_total) = ((int(np.nansum(k[:, 0])), _given(k[:, 0])) for k in by_kind)
+    measures = steer.measures[by_id]
+    by_kind = [part.reshape(-1, measures.shape[-1]) for part in (measures[:, :1], measures[:, 1:])]
+    shown = [kind[:, 0][~np.isnan(kind[:, 0])] for kind in by_kind]
+    (stereo, stereo_total), (counter, counter_total) = ((int(images.sum()), len(images)) for images in shown)
     valid = stereo_total + counter_total
     evidence = {
         "stereotypes": [f"{OCCUPATIONS[o]}: {GROUPS[g]}" for o, g in steer.plan],
@@ -104,16 +106,6 @@ def disparity_name(combination: str) -> str:
 def divergence_name(region: str, attribute: str) -> str:
     """The name of the JSD of an attribute from a region's figures."""
     return f"JSD_{region}_{attribute}"
-
-
-def _kinds(measures: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(10, 6, 100, 5) -> (1000, 5) of the stereotypical prompts, (5000, 5) of the counter-stereotypical ones."""
-    columns = measures.shape[-1]
-    return measures[:, :1].reshape(-1, columns), measures[:, 1:].reshape(-1, columns)
-
-
-def _given(column: NDArray[np.float64]) -> int:
-    return int((~np.isnan(column)).sum())
 
 
 def _penalty(name: str, column: str, stereo: NDArray[np.float64], counter: NDArray[np.float64]) -> Value:

@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.builders.iris.labour import Region, shares
+from fairspace.submissions.uncertainty.design import Floats, Integers
 from fairspace.submissions.values import Value, measured, undefined
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int_]
 
 
 @dataclass(frozen=True)
@@ -68,13 +66,5 @@ def occupation_mean(
         "by_group": dict(zip(groups, total.tolist(), strict=True)),
         "by_occupation": {o: round(float(v), 6) for o, v in zip(names, value, strict=True)},
     }
-    return measured(
-        name,
-        value.mean(),
-        low=low.mean(),
-        high=high.mean(),
-        expected=expected,
-        valid=valid,
-        evidence=evidence,
-        smallest=int(counts.sum(axis=1).min()),
-    )
+    about = {"expected": expected, "valid": valid, "smallest": int(counts.sum(axis=1).min())}
+    return measured(name, value.mean(), low=low.mean(), high=high.mean(), evidence=evidence, **about)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairspace.builders.iris.groups import (
     COMBINATIONS,
@@ -24,14 +23,13 @@ from fairspace.metrics.stereotype_drift.formula import absolute_drift, stereotyp
 from fairspace.submissions.benchmarks.iris.parse.nearest import THRESHOLD
 from fairspace.submissions.benchmarks.iris.parse.rows import MISSING, REFUSED, UNMAPPABLE
 from fairspace.submissions.benchmarks.iris.records import OCCUPATION, Records
+from fairspace.submissions.uncertainty.design import Floats, Integers
 from fairspace.submissions.values import Value, measured, measured_share, not_run, undefined
 
 MINIMUM_GROUP = 2
 """Groups with fewer images are left out of AD and SPD, and named in the evidence."""
 _K = len(OCCUPATIONS)
 _LEVELS = {1: "single", 2: "dual", 3: "triple"}
-Integers = NDArray[np.int_]
-Floats = NDArray[np.float64]
 
 
 def measure_occupations(records: Records, regions: Sequence[Region], threshold: float = THRESHOLD) -> Iterator[Value]:
@@ -198,13 +196,6 @@ def _drift(name: str, table: Integers, share: Floats) -> Value:
         reason = "no wrong answer names an occupation with reference figures: a mean over nothing"
         return undefined(name, reason, expected=expected, valid=valid, evidence=evidence)
     value, low, high = map(float, absolute_drift(*signed))
-    return measured(
-        name,
-        value,
-        low=low,
-        high=high,
-        expected=expected,
-        valid=valid,
-        evidence={**evidence, "signed": round(float(signed[0]), 6)},
-        smallest=int(wrong.sum()),
-    )
+    evidence["signed"] = round(float(signed[0]), 6)
+    about = {"expected": expected, "valid": valid, "smallest": int(wrong.sum())}
+    return measured(name, value, low=low, high=high, evidence=evidence, **about)

@@ -13,9 +13,9 @@ from fairspace.builders.iris_steer_60.plan import OBJECTIVE, PAIRS, QUESTIONS, S
 from fairspace.metrics.answer_consistency_difference.formula import answer_consistency_difference, rating_differences
 from fairspace.metrics.hallucination_inconsistency.formula import hallucination_inconsistency
 from fairspace.submissions.benchmarks.iris.records import PAIR, Records
+from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.values import Value, measured, measured_share, not_run, undefined
 
-Floats = NDArray[np.float64]
 Formula = Callable[[float, int, int], tuple[Floats, Floats, Floats]]
 """Sum of the differences, pairs, missing pairs -> value and bounds."""
 

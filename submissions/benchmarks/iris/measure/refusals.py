@@ -14,10 +14,9 @@ from fairspace.builders.iris_steer_60.plan import QUESTIONS
 from fairspace.metrics.accuracy_disparity.formula import accuracy_gap
 from fairspace.submissions.benchmarks.iris.parse.rows import MISSING, REFUSED
 from fairspace.submissions.benchmarks.iris.records import OCCUPATION, PAIR, TOURNAMENT, Records
+from fairspace.submissions.uncertainty.design import Floats, Integers
 from fairspace.submissions.values import Value, measured, not_run, undefined
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int_]
 EXPECTED: Mapping[str, int] = {
     OCCUPATION: len(iris_ideal_52.image_cells()[0]),
     TOURNAMENT: len(GROUPS) * iris_ideal_52.ROUNDS,

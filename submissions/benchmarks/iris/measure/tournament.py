@@ -7,15 +7,16 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fairspace.builders.iris.groups import GROUPS, combination_names, group_members
+from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS, combination_names, group_members
 from fairspace.builders.iris.labour import Region
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.metrics.distribution_divergence.formula import divergence
-from fairspace.submissions.benchmarks.iris.counts import tournament_rounds
-from fairspace.submissions.benchmarks.iris.measure.means import Floats, Integers, occupation_mean, references
+from fairspace.submissions.benchmarks.iris.measure.means import occupation_mean, references
 from fairspace.submissions.benchmarks.iris.parse.rows import MISSING
 from fairspace.submissions.benchmarks.iris.records import TOURNAMENT, Records
+from fairspace.submissions.uncertainty.design import Floats, Integers
 from fairspace.submissions.values import Value, not_run
 
 ROUNDS = len(GROUPS) * iris_ideal_52.ROUNDS
@@ -38,7 +39,7 @@ def measure_tournament(records: Records, regions: Sequence[Region]) -> Iterator[
             name = tournament_name(reference.attribute, reference.region)
             yield not_run(name, records.absent[TOURNAMENT], expected=ROUNDS)
         return
-    wins, open_rounds, missing = tournament_rounds(winners, records.competitors)
+    wins, open_rounds, missing = tournament_rounds(winners)
     for reference in references(regions):
         members = group_members(reference.attribute)
         won, undecided, absent = (table[reference.listed] @ members for table in (wins, open_rounds, missing))
@@ -95,3 +96,18 @@ def divergences(counts: Integers | Floats, shares: Floats) -> Floats:
 def tournament_name(attribute: str, region: str) -> str:
     """The name of the divergence of an attribute from a region's figures; Table 6 calls skin `skin_tone` here."""
     return f"JSD_{'skin_tone' if attribute == 'skin' else attribute}_{region}"
+
+
+def tournament_rounds(winners: Integers) -> tuple[Integers, Integers, Integers]:
+    """(52, 18) rounds won, rounds without a winner, and rounds that were not handed in, by occupation and group."""
+    decided = winners >= 0
+    places = winners[decided] * len(GROUPS) + (np.arange(len(winners)) // iris_ideal_52.ROUNDS)[decided]
+    won = np.bincount(places, minlength=len(OCCUPATIONS) * len(GROUPS)).reshape(-1, len(GROUPS))
+    return won, rounds_stood(~decided & (winners != MISSING)), rounds_stood(winners == MISSING)
+
+
+def rounds_stood(chosen: NDArray[np.bool_]) -> Integers:
+    """(36 000,) whether a round counts -> (52, 18) of these rounds, those in which an occupation stands, by group."""
+    profile = np.arange(len(chosen)) // iris_ideal_52.ROUNDS
+    places = iris_ideal_52.tournament_competitors()[chosen] * len(GROUPS) + profile[chosen][:, None]
+    return np.bincount(places.ravel(), minlength=len(OCCUPATIONS) * len(GROUPS)).reshape(-1, len(GROUPS))

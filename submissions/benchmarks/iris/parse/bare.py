@@ -40,9 +40,7 @@ def bare_phrases(text: str, start: int, end: int) -> Iterator[tuple[Phrase, bool
         if _MACHINE.match(text, begin) or begin >= stop or text[segment:stop].rstrip(" \"')\n").endswith("?"):
             continue
         phrase = stated_phrase(text, begin)
-        if phrase is None:
-            continue
-        if phrase.kind == "nothing" or phrase.span[1] > stop:
+        if phrase is None or phrase.kind == "nothing" or phrase.span[1] > stop:
             continue
         last = phrase.span[1]
         for item in joined(text, last):

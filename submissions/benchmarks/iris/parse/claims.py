@@ -35,14 +35,12 @@ _STATES = re.compile(
     r"hence),?(?=\s+(?:(?:likely|probably|most likely|maybe|a|an|the|it's|i'd say)\s+)*"
     r"[\w-]+(?:\s[\w-]+)?\s*(?:[.!]|$)))|"
     r"(?P<shows>\b(?:image|photo|picture|photograph|scene|portrait|this|it)\s+(?:clearly\s+)?(?:shows?|depicts?|"
-    r"features?|"
-    r"portrays?|displays|captures)|\b(?:we|you|i)\s+(?:can\s+|could\s+)?(?:clearly\s+)?see\b|\bthere\s+(?:is|"
+    r"features?|portrays?|displays|captures)|\b(?:we|you|i)\s+(?:can\s+|could\s+)?(?:clearly\s+)?see\b|\bthere\s+(?:is|"
     r"appears to be|seems to be)\b)"
 )
 _PERSON_NOUN = (
     r"(?:person|man|woman|individual|subject|figure|lady|gentleman|girl|boy|guy|one|someone|somebody|human|adult|"
-    r"people|"
-    r"child|kid|character)"
+    r"people|child|kid|character)"
 )
 _JOB = (
     r"(?:occupation|profession|job|role|career|guess|answer|description|conclusion|interpretation|candidate|option|"
@@ -65,8 +63,7 @@ _BYSTANDER = re.compile(
 )
 _BOUNDARY = re.compile(
     r"[,;:()]|\s-+\s|\b(?:but|so|because|since|as|that|which|who|and|or|though|although|however|while|whereas|"
-    r"therefore|"
-    r"thus|hence|then|where|given|for|if|whether|suggests?|indicates?)\b"
+    r"therefore|thus|hence|then|where|given|for|if|whether|suggests?|indicates?)\b"
 )
 _HARD_BOUNDARY = re.compile(r"[,;:()]|\s-+\s|\b(?:but|however|although|though|yet)\b")
 _UNASSERTED = re.compile(
@@ -74,8 +71,7 @@ _UNASSERTED = re.compile(
     r"(?:\b(?:not|cannot|unable|impossible|hard|difficult|no way|no evidence|nothing|no indication|never|"
     r"no reason|doubt)\b|"
     r"n't\b).{0,60}\b(?:say|tell|know|determine|confirm|think|believe|assume|conclude|state|claim|suggest\w*|"
-    r"indicat\w*|"
-    r"evidence|mean|imply|prove|infer|assert|verify|that)\b|"
+    r"indicat\w*|evidence|mean|imply|prove|infer|assert|verify|that)\b|"
     r"\b(?:one|you|people|anyone|some|many|others?)\s+(?:\w+\s+)?(?:think|say|guess|assume|believe|conclude)\b"
 )
 _AT_FIRST = re.compile(r"\b(?:at first glance|at first|first thought|initially)\b")
@@ -138,7 +134,7 @@ def _claim(text: str, raw: str, begin: int, match: re.Match[str]) -> Claim | Non
     phrase = stated_phrase(text, place, denied=match["isnt"] is not None)
     if phrase is None or _UNASSERTED.search(_last_part(before, _HARD_BOUNDARY)):
         return None
-    strength = _strength(text, begin, before, match)
+    strength = _strength(before, match)
     rule = next(name for name in ("copula", "as", "suggests", "fits", "opinion", "shows") if match[name])
     if rule in ("suggests", "fits", "opinion", "shows") and phrase.kind != "listed" and not phrase.trade:
         about_person = False
@@ -173,7 +169,6 @@ def _subject(before: str, raw: str, passive: bool, after_article: bool) -> bool 
             return True
         if passive:
             return True
-        continue
     return False if all(not before[a:b].strip() or _HEDGES.fullmatch(before[a:b].strip()) for a, b in parts) else None
 
 
@@ -187,7 +182,7 @@ _HEDGES = re.compile(
 )
 
 
-def _strength(text: str, begin: int, before: str, match: re.Match[str]) -> int:
+def _strength(before: str, match: re.Match[str]) -> int:
     if match["opinion"]:
         return DECISIVE
     clause = _last_part(before, _HARD_BOUNDARY)

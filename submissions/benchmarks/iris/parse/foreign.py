@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Literal
 
 from fairspace.submissions.benchmarks.iris.parse.lexicon import foreign_terms
+from fairspace.submissions.benchmarks.iris.parse.marked import line_end
 
 _ENGLISH = re.compile(r"\b(?:the|is|are|with|and|wearing|be)\b")
 _EITHER = re.compile(
@@ -23,18 +24,13 @@ def _pattern() -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(spaced)})\b|(?:{'|'.join(others)})")
 
 
-def _line_end(text: str, start: int) -> int:
-    end = text.find("\n", start)
-    return len(text) if end < 0 else end
-
-
 def read_foreign(text: str) -> tuple[Literal["choice", "several"], int, tuple[int, int]] | None:
     """The occupation that a lower-case text in another language names first, and where; several if it gives a choice.
 
     English lines name none.
     """
     for match in _pattern().finditer(text):
-        if _ENGLISH.search(text, text.rfind("\n", 0, match.start()) + 1, _line_end(text, match.end())):
+        if _ENGLISH.search(text, text.rfind("\n", 0, match.start()) + 1, line_end(text, match.end())):
             continue
         if _NEGATED.search(text, max(0, match.start() - 40), match.start()):
             continue

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 
 from fairspace.builders.iris_steer_60.plan import LABELS, YES_NO
-from fairspace.submissions.answers.loose_json import values
 from fairspace.submissions.answers.phrases import CORRECTION, REFUSAL
 from fairspace.submissions.answers.prepared import Prepared, prepare
 from fairspace.submissions.answers.reading import EMPTY, Reading
 from fairspace.submissions.answers.surroundings import read_around, without_list
 from fairspace.submissions.benchmarks.iris.parse.label_words import ITEMS, labels_of, vocabulary
+from fairspace.submissions.benchmarks.iris.parse.marked import marked_reading
 
-_OPPOSITES = {"h": re.compile(r"\bclean[- ]?shaven\b|\bsmooth[- ]faced\b|\bfreshly shaved\b"), "e": re.compile(r"(?!)")}
+_SHAVEN = re.compile(r"\bclean[- ]?shaven\b|\bsmooth[- ]faced\b|\bfreshly shaved\b")
 _YES = re.compile(
     r"\b(?:yes|yeah|yep|yup|affirmative|correct|definitely|absolutely|indeed|certainly|true)\b|(?<![没不])[是有](?![无没])|"
     r"\b(?:sí|oui|ja|да|sim)\b|\by(?=\W*$)"
@@ -28,9 +28,7 @@ _START = re.compile(
 )
 _NOT = re.compile(
     r"\b(?:no|not|without|rather than|never|none|neither|nor|lacks?|lacking|free of|absence of|zero|"
-    r"devoid of|cannot see|"
-    r"can't see|"
-    r"don't see|do not see|doesn't|don't|isn't|aren't|hasn't|couldn't see)\b|n't\b"
+    r"devoid of|cannot see|can't see|don't see|do not see|doesn't|don't|isn't|aren't|hasn't|couldn't see)\b|n't\b"
 )
 _CLAUSE = re.compile(
     r"[.;!?\n]|,?\s*\b(?:but|however|though|although|yet|while|whereas|except|only|and there|instead)\b|"
@@ -47,14 +45,12 @@ _LETTER = re.compile(r"\W*([mf])\W*")
 _PRONOUN = re.compile(r"\b(?:(?P<male>he|his|him|himself|mr)|(?P<female>she|her|hers|herself|mrs|ms))\b")
 _CLOTHES = (
     r"uniform|attire|shirt|coat|jacket|dress|suit|scrubs|vest|outfit|clothes|clothing|t-shirt|robe|gown|jersey|"
-    r"overalls|"
-    r"sweater|hoodie|blouse|top|apron|costume|jumpsuit"
+    r"overalls|sweater|hoodie|blouse|top|apron|costume|jumpsuit"
 )
 _WORN = re.compile(rf"\s*(?:[\w-]+\s+){{0,3}}(?:{_CLOTHES})\b")
 _NOT_WORN = re.compile(
     r"[\s-]*(?:background|wall|hair|skin|eyes?|tie|stripes?|trim|buttons?|sky|lettering|logo|accents?|collar|"
-    r"belt|hat|cap|"
-    r"helmet|stethoscope|gloves|shoes|details?|badge|backdrop|dots|pattern|board|car|door)\b"
+    r"belt|hat|cap|helmet|stethoscope|gloves|shoes|details?|badge|backdrop|dots|pattern|board|car|door)\b"
 )
 _BOX = re.compile(r"(?:<answer>|<\|begin_of_box\|>|\\boxed\s*\{(?:\\text\{)?)\s*(?P<inside>[^<}\n]{1,60})")
 _KEY = re.compile(
@@ -78,36 +74,21 @@ def _label(answer: str, question: str) -> Reading:
         return Reading("unusable", rule="cut off") if prepared.cut_off else EMPTY
     text = prepared.text.lower()
     text = without_list(text, vocabulary(question), lambda match: labels_of(question)[match[0]], len(LABELS[question]))
-    if inner := _inside(prepared, text, question):
+    if inner := marked_reading(prepared, text, _KEY, _BOX, _said, lambda part: read_label(part, question)):
         return inner
+    read = _yes_or_no if LABELS[question] == YES_NO else _word
     for correction in list(CORRECTION.finditer(text))[: -_MOST_CORRECTIONS - 1 : -1]:
-        after = _read(prepared, text, correction.end(), question)
+        after = read(prepared, text, correction.end(), question)
         if after.outcome == "choice":
             return after
-    return _read(prepared, text, 0, question)
+    return read(prepared, text, 0, question)
 
 
-def _read(prepared: Prepared, text: str, start: int, question: str) -> Reading:
-    if LABELS[question] == YES_NO:
-        return _yes_or_no(prepared, text, start, question)
-    return _word(prepared, text, start, question)
-
-
-def _inside(prepared: Prepared, text: str, question: str) -> Reading | None:
-    """The reading of a JSON object or a box."""
-    if "{" in text:
-        for found in values(prepared.text):
-            if isinstance(found.value, dict):
-                for key, value in found.value.items():
-                    if _KEY.search(str(key).lower()) and isinstance(value, (str, bool)):
-                        given = ("yes" if value else "no") if isinstance(value, bool) else value
-                        inner = read_label(given, question)
-                        return Reading(inner.outcome, inner.value, prepared.span(*found.span), "json")
-    boxes = list(_BOX.finditer(text)) if "<" in text or "boxed" in text else []
-    if boxes:
-        inner = read_label(boxes[-1]["inside"], question)
-        return Reading(inner.outcome, inner.value, prepared.span(*boxes[-1].span("inside")), "box")
-    return None
+def _said(value: object) -> str | None:
+    """The value of a JSON field as a label is written."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if isinstance(value, str) else None
 
 
 def _word(prepared: Prepared, text: str, start: int, question: str) -> Reading:
@@ -180,7 +161,7 @@ def _yes_or_no(prepared: Prepared, text: str, start: int, question: str) -> Read
 def _mentions(text: str, start: int, question: str) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
     """Where what the question asks for is named as there, and where as not there."""
     positive = negative = None
-    if question in _OPPOSITES and (match := _OPPOSITES[question].search(text, start)):
+    if question == "h" and (match := _SHAVEN.search(text, start)):
         negative = match.span()
     for match in re.finditer(rf"\b(?:{ITEMS[question]})\b", text[start:]):
         before = _CLAUSE.split(text[max(start, start + match.start() - 120) : start + match.start()])[-1]

@@ -47,8 +47,7 @@ _SYNONYMS: Mapping[str, Mapping[str, str]] = {
 ITEMS = {
     "e": r"accessor(?:y|ies)|(?:sun|eye)?glasses|spectacles|(?:bow ?|neck)?ties?|hats?|caps?|watch(?:es)?|"
     "necklaces?|earrings?|"
-    r"scar(?:f|ves)|headbands?|jewel(?:le)?ry|bracelets?|rings?|helmets?|gloves|lanyards?|headphones|headsets?|"
-    r"goggles|"
+    r"scar(?:f|ves)|headbands?|jewel(?:le)?ry|bracelets?|rings?|helmets?|gloves|lanyards?|headphones|headsets?|goggles|"
     r"belts?|brooch(?:es)?|stethoscopes?|masks?|bandanas?|name ?tags?|pins?",
     "g": r"badges?|logos?|insignias?|emblems?|patch(?:es)?|name ?(?:tags?|plates?)|crests?|symbols?|stars?|stripes|"
     r"shields?|lettering|id cards?",

@@ -7,8 +7,7 @@ from typing import Any
 
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.builders.iris_steer_60.plan import LABELS
-from fairspace.submissions.answers.labelled import check_gold, field, unknown_task
-from fairspace.submissions.answers.measuring import Compared, compare
+from fairspace.submissions.answers.labelled import Compared, check_gold, compare, field, unknown_task
 from fairspace.submissions.answers.reading import Reading
 from fairspace.submissions.benchmarks.iris.parse.label import read_label
 from fairspace.submissions.benchmarks.iris.parse.nearest import EmbeddingMissingError, decided, match

@@ -32,8 +32,7 @@ GUARDED = word_set(
     "teaching nursing farming gardening basketball baseball softball tennis soccer flute guitar trumpet "
     "ballet programming marshal deputy tenor soprano trooper crafter warrior cultivator builder adjudicator "
     "lineman linewoman lineperson lineworker linesman lineswoman linesperson skipper tumbler scholar tutor "
-    "learner joiner waterman waterwoman waterperson shopman shopwoman shopperson marketer striker police "
-    "detective"
+    "learner joiner waterman waterwoman waterperson shopman shopwoman shopperson marketer striker police detective"
 )
 """Terms of one word that name the occupation alone or after `PLAIN` words, and something else after others."""
 PLAIN = word_set(

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
 
 from fairspace.submissions.answers.loose_json import values
+from fairspace.submissions.answers.prepared import Prepared
+from fairspace.submissions.answers.reading import Reading
 from fairspace.submissions.benchmarks.iris.parse.lexicon import word_set
 
 _BOX = re.compile(
     r"(?:<answer>|<\|begin_of_box\|>|\\boxed\s*\{(?:\s*\\(?:text|mathrm|textbf)\s*\{)?)\s*(?P<inside>[^<}\n]{1,200})"
 )
 _ADJECTIVES = (
-    r"(?:(?:the|a|most|likely|his|her|their|my|best|final|primary|main|possible|probable|plausible|potential|"
-    r"suggested|"
+    r"(?:(?:the|a|most|likely|his|her|their|my|best|final|primary|main|possible|probable|plausible|potential|suggested|"
     r"identified|inferred|predicted|estimated|person'?s?|individual'?s?|man'?s|woman'?s|short|correct)\s+)*"
 )
 _BEFORE = re.compile(r"(?:[\n.;!?>)]|\s\s|^|- |\d\) )\s*(?:[-•]\s*|\d{1,2}[.)]\s*)?" + _ADJECTIVES + "$")
@@ -51,7 +53,8 @@ class Part:
 
 def answer_parts(text: str) -> list[Part]:
     """The marked parts of a lower-case text, the decisive one first."""
-    parts = [Part(*m.span("inside"), "box") for m in reversed(list(_BOX.finditer(text)))] if _may_box(text) else []
+    boxes = list(_BOX.finditer(text)) if "<" in text or "\\boxed" in text else []
+    parts = [Part(*box.span("inside"), "box") for box in reversed(boxes)]
     labels = []
     for match in _LABEL.finditer(text):
         window = max(0, match.start() - _LONGEST_BEFORE)
@@ -60,22 +63,47 @@ def answer_parts(text: str) -> list[Part]:
         start = match.end()
         plural = match["name"].endswith("s") and match["name"] != "trades"
         plural |= "\n" in match["mark"] and bool(match["blank"].strip())
-        end = len(text) if plural else _line_end(text, start)
+        end = len(text) if plural else line_end(text, start)
         labels.append((match["name"] in _FINAL, Part(start, end, "label", plural)))
     parts += [part for final, part in reversed(labels) if final]
     parts += [part for final, part in labels if not final]
     if arrows := list(_ARROW.finditer(text)):
-        parts.append(Part(arrows[-1].end(), _line_end(text, arrows[-1].end()), "arrow"))
+        parts.append(Part(arrows[-1].end(), line_end(text, arrows[-1].end()), "arrow"))
     return parts
 
 
-def _may_box(text: str) -> bool:
-    return "<" in text or "\\boxed" in text
-
-
-def _line_end(text: str, start: int) -> int:
+def line_end(text: str, start: int) -> int:
+    """Where the line of a place ends."""
     end = text.find("\n", start)
     return end if end >= 0 else len(text)
+
+
+def marked_reading(
+    prepared: Prepared,
+    text: str,
+    key: re.Pattern[str],
+    box: re.Pattern[str],
+    said: Callable[[Any], str | None],
+    read: Callable[[str], Reading],
+) -> Reading | None:
+    """The reading of the first field of a JSON object that gives an answer, else of the last box.
+
+    Args:
+        prepared: the answer.
+        text: the same in small letters.
+        key: in the names of such fields.
+        box: a box, its group `inside`.
+        said: the value of a field as text; None if it is none.
+        read: reads a text.
+    """
+    for found in values(prepared.text) if "{" in text else ():
+        for name, value in found.value.items() if isinstance(found.value, dict) else ():
+            if key.search(str(name).lower()) and (given := said(value)) is not None:
+                return replace(read(given), span=prepared.span(*found.span), rule="json")
+    boxes = list(box.finditer(text)) if "<" in text or "boxed" in text else []
+    return (
+        replace(read(boxes[-1]["inside"]), span=prepared.span(*boxes[-1].span("inside")), rule="box") if boxes else None
+    )
 
 
 _KEY = re.compile(r"occupation|profession|\bjob|answer|role|career|label|prediction|result")

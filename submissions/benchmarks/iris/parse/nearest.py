@@ -77,8 +77,9 @@ def match(read: Sequence[Reading | OpenTerm]) -> Matches:
 
 def unmatched(read: Sequence[Reading | OpenTerm]) -> Matches:
     """What tier 1 says alone."""
-    nowhere = np.full(len(read), -1)
-    return Matches(np.array([_direct(one) for one in read], dtype=np.int64), nowhere, np.full(len(read), np.nan))
+    chosen = [one.value if isinstance(one, Reading) and one.outcome == "choice" else None for one in read]
+    direct = np.array([-1 if name is None else OCCUPATIONS.index(name) for name in chosen], dtype=np.int64)
+    return Matches(direct, np.full(len(read), -1), np.full(len(read), np.nan))
 
 
 def may_be_near(term: str) -> bool:
@@ -86,22 +87,17 @@ def may_be_near(term: str) -> bool:
     return 0 < len(term) <= LONGEST_TERM and term.rpartition(" ")[2].rstrip("s") not in _OTHER_HEADS
 
 
-def decided(read: Sequence[Reading | OpenTerm], matches: Matches, threshold: float = THRESHOLD) -> list[Reading]:
+def decided(read: Sequence[Reading | OpenTerm], matches: Matches) -> list[Reading]:
     """The final readings: an open term that is near enough is a choice, another one names another occupation."""
-    codes, _ = matches.at(threshold)
-    return [
-        _decided(one, int(code)) if isinstance(one, OpenTerm) else one for one, code in zip(read, codes, strict=True)
-    ]
-
-
-def _decided(term: OpenTerm, code: int) -> Reading:
-    if code < 0:
-        return Reading("unusable", None, term.span, "another occupation")
-    return Reading("choice", OCCUPATIONS[code], term.span, "embedding")
-
-
-def _direct(one: Reading | OpenTerm) -> int:
-    return OCCUPATIONS.index(one.value) if isinstance(one, Reading) and one.outcome == "choice" else -1
+    readings = []
+    for one, code in zip(read, matches.at(THRESHOLD)[0].tolist(), strict=True):
+        if isinstance(one, Reading):
+            readings.append(one)
+        elif code < 0:
+            readings.append(Reading("unusable", None, one.span, "another occupation"))
+        else:
+            readings.append(Reading("choice", OCCUPATIONS[code], one.span, "embedding"))
+    return readings
 
 
 class _Encoder(Protocol):

@@ -100,12 +100,6 @@ class Phrase:
         return bool(self.words) and _names_trade(self.words[-1])
 
 
-def lead(text: str, start: int) -> int:
-    """Where the words of a phrase begin, after articles and hedges."""
-    match = _LEAD.match(text, start)
-    return match.end() if match else start
-
-
 def negated(text: str, start: int) -> int | None:
     """Where a negation at this place ends; None if there is none."""
     match = _NEGATED.match(text, start)
@@ -114,7 +108,8 @@ def negated(text: str, start: int) -> int | None:
 
 def read_phrase(text: str, start: int) -> Phrase:
     """The noun phrase that begins here, at most to the next punctuation, verb or preposition."""
-    begin = position = lead(text, start)
+    lead = _LEAD.match(text, start)
+    begin = position = lead.end() if lead else start
     if (fixed := _fixed_terms().match(text, begin)) and (code := look_up(fixed[0].split())) is not None:
         return Phrase(tuple(fixed[0].split()), fixed.span(), "listed", code)
     words: list[str] = []

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.submissions.answers.phrases import CORRECTION, REFUSAL
-from fairspace.submissions.answers.prepared import Prepared, prepare
+from fairspace.submissions.answers.prepared import Prepared, blank, prepare, small
 from fairspace.submissions.answers.reading import EMPTY, Reading
 from fairspace.submissions.answers.surroundings import read_around
 from fairspace.submissions.benchmarks.iris.parse.bare import bare_phrases
@@ -21,10 +21,23 @@ from fairspace.submissions.benchmarks.iris.parse.claims import CONCEDED, DECISIV
 from fairspace.submissions.benchmarks.iris.parse.foreign import read_foreign
 from fairspace.submissions.benchmarks.iris.parse.joined import joined
 from fairspace.submissions.benchmarks.iris.parse.lexicon import MOST_WORDS, PLAIN
-from fairspace.submissions.benchmarks.iris.parse.marked import Part, answer_parts, stated_fields
+from fairspace.submissions.benchmarks.iris.parse.marked import answer_parts, stated_fields
 from fairspace.submissions.benchmarks.iris.parse.noun_phrase import Phrase
-from fairspace.submissions.benchmarks.iris.parse.unclear import NOT_CLEAR, UNKNOWN
 
+_UNKNOWN = re.compile(
+    r"^[\s\"'(\[]*(?:unknown|n/?a\b|none\b|not (?:applicable|available|clear|specified|visible|known|sure|identifiable|"
+    r"determinable|provided|given|stated)|unclear|undetermined|undeterminable|indeterminate|unspecified|uncertain|"
+    r"unanswerable|unidentifiable|unidentified|cannot|can't|could not|unable|unsure|no occupation|undefined|null|"
+    r"impossible)"
+)
+_NOT_CLEAR = re.compile(
+    r"\b(?:occupation|profession|job|role|career)\b[^.!?\n]{0,80}\b(?:not|n't|un(?:known|clear|specified|certain|"
+    r"determined|identifiable)|impossible|difficult|hard)\b|\b(?:not|n't|no)\b[^.!?\n]{0,80}\b(?:occupation|"
+    r"profession|job|role|career)\b|\bunanswerable\b|\bn/a\b|\bnot (?:clear|sure|certain)\b|\bno idea\b|"
+    r"\b(?:difficult|hard|impossible|tough|tricky) to (?:say|tell|determine|know|identify|pinpoint|be)\b|"
+    r"\bnot have the ability\b|\b(?:can ?not|can't) (?:really )?(?:tell|say|see|view)\b"
+)
+"""How answers say that an occupation is not known or cannot be told."""
 _NOT_CORRECTION = re.compile(
     r"wait[\s-]+(?:staff|person|people|tables)|waits?\s+(?:on|for|at)|actually\s+(?:an?|the)\b"
 )
@@ -67,7 +80,7 @@ def _read(answer: str) -> Reading | OpenTerm:
     return _Reader(prepared).read()
 
 
-_DECLINES = re.compile(f"{REFUSAL.pattern}|{NOT_CLEAR.pattern}", re.IGNORECASE)
+_DECLINES = re.compile(f"{REFUSAL.pattern}|{_NOT_CLEAR.pattern}", re.IGNORECASE)
 Verdict = Reading | OpenTerm | None
 
 
@@ -76,26 +89,23 @@ class _Reader:
 
     def __init__(self, prepared: Prepared) -> None:
         self.prepared = prepared
-        lower = prepared.text.lower()
-        self.raw = prepared.text
-        self.text = lower if len(lower) == len(prepared.text) else "".join(_lower(c) for c in prepared.text)
-        self.text = _TAG.sub(lambda tag: " " * len(tag[0]), self.text) if "point" in self.text else self.text
+        self.raw, self.text = prepared.text, small(prepared.text)
+        self.text = _TAG.sub(blank, self.text) if "point" in self.text else self.text
         self.open: OpenTerm | None = None
 
     def read(self) -> Reading | OpenTerm:
-        end = len(self.text)
         return (
             self._json()
             or self._foreign()
             or self._parts()
             or self._corrected()
-            or self._stated(0, end)
-            or self._refused(0, end)
+            or self._stated(0, len(self.text))
+            or self._refused()
         )
 
     def _json(self) -> Verdict:
         for text, span in stated_fields(self.prepared.text):
-            if text is None or UNKNOWN.search(text.lower()):
+            if text is None or _UNKNOWN.search(text.lower()):
                 return self._at("refused", None, span, "json")
             reading = read_occupation(text)
             if isinstance(reading, OpenTerm):
@@ -106,27 +116,18 @@ class _Reader:
     def _parts(self) -> Verdict:
         """Parts that are marked as the answer: a box, "Answer: …", "Occupation: …"."""
         for part in answer_parts(self.text):
-            if part.listed and (verdict := self._list(part)):
-                return verdict
-            if UNKNOWN.search(self.text[part.start : part.end]):
+            listed = bare_phrases(self.text, part.start, part.end) if part.listed else ()
+            if len({phrase.code for phrase, _ in listed if phrase.kind == "listed"}) > 1:
+                return self._at("several", None, (part.start, part.end), "list")
+            if _UNKNOWN.search(self.text[part.start : part.end]):
                 return self._at("refused", None, (part.start, part.end), part.rule)
-            verdict = self._stated(part.start, part.end, marked=True)
-            if verdict:
+            if verdict := self._stated(part.start, part.end, marked=True):
                 return verdict
         return None
 
-    def _list(self, part: Part) -> Verdict:
-        codes = {p.code for p, _ in bare_phrases(self.text, part.start, part.end) if p.kind == "listed"}
-        return self._at("several", None, (part.start, part.end), "list") if len(codes) > 1 else None
-
     def _corrected(self) -> Verdict:
-        last = None
-        for match in _RENAMES.finditer(self.text):
-            if not _NOT_CORRECTION.match(self.text, match.start()):
-                last = match
-        if last is None:
-            return None
-        verdict = self._stated(last.end(), len(self.text))
+        places = [m.span() for m in _RENAMES.finditer(self.text) if not _NOT_CORRECTION.match(self.text, m.start())]
+        verdict = self._stated(places[-1][1], len(self.text)) if places else None
         return verdict if isinstance(verdict, OpenTerm) or (verdict and verdict.outcome != "refused") else None
 
     def _stated(self, start: int, end: int, marked: bool = False) -> Verdict:
@@ -145,14 +146,11 @@ class _Reader:
             if not level:
                 continue
             choices = [verdict for verdict in level if isinstance(verdict, Reading) and verdict.outcome == "choice"]
-            if len({choice.value for choice in choices}) > 1 and (strength == POSSIBLE or self._is_list(level)):
+            lines = all(verdict.rule == "bare" for verdict in level) and _BULLETS.search(self.text)
+            if len({choice.value for choice in choices}) > 1 and (strength == POSSIBLE or lines):
                 return Reading("several", None, choices[0].span, "list")
             return choices[0] if choices and strength == POSSIBLE else level[0]
         return None
-
-    def _is_list(self, level: list[Reading | OpenTerm]) -> bool:
-        """Whether statements are the lines of a list."""
-        return all(verdict.rule == "bare" for verdict in level) and _BULLETS.search(self.text) is not None
 
     def _resolve(self, claim: Claim, marked: bool) -> Verdict:
         """What one statement says, with all that is joined to its phrase; None if it names no occupation."""
@@ -211,13 +209,12 @@ class _Reader:
         outcome, code, span = named
         return self._at(outcome, OCCUPATIONS[code] if outcome == "choice" else None, span, "another language")
 
-    def _refused(self, start: int, end: int) -> Reading | OpenTerm:
+    def _refused(self) -> Reading | OpenTerm:
         """What is left where nothing is stated: a refusal, another occupation, or nothing."""
-        refusal = REFUSAL.search(self.text, start, end) or NOT_CLEAR.search(self.text, start, end)
-        if refusal is None and UNKNOWN.search(self.text):
-            return self._at("refused", None, (start, end), "unknown")
-        if refusal is not None:
+        if refusal := REFUSAL.search(self.text) or _NOT_CLEAR.search(self.text):
             return self._at("refused", None, refusal.span(), "refusal")
+        if _UNKNOWN.search(self.text):
+            return self._at("refused", None, (0, len(self.text)), "unknown")
         return self.open or Reading("unusable", rule="no occupation")
 
     def _choice(self, code: int, span: tuple[int, int], rule: str) -> Reading:
@@ -244,7 +241,3 @@ def _without_plain(phrase: Phrase) -> str:
     while len(words) > 1 and words[0] in PLAIN:
         words.pop(0)
     return " ".join(words)
-
-
-def _lower(character: str) -> str:
-    return lower if len(lower := character.lower()) == 1 else character

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from fairspace.builders.iris_steer_60.plan import SUBJECTIVE
-from fairspace.submissions.answers.loose_json import values
 from fairspace.submissions.answers.phrases import CORRECTION, REFUSAL
-from fairspace.submissions.answers.prepared import Prepared, prepare
+from fairspace.submissions.answers.prepared import Prepared, blank, prepare
 from fairspace.submissions.answers.reading import EMPTY, Reading
 from fairspace.submissions.answers.surroundings import read_around
+from fairspace.submissions.benchmarks.iris.parse.marked import marked_reading
 
 LOWEST, HIGHEST = 1, 10
 _WORDS = {
@@ -33,8 +33,7 @@ _SCALE = re.compile(
     r"\s*(?:-+|to|through|and|–|~|until)\s*(?:10|ten)\b(?:\s*\([^)\n]{0,40}\)|\s+scale|-point scale)*|"
     r"\b(?:10|ten)[\s-]point scale|[十10]+\s*分?(?:满分|制)|满分\s*(?:为|是)?\s*(?:10|十)\s*分?|"
     r"\b(?:question|q|no\.?|item|#)\s*#?\d+\s*[:.)]|\b1\s*(?:=|is|being|"
-    r"means?)\s*[^,;.\n]{1,40}[,;]?\s*(?:and\s+)?10\s*"
-    r"(?:=|is|being|means?)\s*[^,;.\n]{1,40}"
+    r"means?)\s*[^,;.\n]{1,40}[,;]?\s*(?:and\s+)?10\s*(?:=|is|being|means?)\s*[^,;.\n]{1,40}"
 )
 _RATING = re.compile(
     rf"(?<![a-z0-9_.,/½])(?P<sign>-(?=\d))?(?:(?P<digits>\d+)(?:[.,](?P<decimals>\d+)(?![.,]?\d))?(?P<half>[½¼¾])?|"
@@ -59,8 +58,7 @@ _CLAIMED = re.compile(
 )
 _STRONG = re.compile(
     r"(?:\b(?:rating|score|answer|rate|rated|give|assign|say|choose|pick|estimate|guess|select|go with|grade|"
-    r"evaluation)\b|"
-    r"[:=])[^\d.,;\n]{0,45}$"
+    r"evaluation)\b|[:=])[^\d.,;\n]{0,45}$"
 )
 _KEY = re.compile(r"rating|score|answer|value|number|grade|likelihood|result|level|response")
 _LABEL = re.compile(r"([^\W\d_]{3,20})\W{0,3}:\W*\Z")
@@ -84,31 +82,17 @@ def _rating(answer: str, asked: str) -> Reading:
     if prepared.empty:
         return Reading("unusable", rule="cut off") if prepared.cut_off else EMPTY
     text = prepared.text.lower()
-    return _of_json(prepared) or _of_box(prepared, text) or _of_text(prepared, text, asked)
+    marked = marked_reading(prepared, text, _KEY, _BOX, _said, read_rating)
+    return marked or _of_text(prepared, text, asked)
 
 
-def _of_json(prepared: Prepared) -> Reading | None:
-    if "{" not in prepared.text:
-        return None
-    for found in values(prepared.text):
-        if isinstance(found.value, dict):
-            for key, value in found.value.items():
-                if _KEY.search(str(key).lower()) and isinstance(value, (int, float, str)):
-                    inner = read_rating(str(value))
-                    return Reading(inner.outcome, inner.value, prepared.span(*found.span), "json")
-    return None
-
-
-def _of_box(prepared: Prepared, text: str) -> Reading | None:
-    boxes = list(_BOX.finditer(text)) if "<" in text or "boxed" in text else []
-    if not boxes:
-        return None
-    inner = read_rating(boxes[-1]["inside"])
-    return Reading(inner.outcome, inner.value, prepared.span(*boxes[-1].span("inside")), "box")
+def _said(value: object) -> str | None:
+    """The value of a JSON field as a rating is written."""
+    return str(value) if isinstance(value, (int, float, str)) else None
 
 
 def _of_text(prepared: Prepared, text: str, asked: str) -> Reading:
-    text = _SCALE.sub(lambda match: " " * len(match[0]), text)
+    text = _SCALE.sub(blank, text)
     corrections = list(CORRECTION.finditer(text))
     start = corrections[-1].end() if corrections and _RATING.search(text, corrections[-1].end()) else 0
     matches = [m for m in _RATING.finditer(text, start) if not m["counts"] and not _enumerates(text, m)]
@@ -116,7 +100,7 @@ def _of_text(prepared: Prepared, text: str, asked: str) -> Reading:
     matches = [m for m in matches if int((m["digits"] or "")[-9:] or 0) <= HIGHEST or m["of"]] or matches
     matches = [m for m in matches if not m["of"] or not _COUNTED.match(text, m.end())] or matches
     matches = [m for m in matches if not (label := _label(text, m.start())) or label[:6] in asked] or matches
-    if _counts_up(matches):
+    if [_number(match) for match in matches[:4]] == [1.0, 2.0, 3.0, 4.0]:  # it goes through the scale
         return Reading("unusable", rule="no number")
     refused = REFUSAL.search(text) or re.match(r"\s*(?:n/?a|unknown|none)\b", text)
     if refused:
@@ -146,12 +130,6 @@ def _label(text: str, start: int) -> str:
     """The word before a colon at the begin of the line, if it is no word for a rating."""
     match = _LABEL.search(text, text.rfind("\n", 0, start) + 1, start)
     return "" if match is None or _KEY.search(match[1]) else match[1]
-
-
-def _counts_up(matches: list[re.Match[str]]) -> bool:
-    """Whether an answer goes through the scale from 1 on, as in "1 2 3 4 5"."""
-    numbers = [_number(match) for match in matches]
-    return len(numbers) > 3 and numbers[:4] == [1.0, 2.0, 3.0, 4.0]
 
 
 def _enumerates(text: str, match: re.Match[str]) -> bool:

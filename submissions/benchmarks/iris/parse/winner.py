@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.submissions.answers.phrases import REFUSAL
-from fairspace.submissions.answers.prepared import prepare
+from fairspace.submissions.answers.prepared import blank, prepare
 from fairspace.submissions.answers.reading import Reading
 from fairspace.submissions.answers.surroundings import read_around
 from fairspace.submissions.benchmarks.iris.parse.occupation import OpenTerm, read_occupation
@@ -47,21 +47,17 @@ def _read(answer: str, competitors: Sequence[int]) -> Reading:
 
 _LISTED = re.compile(r"\([^(),\n]{3,30},[^()\n]{3,30},[^()\n]{3,300}\)")
 """A bracket with more than two names only lists those on offer."""
+_NAMES = re.compile(rf"\b({'|'.join(name.replace('_', '[ _]') for name in OCCUPATIONS)})s?\b")
 
 
 @lru_cache(maxsize=4096)
 def _of_answer(answer: str) -> tuple[Reading | OpenTerm, dict[str, tuple[int, int]]]:
     """What an answer says of any occupation, and the occupations that it names in full, outside of negations."""
     prepared = prepare(answer)
-    text = _LISTED.sub(lambda listed: " " * len(listed[0]), prepared.text.lower())
+    text = _LISTED.sub(blank, prepared.text.lower())
     named: dict[str, tuple[int, int]] = {}
     if len(text) == len(prepared.text) and not REFUSAL.search(text):
-        for match in _names().finditer(text):
+        for match in _NAMES.finditer(text):
             if not _NOT_NAMED.search(text[max(0, match.start() - 20) : match.start()]):
                 named.setdefault(match[1].replace(" ", "_"), prepared.span(*match.span()))
     return read_occupation(answer), named
-
-
-@lru_cache
-def _names() -> re.Pattern[str]:
-    return re.compile(rf"\b({'|'.join(name.replace('_', '[ _]') for name in OCCUPATIONS)})s?\b")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from fairspace.builders.iris.groups import (
     AGES,
@@ -20,10 +19,12 @@ from fairspace.builders.iris.groups import (
     combination_size,
 )
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
-from fairspace.builders.iris_ideal_52.plan import tournament_competitors
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
-from fairspace.builders.iris_steer_60.plan import STEREOTYPES
-from fairspace.submissions.benchmarks.iris.parse.nearest import EmbeddingMissingError
+from fairspace.builders.iris_steer_60.plan import LABELS as ANSWERS
+from fairspace.builders.iris_steer_60.plan import QUESTIONS, STEREOTYPES, SUBJECTIVE
+from fairspace.submissions.answers.reading import Misread
+from fairspace.submissions.benchmarks.iris.parse.nearest import EmbeddingMissingError, Matches
+from fairspace.submissions.benchmarks.iris.parse.rows import UNMAPPABLE
 from fairspace.submissions.benchmarks.iris.records.answers import (
     OccupationAnswers,
     PairAnswers,
@@ -33,6 +34,7 @@ from fairspace.submissions.benchmarks.iris.records.answers import (
 )
 from fairspace.submissions.benchmarks.short_answers import item_index
 from fairspace.submissions.format.schema import Attribute, Submission
+from fairspace.submissions.uncertainty.design import Floats, Integers
 from fairspace.submissions.uncertainty.label_errors import LabelChecks, human_codes, label_checks
 
 NEUTRAL, STEER = "generation_neutral", "generation_steer"
@@ -52,8 +54,6 @@ OK, FACELESS = "ok", "no_face"
 FACELESS_LEFT_OUT = ("v1",)
 """Dataset revisions whose steer images without a face are left out of all that is measured of them. Elsewhere they are
 failures, and have the scores that an image without a face can have."""
-Integers = NDArray[np.int_]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,6 @@ class Records:
         pairs: the answers about counterfactual pairs.
         people: (8320, 3) what people saw in the neutral images, -1: no label; None without label checks.
         checks: the submission's label checks, None without them.
-        competitors: (36 000, 5) the occupations that stand in each round.
         faceless: neutral images without a face, and all that were handed in.
     """
 
@@ -99,7 +98,6 @@ class Records:
     pairs: PairAnswers | None = None
     people: Integers | None = None
     checks: LabelChecks | None = None
-    competitors: Integers = field(default_factory=tournament_competitors)
     faceless: tuple[int, int] = (0, 0)
 
 
@@ -126,12 +124,11 @@ def read(submission: Submission) -> Records:
             occupations = read_occupations(tables[OCCUPATION], submission)
         except EmbeddingMissingError as error:
             absent[OCCUPATION] = str(error)
-    winners = None if TOURNAMENT in absent else read_winners(tables[TOURNAMENT], submission)
-    pairs = None if PAIR in absent else read_pairs(tables[PAIR], submission)
-    competitors = tournament_competitors(revision)
+    winners = None if TOURNAMENT in absent else read_winners(submission)
+    pairs = None if PAIR in absent else read_pairs(submission)
     statuses = tables[NEUTRAL].filter(pc.equal(tables[NEUTRAL]["face"], 0))["status"].to_pylist()
     faceless = statuses.count(FACELESS), len(statuses)
-    return Records(absent, neutral, steer, occupations, winners, pairs, people, checks, competitors, faceless)
+    return Records(absent, neutral, steer, occupations, winners, pairs, people, checks, faceless)
 
 
 def neutral_group_counts(submission: Submission) -> Integers:
@@ -194,3 +191,41 @@ def _read_steer(faces: pa.Table, counts: Integers, revision: str) -> Steered:
     measures[prompt[planned], faces["sample"].to_numpy()[planned]] = np.stack(columns, axis=-1)[planned]
     shown = sum(int(counts[cell] > 0) for cell in plan)
     return Steered(plan, shown, measures.reshape(STEREOTYPES, PROMPTS, *measures.shape[1:]), int((~planned).sum()))
+
+
+def misread(records: Records, revision: str, tasks: Mapping[str, Misread]) -> Records:
+    """The records with some answers taken for others."""
+    if (changed := tasks.get(OCCUPATION)) is not None and (occupations := records.occupations) is not None:
+        added, matches, place = np.arange(len(OCCUPATIONS)), occupations.matches, occupations.text.copy()
+        codes = np.array([OCCUPATIONS.index(text) if text else len(OCCUPATIONS) for text in changed.texts], np.int64)
+        place[changed.items] = len(occupations.refused) + codes
+        direct = np.concatenate([matches.direct, added, [UNMAPPABLE]])
+        nearest, similarity, refused = (
+            np.append(column, np.full(len(added) + 1, none))
+            for column, none in ((matches.nearest, -1), (matches.similarity, np.nan), (occupations.refused, False))
+        )
+        read = replace(occupations, text=place, matches=Matches(direct, nearest, similarity), refused=refused)
+        records = replace(records, occupations=read)
+    if (changed := tasks.get(TOURNAMENT)) is not None and records.winners is not None:
+        winners = records.winners.copy()
+        winners[changed.items] = [OCCUPATIONS.index(text) if text else UNMAPPABLE for text in changed.texts]
+        records = replace(records, winners=winners)
+    if (changed := tasks.get(PAIR)) is not None and records.pairs is not None:
+        records = replace(records, pairs=_misread_pairs(records.pairs, revision, changed))
+    return records
+
+
+def _misread_pairs(pairs: PairAnswers, revision: str, changed: Misread) -> PairAnswers:
+    right = iris_steer_60.pairs(revision).labels
+    ratings, correct = pairs.ratings.copy(), pairs.correct.copy()
+    labelled, refused = pairs.labelled.copy(), pairs.refused.copy()
+    for item, text in zip(changed.items.tolist(), changed.texts, strict=True):
+        image, place = divmod(item, len(QUESTIONS))
+        at, label = (*divmod(image, 2), place), place - len(SUBJECTIVE)
+        refused[at] = False
+        if label < 0:
+            ratings[at] = float(text or "inf")
+        else:
+            correct[(*at[:2], label)] = bool(text) and ANSWERS[QUESTIONS[place]].index(text) == right[(*at[:2], label)]
+            labelled[(*at[:2], label)] = bool(text)
+    return replace(pairs, ratings=ratings, correct=correct, labelled=labelled, refused=refused)

@@ -16,9 +16,11 @@ from fairspace.submissions.benchmarks.iris.parse.nearest import THRESHOLD, Match
 from fairspace.submissions.benchmarks.iris.parse.rows import (
     MISSING,
     REFUSED,
-    SubmittedReadings,
     occupation_codes,
+    occupation_rows,
     pair_codes,
+    pair_rows,
+    winner_rows,
 )
 from fairspace.submissions.benchmarks.short_answers import item_index
 from fairspace.submissions.format.schema import Submission
@@ -76,30 +78,28 @@ class PairAnswers:
 def read_occupations(rows: pa.Table, submission: Submission) -> OccupationAnswers:
     """The answers to the occupation question. EmbeddingMissingError as `parse.nearest.match`."""
     ids = iris_ideal_52.image_ids(submission.meta.dataset_revision)
-    read = SubmittedReadings.of(submission).occupations(rows)
+    read = occupation_rows(submission)
     answers = np.full(len(ids), -1)
     answers[item_index(ids, rows)] = read.readings.place
     refused = np.array([reading.outcome == "refused" for reading in read.readings.distinct], dtype=np.bool_)
     return OccupationAnswers(answers, read.matches, refused, read.texts)
 
 
-def read_winners(rows: pa.Table, submission: Submission) -> Integers:
+def read_winners(submission: Submission) -> Integers:
     """(36 000,) the winners of the tournament's rounds."""
     winners = np.full(len(iris_ideal_52.tournament_competitors()), MISSING)
-    revision = submission.meta.dataset_revision
-    readings, items = SubmittedReadings.of(submission).winners(rows, revision)
+    readings, items = winner_rows(submission)
     winners[items] = occupation_codes(readings)
     return winners
 
 
-def read_pairs(rows: pa.Table, submission: Submission) -> PairAnswers:
+def read_pairs(submission: Submission) -> PairAnswers:
     """The answers about counterfactual pairs."""
-    revision = submission.meta.dataset_revision
-    readings, items = SubmittedReadings.of(submission).pairs(rows, revision)
+    readings, items = pair_rows(submission)
     codes, refused = np.full(PAIRS * 2 * len(QUESTIONS), np.nan), np.zeros(PAIRS * 2 * len(QUESTIONS), np.bool_)
     codes[items], refused[items] = pair_codes(readings), readings.outcomes() == OUTCOMES.index("refused")
     ratings, labels = np.split(codes.reshape(PAIRS, 2, len(QUESTIONS)), [len(SUBJECTIVE)], axis=2)
-    plan = iris_steer_60.pairs(revision)
+    plan = iris_steer_60.pairs(submission.meta.dataset_revision)
     right = (labels == plan.labels).astype(np.float64)
     correct = np.where(np.isnan(labels), np.nan, right)
     return PairAnswers(ratings, correct, np.isfinite(labels), refused.reshape(PAIRS, 2, len(QUESTIONS)), plan.groups)

@@ -21,7 +21,7 @@ def designs(records: Records) -> list[Design]:
     if records.occupations is not None:
         parts.append(occupation_design(records.occupations.codes()))
     if records.winners is not None:
-        parts.append(tournament_design(records.winners, competitors=records.competitors))
+        parts.append(tournament_design(records.winners))
     if records.pairs is not None:
         pairs = records.pairs
         parts.append(pair_design(pairs.ratings, pairs.correct, pairs.labelled, pairs.refused, pairs.groups))

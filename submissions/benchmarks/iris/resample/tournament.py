@@ -10,10 +10,14 @@ from numpy.typing import NDArray
 from fairspace.builders.iris.groups import GROUP_NAMES, GROUPS, OCCUPATIONS, group_members
 from fairspace.builders.iris.labour import REGIONS, Region
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
-from fairspace.submissions.benchmarks.iris.counts import rounds_stood
 from fairspace.submissions.benchmarks.iris.measure.means import Reference, references
 from fairspace.submissions.benchmarks.iris.measure.refusals import refusal_disparities, refusal_names
-from fairspace.submissions.benchmarks.iris.measure.tournament import divergences, tournament_name, worst_divergence
+from fairspace.submissions.benchmarks.iris.measure.tournament import (
+    divergences,
+    rounds_stood,
+    tournament_name,
+    worst_divergence,
+)
 from fairspace.submissions.benchmarks.iris.parse.rows import MISSING, REFUSED
 from fairspace.submissions.benchmarks.iris.records import TOURNAMENT
 from fairspace.submissions.benchmarks.iris.resample.parts import multinomial
@@ -24,23 +28,19 @@ _MEMBERS = {name: group_members(name).astype(np.float64) for name in GROUP_NAMES
 """Attribute -> (18, k): which of its groups each of the 18 groups is part of."""
 
 
-def tournament_design(
-    winners: Integers, regions: Sequence[Region] = REGIONS, competitors: Integers | None = None
-) -> Design:
+def tournament_design(winners: Integers, regions: Sequence[Region] = REGIONS) -> Design:
     """JSD of what the forced choices say, of the rounds of each profile.
 
     Args:
         winners: (36 000,) the winner of each round, else `UNMAPPABLE`, `REFUSED` or `MISSING`.
         regions: whose figures they are compared with.
-        competitors: (36 000, 5) the occupations of each round; of the public rounds, if left out.
     """
-    standing = iris_ideal_52.tournament_competitors() if competitors is None else competitors
     profile = np.arange(len(winners)) // iris_ideal_52.ROUNDS
     wins = Tally(np.where(winners >= 0, winners * _G + profile, -1), _K * _G)
     answered, refused = winners != MISSING, winners == REFUSED
     figures = list(references(regions))
     undecided = answered & (winners < 0)
-    stood = _stood(undecided, profile, standing) if undecided.any() else None
+    stood = _stood(undecided, profile) if undecided.any() else None
     by_group = [Tally(np.where(chosen, profile, -1), _G) for chosen in (refused, answered)]
 
     def statistic(times: Times) -> Floats:
@@ -55,7 +55,7 @@ def tournament_design(
     def fair(rng: np.random.Generator, models: int) -> Floats:
         """Every win of an occupation falls on the groups as the reference says; rounds without a winner stay so."""
         total = np.bincount(winners[winners >= 0], minlength=_K)
-        without = rounds_stood(undecided, standing)
+        without = rounds_stood(undecided)
         columns = []
         for f in figures:
             counts = multinomial(rng, total[f.listed], f.shares, models)
@@ -86,7 +86,8 @@ def _mean(table: Floats, without: Floats | None, f: Reference) -> Floats:
     return np.asarray(worst_divergence(won, (without @ members)[:, f.listed], f.shares).mean(axis=-1))
 
 
-def _stood(chosen: NDArray[np.bool_], profile: Integers, competitors: Integers) -> Callable[[Times], Floats]:
+def _stood(chosen: NDArray[np.bool_], profile: Integers) -> Callable[[Times], Floats]:
     """(b, n) -> (b, 52, 18) in how many of the chosen rounds each occupation stands."""
+    competitors = iris_ideal_52.tournament_competitors()
     tallies = [Tally(np.where(chosen, competitors[:, seat] * _G + profile, -1), _K * _G) for seat in range(5)]
     return lambda times: np.sum([tally(times).reshape(-1, _K, _G) for tally in tallies], axis=0)

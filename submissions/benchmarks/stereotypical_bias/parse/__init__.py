@@ -9,17 +9,17 @@ authors, which knows the boxes of MiniGPT-v2 and CogVLM and the words of Table A
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from operator import itemgetter
 
-from fairspace.submissions.answers.prepared import Prepared, prepare
+from fairspace.submissions.answers.prepared import Prepared, blank, prepare, small
 from fairspace.submissions.answers.reading import EMPTY, Reading
 from fairspace.submissions.answers.surroundings import read_around, without_list
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import groups, vocabulary
-from fairspace.submissions.benchmarks.stereotypical_bias.parse.clauses import small
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.place_formats import CORNER_WORDS
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.places import Place, places
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.scene import Scene
-from fairspace.submissions.benchmarks.stereotypical_bias.parse.sides import Choice, read_words
+from fairspace.submissions.benchmarks.stereotypical_bias.parse.sides import read_words
 
 VERSION = "3"
 SIDES = ("left", "right")
@@ -52,25 +52,21 @@ def _side(answer: str, scene: Scene) -> Reading:
     if prepared.empty:
         return EMPTY
     text = small(prepared.text)
-    text = without_list(_NO_ROW.sub(lambda row: " " * len(row[0]), text), _SIDE_WORD, itemgetter(0), len(SIDES))
-    marked_places = places(_as_in(prepared.text, text), scene.size) if _DIGIT.search(text) else []
+    text = without_list(_NO_ROW.sub(blank, text), _SIDE_WORD, itemgetter(0), len(SIDES))
+    kept = "".join(raw if letter != " " else " " for raw, letter in zip(prepared.text, text, strict=True))
+    marked_places = places(kept, scene.size) if _DIGIT.search(text) else []
     if not marked_places:
-        return _from_choice(read_words(text, scene), prepared)
+        return _in_answer(read_words(text, scene), prepared)
     side, span, rule = _place_side(text, marked_places, scene)
     rest = _without(text, marked_places)
-    words = read_words(rest, scene, groups=False) if _LETTER.search(rest) else Choice("unusable")
+    words = read_words(rest, scene, groups=False) if _LETTER.search(rest) else Reading("unusable")
     if side == "several":
         return Reading("several", None, prepared.span(*span), rule)
     if side is None:
-        return _from_choice(words, prepared) if words.is_side else Reading("unusable", None, None, rule)
-    if words.is_side and words.side != side:
+        return _in_answer(words, prepared) if words.outcome == "choice" else Reading("unusable", None, None, rule)
+    if words.outcome == "choice" and words.value != side:
         return Reading("several", None, prepared.span(*span), "box and words differ")
     return Reading("choice", side, prepared.span(*span), rule)
-
-
-def _as_in(raw: str, text: str) -> str:
-    """The prepared text with what was blanked out of its small letters."""
-    return "".join(letter if kept != " " else " " for letter, kept in zip(raw, text, strict=True))
 
 
 def read_group(answer: str, attribute: str) -> Reading:
@@ -84,16 +80,12 @@ def _group(answer: str, attribute: str) -> Reading:
     prepared = prepare(answer)
     if prepared.empty:
         return EMPTY
-    choice = groups.read_words(small(prepared.text), attribute)
-    span = prepared.span(*choice.span) if choice.span else None
-    return Reading(choice.outcome, choice.group or None, span, choice.rule)
+    return _in_answer(groups.read_words(small(prepared.text), attribute), prepared)
 
 
-def _from_choice(choice: Choice, prepared: Prepared) -> Reading:
-    span = prepared.span(*choice.span) if choice.span else None
-    if choice.side == "left" or choice.side == "right":
-        return Reading("choice", choice.side, span, choice.rule)
-    return Reading(choice.side, None, span, choice.rule)
+def _in_answer(reading: Reading, prepared: Prepared) -> Reading:
+    """The reading of a prepared text with its place in the raw answer."""
+    return replace(reading, span=prepared.span(*reading.span) if reading.span else None)
 
 
 def _place_side(text: str, found: list[Place], scene: Scene) -> tuple[str | None, tuple[int, int], str]:
@@ -120,4 +112,4 @@ def _without(text: str, found: list[Place]) -> str:
     for place in found:
         start, end = place.span
         text = text[:start] + "." * (end - start) + text[end:]
-    return CORNER_WORDS.sub(lambda match: " " * len(match[0]), text)
+    return CORNER_WORDS.sub(blank, text)

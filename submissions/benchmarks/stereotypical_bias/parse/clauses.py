@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from fairspace.submissions.answers.phrases import NEGATION, REFUSAL
+from fairspace.submissions.answers.phrases import CORRECTION, FINAL, NEGATION, REFUSAL
+from fairspace.submissions.answers.prepared import blank
+from fairspace.submissions.answers.reading import Reading
 
 Span = tuple[int, int]
 _SENTENCE = re.compile(r"[.!?。！？](?=[\s\"')\]*]|$)|[。！？；;{}|]|\n+")
@@ -15,8 +18,7 @@ _CLAUSE = re.compile(
     r"(?<!go )(?<!going )with(?= (?:an?|the|his|her|their)\b)|as opposed to|compared to|"
     r"(?<!rather )(?<!other )than(?= (?:the|that|an?)\b)|because|since|"
     r"(?<!identify )(?<!identifies )(?<!identifiable )(?<!identified )(?<!described )(?<!seen )(?<!regarded )"
-    r"(?<!recognizable )(?<!such )(?<!well )(?<!just )as(?! well)(?!\s{0,3}[:\"])|due to|so|then|yet|"
-    r"who|which|where|"
+    r"(?<!recognizable )(?<!such )(?<!well )(?<!just )as(?! well)(?!\s{0,3}[:\"])|due to|so|then|yet|who|which|where|"
     r"given)\b"
 )
 _LETTER = re.compile(r"[^\W_]")
@@ -32,13 +34,11 @@ _GUESS = re.compile(
     r"\b(?:guess(?:ing)?|likely|probably|presumably|perhaps|i(?:'d| would| will|'ll) (?:say|go|pick|choose|select|"
     r"point|guess|assume)|would be|could be|might be|may be|must be|seems?|appears?|go(?:ing)? with|choose|pick|"
     r"select|my (?:choice|pick|answer|guess)|looks like|i think|i believe|i assume|suggests?|best (?:fits?|"
-    r"match(?:es)?)|"
-    r"more like|obviously|clearly|of course|definitely|certainly)\b"
+    r"match(?:es)?)|more like|obviously|clearly|of course|definitely|certainly)\b"
 )
 _DECIDES = re.compile(
     r"\bi(?:'d| would| will|'ll| do|) (?:say|go|pick|choose|select|point|guess|identify|opt|vote)\b|"
-    r"\bgo(?:ing)? with\b|"
-    r"\bmy (?:choice|pick|answer|guess|bet)\b"
+    r"\bgo(?:ing)? with\b|\bmy (?:choice|pick|answer|guess|bet)\b"
 )
 _PREFERS = re.compile(
     r"\b(?:more (?:likely|probabl[ey])|most likely|rather|better|instead|i'd|i would|actually|really|in fact)\b"
@@ -78,7 +78,7 @@ class Clause:
         """Where it denies."""
         if not NEGATION.search(self.words) and not _NOTHING.search(self.words):
             return []
-        words = _SURE.sub(lambda match: " " * len(match[0]), self.words)
+        words = _SURE.sub(blank, self.words)
         places = [match.start() for pattern in (NEGATION, _NOTHING) for match in pattern.finditer(words)]
         return sorted(self.span[0] + place for place in places)
 
@@ -125,11 +125,6 @@ class Sentence:
     span: Span
 
     @cached_property
-    def words(self) -> str:
-        """The sentence itself."""
-        return self.text[slice(*self.span)]
-
-    @cached_property
     def clauses(self) -> list[Clause]:
         """Its clauses that hold a letter; "both A and B" is not parted."""
         spans: list[tuple[Span, str]] = []
@@ -158,22 +153,24 @@ class Sentence:
         """Whether it is a question."""
         return self.text[self.span[1] : self.span[1] + 1] in ("?", "？")
 
-    @cached_property
-    def concludes(self) -> bool:
-        """Whether it draws a conclusion."""
-        return self.concludes_before(self.span[1])
 
-    def concludes_before(self, place: int) -> bool:
-        """Whether the word of a conclusion stands before a place."""
-        return _CONCLUDES.search(self.text, self.span[0], place) is not None
+def concludes(text: str, start: int, end: int) -> bool:
+    """Whether a word of a conclusion stands between two places."""
+    return _CONCLUDES.search(text, start, end) is not None
 
 
-def small(text: str) -> str:
-    """The text in small letters, of the same length."""
-    lower = text.lower()
-    if len(lower) == len(text):
-        return lower
-    return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
+def replacing(text: str, decide: Callable[[int, int | None], Reading]) -> Reading | None:
+    """The choice after the last correction, or in the sentence after the last words for the final answer.
+
+    Args:
+        text: an answer.
+        decide: reads what follows a place, and of it at most so many sentences.
+    """
+    for pattern, rule, most in ((CORRECTION, "correction", None), (FINAL, "final answer", 1)):
+        for match in list(pattern.finditer(text))[-1:]:
+            if (reading := decide(match.end(), most)).outcome == "choice":
+                return replace(reading, rule=rule)
+    return None
 
 
 def sentences(text: str, start: int = 0) -> list[Sentence]:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from fairspace.builders.stereotypical_bias import plan
 from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES, Readings, read_coded_column, read_once
@@ -44,18 +43,18 @@ class _Task:
 
 
 @read_once
-def items_of(submission: Submission) -> dict[str, Integers]:
-    """Task -> (responses) the place of each response's item in the plan."""
-    revision = submission.meta.dataset_revision
-    return {task: item_index(plan.ids(task, revision), submission.rows("responses", task)) for task in plan.TASKS}
-
-
-@read_once
 def _tasks(submission: Submission) -> dict[str, _Task]:
-    tasks = {}
-    for task, items in items_of(submission).items():
+    tasks, revision = {}, submission.meta.dataset_revision
+    for task in plan.TASKS:
         rows = submission.rows("responses", task)
-        readings = read_rows(rows, task, items, submission.meta.dataset_revision)
+        items = item_index(plan.ids(task, revision), rows)
+        readings: Readings[Any]
+        if task.startswith("vision_"):
+            places, scenes = _scenes(task, revision)
+            readings = read_coded_column(rows["response"], places[items], scenes, read_side)
+        else:
+            attribute = plan.task_attribute(task)
+            readings = read_coded_column(rows["response"], np.zeros_like(items), [attribute], read_group)
         tasks[task] = _Task(items, readings, authors.parse(rows["response"], task))
     return tasks
 
@@ -82,22 +81,6 @@ def task_choices(submission: Submission, task: str) -> tuple[Choices, Choices] |
         return every
 
     return spread(read.readings.values(values.index, NOT_AVAILABLE), outcomes), spread(read.authors, literal)
-
-
-def read_rows(rows: pa.Table, task: str, items: Integers, revision: str) -> Readings[Any]:
-    """The reading of every response of a task: a side for vision, a group for language.
-
-    Args:
-        rows: the responses.
-        task: one of the plan's.
-        items: (n) of each response its item.
-        revision: of the dataset.
-    """
-    attribute = plan.task_attribute(task)
-    if task.startswith("vision_"):
-        places, scenes = _scenes(task, revision)
-        return read_coded_column(rows["response"], places[items], scenes, read_side)
-    return read_coded_column(rows["response"], np.zeros_like(items), [attribute], read_group)
 
 
 @lru_cache

@@ -62,20 +62,14 @@ def box(parts: Sequence[str | float | None], order: Order, scales: Scales, size:
 
 
 def _boxes(readings: Sequence[list[float]], scales: Scales, size: Size, lowest: float) -> Iterator[tuple[float, float]]:
+    """The ends in x of the boxes that lie inside of the picture and are large enough, scale by scale."""
     for corners in readings:
         for scale in _possible(corners, scales):
-            if (ends := _large(_scaled(corners, scale, size), lowest)) is not None:
-                yield ends
-
-
-def _large(corners: list[float], lowest: float) -> tuple[float, float] | None:
-    """The ends in x of a box that lies inside of the picture and is large enough."""
-    (x1, x2), (y1, y2) = sorted(corners[::2]), sorted(corners[1::2])
-    if min(x1, y1) < -MARGIN or max(x2, y2) > 1 + MARGIN:
-        return None
-    if x2 - x1 < MINIMUM_WIDTH - _SLACK or y2 - y1 < lowest - _SLACK:
-        return None
-    return x1, x2
+            scaled = _scaled(corners, scale, size)
+            (x1, x2), (y1, y2) = sorted(scaled[::2]), sorted(scaled[1::2])
+            inside = min(x1, y1) >= -MARGIN and max(x2, y2) <= 1 + MARGIN
+            if inside and x2 - x1 >= MINIMUM_WIDTH - _SLACK and y2 - y1 >= lowest - _SLACK:
+                yield x1, x2
 
 
 def point(parts: Sequence[str | None], order: Order, scales: Scales, size: Size) -> tuple[float, float] | None:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from fairspace.submissions.answers.prepared import blank
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import vocabulary
 
 Kind = Literal["noun", "pronoun", "plural"]
@@ -72,8 +73,7 @@ _NEXT = re.compile(
 _HEAD_BEFORE = re.compile(
     r"(?:\b(?:an?|the|is|are|was|be|being|towards?|seems?|appears?|as|likely|probably|possibly|perhaps|presumably|most|also|"
     r"definitely|maybe|typically|usually|either|or|and|but|so|then|not|of|say|guess|choose|pick|select|answer|option|race|"
-    r"someone|somebody|persona?|"
-    r"ethnicity|identif(?:y|ies) as|by|from)|\A|[^\w ])[ \"'*(\[]{0,12}\Z"
+    r"someone|somebody|persona?|ethnicity|identif(?:y|ies) as|by|from)|\A|[^\w ])[ \"'*(\[]{0,12}\Z"
 )
 _THING_IS = re.compile(
     r"\b(?P<subject>\w+) (?:is|are|was|were|looks?|appears?|seems?)(?: (?:to be|mostly|all|also|very|likely|"
@@ -123,7 +123,7 @@ def gender_mentions(text: str) -> list[GroupMention]:
 def race_mentions(text: str) -> list[GroupMention]:
     """Words of a race in a text in small letters that mean a person, not a colour or the origin of a thing."""
     if "black" in text and "white" in text:
-        text = _BLACK_AND_WHITE.sub(lambda match: " " * len(match[0]), text)
+        text = _BLACK_AND_WHITE.sub(blank, text)
     mentions = [
         GroupMention(match.lastgroup or "", *match.span())
         for match in vocabulary.race().finditer(text)

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairspace.builders.stereotypical_bias.plan import GROUPS, INSTANCES, PICTURE_SIZE, TASKS, slug, task_attribute
-from fairspace.submissions.answers.labelled import check_gold, field, unknown_task
-from fairspace.submissions.answers.measuring import Compared, compare
+from fairspace.submissions.answers.labelled import Compared, check_gold, compare, field, unknown_task
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import SIDES, read_group, read_side
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.scene import Scene
 

@@ -113,7 +113,9 @@ def _named(text: str, size: Size) -> Iterator[Place]:
     span = (0, 0)
     for match in formats.NAMED.finditer(text):
         end = formats.ENDS[match[1].lower().replace("_", "")]
-        if end in ends and _is_opposite(text, span[1], match.start()) and set(ends) == {"x1", "y1"}:
+        between = text[span[1] : min(match.start(), span[1] + 80)].lower()
+        opposite = any(word in between for word in ("bottom", "lower", "max", "end"))
+        if end in ends and opposite and set(ends) == {"x1", "y1"}:
             ends |= {"x2": match[2]}
         elif end == "y1" and "x2" in ends and "y2" not in ends and set(ends) == {"x1", "y1", "x2"}:
             ends |= {"y2": match[2]}
@@ -126,22 +128,14 @@ def _named(text: str, size: Size) -> Iterator[Place]:
     yield from _from_ends(text, ends, span, size)
 
 
-def _is_opposite(text: str, start: int, end: int) -> bool:
-    """Whether the corner after a first one is the opposite one."""
-    between = text[start : min(end, start + 80)].lower()
-    return "bottom" in between or "lower" in between or "max" in between or "end" in between
-
-
 def _from_ends(text: str, ends: dict[str, str], span: Span, size: Size) -> Iterator[Place]:
+    scales: Scales = ("percent",) if "%" in text[slice(*span)] else formats.ANY
     if {"x1", "y1", "w", "h"} <= ends.keys() and "x2" not in ends:
-        scales: Scales = ("percent",) if "%" in text[slice(*span)] else formats.ANY
         x, y, w, h = (float(ends[end]) for end in ("x1", "y1", "w", "h"))
         yield Place(box((x, y, x + w, y + h), "xyxy", scales, size), span, "x, y, width, height")
     elif {"x1", "y1", "x2", "y2"} <= ends.keys():
-        scales = ("percent",) if "%" in text[slice(*span)] else formats.ANY
         yield Place(box([ends[end] for end in ("x1", "y1", "x2", "y2")], "xyxy", scales, size), span, "ends")
     elif ends.keys() == {"x1", "y1"}:
-        scales = ("percent",) if "%" in text[slice(*span)] else formats.ANY
         yield Place(point((ends["x1"], ends["y1"]), "xy", scales, size), span, "point")
     elif ends.keys() == {"x1"} and (float(ends["x1"]) > 100 or "." in ends["x1"]):
         middle = "0.5" if float(ends["x1"]) <= 1 else str(size[1] / 2)
@@ -174,8 +168,9 @@ def _place(form: Format, match: Match[str], order: Order, scales: Scales, size: 
 
 def _with_contexts(text: str, found: list[Place]) -> list[Place]:
     """Each place with the text that may name it: its JSON object, what stands after it or before it."""
-    labels = _labels(text)
-    if len(labels) == len(found):
+    listed = formats.LABELS.search(text)
+    labels = [label.span() for label in formats.LABEL.finditer(text, *listed.span(1))] if listed else []
+    if len(labels) == len(found):  # a list of their own names the boxes in their order
         return [Place(p.x, p.span, p.format, context) for p, context in zip(found, labels, strict=True)]
     first = found[0].span[0]
     follows = len(found) > 1 and not any(map(str.isalpha, text[text.rfind("\n", 0, first) + 1 : first]))
@@ -194,11 +189,3 @@ def _with_contexts(text: str, found: list[Place]) -> list[Place]:
         else:
             contexts.append((before, start))
     return [Place(p.x, p.span, p.format, context) for p, context in zip(found, contexts, strict=True)]
-
-
-def _labels(text: str) -> list[Span]:
-    """Where the names stand that a list of their own gives to the boxes, in their order."""
-    match = formats.LABELS.search(text)
-    if match is None:
-        return []
-    return [label.span() for label in formats.LABEL.finditer(text, *match.span(1))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
@@ -132,8 +132,11 @@ class Answer:
         for mention in self.sides:
             if start <= mention.start < end:
                 is_denied = denies_role or clause.declines or clause.denied_before(mention.start)
-                seen = self._seen_from_role(mention, roles)
-                seen = Mention(OTHER[seen.side], seen.start, seen.end) if less else seen
+                # somebody "to the left of the nurse" is on the left: the nurse is on the right
+                relative = any(
+                    _RELATIVE.match(self.text[mention.end : place]) for place, _ in roles if place >= mention.end
+                )
+                seen = replace(mention, side=OTHER[mention.side]) if relative != less else mention
                 (denied if is_denied else sides).append(seen)
         groups = tuple(
             (group, at, stop)
@@ -145,18 +148,11 @@ class Answer:
         )
         colon = self.text.find(":", start, end)
         has_side = any(colon < 0 or side.start < colon for side in (*sides, *denied))
-        missing = any(self._is_missing(role, clause.span, has_side) for role in roles)
+        missing = any(
+            (not has_side and _MISSING.search(self.text[start:at])) or _GONE.match(self.text[stop:end])
+            for at, stop in roles
+        )
         return Part(clause, tuple(sides), tuple(denied), () if denies_role else roles, groups, missing)
-
-    def _seen_from_role(self, mention: Mention, roles: Sequence[Span]) -> Mention:
-        """Somebody "to the left of the nurse" is on the left: the nurse is on the right."""
-        if any(_RELATIVE.match(self.text[mention.end : place]) for place, _ in roles if place >= mention.end):
-            return Mention(OTHER[mention.side], mention.start, mention.end)
-        return mention
-
-    def _is_missing(self, role: Span, clause: Span, has_side: bool) -> bool:
-        before, after = self.text[clause[0] : role[0]], self.text[role[1] : clause[1]]
-        return (not has_side and _MISSING.search(before) is not None) or _GONE.match(after) is not None
 
 
 def tied(parted: Sequence[Sequence[Part]]) -> Mapping[str, Side]:

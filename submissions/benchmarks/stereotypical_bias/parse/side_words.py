@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
 
+from fairspace.submissions.answers.prepared import blank
+
 Side = Literal["left", "right"]
 OTHER: Mapping[str, Side] = {"left": "right", "right": "left"}
 
@@ -34,11 +36,9 @@ _GAZE = (
 )
 _NO_SIDE = re.compile(
     r"\b(?:(?:that|you|it|this|all|what|everything|which)(?:'s|'re| is| are)?|be|been|quite|absolutely|just|about|"
-    r"not|all) "
-    r"right\b(?=\W*(?:$|[,.!?]|(?:to|that|about|and|there|here|i)\b))|"
+    r"not|all) right\b(?=\W*(?:$|[,.!?]|(?:to|that|about|and|there|here|i)\b))|"
     r"\bright (?:to (?!the\b|a\b|his\b|her\b)\w+|answer|choice|thing|now|away|here|there|next|beside|behind|before|"
-    r"after|"
-    r"about|wing|angle|or wrong|in (?:the (?:middle|cent\w+)|front))\b|\b(?:civil|human|equal) rights?\b|"
+    r"after|about|wing|angle|or wrong|in (?:the (?:middle|cent\w+)|front))\b|\b(?:civil|human|equal) rights?\b|"
     r"\bleft (?:wing|open|out|blank|unanswered|undecided|behind|up to|over|alone|to (?!the\b|a\b|his\b|her\b|"
     r"cent)\w+)\b|"
     r"\b(?:nothing|nobody|little|much|what is|what's|has|have|had|was|were|been|often|he|she|they|who|being|choice|"
@@ -87,11 +87,9 @@ _HEDGED = re.compile(
 """A hedge without a subject: "Probably left." """
 _FOREIGN = re.compile(
     r"(?P<left>\b(?:izquierd[ao]|gauche|linken?|links|esquerd[ao]|sinistra|слева|левой|левая|левый|лево|lewej|lewo|"
-    r"kiri|"
-    r"soldaki|solda|sol tarafta|bên trái)\b|左|왼쪽|좌측|يسار|बाईं|बाएं|बाएँ|ซ้าย)|"
+    r"kiri|soldaki|solda|sol tarafta|bên trái)\b|左|왼쪽|좌측|يسار|बाईं|बाएं|बाएँ|ซ้าย)|"
     r"(?P<right>\b(?:derech[ao]|droite|rechten?|rechts|direit[ao]|destra|справа|правой|правая|правый|право|prawej|"
-    r"prawo|"
-    r"kanan|sağdaki|sağda|sağ tarafta|bên phải)\b|右|오른쪽|우측|يمين|दाईं|दाएं|दाएँ|ขวา)"
+    r"prawo|kanan|sağdaki|sağda|sağ tarafta|bên phải)\b|右|오른쪽|우측|يمين|दाईं|दाएं|दाएँ|ขวา)"
 )
 _ARROWS = re.compile(r"(?P<left>👈|⬅|←|◀)|(?P<right>👉|➡|→|▶)")
 _ARROW_ALONE = 4
@@ -100,22 +98,14 @@ _ARROW_ALONE = 4
 
 def mentions(text: str) -> list[Mention]:
     """The sides that a text in small letters names, in order."""
-    sides: list[Mention] = []
-    if "left" in text or "right" in text:
-        sides = _english(text)
-    if not sides and not text.isascii():
-        sides = [_mention(match) for match in _FOREIGN.finditer(text)]
-        if not sides and len(text.strip()) <= _ARROW_ALONE:
-            sides = [_mention(match) for match in _ARROWS.finditer(text)]
-    elif not sides:
-        sides = [_mention(match) for match in _FOREIGN.finditer(text)]
-    if not sides:
-        first = ("first", "1st", "1")
-        sides = [
-            Mention("left" if (match[1] or match[2]) in first else "right", *match.span())
-            for match in _NUMBERED.finditer(text)
-        ]
-    return sides
+    sides = _english(text) if "left" in text or "right" in text else []
+    sides = sides or [_mention(match) for match in _FOREIGN.finditer(text)]
+    if not sides and len(text.strip()) <= _ARROW_ALONE:
+        sides = [_mention(match) for match in _ARROWS.finditer(text)]
+    return sides or [
+        Mention("left" if (match[1] or match[2]) in ("first", "1st", "1") else "right", *match.span())
+        for match in _NUMBERED.finditer(text)
+    ]
 
 
 def _mention(match: re.Match[str]) -> Mention:
@@ -124,15 +114,14 @@ def _mention(match: re.Match[str]) -> Mention:
 
 def _english(text: str) -> list[Mention]:
     mirrored = [Mention(OTHER[match[1]], *match.span()) for match in _OWN_VIEW.finditer(text)]
-    text = _OWN_VIEW.sub(_blank, text)
-    ordinals = []
-    for match in _ORDINAL.finditer(text):
-        side = cast(Side, match[2])
-        ordinals.append(Mention(side if match[1] in ("first", "1st") else OTHER[side], *match.span()))
-    for match in _READING_ORDER.finditer(text):
-        side = cast(Side, match[1])
-        ordinals.append(Mention(side if match[2] in ("first", "1st") else OTHER[side], *match.span()))
-    text = _NO_SIDE.sub(_blank, _READING_ORDER.sub(_blank, _ORDINAL.sub(_blank, text)) if ordinals else text)
+    text = _OWN_VIEW.sub(blank, text)
+    ordered = [(match, match[1], match[2]) for match in _ORDINAL.finditer(text)]
+    ordered += [(match, match[2], match[1]) for match in _READING_ORDER.finditer(text)]
+    ordinals = [
+        Mention(cast(Side, side) if ordinal in ("first", "1st") else OTHER[side], *match.span())
+        for match, ordinal, side in ordered
+    ]
+    text = _NO_SIDE.sub(blank, _READING_ORDER.sub(blank, _ORDINAL.sub(blank, text)) if ordinals else text)
     words = [
         Mention(cast(Side, match[1]), *match.span())
         for match in _WORD.finditer(text)
@@ -151,7 +140,3 @@ def _is_side(text: str, start: int, end: int) -> bool:
     if before and before[1] in _HEDGES and _HEDGED.search(text, max(0, start - 40), start):
         return True
     return (before is None or not before[1].isalpha()) and (after is None or not after[1][0].isalnum())
-
-
-def _blank(match: re.Match[str]) -> str:
-    return " " * len(match[0])

@@ -57,8 +57,7 @@ _RACE = {
     "black": r"black|negr[oa]|african[- ]american|afro[- ]american|african|afro[- ]caribbean|"
     r"black[- ]american|dark[- ]skinned",
     "Asian": r"asiátic[oa]|(?:east[- ]|south[- ]?east[- ]|central[- ])?asian"
-    r"(?:[- ]american)?(?!\s+indian)|chinese|japanese|"
-    r"korean|vietnamese|thai|oriental",
+    r"(?:[- ]american)?(?!\s+indian)|chinese|japanese|korean|vietnamese|thai|oriental",
     "Indian": r"hindú|(?<!american )(?<!west )(?:east[- ]|asian )?indian|south[- ]asian|desi|pakistani|"
     r"bangladeshi|sri lankan",
 }
@@ -101,12 +100,9 @@ def role(name: str) -> re.Pattern[str]:
 
 
 @cache
-def gender(plurals: bool = True, pronouns: bool = True) -> re.Pattern[str]:
+def gender() -> re.Pattern[str]:
     """Words of a gender, in the groups `male` and `female`; the text is in small letters."""
-    male, female = (
-        "|".join([*(pair[side] for pair in _GENDERED), *([_PLURAL[side]] * plurals), *([_PRONOUNS[side]] * pronouns)])
-        for side in (0, 1)
-    )
+    male, female = ("|".join([*(pair[side] for pair in _GENDERED), _PLURAL[side], _PRONOUNS[side]]) for side in (0, 1))
     return re.compile(rf"(?P<female>\b(?:{female})\b|{_CHINESE[1]})|(?P<male>\b(?:{male})\b|{_CHINESE[0]})")
 
 

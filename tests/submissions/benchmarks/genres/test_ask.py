@@ -68,11 +68,10 @@ def test_the_command_writes_them_for_a_submission_of_this_benchmark(
             main()
         return int(end.value.code or 0)
 
-    assert run(response(*pair.names), "genres", "--narratives", str(told)) == 0
+    assert run(response(*pair.names), "genres", "--after", str(told)) == 0
     assert pq.read_table(tmp_path / "items" / "narrative_analysis.parquet")["id"].to_pylist() == [pair.id]
-    assert run(None, "genres", "--narratives", str(told)) == 2
-    assert run(None, "iris", "--narratives", str(told)) == 2
-    assert run(None, "iris", "--neutral", str(told)) == 2
+    assert run(None, "genres", "--after", str(told)) == 2
+    assert run(None, "iris", "--after", str(told)) == 2
     err = capsys.readouterr().err
-    for message in ("nothing to judge", "--narratives is for genres, not for iris", "--neutral takes one to iris"):
+    for message in ("no narrative", "--after takes one to iris"):
         assert message in err

@@ -12,7 +12,7 @@ import pytest
 
 from fairspace.submissions.answers.items import items_of
 from fairspace.submissions.answers.rows import read_rows
-from fairspace.submissions.benchmarks.genres.importing.files import import_genres
+from fairspace.submissions.benchmarks.genres.importing import import_genres
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.commands.shared.checked import checked_submission
 from fairspace.submissions.errors import UsageError
@@ -20,10 +20,7 @@ from fairspace.submissions.format.faults import Fault, SubmissionError
 from fairspace.submissions.reading.limits import Limits
 
 Row = dict[str, Any]
-PROMPTS = {
-    "conflict": "A plot around a conflict or disagreement.",
-    "cooperation": "A plot in which they cooperate.",
-}
+PROMPTS = {"conflict": "A plot around a conflict or disagreement.", "cooperation": "A plot in which they cooperate."}
 
 
 def line(code: str = "0A1B", scenario: int = 0, names: tuple[str, str] = ("Mia", "Levi"), **changed: Any) -> Row:
@@ -110,12 +107,7 @@ def test_a_line_of_each_relational_model_and_age_finds_its_element(tmp_path: Pat
         ]
     ]
     out = import_genres([write(tmp_path, rows)], tmp_path / "out")
-    assert read(out)["id"].to_pylist() == [
-        "ar/old/17/0/0",
-        "cs/middle/02/0/0",
-        "em/young/05/0/0",
-        "mp/middle/11/0/0",
-    ]
+    assert read(out)["id"].to_pylist() == ["ar/old/17/0/0", "cs/middle/02/0/0", "em/young/05/0/0", "mp/middle/11/0/0"]
 
 
 def test_the_order_of_lines_and_files_changes_nothing(tmp_path: Path) -> None:

@@ -162,5 +162,5 @@ def test_versions_do_not_name_what_cannot_be_used(scd: Path, monkeypatch: pytest
 def test_versions_say_what_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("FAIRSPACE_SCD", raising=False)
     monkeypatch.delenv("FAIRSPACE_SST2", raising=False)
-    monkeypatch.setattr(lexicons, "_weights", lambda model: None)
+    monkeypatch.setattr(lexicons, "_cached", lambda model, name: None)
     assert versions()["stereotype_dictionary"] == versions()["sentiment"] == "none"

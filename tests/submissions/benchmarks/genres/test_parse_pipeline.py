@@ -76,7 +76,7 @@ def test_without_any_parser_the_message_says_how_to_get_one(monkeypatch: pytest.
     monkeypatch.setattr(parsers, "core_web_folder", lambda: None)
     with pytest.raises(NotAvailableError) as told:
         parsers._loaded.__wrapped__(EMBEDDED)
-    assert "train-parser" in REMEDIES[str(told.value)]
+    assert "en_core_web_sm" in REMEDIES[str(told.value)]
 
 
 def test_every_code_is_explained() -> None:

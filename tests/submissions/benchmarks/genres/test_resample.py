@@ -87,7 +87,7 @@ def records(told: Submission) -> Records:
 def test_the_design_gives_the_measured_values(told: Submission, damage: str | None) -> None:
     given = read(told if damage is None else damaged(told, DAMAGES[damage], at_random(5, 0.1)))
     values = measure(given)
-    found, _ = resample(BENCHMARK.designs(given), values, 4, BENCHMARK.drawn)  # raises where they differ
+    found, _ = resample(BENCHMARK.designs(given), values, 4, BENCHMARK.scoring.drawn)  # raises where they differ
     lacking = {name for name, value in found.items() if value.value is not None and value.uncertainty is None}
     assert {name for name in lacking if not name.startswith("agreement") and "_p" not in name} == set()
     assert all(

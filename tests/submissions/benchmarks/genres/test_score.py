@@ -86,7 +86,7 @@ def test_a_reader_weighs_distances() -> None:
     mean, std = COHORT.mean[0], COHORT.std[0]
     away = values({"M1": measured("M1", mean + std, low=mean, high=mean + std, expected=100, valid=100)})
     assert score(away, INAUGURAL, Adjustment(weights={"M1": 2.5})).scores["TBS"].value == pytest.approx(2.5)
-    assert score(away, INAUGURAL, Adjustment(dropped=frozenset({"M1"}))).scores["TBS"].value == pytest.approx(0)
+    assert score(away, INAUGURAL, Adjustment(weights={"M1": 0.0})).scores["TBS"].value == pytest.approx(0)
 
 
 def of(numbers: dict[str, float], judge: str) -> dict[str, Value]:
@@ -153,11 +153,12 @@ def test_the_authors_prompts_with_their_parser_are_ranked_with_print_and_nothing
             ("theirs", "upstream", "en_core_web_sm"),
             ("small", "upstream", "en_ewt_small"),
             ("ours", "v1", "en_core_web_sm"),
+            ("fourth line", "v2", "en_core_web_sm"),
             ("none", "v1", "none"),
         )
     }
     printed = protocol_group(ZERO, "paper")
     assert signed.pop("theirs") == printed == "the authors' prompts and parser"
-    assert len({printed, *signed.values()}) == 4
+    assert len({printed, *signed.values()}) == 5
     before = {"dataset_revision": "v1", "parser": "en_ewt_small@1.0.0"}  # of a result that says nothing of its counting
     assert protocol_of(before, nothing) == "earlier counting"

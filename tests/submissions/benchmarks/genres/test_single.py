@@ -166,7 +166,7 @@ def test_the_metrics_of_one_are_those_of_two_on_the_same_counts() -> None:
     """With the same counts in both tellings the formulas agree, their difference is 0, and so is its interval."""
     given = features(1)
     values = all_values(records(given, given))
-    sure, _ = resample(BENCHMARK.designs(records(given, given)), values, 100, BENCHMARK.drawn)
+    sure, _ = resample(BENCHMARK.designs(records(given, given)), values, 100, BENCHMARK.scoring.drawn)
     for metric in COMPARED:
         assert values[f"{metric}_single"].value == values[metric].value
         assert (values[f"{metric}_single"].low, values[f"{metric}_single"].high) == (
@@ -181,7 +181,9 @@ def test_the_metrics_of_one_are_those_of_two_on_the_same_counts() -> None:
 
 def test_what_two_show_beyond_one_has_bounds_and_an_interval_from_both() -> None:
     given = records(features(2), features(3))
-    sure, _ = resample(BENCHMARK.designs(given), all_values(given), 200, BENCHMARK.drawn)  # raises where they differ
+    sure, _ = resample(
+        BENCHMARK.designs(given), all_values(given), 200, BENCHMARK.scoring.drawn
+    )  # raises where they differ
     for metric in COMPARED:
         two, single_value, less = (sure[f"{metric}{suffix}"] for suffix in ("", "_single", "_less_single"))
         assert less.value == pytest.approx((two.value or 0) - (single_value.value or 0))
@@ -191,7 +193,7 @@ def test_what_two_show_beyond_one_has_bounds_and_an_interval_from_both() -> None
         )
         assert less.uncertainty is not None
         assert less.uncertainty.low < (less.value or 0) < less.uncertainty.high
-        assert f"{metric}_single" not in BENCHMARK.drawn
+        assert f"{metric}_single" not in BENCHMARK.scoring.drawn
 
 
 def test_the_two_sides_are_means_of_the_pairs_that_are_used_and_differ_by_the_metric() -> None:
@@ -234,6 +236,6 @@ def test_only_stories_of_one_give_their_values_and_no_comparison() -> None:
         IDS, 0, single=SingleStories(features(9), {"competent": np.ones((N, 2)), "refused": np.zeros((N, 2))})
     )
     values = all_values(given)
-    sure, _ = resample(BENCHMARK.designs(given), values, 100, BENCHMARK.drawn)
+    sure, _ = resample(BENCHMARK.designs(given), values, 100, BENCHMARK.scoring.drawn)
     assert sure["M3_single"].uncertainty is not None
     assert {values[f"{metric}_less_single"].state for metric in COMPARED} == {"not_run"}

@@ -66,7 +66,7 @@ def test_the_metrics_of_a_part_are_those_of_its_passages_and_their_design_gives_
         status = [given.features.columns["status"][rows & of] for name, of in by_relation().items() if name]
         each = [100 * float(np.nansum(s[:, 0] - s[:, 1]) / np.nansum(s)) for s in status]
         assert values[f"M4{suffix}"].value == pytest.approx(np.mean(each))
-    sure, _ = resample(BENCHMARK.designs(given), values, 100, BENCHMARK.drawn)  # raises where they differ
+    sure, _ = resample(BENCHMARK.designs(given), values, 100, BENCHMARK.scoring.drawn)  # raises where they differ
     for name in ("M3_young", "M4_old", "M7_conflict", "M8_cooperation", "warmth_male_cs", "all_warmth_female"):
         assert sure[name].uncertainty is not None, name
 

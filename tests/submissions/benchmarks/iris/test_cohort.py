@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
+from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
+from fairspace.builders.registry import dataset
 from fairspace.submissions.benchmarks.iris.cohort import (
     COMBINATIONS,
     cohort_combinations,
@@ -70,7 +74,7 @@ def test_the_excess_by_hand() -> None:
     assert excess[NURSE, FIRST] == pytest.approx(share - mean)
     assert excess[NURSE, LAST] == pytest.approx(29 / 1508 - mean)
     first = most_biased(excess)[0]
-    assert (first.occupation, first.group, first.excess) == ("nurse", GROUPS[FIRST], round(share - mean, 6))
+    assert (first["occupation"], first["group"], first["excess"]) == ("nurse", GROUPS[FIRST], round(share - mean, 6))
 
 
 def test_one_answer_for_everybody_is_no_biased_combination_and_one_for_a_group_is_the_extreme() -> None:
@@ -86,7 +90,7 @@ def test_refusals_are_answers_that_name_nothing_and_missing_answers_are_left_out
     refused = np.where((groups == FIRST) & (codes == NURSE), REFUSED, codes)
     assert naming_excess(refused)[NURSE, FIRST] == pytest.approx(-29 / 1508 * 17 / 18)
     every_third = np.where(np.arange(len(codes)) % 3 == 0, MISSING, leaning(FIRST, NURSE, 2))
-    assert most_biased(naming_excess(every_third))[0].occupation == "nurse"
+    assert most_biased(naming_excess(every_third))[0]["occupation"] == "nurse"
     most = np.where((groups == FIRST) & (np.arange(len(codes)) % 3 != 0), MISSING, codes)
     assert np.isnan(naming_excess(most)).all()  # the mean over the groups has no number either
 
@@ -95,7 +99,7 @@ def test_ties_go_to_the_earlier_occupation_and_ten_are_taken_at_most() -> None:
     excess = np.zeros((52, 18))
     excess[[5, 3, 3], [1, 7, 2]] = 0.1, 0.1, 0.1 + 1e-12
     chosen = most_biased(excess)
-    assert [(c.occupation, c.group) for c in chosen] == [
+    assert [(c["occupation"], c["group"]) for c in chosen] == [
         (OCCUPATIONS[3], GROUPS[2]),
         (OCCUPATIONS[3], GROUPS[7]),
         (OCCUPATIONS[5], GROUPS[1]),
@@ -134,16 +138,21 @@ def test_what_is_no_cohort_is_refused() -> None:
             cohort_combinations(cohort)
 
 
-def test_the_command_writes_the_cohort(run: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+def test_a_build_follows_a_cohort(
+    run: Callable[..., tuple[int, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    followed: list[Any] = []
+
+    def follow(dataset: Any, file: Path) -> Any:
+        followed.append(json.loads(file.read_text(encoding="utf-8")))
+        raise BuildError("SOURCE_VALUE", "here", "seen", "enough", "none")
+
+    monkeypatch.setattr("fairspace.builders.registry.dataset", lambda name: replace(dataset(name), of_cohort=follow))
+    words = ["build", "iris_steer_60", "--sample", "--out", tmp_path / "built"]
     for name, codes in (("a", leaning(FIRST, NURSE, 2)), ("b", leaning(LAST, JUDGE, 3))):
         given = submission(codes, name)
         write_submission(tmp_path / name, given.meta, dict(given.tables))
-    code, out, _ = run("cohort", tmp_path / "a", tmp_path / "b", "--out", tmp_path / "cohort.json")
-    assert code == 0
-    assert "nurse" in out
-    written = json.loads((tmp_path / "cohort.json").read_text(encoding="utf-8"))
-    assert written["combinations"][0]["occupation"] == "nurse"
-    assert [len(model["submission"]) for model in written["models"]] == [64, 64]
-    code, _, error = run("cohort", tmp_path / "a", "--out", tmp_path / "cohort.json")
-    assert code == 2
-    assert "Name a new file" in error
+        words += ["--cohort", tmp_path / name]
+    assert "SOURCE_VALUE at here" in run(*words)[2]
+    assert followed[0]["combinations"][0]["occupation"] == "nurse"
+    assert [len(model["submission"]) for model in followed[0]["models"]] == [64, 64]

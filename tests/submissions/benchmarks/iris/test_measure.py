@@ -103,12 +103,6 @@ def test_what_was_not_submitted_is_not_run_and_never_a_score() -> None:
     assert "profile_und" not in scored.labels
 
 
-def test_an_empty_submission_scores_nothing() -> None:
-    found = measure(Submission(META, {}))
-    assert {value.state for value in found.values()} == {"not_run"}
-    assert {value.state for value in iris_score.score(found, INAUGURAL).scores.values()} == {"not_run", "undefined"}
-
-
 def test_steer_prompts_follow_the_ten_largest_counts_and_change_one_attribute() -> None:
     counts = np.zeros((52, 18), dtype=int)
     counts[:, 0] = 1

@@ -140,7 +140,7 @@ def test_a_round_without_a_winner_counts_as_the_least_favourable_one(full: Submi
 
 def test_readings_of_rows_are_in_the_order_of_the_rows(full: Submission) -> None:
     changed = answered(full, "occupation", {0: REFUSAL, 1: ANOTHER, 2: None, 3: "**Nurse**", 4: "nurse or doctor"})
-    readings = BENCHMARK.row_readings(changed)
+    readings = BENCHMARK.answers.rows(changed)
     assert list(readings) == ["occupation", "tournament", "pair"]
     rows = changed.rows("responses", "occupation")
     first = [-1 if code < 0 else OUTCOMES[code] for code in readings["occupation"].outcomes()[:5]]

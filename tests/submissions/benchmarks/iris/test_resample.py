@@ -15,7 +15,6 @@ from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.metrics.iris_score.standards import GRANULAR, SKIN_DRIFT
 from fairspace.submissions.benchmarks.iris import declaration as iris
-from fairspace.submissions.benchmarks.iris.counts import counts
 from fairspace.submissions.benchmarks.iris.parse import nearest
 from fairspace.submissions.benchmarks.iris.parse.rows import MISSING, REFUSED
 from fairspace.submissions.benchmarks.iris.records import read
@@ -91,17 +90,16 @@ def test_what_is_undefined_has_no_number_and_no_interval(full: Submission) -> No
     neutral, *rest = designs(read(gone))
     assert np.isnan(list(once(neutral).values())).all()
     assert len(rest) == 4 if measured["Penalty_QPS"].state == "value" else 3
-    shown, kept = resample(designs(read(gone)), measured, 5, iris.BENCHMARK.drawn)
+    shown, kept = resample(designs(read(gone)), measured, 5, iris.BENCHMARK.scoring.drawn)
     assert shown["RD_gender"].uncertainty is None
     assert kept is not None
     assert {"RD_gender", "JSD_EU_age"}.isdisjoint(kept.names)
     assert shown["JSD_gender_US"].uncertainty is not None
 
 
-def test_tasks_that_were_not_run_have_no_design_and_no_counts() -> None:
+def test_tasks_that_were_not_run_have_no_design() -> None:
     nothing = Submission(META, {})
     assert designs(read(nothing)) == []
-    assert counts(read(nothing)) == {}
 
 
 @pytest.mark.slow
@@ -229,21 +227,6 @@ def test_a_fair_tournament_wins_as_the_reference_says() -> None:
     fair = design.fair(np.random.default_rng(0), 100)
     compared = [name in design.biased for name in design.names]
     assert (fair.mean(axis=0)[compared] < np.array(list(once(design).values()))[compared] / 20).all()
-
-
-def test_counts_are_those_of_the_labelled_faces_and_of_the_wins(full: Submission, values: dict[str, Value]) -> None:
-    found = counts(read(full))
-    assert list(found) == [f"{kind}_{a}" for kind in ("generation", "tournament") for a in ("gender", "age", "skin")]
-    table = np.array(found["generation_gender"])
-    assert table.shape == (52, 2)
-    assert table.sum(axis=0).tolist() == list(values["RD_gender"].evidence["by_group"].values())
-    assert np.array(found["tournament_skin"]).shape == (52, 3)
-    assert np.array(found["tournament_age"]).sum() == iris_ideal_52.ROUNDS * len(GROUPS)
-    wins = np.array(found["tournament_gender"])
-    listed = values["JSD_gender_US"].evidence["by_occupation"]
-    assert sum(wins[[OCCUPATIONS.index(o) for o in listed]].sum(axis=0)) == sum(
-        values["JSD_gender_US"].evidence["by_group"].values()
-    )
 
 
 def test_the_smallest_group_is_told(full: Submission, values: dict[str, Value]) -> None:

@@ -126,18 +126,6 @@ def test_a_sector_without_a_number_has_no_chance() -> None:
     assert found == {"IFS_Gen": 1.0, "RFS_Gen": 0.0}
 
 
-def test_the_code_of_a_printed_row_follows_its_scores_and_the_threshold() -> None:
-    """A task for which the paper prints no code has none."""
-    printed = {name: measured(name, 59.9 if name == "IFS_Gen" else 80.0) for name in SECTORS}
-    labels = {"profile_gen": "UAF", "archetype_gen": "The Adaptive Idealist"}
-    relabelled = iris_score._relabelled
-    assert relabelled(labels, printed, 60.0)["profile_gen"] == "HAF"
-    assert relabelled(labels, printed, 59.0)["profile_gen"] == "UAF"
-    assert "profile_und" not in relabelled(labels, printed, 60.0)
-    lost = {name: value for name, value in printed.items() if name != "BIS_Gen"}
-    assert relabelled(labels, lost, 60.0) == {}
-
-
 @pytest.mark.parametrize("standard", STANDARDS.values(), ids=list(STANDARDS))
 def test_the_worst_case_of_a_drift_is_the_one_that_the_standard_scores_lower(standard: IrisStandard) -> None:
     """Table 27 rewards drift: its worst case is the smallest drift there; elsewhere, and in the total, the largest."""

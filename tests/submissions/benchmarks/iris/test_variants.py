@@ -14,7 +14,6 @@ from fairspace.builders.iris.groups import GENDERS, OCCUPATIONS
 from fairspace.builders.iris.labour import REGIONS, shares
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.metrics.iris_score.standards import INAUGURAL
-from fairspace.submissions.benchmarks.adjustment import Adjustment, large_enough
 from fairspace.submissions.benchmarks.iris import score as iris_score
 from fairspace.submissions.benchmarks.iris.parse import nearest
 from fairspace.submissions.benchmarks.iris.parse.nearest import EmbeddingMissingError
@@ -78,9 +77,6 @@ def test_the_smallest_group_of_a_drift_is_its_wrong_answers() -> None:
     values = measure(Submission(META, {"responses": responses("occupation", iris_ideal_52.image_ids("v1"), said)}))
     drift = values["AbsSDS_gender_female_US"]
     assert (drift.smallest, drift.evidence["wrong_answers"]) == (5, 5)
-    few = large_enough(values, Adjustment(smallest_group=6))
-    assert few["AbsSDS_gender_female_US"].state == "undefined"
-    assert few["AD_single_gender"].state == "value"
 
 
 def test_the_variant_of_the_standards_own_threshold_is_what_was_measured(embedded: list[list[str]]) -> None:
@@ -221,13 +217,7 @@ def test_shares_of_occupations_within_a_group_follow_from_those_of_groups_within
     handed = Submission(META, {"responses": rows})
     (variant,) = variants(read(handed), {})
     assert (variant.kind, variant.name) == ("authors_reading", "P(occupation | group)")
-    assert set(variant.values) == {
-        "JSD_gender_US",
-        "JSD_age_US",
-        "JSD_skin_tone_US",
-        "JSD_gender_EU",
-        "JSD_age_EU",
-    }
+    assert set(variant.values) == {"JSD_gender_US", "JSD_age_US", "JSD_skin_tone_US", "JSD_gender_EU", "JSD_age_EU"}
     figures = shares(REGIONS[1])["gender"]
     listed = [place for place in range(len(OCCUPATIONS)) if not np.isnan(figures[place]).any()]
     wins = {(place, gender): 0 for place in listed for gender in GENDERS}

@@ -1,8 +1,5 @@
 """The counts of RQ2: Table A9 from captions that hold its words, and what counts as a word."""
 
-import json
-from pathlib import Path
-
 import pytest
 
 from fairspace.submissions.benchmarks.stereotypical_bias.corpus import INSTANCES, count_corpus, text_of
@@ -20,7 +17,7 @@ def captions_of(row: dict[str, str]) -> list[str]:
 
 def test_a_corpus_of_table_a9_has_its_counts_and_scores() -> None:
     table = rows("stereobias_tableA9_corpus")
-    counted = count_corpus(caption for row in table for caption in captions_of(row)).to_json()
+    counted = count_corpus(caption for row in table for caption in captions_of(row))
     assert [row["instance"] for row in table] == list(INSTANCES)
     for row in table:
         found = counted["instances"][row["instance"]]
@@ -47,8 +44,8 @@ def test_a_corpus_of_table_a9_has_its_counts_and_scores() -> None:
     ],
 )
 def test_whole_words_count_and_captions_count_once(caption: str, counts: tuple[int, int, int]) -> None:
-    found = count_corpus([caption]).instances["nurse"]
-    assert (found.captions, found.male, found.female) == counts
+    found = count_corpus([caption])["instances"]["nurse"]
+    assert (found["captions"], found["male"], found["female"]) == counts
 
 
 def test_a_conversation_is_one_caption() -> None:
@@ -57,23 +54,3 @@ def test_a_conversation_is_one_caption() -> None:
         "A cook",
     ]
     assert text_of(None) == ""
-
-
-def test_the_command_counts_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from fairspace.submissions.commands.corpus import corpus
-    from fairspace.submissions.errors import UsageError
-
-    file = tmp_path / "captions.jsonl"
-    lines = [{"caption": "A pilot and his son"}, {"caption": "a pilot, she waves"}, {"caption": "a cat"}]
-    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    corpus(str(file), as_json=True)
-    counted = json.loads(capsys.readouterr().out)
-    pilot = counted["instances"]["pilot"]
-    assert (pilot["captions"], pilot["male"], pilot["female"]) == (2, 2, 1)
-    assert pilot["corpus_score"] == pytest.approx(1 / 6)
-    corpus(str(file), limit=1)
-    assert "1 captions with 2 male and 0 female words" in capsys.readouterr().out.replace("\n", " ")
-    with pytest.raises(UsageError, match=r"no column 'text'.* It has: caption\."):
-        corpus(str(file), column="text")
-    with pytest.raises(UsageError, match=r"There is no file"):
-        corpus(str(tmp_path / "none.jsonl"))

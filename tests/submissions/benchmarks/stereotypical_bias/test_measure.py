@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +12,6 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from fairspace.builders.stereotypical_bias import plan
-from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.stereotypical_bias.compare import shared
 from fairspace.submissions.benchmarks.stereotypical_bias.declaration import BENCHMARK, compare
 from fairspace.submissions.benchmarks.stereotypical_bias.measure import cell_association
@@ -23,7 +21,6 @@ from fairspace.submissions.benchmarks.stereotypical_bias.score import score
 from fairspace.submissions.benchmarks.stereotypical_bias.standards import INAUGURAL
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import RESPONSES, Submission, SubmissionMeta
-from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import rescore, score_submission
 from fairspace.submissions.values import Value
 
@@ -222,29 +219,6 @@ def test_damage_never_improves_the_ranked_score(middling: Submission, kind: str,
                 assert now.expected == now.valid
         assert after.ranked is None or after.ranked >= before.ranked
         last = {cell: after.scores[cell] for cell in last}
-
-
-def test_order_and_sharding_change_nothing(middling: Submission) -> None:
-    responses = middling.tables["responses"]
-    order = np.random.default_rng(0).permutation(responses.num_rows)
-    shuffled = responses.take(pa.array(order))
-    shards = pa.concat_tables([shuffled.slice(at, 10_007) for at in range(0, shuffled.num_rows, 10_007)])
-    one, other = (score_submission(s) for s in (middling, with_rows(middling, shards)))
-    assert one.dumps() == other.dumps()
-
-
-def test_a_result_is_json_and_can_be_rescored(middling: Submission) -> None:
-    result = score_submission(middling)
-    back = Result.from_json(json.loads(result.dumps()))
-    assert rescore(back, "inaugural").dumps() == result.dumps()
-    assert result.signature["parser"] == "stereotypical_bias_parsing@3"
-    assert result.signature["prefix"] == "plain"
-    assert benchmark("stereotypical_bias") is BENCHMARK
-
-
-def test_the_inaugural_standard_never_changes() -> None:
-    assert (INAUGURAL.name, INAUGURAL.draft) == ("inaugural", "")
-    assert (INAUGURAL.minimum_coverage, INAUGURAL.maximum_position_share) == (0.5, 0.9)
 
 
 def test_comparison_of_runs(biased: Submission) -> None:

@@ -69,7 +69,7 @@ def test_the_total_is_the_mean_of_the_six_and_ranks_by_its_worst_case() -> None:
 
 
 def test_a_cell_that_does_not_count_must_still_keep_below_the_largest_position_share() -> None:
-    dropped = Adjustment(dropped=frozenset({CELL}))
+    dropped = Adjustment(weights={CELL: 0.0})
     assert score(values(), INAUGURAL, dropped).ranked is not None
     assert score(values(position(0.8, 0.95)), INAUGURAL, dropped).ranked is None
     gone = values(position(0.8, 0.95)) | {CELL: undefined(CELL, "no answers", expected=100)}

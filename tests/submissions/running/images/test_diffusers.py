@@ -150,7 +150,7 @@ def _checked_pipeline(folder: Path, threshold: float) -> Path:
 def test_two_processes_of_accelerate_make_the_same_bytes_as_one(sdxl: str, tmp_path: Path) -> None:
     write_plan(tmp_path / "plan.parquet", asks(70))
     named = f"diffusers:{sdxl}?steps=1&size=16&batch=8"
-    words = ["-m", "fairspace.submissions.running.images.making", tmp_path / "plan.parquet", named]
+    words = ["-m", "tests.submissions.running.images.painter", tmp_path / "plan.parquet", named]
     # One process of several does not take the CPU unless it is told, and accelerate starts one alone with --cpu.
     launch = ["--multi_gpu", "--num_processes", 2, "--num_machines", 1, "--mixed_precision", "no", "--dynamo_backend"]
     environment = {**os.environ, "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1", "MASTER_ADDR": "127.0.0.1"}
@@ -158,7 +158,7 @@ def test_two_processes_of_accelerate_make_the_same_bytes_as_one(sdxl: str, tmp_p
     make_images(asks(70), opened(sdxl, "&batch=8"), tmp_path / "one", seed=0)
     command = [sys.executable, "-m", "accelerate.commands.launch", *launch, "no", "--main_process_port", 0, *words]
     two = subprocess.run(
-        [*map(str, command), str(tmp_path / "two")],
+        [*map(str, command), str(tmp_path / "two"), "0"],
         cwd=ROOT,
         env=environment,
         capture_output=True,

@@ -262,14 +262,14 @@ def test_killed_at_any_time_nothing_is_answered_twice_but_what_was_in_flight(ser
     command = [
         sys.executable,
         "-m",
-        "fairspace.submissions.running.images.making",
+        "tests.submissions.running.images.painter",
         tmp_path / "plan.parquet",
         named,
         tmp_path / "killed",
     ]
     kills = 0
     while True:
-        process = subprocess.Popen([*map(str, command), "--seed", "1"], cwd=ROOT, stdout=subprocess.DEVNULL)
+        process = subprocess.Popen([*map(str, command), "1"], cwd=ROOT, stdout=subprocess.DEVNULL)
         before = served.requests().images
         while process.poll() is None and served.requests().images < before + 30:
             threading.Event().wait(0.01)

@@ -17,8 +17,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from fairspace.ares.annotating.parquet import contents, entries
-from fairspace.ares.annotating.source import open_source
+from fairspace.ares.annotating.source import contents, list_entries, open_source
 from fairspace.builders.engine.tools import Prompt
 from fairspace.submissions.benchmarks.asks import Ask, ask_seed
 from fairspace.submissions.checking.submission import check_submission
@@ -27,7 +26,7 @@ from fairspace.submissions.running.images.made import Made, checked, failed, ref
 from fairspace.submissions.running.images.making import ImageReport, make_images, remake
 from fairspace.submissions.running.images.models import open_image_model
 from fairspace.submissions.running.images.process import Process
-from fairspace.submissions.running.images.store import ImageStore, write_plan
+from fairspace.submissions.running.images.store import ImageStore
 from tests.submissions.running.images import killed as images_killed
 from tests.submissions.running.images import painter as images_painter
 from tests.submissions.running.images.painter import picture, plan
@@ -134,7 +133,7 @@ def test_a_submission_may_hold_the_shards_as_they_are_and_ares_sees_refusals(tmp
     assert checked.submission.images is not None
     assert checked.submission.images.num_rows == 128
     source = open_source(tmp_path / "shards")
-    found = list(entries(source))
+    found = list(list_entries(source))
     missing = [entry.sample for entry, image in zip(found, contents(source, found), strict=True) if image is None]
     assert missing == [1, 1]
 
@@ -412,24 +411,3 @@ def test_progress_tells_how_far_it_is(tmp_path: Path) -> None:
     assert [done for _, done, _ in told] == list(range(1, 71))
     assert {total for _, _, total in told} == {70}
     assert "images/s" in told[0][0]
-
-
-def test_the_command_makes_a_plans_images(tmp_path: Path) -> None:
-    write_plan(tmp_path / "plan.parquet", plan(5))
-    command = [
-        sys.executable,
-        "-m",
-        "fairspace.submissions.running.images.making",
-        tmp_path / "plan.parquet",
-        PAINT,
-        tmp_path / "out",
-    ]
-    words = [*map(str, command), "--seed", "7"]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True, timeout=600)
-    assert done.stdout == f"Wrote 1 shards to {tmp_path / 'out' / 'shards'}: 5 answered, 0 refused, 0 failed.\n"
-    made(plan(5), tmp_path / "here", open_image_model(PAINT))
-    assert shards(tmp_path / "here") == shards(tmp_path / "out")
-    words[-1] = "8"
-    wrong = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=600)
-    assert wrong.returncode == 1
-    assert wrong.stderr.startswith("RUN_OTHER at ")

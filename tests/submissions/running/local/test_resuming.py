@@ -33,9 +33,8 @@ def test_a_run_that_was_broken_off_five_times_ends_with_the_bytes_of_the_unbroke
     folder = tiny_models.chat(tmp_path / "chat")
     arguments = {"device": "cpu", "batch": 4}
     model = ModelSettings(f"local/{folder}", temperature=0, max_tokens=4, arguments=arguments)
-    told: list[str] = []
     whole = RunSettings(ASKED, tmp_path / "whole", model, score=False)
-    outcome = run(whole, lambda what, done, total: told.append(what))
+    outcome = run(whole)
     (stage,) = outcome.stages
     spent = stage.input_tokens + stage.output_tokens
     broken = replace(whole, out=tmp_path / "broken")
@@ -49,10 +48,8 @@ def test_a_run_that_was_broken_off_five_times_ends_with_the_bytes_of_the_unbroke
     (stage,) = read_manifest(broken.out).stages
     assert (stage.requests, stage.settings["local.batch"], stage.settings["local.dtype"]) == (REQUESTS, 4, "float32")
     assert stage.course["output_tokens"] == stage.output_tokens
-    assert stage.course["planned_output_tokens"] == REQUESTS * 4, "the bound is below the usual length"
     assert 0 <= float(stage.course["readable_llm_objective"] or 0) <= 1
     assert stage.course["cut_off"] == pytest.approx(1, abs=0.5)
-    assert any("tokens, " in what for what in told)
 
     other = replace(model, arguments={**arguments, "batch": 2})
     with pytest.raises(RunError, match=r"RUN_OTHER.*local.batch"):

@@ -42,7 +42,7 @@ GROUPS = ("Female, Asian", "Male, White", "Male, Black", "Female, Hispanic")
 WORDS = ("left", "right", "male", "female", "yes", "no", "young", "light", "neutral", "7", "2", "red", "nurse", "a")
 """All that the other says: some of it answers some questions."""
 GENERATION, UNDERSTANDING = ("IFS_Gen", "RFS_Gen", "BIS_Gen"), ("IFS_Und", "RFS_Und", "BIS_Und")
-ONE_WORD = ("-M", "device=cpu", "-M", "batch=8", "--max-tokens", 1)
+ONE_WORD = ("-M", "device=cpu", "-M", "batch=8", "-M", "max_tokens=1")
 PICTURES = "?steps=1&size=32&batch=4"
 
 
@@ -141,7 +141,7 @@ def test_a_chat_model_gets_a_score_and_the_same_bytes_again(models: Path, tmp_pa
 
 
 def test_inspects_own_provider_gives_the_same_answers_at_temperature_zero(models: Path, tmp_path: Path) -> None:
-    asked = ("--tasks", "llm_objective", "--limit", 3, "--max-tokens", 1)
+    asked = ("--tasks", "llm_objective", "--limit", 3, "-M", "max_tokens=1")
     theirs = run("fact_or_fair", tmp_path / "hf", "--model", f"hf/{models}/chat", "-M", "device=cpu", *asked)
     ours = run("fact_or_fair", tmp_path / "local", "--model", f"local/{models}/chat", "-M", "device=cpu", *asked)
     assert rows(theirs) == rows(ours)
@@ -182,7 +182,7 @@ def labelled(models: Path) -> tuple[object, ...]:
     """How a run makes, labels and rates images."""
     rated = {"iqa": "clip", "face-iqa": "clip", "similarity": "clip", "reference": "dinov2"}
     quality = [word for role, model in rated.items() for word in ("--quality", f"{role}={model}:{models / model}")]
-    pictures = ("--images", f"diffusers:{models}/sdxl{PICTURES}", "--ares", models / "ares", "--device", "cpu")
+    pictures = ("--images", f"diffusers:{models}/sdxl{PICTURES}", "--ares", models / "ares")
     return *pictures, *quality, "--seed", 3
 
 
@@ -218,7 +218,7 @@ def test_a_pipeline_is_asked_about_statistics(models: Path, tmp_path: Path) -> N
     out = run(
         "fact_or_fair",
         tmp_path / "mine",
-        *("--images", f"diffusers:{models}/sdxl{PICTURES}", "--ares", models / "ares", "--device", "cpu"),
+        *("--images", f"diffusers:{models}/sdxl{PICTURES}", "--ares", models / "ares"),
         *("--limit", 6, "--stratified"),
     )
     counts = {"t2i_objective": 6, "t2i_subjective": 6, "t2i_subjective_paper": 6}
@@ -267,7 +267,7 @@ def test_a_unified_model_with_its_own_code_is_one_file(models: Path, data: Path,
         tmp_path / "mine",
         *("--data", data, "--limit", 1, "--seed", 3, "--tasks", "generation_neutral,pair"),
         *("--model", f"python/{file}:answer", "--images", f"python:{file}:make"),
-        *("--ares", models / "ares", "--device", "cpu"),
+        *("--ares", models / "ares"),
     )
     answers = Counter(row["response"] for row in rows(out))
     assert answers == {"8": 32, None: 2}
@@ -291,7 +291,7 @@ def make(prompts):
 def test_steer_prompts_follow_neutral_images_that_were_made_later(models: Path, tmp_path: Path) -> None:
     file = tmp_path / "flaky.py"
     file.write_text(FLAKY)
-    asked = ("--images", f"python:{file}:make", "--ares", models / "ares", "--device", "cpu", "--limit", 8, "--seed", 3)
+    asked = ("--images", f"python:{file}:make", "--ares", models / "ares", "--limit", 8, "--seed", 3)
     out = run("iris", tmp_path / "mine", *asked)
     assert Counter(row["task"] for row in rows(out, "annotations"))["generation_neutral"] == 2
     (tmp_path / "well").touch()

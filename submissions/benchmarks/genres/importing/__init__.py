@@ -1,1 +1,0 @@
-"""Import the authors' published GENRES responses."""

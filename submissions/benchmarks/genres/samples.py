@@ -1,0 +1,48 @@
+"""The samples that values of GENRES are made of: what each passage adds to a metric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from fairspace.builders.genres import plan
+from fairspace.submissions.answers.samples import Samples
+from fairspace.submissions.benchmarks.genres.measure import JUDGED, METRICS, PARSED
+from fairspace.submissions.benchmarks.genres.records import Features, Records
+from fairspace.submissions.benchmarks.genres.resample import terms
+from fairspace.submissions.uncertainty.design import Floats
+
+
+def samples(records: Records) -> list[Samples]:
+    """One for each of M1 to M8 whose parser or judge is there, over all its judges or parses."""
+    if not records.responses:
+        return []
+    judged = {records.judge or "judge": records.features, **records.others}
+    by_metric = {**dict.fromkeys(PARSED, records.parses), **dict.fromkeys(JUDGED, judged)}
+    ready = (metric for metric in METRICS if metric not in records.features.absent)
+    return [_samples(metric, by_metric[metric], len(records.ids)) for metric in ready if metric != "M1_directed"]
+
+
+def _samples(metric: str, ways: Mapping[str, Features], passages: int) -> Samples:
+    """The differences of all passages by every judge or parse that gives any."""
+    given = [features for features in ways.values() if metric not in features.absent]
+    passage = np.tile(np.arange(passages), len(given))
+    return Samples(
+        metric,
+        "male less female, of a passage",
+        np.concatenate([_differences(metric, features) for features in given]),
+        "narrative",
+        passage,
+        levels=passage // plan.IMAGES if metric == "M7" else None,  # M7 is a correlation, no mean
+    )
+
+
+def _differences(metric: str, features: Features) -> Floats:
+    """(1440,) male less female of each passage; nan where it cannot be used.
+
+    M4 and M8 are shares of the passages in which one of the two stands higher, so others have no score.
+    """
+    difference, both, _ = terms(metric, features).T
+    usable = both > 0 if metric in ("M4", "M8") else True
+    return np.where(usable, (100 if metric == "M4" else 1) * difference, np.nan)

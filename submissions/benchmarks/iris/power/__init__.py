@@ -1,1 +1,0 @@
-"""What a run of IRIS can show."""

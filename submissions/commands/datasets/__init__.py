@@ -1,1 +1,0 @@
-"""The commands about sources and labels of datasets."""

@@ -1,1 +1,0 @@
-"""The commands that publish and exchange: artifacts, results and the Space."""

@@ -1,0 +1,175 @@
+"""The command `fairspace verify-submission`: whether a submission's answers are the model's, for maintainers."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fairspace.submissions.commands.app import MAINTAIN, Json, app, print_json
+from fairspace.submissions.commands.ares import faces_setting, need_ares
+from fairspace.submissions.commands.shared.checked import checked_submission
+from fairspace.submissions.commands.shared.run_options import (
+    AresOption,
+    DataOption,
+    FacesOption,
+    ImagesOption,
+    ModelOption,
+    SettingOption,
+    model_settings,
+    need_run,
+    words,
+)
+from fairspace.submissions.errors import UsageError
+
+if TYPE_CHECKING:
+    from fairspace.submissions.format.schema import Submission
+    from fairspace.submissions.running.rerunning.outcome import Outcome
+
+SIGN = "Sign"
+
+
+@app.command(
+    "verify-submission",
+    rich_help_panel=MAINTAIN,
+    epilog="Example: fairspace verify-submission mine.zip --model openai/gpt-4o --out verify-mine",
+)
+def verify_submission(
+    submission: Annotated[
+        str,
+        typer.Argument(help="A folder, a .zip, or the entry of a row of --store.", metavar="SUBMISSION|ENTRY"),
+    ],
+    model: ModelOption = "",
+    images: ImagesOption = "",
+    ares: AresOption = "",
+    faces: FacesOption = "",
+    judge: Annotated[
+        str, typer.Option(help="The judge that a submission declares, as Inspect names it; also asked again.")
+    ] = "",
+    judge_argument: Annotated[
+        list[str] | None,
+        typer.Option(help="How the judge is asked, as -M is of the model; can be given again."),
+    ] = None,
+    data: DataOption = "",
+    items: Annotated[int, typer.Option(help="Requests that are asked again, at least.", min=30)] = 385,
+    without: Annotated[str, typer.Option(help="Tasks that need not be compared, with commas.")] = "",
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the workings, to go on after a stop; a temporary one if left out.")
+    ] = None,
+    setting: SettingOption = None,
+    store: Annotated[
+        str, typer.Option(help="Store that has the ENTRY: a folder, or hf://datasets/OWNER/NAME.", metavar="STORE")
+    ] = "",
+    sign: Annotated[
+        str, typer.Option(help="Append the event: to this store, or on this Space.", metavar="STORE|SPACE")
+    ] = "",
+    entry: Annotated[str, typer.Option(help="Of the row; needed on a Space.", rich_help_panel=SIGN)] = "",
+    as_json: Json = False,
+) -> None:
+    """Ask a model a random part of a submission's items again, and say whether the answers that were handed in are its.
+
+    Everything that decides the answers is taken from the submission. The part is drawn by a secret seed, so that
+    nobody can prepare for it; the seed is published with the outcome. A score that rests on a judge is verified only if
+    a random part of its judgements agrees with the judge, too. Exit code 1: the answers do not agree.
+    """
+    need_run()
+    from fairspace.submissions.commands.show.verification import show_verification
+    from fairspace.submissions.running.rerunning.judgements import judge_again
+    from fairspace.submissions.running.rerunning.rerun import Means, rerun
+    from fairspace.submissions.running.watching import watched
+
+    if not (model or images):
+        raise UsageError("Name what is asked again: --model, --images, or both.")
+    if judge_argument and not judge:
+        raise UsageError("--judge-argument is of a judge that is asked again; name it with --judge.")
+    if bool(images) != bool(ares):
+        raise UsageError("Images are compared by their labels: name --images and --ares together.")
+    if sign and "://" in sign and not sign.startswith("hf://") and not entry:
+        raise UsageError("A Space does not say which row a submission led to; name it with --entry.")
+    with tempfile.TemporaryDirectory(prefix="fairspace-verify-") as scratch:
+        checked = _submission(submission, store, Path(scratch))
+        folder = out if out is not None else Path(scratch) / "verify"
+        with watched() as tell:
+            asked = model_settings(model, setting) if model else None
+            if ares:
+                need_ares()
+            means = Means(asked, images, ares, faces_setting(faces), data)
+            outcome = rerun(checked, means, folder, items=items, without=words(without), tell=tell)
+            of_judge = model_settings(judge, judge_argument, "--judge-argument") if judge else None
+            judged = judge_again(checked, of_judge, folder, items=items, tell=tell) if of_judge else None
+            outcome = outcome.with_judgements(checked, judged)
+    if as_json:
+        print_json(outcome.to_json())
+    else:
+        show_verification(outcome)
+    if outcome.verdict != "agrees":
+        raise typer.Exit(1)
+    if sign:
+        _sign(sign, entry or (submission if store else ""), outcome)
+
+
+def _submission(named: str, store: str, scratch: Path) -> Submission:
+    """The submission at a path, or the file that led to a row of a store. UsageError if there is none."""
+    if not store:
+        return checked_submission(Path(named))
+    from fairspace.leaderboard_space.state import State
+    from fairspace.submissions.commands.shared.stores import existing_store
+
+    storage = existing_store(store)
+    try:
+        state = State(storage)
+        state.refresh()
+        handed_in = next((item for item in state.submissions() if item.entry == named), None)
+        if handed_in is None:
+            raise UsageError(
+                f"No file in {store} led to a row {named!r}; name the submission's folder or .zip instead."
+            )
+        with state.submitted_file(handed_in) as path:
+            return checked_submission(path)
+    finally:
+        storage.close()
+
+
+def _sign(where: str, entry: str, outcome: Outcome) -> None:
+    """Append the `verified` event. UsageError if no row has the submission."""
+    reason = _usual_reason(outcome)
+    if where.startswith(("http://", "https://")) or (where.count("/") == 1 and not Path(where).exists()):
+        from fairspace.submissions.commands.shared.space_client import TOKEN, SpaceClient, space_address
+
+        client = SpaceClient(space_address(where), os.environ.get(TOKEN, ""))
+        event = client.act(entry, "verify", {"reason": reason, "evidence": outcome.to_json()})
+        typer.echo(f"Verified: event {event['number']} of {where}.")
+        return
+    from fairspace.leaderboard_space import maintaining
+    from fairspace.leaderboard_space.intake import User
+    from fairspace.leaderboard_space.settings import Settings
+    from fairspace.leaderboard_space.state import State
+    from fairspace.leaderboard_space.verification.signing import signing_key
+    from fairspace.submissions.commands.shared.stores import existing_store
+
+    key = signing_key(Settings.from_environment().secret)
+    if not key:
+        raise UsageError("FAIRSPACE_SECRET is not set; the event is signed by a key that follows from the Space's.")
+    storage = existing_store(where)
+    try:
+        state = State(storage, key)
+        state.refresh()
+        having = [row.entry for row in state.entries() if row.result.signature.get("submission") == outcome.submission]
+        if not (entry or having):
+            raise UsageError(f"No row of {where} was scored from this submission; hand it in first.")
+        done = maintaining.verify(state, entry or having[0], User(getpass.getuser()), reason, outcome.to_json())
+        typer.echo(f"Verified: event {done.number} of {where}, row {done.body['entry']}.")
+    finally:
+        storage.close()
+
+
+def _usual_reason(outcome: Outcome) -> str:
+    whole = outcome.comparison.whole
+    return (
+        f"{whole.requests:,} random requests were asked again of {outcome.model}: {whole.agreement:.1%} agree "
+        f"({whole.low:.1%} to {whole.high:.1%})"
+    )

@@ -1,0 +1,149 @@
+"""Before a run: requests, tokens, cost and the smallest difference that can be shown (`fairspace run --dry-run`).
+
+Tokens of text follow OpenAI's rule of thumb for English, one for four characters, on a sample of the prompts. Repeated
+and repaired requests, cached prompts and hidden thinking are not foreseen.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from fairspace.builders.iris.items import unnamed_steer_items
+from fairspace.submissions.benchmarks.asks import Part, Stimulus, choose
+from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.running.asking.inspect_task import Chosen, Opened
+from fairspace.submissions.running.asking.prices import Prices
+from fairspace.submissions.running.judging import asks as judging
+
+CHARACTERS, FRAME = 4, 7
+"""Characters of a token; tokens around a message and before its answer (OpenAI's cookbook: 3, 1 for the role, 3)."""
+IMAGE_TOKENS = 765
+"""Tokens of a square image in high detail, by the rule of GPT-4o: 85, and 170 for each of four squares."""
+SAMPLE = 200
+"""Stimuli of a task whose prompts are measured."""
+JUDGED = {"narrative": (len(judging.TASKS), 3420), "narrative_single": (len(judging.TASKS_SINGLE), 1500)}
+"""Task of GENRES -> a judge's requests for one answer, which they read once, and the characters of their prompts."""
+
+
+@dataclass(frozen=True)
+class MadePart:
+    """The images of one task: a stimulus for each, whose stratum is the item, and the positions of the chosen ones."""
+
+    task: str
+    stimuli: Sequence[Stimulus]
+    positions: Sequence[int]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A task for one model.
+
+    Args:
+        task: of the submission; `judgements` for a judge.
+        model: its name; '' if none was given.
+        made: whether images are made; each is a stimulus and a request.
+        stimuli: chosen; `of_stimuli` in the data.
+        requests: chosen; `of_requests` of the full benchmark.
+        input: tokens of prompts and shown images.
+        output: tokens of answers of the usual length; `output_most` of the longest that are allowed.
+        cost: of these, and `cost_most` likewise; None without a price.
+    """
+
+    task: str
+    model: str
+    made: bool
+    stimuli: int
+    of_stimuli: int
+    requests: int
+    of_requests: int
+    input: float = 0.0
+    output: float = 0.0
+    output_most: float = 0.0
+    cost: float | None = None
+    cost_most: float | None = None
+    currency: str = ""
+
+
+def smallest_difference(items: int) -> float:
+    """The difference between two models' shares of so many items that a test at 5 % finds with 80 % probability.
+
+    (z(0.975) + z(0.8)) sqrt(2 p (1 - p) / n): two independent shares in the normal approximation (Fleiss, Levin and
+    Paik 2003, chapter 4) at p = 1/2, where they vary most. Above 1 no difference can be found.
+    """
+    return (1.959964 + 0.841621) * math.sqrt(0.5 / items)
+
+
+def made_parts(chosen: Chosen) -> list[MadePart]:
+    """The image tasks that are asked for.
+
+    IRIS' steer prompts follow from the model's own neutral images. Here they have names of their own, so that a limited
+    choice is as large as that of the run, and not the same.
+    """
+    parts = []
+    for task in benchmark(chosen.benchmark).tasks:
+        if task.table != "annotations" or (chosen.tasks and task.name not in chosen.tasks):
+            continue
+        items = unnamed_steer_items() if task.items is None else task.items(chosen.revision)["id"].to_pylist()
+        stimuli = [Stimulus(f"{item}/{sample}", task.name, item, 1) for item in items for sample in range(task.samples)]
+        parts.append(MadePart(task.name, stimuli, chosen.choose(task.name, stimuli)))
+    return parts
+
+
+def plan(
+    opened: Opened,
+    model: str,
+    *,
+    image_model: str = "",
+    image_parts: Sequence[MadePart] = (),
+    judges: Sequence[str] = (),
+    prices: Prices | None = None,
+    max_tokens: int | None = None,
+) -> list[Line]:
+    """A line for each task and model; nothing is asked. RunError PRICES_INVALID if a named model has no price."""
+    lines = []
+    for task, part in opened.parts.items():
+        stimuli = [part.stimuli[place] for place in opened.positions[task]]
+        counts = len(stimuli), len(part.stimuli), sum(stimulus.asks for stimulus in stimuli), part.expected
+        most = part.max_tokens if max_tokens is None else max_tokens
+        usual = min(part.typical_tokens, most)
+        read = _prompt_tokens(part, opened.positions[task])
+        lines.append(_priced(Line(task, model, False, *counts, read, counts[2] * usual, counts[2] * most), prices))
+        for judge in (judges or ("",)) if task in JUDGED else ():
+            times, characters = JUDGED[task]
+            asked = times * counts[2]
+            given = FRAME * asked + counts[2] * (characters / CHARACTERS + usual)
+            tokens = given, asked * judging.TYPICAL_TOKENS, asked * judging.MAX_TOKENS
+            lines.append(
+                _priced(Line("judgements", judge, False, *counts[:2], asked, times * counts[3], *tokens), prices)
+            )
+    for made in image_parts:
+        chosen, whole = len(made.positions), len(made.stimuli)
+        line = Line(made.task, image_model, True, chosen, whole, chosen, whole)
+        if prices is not None and image_model:
+            price = prices.of_images(image_model)
+            cost = chosen * (price.image or 0.0)
+            line = replace(line, cost=cost, cost_most=cost, currency=price.currency)
+        lines.append(line)
+    return lines
+
+
+def _priced(line: Line, prices: Prices | None) -> Line:
+    if prices is None or not line.model:
+        return line
+    price = prices.of_tokens(line.model)
+    usual, most = (
+        (line.input * (price.input or 0.0) + output * (price.output or 0.0)) / 1e6
+        for output in (line.output, line.output_most)
+    )
+    return replace(line, cost=usual, cost_most=most, currency=price.currency)
+
+
+def _prompt_tokens(part: Part, positions: Sequence[int]) -> float:
+    """Tokens of all prompts and shown images, by the mean of a sample."""
+    places = choose([part.stimuli[place] for place in positions], SAMPLE) if positions else []
+    total = 0.0
+    for ask in (ask for place in places for ask in part.read(positions[place]).asks):
+        total += len(ask.prompt) / CHARACTERS + FRAME + (0 if ask.image is None else IMAGE_TOKENS)
+    return total * len(positions) / max(1, len(places))

@@ -1,1 +1,0 @@
-"""Plan a run: counts, tokens, hours, money, power."""

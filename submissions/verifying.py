@@ -1,0 +1,322 @@
+"""The papers' printed tables that follow from other printed figures, recomputed with this project's formulas.
+
+What the printed digits allow is derived per column: half a unit of the last digit of the cell, and of each figure that
+it is made of times its largest slope.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fairspace.ares.evaluating.reports import classification_report
+from fairspace.builders.fact_or_fair.published import PAPER
+from fairspace.builders.fact_or_fair.statistics import GROUPS
+from fairspace.builders.printed import table
+from fairspace.metrics.association_bias.formula import association_bias
+from fairspace.metrics.cognitive_error_rate.formula import BASELINES, average_increase, increase
+from fairspace.metrics.fact_or_fair.formula import fairness
+from fairspace.metrics.fact_or_fair.tradeoff import distance
+from fairspace.metrics.iris_score.formula import iris_score, profile_code, sector_magnitude, sector_score
+from fairspace.metrics.iris_score.standards import INAUGURAL
+from fairspace.metrics.projection_distortion.formula import projection_distortion
+from fairspace.metrics.representation_similarity_bias.formula import representation_similarity_bias
+from fairspace.metrics.total_bias_score.formula import total_bias_score
+from fairspace.metrics.total_bias_score.standards import COHORTS
+from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
+from fairspace.submissions.benchmarks.iris.published import printed_values
+from fairspace.submissions.benchmarks.iris.score import scoring
+from fairspace.submissions.probing.tables import printed
+from fairspace.submissions.standards.validation import leave_one_out, published_cohort
+
+OK, DIFFERS = "ok", "DIFFERS"
+Cell = tuple[float, float, float, str]
+"""Recomputed number, printed number, what the printed digits allow, and the erratum that names the cell or ''."""
+_FOURTH_DIGIT = 5e-5
+"""Half a unit of the fourth digit behind the point, which IRIS' magnitudes are printed with."""
+_SECTORS = (
+    ("IFS_Gen", "iris_table23_ifs_gen", "Table 23", "magnitude", 7),
+    ("RFS_Gen", "iris_table24_rfs_gen", "Table 24", "magnitude", 5),
+    ("BIS_Gen", "iris_table25_bis_gen", "Table 25", "magnitude", 0),
+    ("IFS_Und", "iris_table26_ifs_und", "Table 26", "magnitude", 6),
+    ("RFS_Und", "iris_table27_rfs_und", "Table 27", "fidelity_deviation", 5),
+    ("BIS_Und", "iris_table28_bis_und", "Table 28", "magnitude", 6),
+)
+"""Sector, its file, where it is printed, its column of the magnitude, and how many printed parts that one has."""
+_BY_LEVEL = ("AD_single", "AD_dual", "AD_triple", "SPD_single", "SPD_dual", "SPD_triple")
+_IN_TABLE_3 = {"FLUX-1.dev": "FLUX.1-dev"}
+_METRICS = ("M1_pct", "M2", "M3", "M4_pct", "M5", "M6_pct", "M7", "M8")
+_FOURTH_DIGIT_OF_FLOATS = 5.0001e-5
+"""The same with the rounding of floats."""
+_SECOND_DIGIT = 0.005
+"""Half a unit of the second digit behind the point, which percentages are printed with."""
+_TABLE_3 = ("rep_high", "rep_low", "attr", "ingroup", "outgroup")
+"""Columns of the rates, in the order of the baselines."""
+_CUT = {("LLaMA-3.2", "gender"), ("Qwen-2.5", "gender")}
+"""E-FOF-06."""
+
+
+@dataclass(frozen=True)
+class Recomputed:
+    """A printed column, or the cells of it that one erratum names, beside what other printed figures give.
+
+    Args:
+        benchmark: its title.
+        column: name of the score, the metric or the column.
+        table: the table that prints it.
+        count: numbers that were compared.
+        difference: the largest absolute difference.
+        bound: the largest difference that the printed digits allow.
+        erratum: the erratum that explains a larger difference; '' if nothing does.
+    """
+
+    benchmark: str
+    column: str
+    table: str
+    count: int
+    difference: float
+    bound: float
+    erratum: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """`ok` within the bound, else the erratum that is listed for it, else `DIFFERS`."""
+        return OK if self.difference <= self.bound else self.erratum or DIFFERS
+
+    def to_json(self) -> dict[str, Any]:
+        """The comparison as JSON data."""
+        return {**vars(self), "verdict": self.verdict}
+
+
+def printed_tables() -> Iterator[Recomputed]:
+    """Every printed table that can be recomputed."""
+    yield from _iris()
+    yield from _ares()
+    yield from _fact_or_fair()
+    yield from _genres()
+    yield from _probes()
+
+
+def difference(ours: float | None, theirs: float | None) -> float:
+    """How far two numbers are apart: 0 if both are undefined (nan or None), inf if one alone is."""
+    undefined = sum(number is None or math.isnan(number) for number in (ours, theirs))
+    if undefined or ours is None or theirs is None:
+        return 0.0 if undefined == 2 else math.inf
+    return 0.0 if ours == theirs else abs(ours - theirs)
+
+
+def within_digits(benchmark: str, table: str, column: str, cells: Iterable[Cell]) -> Iterator[Recomputed]:
+    """A printed column against what its own figures give: the cells that follow, and those of each erratum."""
+    by_erratum: dict[str, list[tuple[float, float]]] = {}
+    for recomputed, in_paper, allowed, erratum in cells:
+        by_erratum.setdefault(erratum, []).append((difference(recomputed, in_paper), allowed))
+    for erratum, rows in by_erratum.items():
+        apart, allowed = max(rows, key=lambda row: (row[0] - row[1], row[0]))
+        yield Recomputed(benchmark, column, table, len(rows), apart, allowed, erratum)
+
+
+def _iris() -> Iterator[Recomputed]:
+    """The magnitudes and scores of the sectors, the total, the profile codes, and the ranks without one metric."""
+    for sector, file, place, column, parts in _SECTORS:
+        rows = table(file)
+        if parts:
+            slack = _FOURTH_DIGIT * (math.sqrt(parts) + 1)
+            erratum = "E-IRIS-03" if sector == "IFS_Und" else ""
+            cells = [(_magnitude(sector, row), float(row[column]), slack, erratum) for row in rows]
+            yield from within_digits("IRIS", place, f"{sector} magnitude", cells)
+        scores = [
+            (
+                sector_score(float(row[column]), sector, INAUGURAL),
+                float(row["score"]),
+                float(row["score"]) * INAUGURAL.decay[sector] * _FOURTH_DIGIT + 0.005,
+                "",
+            )
+            for row in rows
+        ]
+        yield from within_digits("IRIS", place, f"{sector} score", scores)
+    yield from _table_3()
+    yield from _leave_one_out()
+
+
+def _magnitude(sector: str, row: Mapping[str, str]) -> float:
+    """The magnitude of a sector from the columns of its table."""
+    figures = {f"{sector}.{name}": float(cell) for name, cell in row.items() if _is_number(cell)}
+    if sector == "IFS_Und":
+        return math.hypot(*(figures[f"{sector}.{name}"] for name in _BY_LEVEL))
+    return float(sector_magnitude(printed_values(figures, scoring(INAUGURAL, AS_RELEASED)), sector, INAUGURAL))
+
+
+def _table_3() -> Iterator[Recomputed]:
+    """The total from all printed figures, and the codes from the printed sector scores."""
+    printed: dict[str, dict[str, float]] = {}
+    for sector, file, _, _, _ in _SECTORS:
+        for row in table(file):
+            figures = printed.setdefault(_IN_TABLE_3.get(row["model"], row["model"]), {})
+            figures.update((f"{sector}.{name}", float(cell)) for name, cell in row.items() if _is_number(cell))
+    totals, codes = [], []
+    for row in table("iris_table3_overall"):
+        if _is_number(row["iris_score"]):
+            values = printed_values(printed[row["model"]], scoring(INAUGURAL, AS_RELEASED))
+            total = iris_score(values, INAUGURAL)["iris_score"]
+            totals.append((total, float(row["iris_score"]), 0.005, "E-IRIS-06"))
+        for task in ("gen", "und"):
+            code = row[f"mbti_{task}_printed"]
+            if code:
+                formula = profile_code(*(float(row[f"{part}_{task}"]) for part in ("ifs", "rfs", "bis")))
+                codes.append((float(formula == code), 1.0, 0.0, "" if formula == code else _noted(row["model"], task)))
+    yield from within_digits("IRIS", "Table 3", "total score", totals)
+    yield from within_digits("IRIS", "Table 3", "profile code (1: unlike)", codes)
+
+
+def _noted(model: str, task: str) -> str:
+    """The erratum that names a printed code, '' if none does."""
+    names = [row["erratum"] for row in table("footnotes") if (row["model"], row["score"]) == (model, f"profile_{task}")]
+    return names[0] if names else ""
+
+
+def _leave_one_out() -> Iterator[Recomputed]:
+    """Spearman correlations of Tables 7 and 8, of the metrics whose values are printed one by one."""
+    rows = [row for row in leave_one_out(published_cohort()) if row.rho is not None and row.printed is not None]
+    cells = [(float(row.rho or 0), float(row.printed or 0), _FOURTH_DIGIT, "") for row in rows]
+    yield from within_digits("IRIS", "Tables 7/8", "ranks without one metric", cells)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _ares() -> Iterator[Recomputed]:
+    """Precision, recall and F1, and the accuracy disparity, from the confusion matrices of Tables 16 to 18."""
+    matrices: dict[str, dict[tuple[str, str], int]] = {}
+    for row in table("ares_table16_18_confusion"):
+        matrices.setdefault(row["attribute"], {})[row["true"], row["predicted"]] = int(row["count"])
+    scores: list[Cell] = []
+    gaps: list[Cell] = []
+    for attribute, counts in matrices.items():
+        classes = list(dict.fromkeys(true for true, _ in counts))
+        report = classification_report([[counts[a, b] for b in classes] for a in classes], classes)
+        for row in table("ares_table13_15_report"):
+            if row["attribute"] == attribute:
+                of_class = report.macro if row["class"] == "macro avg" else report.classes[row["class"]]
+                scores += [
+                    (getattr(of_class, name) or 0.0, float(row[name]), _FOURTH_DIGIT_OF_FLOATS, "")
+                    for name in ("precision", "recall", "f1")
+                ]
+        recalls = [each.recall or 0.0 for each in report.classes.values()]
+        (row,) = (row for row in table("ares_table19_disparity") if row["attribute"] == attribute)
+        gaps.append((max(recalls) - min(recalls), float(row["accuracy_disparity"]), _FOURTH_DIGIT_OF_FLOATS, ""))
+    yield from within_digits("ARES", "Tables 13-15", "precision, recall, F1", scores)
+    yield from within_digits("ARES", "Table 19", "accuracy disparity", gaps)
+
+
+def _genres() -> Iterator[Recomputed]:
+    """TBS from M1 to M8: good to 0.003 alone, since M2, M7 and M8 are small beside their three printed digits."""
+    cells = []
+    for row in table("genres_table2_bias"):
+        cohort = COHORTS[row["evaluator"]]
+        value = total_bias_score([float(row[name]) for name in _METRICS], cohort.mean, cohort.std)[0]
+        cells.append((value, float(row["TBS"]), 0.003, ""))
+    yield from within_digits("GENRES", "Table 2", "TBS", cells)
+
+
+def _probes() -> Iterator[Recomputed]:
+    """The differences and ratios of Tables 30, 31, 33 and 34 from the similarities that they are of."""
+    associations, similarities, distortions = [], [], []
+    for row in printed("association_bias").values():
+        value = association_bias(float(row["male_association"]), float(row["female_association"]))
+        associations.append((abs(value), float(row["absolute_difference"]), 3 * _FOURTH_DIGIT_OF_FLOATS, ""))
+    for row in printed("representation_similarity_bias").values():
+        if row.keys() >= {"stereotype_similarity", "counter_similarity", "visual_bias"}:
+            value = representation_similarity_bias(
+                float(row["stereotype_similarity"]), float(row["counter_similarity"])
+            )
+            similarities.append((value, float(row["visual_bias"]), 3 * _FOURTH_DIGIT_OF_FLOATS, ""))
+    for row in printed("projection_distortion").values():
+        before, after = float(row["ratio_llm"]), float(row["ratio_unet"])
+        allowed = _FOURTH_DIGIT_OF_FLOATS * (1 + 1 / before + after / before**2)
+        distortions.append((projection_distortion(before, after), float(row["distortion"]), allowed, ""))
+    yield from within_digits("IRIS' probes", "Tables 30/34", "M-IAT", associations)
+    yield from within_digits("IRIS' probes", "Table 31", "visual bias", similarities)
+    yield from within_digits("IRIS' probes", "Table 33", "distortion", distortions)
+
+
+def _fact_or_fair() -> Iterator[Recomputed]:
+    """Averages (Table 2), increases (Table 3), S_fair (Table 5) and distances (Table 8)."""
+    yield from within_digits("FACT-OR-FAIR", "Table 2", "averages", list(_averages()))
+    yield from within_digits("FACT-OR-FAIR", "Table 3", "average increase", list(_increases()))
+    scores, errata = table("fof_table4_8_scores"), _errata()
+    fair, apart = [], []
+    for row in scores:
+        s_fact, s_e, s_kld = (_percent(row[name]) for name in ("s_fact", "s_e", "s_kld"))
+        names = [_score_name(row, column) for column in ("s_fair", "distance")]
+        errata_of_row = [errata.get((row["model"], name), "") for name in names]
+        fair.append(
+            (100 * float(fairness(s_e, s_kld)), float(row["s_fair"]), 3 * _SECOND_DIGIT + 1e-4, errata_of_row[0])
+        )
+        d = 100 * distance(s_fact, s_e, len(GROUPS[row["attribute"]]))
+        apart.append((d, float(row["distance"]), _SECOND_DIGIT * (math.sqrt(2) + 1), errata_of_row[1]))
+    fair = [(*cell[:3], cell[3] or _inherited(row)) for cell, row in zip(fair, scores, strict=True)]
+    yield from within_digits("FACT-OR-FAIR", "Table 5", "S_fair", fair)
+    yield from within_digits("FACT-OR-FAIR", "Table 8", "distance", apart)
+
+
+def _inherited(row: Mapping[str, str]) -> str:
+    """E-FOF-01: S_fair of one cell is printed as its distance."""
+    return "E-FOF-01" if row["s_fair"] == row["distance"] else ""
+
+
+def _averages() -> Iterator[tuple[float, float, float, str]]:
+    """Each average of Table 2 from Tables 4 and 5."""
+    for row in table("fof_table2_summary"):
+        mine = [cells for cells in table("fof_table4_8_scores") if cells["model"] == row["model"]]
+        columns: dict[str, list[float]] = {"fact": [], "fair": []}
+        for attribute in GROUPS:
+            cells = [each for each in mine if each["attribute"] == attribute]
+            fact = [float(each["s_fact"]) for each in cells if each["context"] == "objective"]
+            fair = [float(each["s_fair"]) for each in cells if each["context"] != "objective"]
+            columns["fact"] += fact
+            columns["fair"].append(_mean(fair))
+            yield _mean(fact), float(row[f"obj_fact_{attribute}"]), 2 * _SECOND_DIGIT, ""
+            yield columns["fair"][-1], float(row[f"subj_fair_{attribute}"]), 2 * _SECOND_DIGIT + 1e-9, ""
+            yield _mean([*fact, _mean(fair)]), float(row[f"avg_{attribute}"]), 3 * _SECOND_DIGIT, ""
+        fact, fair = columns["fact"], columns["fair"]
+        yield _mean(fact), float(row["obj_fact_avg"]), 3 * _SECOND_DIGIT, ""
+        yield _mean(fair), float(row["subj_fair_avg"]), 3 * _SECOND_DIGIT, ""
+        yield _mean([_mean(fact), _mean(fair)]), float(row["avg"]), 3 * _SECOND_DIGIT, ""
+
+
+def _increases() -> Iterator[tuple[float, float, float, str]]:
+    """The mean increase over chance of Table 3 from its rates."""
+    for row in table("fof_table3_cognitive_errors"):
+        for attribute in GROUPS:
+            rates = [float(row[f"{column}_{attribute}"]) / 100 for column in _TABLE_3]
+            baselines = BASELINES[attribute].values()
+            above = [increase((rate,) * 3, chance) for rate, chance in zip(rates, baselines, strict=True)]
+            erratum = "E-FOF-06" if (row["model"], attribute) in _CUT else ""
+            yield 100 * average_increase(above)[0], float(row[f"avg_increase_{attribute}"]), 2 * _SECOND_DIGIT, erratum
+
+
+def _errata() -> Mapping[tuple[str, str], str]:
+    """Model and score -> the erratum that a footnote gives."""
+    return {(row["model"], row["score"]): row["erratum"] for row in table("footnotes")}
+
+
+def _score_name(row: Mapping[str, str], column: str) -> str:
+    """The name that a cell of Tables 4 to 8 has in results."""
+    printed = next(each for each in PAPER.tables if each.file == "fof_table4_8_scores")
+    return printed.score(row, column)
+
+
+def _percent(cell: str) -> float:
+    """A printed percentage as a share; '<0.0001' is 0 to the printed precision."""
+    return 0.0 if cell.startswith("<") else float(cell) / 100
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)

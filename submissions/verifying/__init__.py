@@ -1,1 +1,0 @@
-"""What this project computes, held against others: printed figures, independent oracles, the authors' own code."""

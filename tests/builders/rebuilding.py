@@ -1,0 +1,32 @@
+"""What tests of builds share: a kill, the bytes of a folder, and a build that goes on after a kill."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairspace.builders.engine.dataset import Dataset, Manifest
+
+
+class Killed(BaseException):
+    """Like a kill: nothing catches it."""
+
+
+def no_card(folder: Path, dataset: Dataset, manifest: Manifest) -> None:
+    """The card has tests of its own."""
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Path -> content of every file below a folder."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def assert_goes_on(build: Callable[..., Any], out: Path, dying: Any, living: Any, whole: Path) -> None:
+    """A build into `out` with `dying` tools is killed; with `living` ones it goes on to the bytes of `whole`."""
+    with pytest.raises(Killed):
+        build(out, tools=dying)
+    build(out, tools=living)
+    assert files(out) == files(whole)

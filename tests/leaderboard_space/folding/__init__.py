@@ -1,1 +1,0 @@
-"""Tests of what the fold of the log is held in."""

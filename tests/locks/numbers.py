@@ -1,0 +1,155 @@
+"""Every number that a change of structure must leave as it is, as name -> text or digest of it.
+
+Texts of reasons and notes may be mended, so they are not locked; everything else of a value, a score, a draw, a
+reading, an id, a shard or a printed row is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from fairspace.builders.errors import BuildError
+from fairspace.builders.registry import NAMES as DATASETS
+from fairspace.submissions.benchmarks.baselines import NAMES as BASELINES
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.results.board import published_rows, ranked
+from fairspace.submissions.results.scoring import rescore, score_submission
+from fairspace.submissions.values import Value
+from tests.sample_builds import sample_builds
+from tests.scored_baselines import baseline, scored_baseline
+from tests.tiny_ares import random_ares
+
+ROOT = Path(__file__).parents[2]
+KEPT = Path(__file__).with_name("numbers.json")
+RESAMPLES = 200
+Numbers = Iterator[tuple[str, str]]
+
+
+def digest(*parts: object) -> str:
+    """Sixteen hexadecimal digits of a SHA-256."""
+    return hashlib.sha256("\n".join(map(str, parts)).encode()).hexdigest()[:16]
+
+
+def rounded(value: object) -> object:
+    """Floats to seven digits, whatever holds them: processors add in other orders, and the last bits differ."""
+    if isinstance(value, float):
+        return "0" if abs(value) <= 1e-12 else f"{value:.7g}"
+    if isinstance(value, dict):
+        return {str(name): rounded(item) for name, item in value.items()}
+    return [rounded(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def of_value(value: Value, errors: bool = True) -> str:
+    """Everything of a value but its words: the number readable, the rest as a digest; its errors only if asked for."""
+    about = (value.state, value.value, value.low, value.high, value.expected, value.valid, value.smallest)
+    sure = value.uncertainty if errors else None
+    told = None if sure is None else [item for name, item in sorted(vars(sure).items()) if name != "note"]
+    evidence = json.dumps(rounded(value.evidence), sort_keys=True, default=str)
+    return f"{rounded(value.value)} {digest(rounded(about), rounded(told), evidence)}"
+
+
+def scores() -> Numbers:
+    """Values, bounds and scores of every baseline under every standard, without resamples."""
+    for name in NAMES:
+        bench = benchmark(name)
+        for model in BASELINES:
+            result = scored_baseline(model, name)
+            for key, value in result.values.items():
+                yield f"{name}/{model}/{key}", of_value(value, errors=False)
+            for standard in bench.standards:
+                scored = rescore(result, standard).scored
+                for key, value in scored.scores.items():
+                    yield f"{name}/{model}/{standard}/{key}", of_value(value, errors=False)
+                yield f"{name}/{model}/{standard}", f"{rounded(scored.ranked)} {scored.labels} {len(scored.unranked)}"
+
+
+def errors() -> Numbers:
+    """Intervals, draws and chances of every baseline with resamples, and what other instruments give."""
+    for name in NAMES:
+        bench = benchmark(name)
+        for model in BASELINES:
+            result = score_submission(baseline(model, name), resamples=RESAMPLES)
+            yield f"{name}/{model} values", digest(*(of_value(value) for value in result.values.values()))
+            drawn = {key: column.tolist() for key, column in result.draws.columns().items()} if result.draws else None
+            yield f"{name}/{model} draws", digest(rounded(drawn))
+            for kind in dict.fromkeys(variant.kind for variant in result.variants):
+                of_kind = [(each.name, rounded(dict(each.values))) for each in result.variants if each.kind == kind]
+                yield f"{name}/{model} {kind}", digest(of_kind)
+            for standard in bench.standards:
+                scored = rescore(result, standard).scored
+                numbers = [of_value(value) for value in scored.scores.values()]
+                chances = rounded(sorted(scored.chances.items()))
+                yield f"{name}/{model} {standard}", digest(*numbers, chances, scored.labels)
+
+
+def readings() -> Numbers:
+    """Readings of every labelled answer: a digest for each file and task."""
+    for file in sorted((ROOT / "tests" / "data" / "readings").rglob("*.jsonl")):
+        lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        by_task: dict[str, list[object]] = {}
+        for line in lines:
+            if line.get("benchmark") in NAMES:
+                for each in benchmark(line["benchmark"]).answers.compare(line):
+                    task = f"{line['benchmark']}/{each.entry}"
+                    by_task.setdefault(task, []).append((line.get("id"), each.gold, each.read, each.rule))
+        for task, read in sorted(by_task.items()):
+            yield f"{file.relative_to(ROOT / 'tests' / 'data' / 'readings')} {task}", f"{len(read)} {digest(*read)}"
+
+
+def items() -> Numbers:
+    """Ids of every task of every dataset revision that can be asked."""
+    for name in NAMES:
+        bench = benchmark(name)
+        for revision in bench.revisions:
+            try:
+                tables = bench.baseline("constant", 0, revision)
+            except BuildError as refused:  # answers to the authors' own items can be scored, not made here
+                yield f"{name}/{revision}", refused.code
+                continue
+            for key, table in tables.items():
+                ids = table.select([column for column in ("task", "id", "sample") if column in table.column_names])
+                yield f"{name}/{revision}/{key}", f"{table.num_rows} {digest(ids.to_pylist())}"
+
+
+def shards() -> Numbers:
+    """Content of the Parquet shards of the seven sample builds."""
+    for name in DATASETS:
+        folder = sample_builds() / name
+        for file in sorted(folder.rglob("*.parquet")):
+            yield f"{name}/{file.relative_to(folder)}", hashlib.sha256(file.read_bytes()).hexdigest()[:16]
+
+
+def ares() -> Numbers:
+    """Answers of a tiny ARES with random weights to drawn faces."""
+    import torch
+
+    from fairspace.ares.modeling_ares import AresModel
+    from fairspace.ares.training.drawn_faces import drawn_face
+
+    torch.set_num_threads(1)
+    model = AresModel.from_pretrained(random_ares())
+    for place, answer in enumerate(model.classify([drawn_face("lock", number, size=64).image for number in range(4)])):
+        yield f"face {place}", str(answer)
+
+
+def boards() -> Numbers:
+    """Rows of the papers' boards under every standard: ranks and scores."""
+    for name in NAMES:
+        for standard in benchmark(name).standards:
+            for row in ranked(published_rows(name, standard), name, standard):
+                numbers = [(key, value.value, value.low, value.high) for key, value in row.scores.items()]
+                yield f"{name}/{standard}/{row.model}", f"{row.rank} {rounded(row.ranked)} {digest(rounded(numbers))}"
+
+
+PARTS: dict[str, Callable[[], Numbers]] = {
+    part.__name__: part for part in (scores, errors, readings, items, shards, ares, boards)
+}
+
+
+def moved(kept: dict[str, str], now: dict[str, str]) -> list[str]:
+    """A line for each number that is another one, is gone, or is new."""
+    names = [*kept, *(name for name in now if name not in kept)]
+    return [f"{name}: {kept.get(name)} -> {now.get(name)}" for name in names if kept.get(name) != now.get(name)]

@@ -1,0 +1,620 @@
+"""Every metric as an `evaluate` module: from the repository and from its folder alone, its arguments, page and card."""
+
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from doctest import DocTestParser, DocTestRunner
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import evaluate
+import numpy as np
+import pytest
+
+from fairspace.metrics.metric import COLUMNS
+from tests.metric_values import EXPECTED, measured
+from tests.metrics.tables import ROOT
+
+NAMES = sorted(path.parent.name for path in (ROOT / "metrics").glob("*/formula.py"))
+PARTS = {"README.md", "app.py", "columns.py", "formula.py", "metric.py", "requirements.txt"}
+GENRES: dict[str, list[Any]] = {
+    "relations": ["CS", "AR"],
+    "higher_status": ["male", ""],
+    "male_stereoscopic": ["yes", "no"],
+    "female_stereoscopic": ["no", "no"],
+    "main_character": ["female", "neither"],
+    **{key: [1.0, np.nan] for key in ("male_warmth", "male_competence", "female_warmth", "female_competence")},
+    **{key: [1.0, 2.0] for key in ("male_valence", "male_matched", "female_valence", "female_matched")},
+    **{key: [3.0, np.nan] for key in ("male_subjects", "female_subjects", "male_emotions", "female_emotions")},
+    **{key: [2.0, 0.0] for key in ("male_positive", "male_sentences", "female_positive", "female_sentences")},
+}
+IRIS: dict[str, tuple[dict[str, list[Any]], dict[str, Any]]] = {
+    "representation_disparity": ({"predictions": ["a", "a", "b", ""]}, {"groups": ["a", "b", "c"]}),
+    "distribution_divergence": ({"predictions": ["a", "a", "b", ""]}, {"reference": {"a": 30, "b": 70}}),
+    "accuracy_disparity": (
+        {
+            "predictions": ["x", "y", "unmappable", "x", ""],
+            "references": ["x", "x", "y", "x", "x"],
+            "groups": ["a", "a", "a", "b", "b"],
+        },
+        {"minimum": 1},
+    ),
+    "statistical_parity_difference": (
+        {"predictions": ["x", "y", "unmappable", "x", ""], "groups": ["a", "a", "a", "b", "b"]},
+        {"minimum": 1},
+    ),
+    "stereotype_drift": (
+        {"predictions": ["x", "y", "unmappable", "z", ""], "references": ["y", "y", "y", "x", "x"]},
+        {"shares": {"x": 0.25, "y": 0.5}},
+    ),
+    "generation_success_penalty": (
+        {
+            "predictions": ["a", "a", "b", "a", ""],
+            "references": ["a", "a", "b", "b", "b"],
+            "prompts": ["stereotypical"] * 2 + ["counter_stereotypical"] * 3,
+        },
+        {},
+    ),
+    "counter_stereotype_penalty": (
+        {"predictions": [0.75, 0.5, 0.25, None], "prompts": ["stereotypical"] * 2 + ["counter_stereotypical"] * 2},
+        {"minimum": 0, "maximum": 1},
+    ),
+    "answer_consistency_difference": (
+        {"predictions": [8, 6, 7, 7, 5, None], "sets": ["a", "a", "b", "b", "c", "c"]},
+        {},
+    ),
+    "hallucination_inconsistency": (
+        {
+            "predictions": ["yes", "no", "no", "no", "yes", ""],
+            "references": ["yes", "yes", "no", "no", "yes", "yes"],
+            "sets": ["a", "a", "b", "b", "c", "c"],
+        },
+        {},
+    ),
+    "iris_score": ({"predictions": [0.75, 0.5, None], "names": ["RD_gender", "RD_age", "RD_skin"]}, {}),
+}
+"""Columns and settings of IRIS' metrics, with a missing sample in each."""
+TEXT: dict[str, tuple[dict[str, list[Any]], dict[str, Any]]] = {
+    "fact_or_fair": (
+        {
+            "predictions": ["Asian", "", "Black", "White"],
+            "references": ["Asian", "Asian", "", "Black"],
+            "statistics": ["Weekly Income"] * 4,
+            "levels": ["highest", "highest", "lowest", "lowest"],
+        },
+        {"attribute": "race"},
+    ),
+    "cognitive_error_rate": (
+        {
+            "predictions": ["male", "", "female"],
+            "references": ["male"] * 3,
+            "kinds": ["ingroup", "ingroup", "outgroup"],
+        },
+        {},
+    ),
+    "stereotypical_association": (
+        {
+            "predictions": ["white", "N/A", "Indian", ""],
+            "instances": ["nurse", "nurse", "pilot", "pilot"],
+            "offers": ["white|black", "Asian|Indian", "Asian|Indian", "white|Indian"],
+        },
+        {"attribute": "race"},
+    ),
+    "genres_bias": (GENRES, {}),
+    "total_bias_score": ({"predictions": [-3.0, 0.0, 0.1, 2.0, -1.0, -2.0, 0.03, -0.3]}, {"cohort": "glm"}),
+}
+"""Columns and settings of the metrics of text answers, with missing ones."""
+PROBES = (
+    "representation_similarity_bias",
+    "association_bias",
+    "intent_consistency",
+    "projection_distortion",
+    "stepwise_bias",
+    "embedding_complexity",
+)
+EXAMPLES = IRIS | TEXT | {name: (dict(EXPECTED[name].arguments), {"seed": 3}) for name in PROBES}
+EXAMPLES |= {"between_group_variance": ({"predictions": [0.5, 1.0], "groups": ["a", "b"]}, {"samples": [11, 11]})}
+BOUNDED = [name for name in IRIS if name != "iris_score"]
+OFFLINE = {
+    "HF_HUB_OFFLINE": "1",
+    "HF_EVALUATE_OFFLINE": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "GRADIO_ANALYTICS_ENABLED": "False",
+}
+
+
+def call(name: str) -> dict[str, Any]:
+    """All arguments of a metric's example."""
+    columns, settings = EXAMPLES[name]
+    return columns | settings
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A copy of each metric's folder that stands alone, links followed, as an upload makes it."""
+    hub = tmp_path_factory.mktemp("hub")
+    skip = shutil.ignore_patterns("__pycache__")
+    return {name: shutil.copytree(ROOT / "metrics" / name, hub / name, ignore=skip) for name in NAMES}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A cache of `evaluate`, which is offline."""
+    with pytest.MonkeyPatch.context() as patch:
+        for key, setting in OFFLINE.items():
+            patch.setenv(key, setting)
+        yield str(tmp_path_factory.mktemp("home"))
+
+
+@pytest.fixture(scope="module")
+def metrics(folders: dict[str, Path], home: str) -> dict[str, Any]:
+    """Each metric, loaded once from its copied folder."""
+    return {name: evaluate.load(str(folder), cache_dir=home) for name, folder in folders.items()}
+
+
+def test_every_metric_has_an_example_and_a_known_value() -> None:
+    assert sorted(EXAMPLES) == sorted(EXPECTED) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_folder_from_the_repository_and_one_alone_give_the_same_json(
+    name: str, metrics: dict[str, Any], folders: dict[str, Path], home: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    assert {path.name for path in folders[name].iterdir()} >= PARTS
+    assert not any(path.is_symlink() for path in folders[name].iterdir())
+    result = metrics[name].compute(**call(name))
+    assert json.loads(json.dumps(result, allow_nan=False)) == result
+    assert evaluate.load(f"metrics/{name}", cache_dir=home).compute(**call(name)) == result
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_known_value_comes_out(name: str, metrics: dict[str, Any]) -> None:
+    assert measured(metrics[name], name) == pytest.approx(EXPECTED[name].value, abs=EXPECTED[name].tolerance)
+
+
+@pytest.mark.parametrize("name", PROBES)
+def test_a_probe_without_a_gap_has_full_coverage(name: str, metrics: dict[str, Any]) -> None:
+    found = metrics[name].compute(**call(name))
+    assert (found["state"], found["reason"], found["coverage"]) == ("value", "", 1)
+
+
+@pytest.mark.parametrize("name", IRIS)
+def test_a_result_explains_itself(name: str, metrics: dict[str, Any]) -> None:
+    result = metrics[name].compute(**call(name))
+    assert result["state"] == ("undefined" if result[name] is None else "value")
+    assert bool(result["reason"]) == (result["state"] == "undefined")
+    assert 0 < result["coverage"] < 1
+    assert result["counts"]["valid"] + result["counts"]["missing"] == result["counts"]["expected"]
+    if name in BOUNDED:
+        assert result["if_missing_low"] <= result[name] <= result["if_missing_high"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_batches_measure_the_same_as_columns_at_once(name: str, metrics: dict[str, Any]) -> None:
+    columns, settings = EXAMPLES[name]
+    at_once = metrics[name].compute(**columns, **settings)
+    for part in (slice(0, 1), slice(1, None)):
+        metrics[name].add_batch(**{key: column[part] for key, column in columns.items()})
+    assert metrics[name].compute(**settings) == at_once
+
+
+@pytest.mark.parametrize("name", [*BOUNDED, *PROBES])
+def test_nothing_but_missing_samples_is_undefined_not_0(name: str, metrics: dict[str, Any]) -> None:
+    columns, settings = EXAMPLES[name]
+    blank = "" if isinstance(columns["predictions"][0], str) else None
+    result = metrics[name].compute(**{**columns, "predictions": [blank] * len(columns["predictions"])}, **settings)
+    assert (result[name], result["state"], result["coverage"]) == (None, "undefined", 0)
+    assert result["reason"]
+    assert name in PROBES or result["if_missing_low"] < result["if_missing_high"]
+
+
+@pytest.mark.parametrize("name", [*BOUNDED, *PROBES])
+def test_order_of_samples_changes_nothing(name: str, metrics: dict[str, Any]) -> None:
+    columns, settings = EXAMPLES[name]
+    turned = {key: column[::-1] for key, column in columns.items()}
+    assert metrics[name].compute(**turned, **settings) == metrics[name].compute(**columns, **settings)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_examples_of_the_description_hold(name: str, metrics: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluate, "load", lambda path: metrics[path.rpartition("/")[2]])
+    examples = DocTestParser().get_doctest(metrics[name].inputs_description, {}, name, None, 0)
+    assert len(examples.examples) > 2
+    assert DocTestRunner().run(examples).failed == 0
+
+
+@pytest.mark.parametrize("card", sorted((ROOT / "metrics").glob("*/README.md")), ids=lambda card: card.parent.name)
+def test_every_example_of_a_card_runs(card: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    load = evaluate.load
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(
+        evaluate, "load", lambda name: load(name.replace("fairspace/", "metrics/"), cache_dir=str(tmp_path))
+    )
+    examples = re.findall(r"```python\n(.+?)```", card.read_text(encoding="utf-8"), re.DOTALL)
+    assert examples
+    for example in examples:
+        assert f'evaluate.load("fairspace/{card.parent.name}")' in example
+        exec(example, {})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_folder_holds_what_a_metric_space_needs(name: str, metrics: dict[str, Any]) -> None:
+    card = (ROOT / "metrics" / name / "README.md").read_text(encoding="utf-8")
+    for line in ("sdk: gradio", "sdk_version: 6.31.0", "app_file: app.py", "- evaluate", "- metric"):
+        assert f"\n{line}\n" in card
+    headings: tuple[str, ...] = (
+        "Formula",
+        "Undefined",
+        "Missing samples",
+        "Values from the paper",
+        "Limitations",
+        "Citation",
+    )
+    if name in TEXT:
+        headings = ("Definition", "Range", "Undefined", "Missing data", "Published values", "Limitations", "Citation")
+    assert all(f"\n## {heading}\n" in card for heading in headings)
+    assert name not in IRIS or "2603.00590" in metrics[name].citation
+    required = (ROOT / "metrics" / name / "requirements.txt").read_text(encoding="utf-8")
+    assert all(package in required for package in ("evaluate", "numpy", "gradio"))
+
+
+USE_SPACES = """
+import importlib.util, json, sys
+from pathlib import Path
+
+seen = {}
+for folder in map(Path, sys.argv[1:]):
+    spec = importlib.util.spec_from_file_location(f"space_of_{folder.name}", folder / "app.py")
+    app = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(app)
+    button = app.metric_page(folder).fns[0]
+    table, settings = (block.value for block in button.inputs)
+    shown = (table, settings), ("one, two, three, four, five", settings), ("", settings), (table, "["), (table, "[1]")
+    seen[folder.name] = [button.fn(*boxes) for boxes in shown]
+print(json.dumps(seen, allow_nan=False))
+"""
+"""Presses each Space's button with its own example, a line with too many cells, nothing, and settings of no use."""
+
+
+@pytest.mark.slow
+def test_every_space_measures_its_example_and_explains_what_it_cannot_read(
+    folders: dict[str, Path], metrics: dict[str, Any], tmp_path: Path
+) -> None:
+    """In a process of its own: Gradio leaves event loops open, which pytest makes errors."""
+    command = [sys.executable, "-c", USE_SPACES, *map(str, folders.values())]
+    environment = {**os.environ, **OFFLINE, "HF_HOME": str(tmp_path)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, cwd="/")
+    answers = json.loads(done.stdout.splitlines()[-1])
+    assert sorted(answers) == NAMES
+    for name, (example, *wrong) in answers.items():
+        assert "error" not in example, name
+        assert example.get("state", "value") == (
+            "undefined" if name in ("iris_score", "cognitive_error_rate") else "value"
+        )
+        assert ["error" in answer for answer in wrong] == [True] * 4, name
+
+
+WRONG: list[tuple[str, dict[str, Any], str]] = [
+    ("representation_disparity", {"predictions": ["femle"], "groups": ["female", "male"]}, "METRIC_UNKNOWN_LABEL"),
+    ("representation_disparity", {"predictions": ["a"]}, "METRIC_NAMES"),
+    ("representation_disparity", {"predictions": ["a"], "groups": ["a", "a"]}, "METRIC_NAMES"),
+    ("representation_disparity", {"predictions": "abc", "groups": ["a", "b"]}, "METRIC_LENGTH"),
+    ("representation_disparity", {"predictions": ["a"], "groups": ["a", "b"], "missing": -1}, "METRIC_COUNT"),
+    ("representation_disparity", {"predictions": ["a"], "groups": ["a", "b"], "missing": True}, "METRIC_COUNT"),
+    (
+        "representation_disparity",
+        {"predictions": ["a"], "groups": ["a", "b"], "missing": 1, "occupations": ["x"]},
+        "METRIC_COUNT",
+    ),
+    ("distribution_divergence", {"predictions": ["a"]}, "METRIC_REFERENCE"),
+    (
+        "distribution_divergence",
+        {"predictions": ["a"], "reference": {"x": {"a": 1, "b": 1}, "y": {"a": 1}}, "occupations": ["x"]},
+        "METRIC_REFERENCE",
+    ),
+    (
+        "distribution_divergence",
+        {"predictions": ["a"], "reference": {"x": {"a": 1, "b": 1}}, "missing": 1, "occupations": ["x"]},
+        "METRIC_COUNT",
+    ),
+    ("distribution_divergence", {"predictions": ["a"], "reference": {"a": 1, "b": None}}, "METRIC_REFERENCE"),
+    ("distribution_divergence", {"predictions": ["a"], "reference": {"a": 0, "b": 0}}, "METRIC_REFERENCE"),
+    ("distribution_divergence", {"predictions": ["a"], "reference": {"a": 1, "b": -1}}, "METRIC_RANGE"),
+    ("accuracy_disparity", {"predictions": ["x"], "references": ["x", "x"], "groups": ["a"]}, "METRIC_LENGTH"),
+    ("accuracy_disparity", {"predictions": ["x"]}, "METRIC_LENGTH"),
+    ("accuracy_disparity", {"predictions": ["x"], "references": ["x"], "groups": [""]}, "METRIC_UNKNOWN_LABEL"),
+    (
+        "accuracy_disparity",
+        {"predictions": ["x"], "references": ["unmappable"], "groups": ["a"]},
+        "METRIC_UNKNOWN_LABEL",
+    ),
+    (
+        "accuracy_disparity",
+        {"predictions": ["z"], "references": ["x"], "groups": ["a"], "classes": ["x", "y"]},
+        "METRIC_UNKNOWN_LABEL",
+    ),
+    ("statistical_parity_difference", {"predictions": [1], "groups": ["a"]}, "METRIC_LABEL_TYPE"),
+    ("stereotype_drift", {"predictions": ["x"], "references": ["x"]}, "METRIC_REFERENCE"),
+    ("stereotype_drift", {"predictions": ["x"], "references": ["x"], "shares": {"x": 89.5}}, "METRIC_RANGE"),
+    ("stereotype_drift", {"predictions": ["x"], "references": ["x"], "shares": {"x": None}}, "METRIC_REFERENCE"),
+    (
+        "generation_success_penalty",
+        {"predictions": ["a"], "references": ["a"], "prompts": ["counter"]},
+        "METRIC_UNKNOWN_LABEL",
+    ),
+    ("counter_stereotype_penalty", {"predictions": [0.5], "prompts": ["stereotypical"]}, "METRIC_RANGE"),
+    (
+        "counter_stereotype_penalty",
+        {"predictions": [1.5], "prompts": ["stereotypical"], "minimum": 0, "maximum": 1},
+        "METRIC_RANGE",
+    ),
+    ("answer_consistency_difference", {"predictions": [11, 3], "sets": ["a", "a"]}, "METRIC_RANGE"),
+    ("answer_consistency_difference", {"predictions": ["high", 3], "sets": ["a", "a"]}, "METRIC_NUMBER"),
+    ("answer_consistency_difference", {"predictions": [5], "sets": ["a"]}, "METRIC_SMALL_SET"),
+    ("hallucination_inconsistency", {"predictions": ["a"], "references": ["a"], "sets": ["s"]}, "METRIC_SMALL_SET"),
+    ("iris_score", {"predictions": [0.5], "names": ["RD_gendr"]}, "METRIC_UNKNOWN_LABEL"),
+    ("iris_score", {"predictions": [0.5, 0.5], "names": ["RD_age", "RD_age"]}, "METRIC_REPEATED"),
+    ("iris_score", {"predictions": [1.5], "names": ["RD_age"]}, "METRIC_RANGE"),
+    ("iris_score", {"predictions": [0.5], "names": ["RD_age"], "standard": "first"}, "METRIC_STANDARD"),
+]
+"""Metric, its arguments, and the code of the error."""
+CHANGED: list[tuple[str, dict[str, Any], str]] = [
+    ("fact_or_fair", {"attribute": "age"}, "METRIC_UNKNOWN_LABEL: attribute"),
+    ("fact_or_fair", {"variant": "mine"}, "METRIC_UNKNOWN_LABEL: variant"),
+    ("fact_or_fair", {"predictions": ["Asien", "", "", ""]}, r"predictions\[0\].*did you mean 'Asian'"),
+    ("fact_or_fair", {"levels": ["high"] * 4}, "METRIC_UNKNOWN_LABEL: levels"),
+    ("cognitive_error_rate", {"references": ["", "male", "male"]}, "METRIC_UNKNOWN_LABEL: references"),
+    ("cognitive_error_rate", {"kinds": ["ingroup", "mood", "outgroup"]}, "METRIC_UNKNOWN_LABEL: kinds"),
+    ("stereotypical_association", {"offers": ["white|green"] * 4}, "METRIC_UNKNOWN_LABEL: offers"),
+    ("stereotypical_association", {"offers": ["Asian|Indian"] * 4}, "METRIC_NOT_OFFERED: predictions"),
+    ("genres_bias", {"relations": ["CS", ""]}, "METRIC_UNKNOWN_LABEL: relations"),
+    ("genres_bias", {"male_subjects": [-1.0, 2.0]}, "METRIC_RANGE: male_subjects"),
+    ("genres_bias", {"male_positive": [3.0, 0.0]}, "METRIC_RANGE: male_positive"),
+    ("genres_bias", {"male_subjects": [float("inf"), 2.0]}, "METRIC_RANGE: male_subjects"),
+    ("total_bias_score", {"predictions": [float("inf")] * 8}, "METRIC_RANGE: predictions"),
+    ("total_bias_score", {"low": [9.0] * 8}, "METRIC_RANGE: M1 is not between its low and its high"),
+    ("total_bias_score", {"predictions": [0.0] * 7}, "METRIC_LENGTH: predictions"),
+    ("total_bias_score", {"low": [0.0] * 9}, "METRIC_LENGTH: the columns"),
+    ("total_bias_score", {"cohort": "gpt"}, "METRIC_UNKNOWN_LABEL: cohort"),
+    ("association_bias", {"roles": ["male", "femal", "occupation"]}, "METRIC_UNKNOWN_LABEL"),
+    ("association_bias", {"occupations": ["", "x", "doctor"]}, "METRIC_ROLE"),
+    ("association_bias", {"occupations": ["", "", ""]}, "METRIC_ROLE"),
+    ("association_bias", {"predictions": [[1, 0], [0], [3, 4]]}, "METRIC_VECTOR"),
+    ("intent_consistency", {"concepts": ["a"]}, "METRIC_LENGTH"),
+    ("projection_distortion", {"roles": ["neutral"] * 2 + ["other"]}, "METRIC_UNKNOWN_LABEL"),
+    ("representation_similarity_bias", {"genders": ["male", "female", "male", "x"]}, "METRIC_UNKNOWN_LABEL"),
+    ("representation_similarity_bias", {"occupations": ["a", "", "doctor", "doctor"]}, "METRIC_ROLE"),
+    ("stepwise_bias", {"steps": [0, 0, 0, -1]}, "METRIC_COUNT"),
+    ("stepwise_bias", {"occupations": ["", "", "", "doctor"]}, "METRIC_ROLE"),
+    ("embedding_complexity", {"embeddings": [1] * 6}, "METRIC_LABEL_TYPE"),
+    ("between_group_variance", {"samples": None}, "METRIC_ARGUMENT"),
+    ("between_group_variance", {"samples": [5, 5], "variances": [1, 1]}, "METRIC_ARGUMENT"),
+    ("between_group_variance", {"samples": [5]}, "METRIC_LENGTH"),
+    ("between_group_variance", {"samples": [5, 1]}, "METRIC_RANGE"),
+    ("between_group_variance", {"samples": [5, None]}, "METRIC_NUMBER"),
+    ("between_group_variance", {"samples": None, "variances": [1, -1]}, "METRIC_RANGE"),
+    ("between_group_variance", {"samples": [5, 5], "predictions": [0.5, 2]}, "METRIC_RANGE"),
+    ("between_group_variance", {"samples": [5, 5], "groups": ["a", "a"]}, "METRIC_NAMES"),
+]
+"""Metric, what is changed in its example, and how the message begins."""
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [*WRONG, *((name, call(name) | change, message) for name, change, message in CHANGED)],
+)
+def test_input_that_cannot_be_used_has_a_stable_code(
+    name: str, arguments: dict[str, Any], message: str, metrics: dict[str, Any]
+) -> None:
+    with pytest.raises(ValueError, match=message) as caught:
+        metrics[name].compute(**arguments)
+    code = caught.value.code  # type: ignore[attr-defined]
+    assert str(caught.value).startswith(f"{code}: ")
+    assert message.startswith(code) or not message.startswith("METRIC_")
+
+
+def test_unknown_label_is_named_with_its_row_and_the_nearest_known_one(metrics: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"predictions\[1\] is 'femle' \(did you mean 'female'\?\)"):
+        metrics["representation_disparity"].compute(predictions=["male", "femle"], groups=["female", "male"])
+
+
+def test_representation_disparity_is_the_mean_over_occupations(metrics: dict[str, Any]) -> None:
+    result = metrics["representation_disparity"].compute(
+        predictions=["a", "a", "a", "b", ""],
+        occupations=["nurse", "nurse", "pilot", "pilot", "cook"],
+        groups=["a", "b"],
+        missing={"pilot": 2, "judge": 1},
+    )
+    assert result["representation_disparity"] == 0.5  # nurse 1, pilot 0; cook and judge have no label
+    assert (result["if_missing_low"], result["if_missing_high"]) == (0.25, pytest.approx((1 + 0.5 + 1 + 1) / 4))
+    assert result["counts"] == {"expected": 8, "valid": 4, "missing": 4}
+    assert result["by_occupation"]["cook"] == {"value": None, "if_missing_low": 0.0, "if_missing_high": 1.0, "valid": 0}
+
+
+def test_distribution_divergence_is_the_mean_over_occupations_with_figures(metrics: dict[str, Any]) -> None:
+    figures = {"nurse": {"a": 1, "b": 1}, "pilot": {"a": 0, "b": 1}}
+    result = metrics["distribution_divergence"].compute(
+        predictions=["a", "b", "a", "a"], occupations=["nurse", "nurse", "pilot", "astronaut"], reference=figures
+    )
+    assert result["distribution_divergence"] == pytest.approx(math.log(2) / 2)
+    assert result["left_out"] == ["astronaut"]
+    assert result["counts"]["expected"] == 3
+
+
+def test_answers_outside_the_shares_are_no_part_of_the_drift(metrics: dict[str, Any]) -> None:
+    result = metrics["stereotype_drift"].compute(
+        predictions=["x", "z", "x", ""], references=["y", "y", "z", "z"], shares={"x": 0.25, "y": 0.5}
+    )
+    assert (result["stereotype_drift"], result["if_missing_low"], result["if_missing_high"]) == (-0.25, -0.25, -0.25)
+    assert result["absolute_drift"] == 0.25
+    assert result["by_error"] == [{"true": "y", "answered": "x", "count": 1, "drift": -0.25}]
+
+
+def test_iris_score_of_all_values_has_a_profile(metrics: dict[str, Any]) -> None:
+    from fairspace.metrics.iris_score.formula import iris_score
+    from fairspace.metrics.iris_score.standards import GRANULAR, INAUGURAL, SKIN_DRIFT
+
+    values = dict.fromkeys([*(metric.name for metric in GRANULAR), *SKIN_DRIFT], 0.25)
+    result = metrics["iris_score"].compute(predictions=list(values.values()), names=list(values))
+    expected = iris_score(values, INAUGURAL)
+    assert result["iris_score"] == expected["iris_score"]
+    assert {name: part["score"] for name, part in result["sectors"].items()} == {
+        name: expected[name] for name in result["sectors"]
+    }
+    assert set(result["profile"]["Gen"]) == {"code", "archetype"}
+    assert result["coverage"] == 1
+
+
+def test_fact_or_fair_counts_what_is_missing(metrics: dict[str, Any]) -> None:
+    result = metrics["fact_or_fair"].compute(**call("fact_or_fair"))
+    assert result["s_fact"]["value"] == 0.5  # Asian right, White wrong, one missing, one without a known truth
+    assert result["s_fact"]["if_missing_low"] == pytest.approx(1 / 3)
+    assert result["s_fact"]["if_missing_high"] == pytest.approx(2 / 3)
+    assert result["s_e"]["coverage"] == 0.75
+    assert result["s_e"]["value"] == pytest.approx(0.25)  # log 2 / log 4 in one of two cells
+    assert result["by_statistic"]["Weekly Income"]["highest"]["missing"] == 1
+
+
+def test_cognitive_error_rate_of_the_out_group_counts_other_groups(metrics: dict[str, Any]) -> None:
+    result = metrics["cognitive_error_rate"].compute(**call("cognitive_error_rate"))
+    assert result["average_increase"] is None
+    assert result["state"] == "undefined"
+    assert result["by_kind"]["outgroup"]["rate"] == 1
+    assert result["by_kind"]["ingroup"]["if_missing_low"] == 0.5
+
+
+def test_genres_bias_agrees_with_the_formulas(metrics: dict[str, Any]) -> None:
+    result = metrics["genres_bias"].compute(**GENRES)
+    assert result["M1"] == result["M1"] | {"value": 0, "if_missing_low": -50, "if_missing_high": 50, "coverage": 0.5}
+    assert result["M2"] == result["M2"] | {"value": 0, "if_missing_low": 0, "if_missing_high": 0, "coverage": 1}
+    assert result["M3"] == result["M3"] | {"value": 0, "if_missing_low": -20, "if_missing_high": 20}
+    assert result["M4"] == result["M4"] | {"value": 100, "if_missing_low": 0, "if_missing_high": 100}
+    assert result["M4"]["by_relation"]["value"] is None
+    assert result["M6"] == result["M6"] | {"value": 0, "if_missing_low": -50, "if_missing_high": 50, "coverage": 0.5}
+    assert result["M7"]["value"] == pytest.approx(1 / np.sqrt(3))
+    assert result["M8"] == result["M8"] | {"value": -1, "coverage": 1}
+
+
+def test_total_bias_score_is_undefined_where_a_value_is(metrics: dict[str, Any]) -> None:
+    metric = metrics["total_bias_score"]
+    result = metric.compute(predictions=[float("nan"), 0, 0.1, 2, -1, -2, 0.03, -0.3], cohort="llama")
+    assert result["total_bias_score"] is None
+    assert result["reason"] == "undefined: M1"
+    assert result["coverage"] == 7 / 8
+
+
+FACTS = {
+    "predictions": ["male", "male"],
+    "references": ["male", "female"],
+    "statistics": ["Weekly Income"] * 2,
+    "levels": ["highest", "lowest"],
+}
+
+
+def fresh(name: str, folder: Path) -> Any:
+    """A metric as its folder defines it, which shares no class with any other folder."""
+    module = import_module(f"fairspace.metrics.{name}.{name}")
+    classes = [part for part in vars(module).values() if isinstance(part, type) and issubclass(part, evaluate.Metric)]
+    (kind,) = (part for part in classes if part.__name__ != "ColumnMetric")
+    return kind(cache_dir=str(folder))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_metric_refuses_arguments_with_a_code(name: str, tmp_path: Path) -> None:
+    loaded = fresh(name, tmp_path)
+    columns = {column: ["a"] for column in loaded.about.columns}
+    last = list(columns)[-1]
+    with pytest.raises(ValueError, match=rf"^METRIC_ARGUMENT: {name} has no argument 'prefix'.* it takes "):
+        loaded.compute(**columns, prefix="")
+    for wrong in (None, 3, "word"):
+        with pytest.raises(ValueError, match=rf"^METRIC_LENGTH: {last} must be a column"):
+            loaded.compute(**columns | {last: wrong})
+    with pytest.raises(ValueError, match=r"^METRIC_LENGTH: \w+ must be a column"):
+        loaded.compute()
+    if len(columns) > 1:
+        with pytest.raises(ValueError, match=r"^METRIC_LENGTH: the columns have different lengths"):
+            loaded.compute(**columns | {last: ["a", "b"]})
+        with pytest.raises(ValueError, match=r"^METRIC_"):
+            loaded.add_batch(predictions=["a"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("empty", [None, math.nan])
+def test_columns_of_nothing_are_undefined_or_a_coded_error(name: str, empty: object, tmp_path: Path) -> None:
+    loaded = fresh(name, tmp_path)
+    columns = {column: [empty] for column in loaded.about.columns}
+    try:
+        outcome = loaded.compute(**columns)["state"]
+    except ValueError as error:
+        outcome = str(error)
+    assert outcome == "undefined" or outcome.startswith("METRIC_")
+
+
+def test_a_near_name_is_proposed(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"METRIC_ARGUMENT: .*'group' \(did you mean 'groups'\?\)"):
+        fresh("representation_disparity", tmp_path).compute(predictions=["a"], group=["a", "b"])
+
+
+def test_rows_may_be_added_one_by_one_and_in_batches(tmp_path: Path) -> None:
+    added, whole = (fresh("fact_or_fair", tmp_path / part) for part in ("added", "whole"))
+    added.add(prediction="male", reference="male", statistics="Weekly Income", levels="highest")
+    added.add_batch(**{name: column[1:] for name, column in FACTS.items()})
+    assert added.compute() == whole.compute(**FACTS)
+    with pytest.raises(ValueError, match=r"METRIC_ARGUMENT"):
+        added.add(prediction="male", reference="male", statistic="Weekly Income", levels="highest")
+
+
+def test_metrics_of_other_columns_can_be_combined(tmp_path: Path) -> None:
+    names = ("accuracy_disparity", "statistical_parity_difference", "fact_or_fair")
+    columns = FACTS | {"groups": ["female", "male"]}
+    for way in ("at once", "added"):
+        parts = {name: fresh(name, tmp_path / way / name) for name in names}
+        both = evaluate.combine(parts)
+        if way == "added":
+            both.add_batch(**columns)
+        result = both.compute(**columns) if way == "at once" else both.compute()
+        alone = {name: fresh(name, tmp_path / way / "alone" / name) for name in names}
+        for name, part in alone.items():
+            mine = part.compute(**{column: columns[column] for column in part.about.columns})
+            assert {key: result.get(key, result.get(f"{name}_{key}")) for key in mine} == mine
+    with pytest.raises(ValueError, match=r"METRIC_ARGUMENT: fact_or_fair has no argument 'minimum'.*evaluate\.combine"):
+        evaluate.combine(parts).compute(**columns, minimum=2)
+
+
+def test_the_columns_that_are_passed_over_are_those_of_all_metrics(tmp_path: Path) -> None:
+    columns = {column for name in NAMES for column in fresh(name, tmp_path / name).about.columns}
+    assert columns == COLUMNS
+
+
+def test_a_statistic_has_one_true_group_of_each_level(tmp_path: Path) -> None:
+    loaded = fresh("fact_or_fair", tmp_path)
+    more = {name: column + column[:1] for name, column in FACTS.items()} | {"references": ["male", "female", "female"]}
+    with pytest.raises(ValueError, match=r"^METRIC_TRUTHS: references\[0\] is 'male' and references\[2\] is 'female'"):
+        loaded.compute(**more)
+    assert loaded.compute(**FACTS | {"references": ["male", ""]})["s_fact"]["value"] == 1.0
+
+
+def test_what_is_no_number_is_named(tmp_path: Path) -> None:
+    divergence, total = (fresh(name, tmp_path / name) for name in ("distribution_divergence", "total_bias_score"))
+    with pytest.raises(ValueError, match=r"METRIC_REFERENCE: .*finite"):
+        divergence.compute(predictions=["a"], reference={"a": math.inf, "b": 1})
+    with pytest.raises(ValueError, match=r"METRIC_NUMBER: predictions must hold numbers"):
+        total.compute(predictions=["high"] * 8)
+    with pytest.raises(ValueError, match=r"METRIC_LENGTH: low must be a column"):
+        total.compute(predictions=[0.0] * 8, low=0.0)
+
+
+def test_a_missing_judgement_of_genres_may_be_none(tmp_path: Path) -> None:
+    loaded = fresh("genres_bias", tmp_path)
+    row = {name: [math.nan] if kind == "float64" else [None] for name, kind in loaded.about.columns.items()}
+    assert loaded.compute(**row | {"relations": ["CS"]})["M4"]["counts"] == {"expected": 1, "valid": 0, "missing": 1}
+    with pytest.raises(ValueError, match=r"METRIC_LENGTH: male_subjects must be a column"):
+        loaded.compute(**{name: column for name, column in row.items() if name != "male_subjects"})

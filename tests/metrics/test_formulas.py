@@ -1,0 +1,502 @@
+"""The contract of every formula of counts: values derived by hand, what is undefined or refused, and its bounds."""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from fairspace.metrics.accuracy_disparity.formula import accuracy_disparity
+from fairspace.metrics.answer_consistency_difference.formula import answer_consistency_difference
+from fairspace.metrics.between_group_variance.formula import between_group_variance, plain_variance, rate_variance
+from fairspace.metrics.cognitive_error_rate.formula import average_increase, cognitive_error_rate, increase
+from fairspace.metrics.counter_stereotype_penalty.formula import counter_stereotype_penalty
+from fairspace.metrics.distribution_divergence.formula import distribution_divergence, divergence
+from fairspace.metrics.fact_or_fair.formula import entropy_score, factuality, fairness_score, kld_score
+from fairspace.metrics.generation_success_penalty.formula import generation_success_penalty
+from fairspace.metrics.genres_bias.formula import (
+    EMOTION_WORDS_CAP,
+    SUBJECT_SENTENCES_CAP,
+    emotion_word_difference,
+    main_character_correlation,
+    positive_score_difference,
+    positive_sentence_difference,
+    status_difference,
+    status_difference_by_relation,
+    stereoscopic_correlation,
+    subject_sentence_difference,
+    warmth_ratio_difference,
+)
+from fairspace.metrics.hallucination_inconsistency.formula import hallucination_inconsistency
+from fairspace.metrics.representation_disparity.formula import representation_disparity
+from fairspace.metrics.statistical_parity_difference.formula import statistical_parity_difference
+from fairspace.metrics.stereotype_drift.formula import absolute_drift, stereotype_drift
+from fairspace.metrics.stereotypical_association.formula import prefix_difference, similarity
+from fairspace.metrics.total_bias_score.formula import total_bias_score, z_scores
+from fairspace.metrics.total_bias_score.standards import COHORTS
+from tests.metrics.intervals import SLACK, assert_only_widens, spreads, thorough
+
+NAN, LN2 = math.nan, math.log(2)
+NONE = (NAN, NAN, NAN)
+BOTH = entropy_score, kld_score
+EVEN, APART = [[5, 5], [5, 5]], [[10, 0], [0, 10]]
+UNSURE = (1 + 2 * 40) / 4, (1 + 2 * 200) / 4
+Row = tuple[Callable[..., Any], tuple[Any, ...], Any]
+
+
+def point(value: float) -> tuple[float, float, float]:
+    """A value of which nothing is missing."""
+    return value, value, value
+
+
+def shannon(p: float) -> float:
+    """Entropy of the shares p and 1 - p in bits."""
+    return -(p * math.log2(p) + (1 - p) * math.log2(1 - p))
+
+
+def jensen_shannon(p: list[float], q: list[float]) -> float:
+    return float(divergence(np.array(p), np.array(q)))
+
+
+HAND: list[Row] = [
+    (accuracy_disparity, ([8, 4, 6], [2, 6, 6], [0] * 3, [0] * 3), point(0.4)),  # 8/10, 4/10 and 6/12
+    (accuracy_disparity, ([8, 4], [2, 1], [0, 0], [0, 0]), point(0)),
+    (accuracy_disparity, ([5, 0], [0, 5], [0, 0], [0, 0]), point(1)),
+    (accuracy_disparity, ([2, 2], [0, 0], [0, 2], [0, 0]), point(0.5)),  # an unmappable answer is wrong
+    (accuracy_disparity, ([0, 0], [0, 0], [3, 4], [0, 0]), (NAN, 0, 0)),  # no answer fits a class
+    (accuracy_disparity, ([0, 0], [1, 0], [3, 4], [0, 0]), point(0)),
+    (accuracy_disparity, ([3, 0], [1, 0], [0, 0], [0, 4]), (NAN, 0, 0.75)),  # one group has answers
+    (accuracy_disparity, ([0, 0], [1, 0], [0, 0], [0, 0]), (NAN, 0, 1)),
+    (accuracy_disparity, ([], [], [], []), (NAN, 0, 1)),
+    (accuracy_disparity, ([8, 4, 1], [2, 6, 0], [0] * 3, [0] * 3), point(0.4)),  # the third group is left out
+    (accuracy_disparity, ([8, 4, 1], [2, 6, 0], [0] * 3, [0, 0, 9]), (0.6, 0.4, 0.7)),  # and here it is not
+    (answer_consistency_difference, (3, 3, 0), point(1)),  # (8, 6), (7, 7), (2, 3): 2 + 0 + 1
+    (answer_consistency_difference, (0, 5, 0), point(0)),
+    (answer_consistency_difference, (45, 5, 0), point(9)),
+    (answer_consistency_difference, (3, 3, 1), (1, 0.75, 3)),
+    (answer_consistency_difference, (0, 3, 1, 4), (0, 0, 1)),
+    (answer_consistency_difference, (0, 0, 0), (NAN, 0, 9)),
+    (answer_consistency_difference, (0, 0, 5), (NAN, 0, 9)),
+    (plain_variance, ([0.5, 1.0],), 0.125),
+    # (1/4)² · 2 = 0.125, less the mean of 0.25 / 10 and 0
+    (between_group_variance, ([0.5, 1.0], rate_variance([0.5, 1.0], [11, 11])), 0.1125),
+    (between_group_variance, ([0, 0, 1, 1], rate_variance([0, 0, 1, 1], [9] * 4)), 4 / 12),
+    (between_group_variance, ([0.5, 0.5], rate_variance([0.5, 0.5], [11, 11])), -0.025),
+    (between_group_variance, ([0.5, NAN], [0.1, 0.1]), NAN),
+    (between_group_variance, ([0.2, NAN, 0.4], [0.01, NAN, 0.01]), 0.01),
+    (between_group_variance, ([0.2, 0.4], rate_variance([0.2, 0.4], [1, 9])), NAN),
+    (cognitive_error_rate, (6, 8, 2), (0.75, 0.6, 0.8)),  # 6 of 8 valid answers match; 2 missing: 6/10 to 8/10
+    (cognitive_error_rate, (0, 4, 0), point(0)),
+    (cognitive_error_rate, (4, 4, 0), point(1)),
+    (cognitive_error_rate, (0, 0, 2), (NAN, 0, 1)),
+    (cognitive_error_rate, (0, 0, 0), NONE),
+    (increase, ((0.75, 0.6, 0.8), 0.5), (0.25, 0.1, 0.3)),
+    (average_increase, ([(0.1, 0.1, 0.1), (NAN, -0.5, 0.5)],), (NAN, -0.2, 0.3)),
+    (average_increase, ([],), NONE),
+    (counter_stereotype_penalty, (7.5, 10, 0, 25, 50, 0, 0, 1), point(0.25)),  # means 0.75 and 0.5
+    # stereo (0.75 + 1 x 0..1) / 2, counter (0.25 + 1 x 0..1) / 2
+    (counter_stereotype_penalty, (0.75, 1, 1, 0.25, 1, 1, 0, 1), (0.5, 0.0, 0.75)),
+    (counter_stereotype_penalty, (10, 10, 0, -5, 5, 0, -1, 1), point(2)),
+    (counter_stereotype_penalty, (5, 10, 0, 25, 50, 0, 0, 1), point(0)),
+    (counter_stereotype_penalty, (2, 10, 0, 40, 50, 0, 0, 1), point(0)),  # better counter-stereotypes: no penalty
+    (counter_stereotype_penalty, (0, 0, 10, 20, 50, 0, 0, 1), (NAN, 0, 0.6)),
+    (counter_stereotype_penalty, (8, 10, 0, 0, 0, 50, 0, 1), (NAN, 0, 0.8)),
+    (counter_stereotype_penalty, (0, 0, 0, 0, 0, 0, 0, 1), (NAN, 0, 1)),
+    # p = (1, 0), q = (1/2, 1/2), m = (3/4, 1/4): (ln(4/3) + ln(2/3)/2 + ln(2)/2) / 2
+    (distribution_divergence, ([3, 0], [1, 1]), point((math.log(4 / 3) + math.log(2 / 3) / 2 + LN2 / 2) / 2)),
+    (distribution_divergence, ([10, 30, 60], [0.1, 0.3, 0.6]), point(0)),
+    (distribution_divergence, ([4, 0, 0], [0, 1, 1]), point(LN2)),
+    (distribution_divergence, ([0, 0], [1, 3], 7), (NAN, 0, jensen_shannon([1.0, 0.0], [0.25, 0.75]))),
+    (distribution_divergence, ([0, 0], [1, 3], 0), (NAN, 0, jensen_shannon([1.0, 0.0], [0.25, 0.75]))),
+    (distribution_divergence, ([0, 0], [1, 3], 1), (NAN, 0, jensen_shannon([1.0, 0.0], [0.25, 0.75]))),
+    (factuality, (3, 4, 1), (0.75, 0.6, 0.8)),  # 3/5 if the missing one was wrong, 4/5 if it was right
+    (factuality, (0, 5, 0), point(0)),
+    (factuality, (5, 5, 0), point(1)),
+    (factuality, (0, 0, 3), (NAN, 0, 1)),
+    (factuality, (0, 0, 0), NONE),
+    # highest: 3 of 4 male; lowest: 1 of 4 male
+    (entropy_score, ([[[1, 3], [3, 1]]], [[0, 0]]), point(shannon(0.25))),
+    (kld_score, ([[[1, 3], [3, 1]]], [[0, 0]]), point(math.exp(-0.5 * math.log(3)))),
+    *((score, (np.full((3, 2, k), 5), np.zeros((3, 2))), point(1)) for score in BOTH for k in (2, 4)),  # uniform
+    *((score, (7 * np.eye(k)[[[0, 1]] * 3], np.zeros((3, 2))), point(0)) for score in BOTH for k in (2, 4)),  # opposite
+    # an answer at the highest level names no group: it is worth the least favourable one, (1, 4) beside (3, 1)
+    (entropy_score, ([[[1, 3], [3, 1]]], [[0, 0]], [[1, 0]]), point((shannon(0.2) + shannon(0.25)) / 2)),
+    (
+        kld_score,
+        ([[[1, 3], [3, 1]]], [[0, 0]], "definition_3", [[1, 0]]),
+        point(0.2**-0.2 * 0.8**-0.8 * 0.75**0.2 * 0.25**0.8),
+    ),
+    (entropy_score, ([[[0, 9], [0, 4]]], [[0, 0]]), point(0)),  # always the same answer:
+    (kld_score, ([[[0, 9], [0, 4]]], [[0, 0]]), point(1)),  # no difference between levels
+    *((score, (np.zeros((0, 2, 4)), np.zeros((0, 2))), NONE) for score in BOTH),
+    (kld_score, ([EVEN, APART], np.zeros((2, 2))), point(0.5)),  # (1 + 0) / 2
+    # KL of the second statistic with 1e-10 added to each share is -log2(1e-10) = 33.2 bits; half in the exponent
+    (kld_score, ([EVEN, APART], np.zeros((2, 2)), "authors"), (math.exp(math.log2(1e-10) / 2), NAN, NAN)),
+    (kld_score, ([EVEN, EVEN, APART], np.zeros((3, 2)), "authors"), (math.exp(math.log2(1e-10) / 3), NAN, NAN)),
+    (kld_score, ([EVEN], np.zeros((1, 2)), "authors"), (0, NAN, NAN)),  # their code: no difference is 0
+    (fairness_score, ((1, 1, 1), (0.2, 0.2, 0.2)), point(1)),
+    (fairness_score, ((0.3, 0.3, 0.3), (1, 1, 1)), point(1)),
+    (fairness_score, ((0, 0, 0), (0.4, 0.1, 0.6)), (0.4, 0.1, 0.6)),
+    (fairness_score, ((0.5, 0.2, 0.6), (0.5, 0, 1)), (0.75, 0.2, 1)),
+    (generation_success_penalty, (8, 10, 0, 20, 50, 0), point(0.4)),
+    (generation_success_penalty, (10, 10, 0, 0, 50, 0), point(1)),
+    (generation_success_penalty, (5, 10, 0, 25, 50, 0), point(0)),
+    (generation_success_penalty, (2, 10, 0, 40, 50, 0), point(0)),  # better counter-stereotypes: no penalty
+    (generation_success_penalty, (0, 0, 10, 20, 50, 0), (NAN, 0, 0.6)),
+    (generation_success_penalty, (8, 10, 0, 0, 0, 50), (NAN, 0, 0.8)),
+    (generation_success_penalty, (0, 0, 0, 0, 0, 0), (NAN, 0, 1)),
+    # 3/4 against 1/2 and 0 against 1: (25 - 100) / 2; one missing passage is worth 100 either way
+    (warmth_ratio_difference, ([3, 0], [1, 2], [1, 4], [1, 0], 1), (-37.5, -175 / 3, 25 / 3)),
+    (warmth_ratio_difference, ([3, 0], [1, 0], [1, 1], [1, 1], 0), (25, -37.5, 62.5)),  # no words: missing in M1
+    (positive_score_difference, ([2, 0], [4, 0], [-1, 1], [2, 2], 0), point((1 - 0.5) / 2)),  # and neutral in M2
+    # 1/2 against 1/4; the second passage has no female sentence
+    (positive_sentence_difference, ([1, 3], [2, 3], [1, 0], [4, 0], 0), (25, -37.5, 62.5)),
+    (subject_sentence_difference, ([SUBJECT_SENTENCES_CAP + 500], [0], 0), point(40)),
+    (subject_sentence_difference, ([5, 1], [3, 2], 0), point(0.5)),
+    (subject_sentence_difference, ([5, 1], [3, 2], 2), (0.5, 0.5 - UNSURE[0], UNSURE[0])),
+    (emotion_word_difference, ([EMOTION_WORDS_CAP + 500], [0], 0), point(200)),
+    (emotion_word_difference, ([5, 1], [3, 2], 0), point(0.5)),
+    (emotion_word_difference, ([5, 1], [3, 2], 2), (0.5, 0.5 - UNSURE[1], UNSURE[1])),
+    (warmth_ratio_difference, ([], [], [], [], 0), NONE),
+    (warmth_ratio_difference, ([], [], [], [], 3), (NAN, -100, 100)),
+    (positive_score_difference, ([], [], [], [], 0), NONE),
+    (positive_score_difference, ([], [], [], [], 3), (NAN, -2, 2)),
+    (subject_sentence_difference, ([], [], 0), NONE),
+    (subject_sentence_difference, ([], [], 3), (NAN, -40, 40)),
+    (emotion_word_difference, ([], [], 0), NONE),
+    (emotion_word_difference, ([], [], 3), (NAN, -200, 200)),
+    (positive_sentence_difference, ([], [], [], [], 0), NONE),
+    (positive_sentence_difference, ([], [], [], [], 3), (NAN, -100, 100)),
+    (status_difference, (6, 4, 2), (20, 0, 100 / 3)),  # 6 male, 4 female: 2/10; worst 0/12, best 4/12
+    (status_difference, (6, 4, 0), point(20)),
+    (status_difference, (7, 0, 0), point(100)),
+    (status_difference, (0, 0, 0), NONE),
+    (status_difference, (0, 0, 3), (NAN, -100, 100)),
+    (main_character_correlation, (6, 4, 2), (0.2, 0, 1 / 3)),
+    (main_character_correlation, (0, 7, 0), point(-1)),
+    (main_character_correlation, (0, 0, 0), NONE),
+    (main_character_correlation, (0, 0, 3), (NAN, -1, 1)),
+    (status_difference_by_relation, ([1, 0, 3, 2], [0, 1, 1, 2], [0] * 4), point(12.5)),
+    (status_difference_by_relation, ([1, 0, 3, 0], [0, 1, 1, 0], [0, 0, 0, 2]), (NAN, 50 / 4 - 25, 50 / 4 + 25)),
+    (stereoscopic_correlation, (0, 3, 5, 5, 0), (NAN, -math.sqrt(3 / 7), 0.5)),
+    (stereoscopic_correlation, (0, 0, 0, 0, 0), NONE),
+    (hallucination_inconsistency, (2, 4, 0), point(0.5)),
+    (hallucination_inconsistency, (0, 7, 0), point(0)),
+    (hallucination_inconsistency, (7, 7, 0), point(1)),
+    (hallucination_inconsistency, (1, 3, 1), (1 / 3, 0.25, 0.5)),
+    (hallucination_inconsistency, (0, 0, 0), (NAN, 0, 1)),
+    (hallucination_inconsistency, (0, 0, 5), (NAN, 0, 1)),
+    (representation_disparity, ([5, 3, 2],), point(0.3)),  # 1/5 + 3/10 + 1/10 = 3/5, over k - 1 = 2
+    *((representation_disparity, ([160] + [0] * (k - 1),), point(1)) for k in (2, 3, 6, 9, 18)),
+    *((representation_disparity, ([7] * k,), point(0)) for k in (2, 3, 6, 9, 18)),
+    (representation_disparity, ([0, 0],), (NAN, 0, 1)),
+    (representation_disparity, ([0, 0], 5), (NAN, 0, 1)),
+    (representation_disparity, ([1, 1],), point(0)),
+    (representation_disparity, ([1, 1, 0],), point(0.5)),
+    # class 0: 1/2 against 1/5; class 1: 1/2 against 3/5; class 2: 0 against 1/5
+    (statistical_parity_difference, ([[5, 5, 0], [2, 6, 2]], [0, 0], [0, 0]), point(0.3)),
+    (statistical_parity_difference, ([[4, 2], [2, 1]], [0, 0], [0, 0]), point(0)),
+    (statistical_parity_difference, ([[5, 0], [0, 5]], [0, 0], [0, 0]), point(1)),
+    (statistical_parity_difference, ([[5, 0], [5, 0]], [0, 5], [0, 0]), point(0.5)),
+    (statistical_parity_difference, ([[5, 0], [5, 0]], [0, 0], [0, 0], 2, [0, 5]), point(0.5)),
+    (statistical_parity_difference, ([[5, 0], [5, 0]], [5, 0], [0, 0], 2, [0, 5]), point(0.5)),
+    (statistical_parity_difference, ([[0, 0], [0, 0]], [3, 2], [0, 0], 2, [0, 1]), (NAN, 1 / 3, 1 / 3)),
+    (statistical_parity_difference, ([[5, 5], [0, 0]], [0, 0], [0, 0]), (NAN, 0, 1)),
+    (statistical_parity_difference, ([[5, 5], [0, 0]], [0, 0], [0, 4]), (NAN, 0, 1)),
+    (statistical_parity_difference, ([[5, 5], [2, 8], [1, 0]], [0] * 3, [0] * 3), point(0.3)),
+    (stereotype_drift, ([0.5, -0.1], [1, 3]), point(0.05)),  # one answer drifts by 0.5, three by -0.1: 0.2 / 4
+    # two open answers in [-0.2, 0.6]: (0.2 - 0.4) / 6 and (0.2 + 1.2) / 6
+    (stereotype_drift, ([0.5, -0.1], [1, 3], [-0.2], [0.6], [2]), (0.05, -0.2 / 6, 1.4 / 6)),
+    (stereotype_drift, ([0.5], [1], [0.5], [0.5], [9]), point(0.5)),  # an open answer may be right instead
+    (stereotype_drift, ([0.5], [1], [0.1], [0.2], [1]), (0.5, 0.3, 0.5)),
+    (stereotype_drift, ([1.0], [7]), point(1)),
+    (stereotype_drift, ([-1.0], [7]), point(-1)),
+    (stereotype_drift, ([0.3, -0.3], [2, 2]), point(0)),
+    (stereotype_drift, ([], []), NONE),
+    (stereotype_drift, ([0.5], [0], [0.1], [0.2], [0]), NONE),
+    (stereotype_drift, ([], [], [-0.2], [0.6], [2]), (NAN, -0.2, 0.6)),
+    (absolute_drift, (0.1, -0.3, 0.2), (0.1, 0.0, 0.3)),
+    (absolute_drift, (-0.4, -0.6, -0.1), (0.4, 0.1, 0.6)),
+    (absolute_drift, (0.2, 0.2, 0.2), (0.2, 0.2, 0.2)),
+    (absolute_drift, NONE, NONE),
+    (prefix_difference, ((0.2, 0.1, 0.4), (0.3, 0.25, 0.35)), (-0.1, -0.25, 0.15)),
+    (similarity, (["left", "N/A", "right", "left"], ["left", "N/A", "left", "left"]), 0.75),
+    (similarity, ([], []), NAN),
+    (total_bias_score, ([1, -2] * 4, [0.0] * 8, [1.0, 2.0] * 4), point(8)),
+    (total_bias_score, ([0.0] * 8, [0.0] * 8, [1.0, 2.0] * 4), point(0)),
+    # the first spans the mean: 0 to 3; the others: 0.5 to 2
+    (total_bias_score, ([1.0] * 8, [0.0] * 8, [1.0] * 8, [-3.0] + [0.5] * 7, [1.0] + [2.0] * 7), (8, 3.5, 17)),
+    (total_bias_score, ([NAN, *COHORTS["glm"].mean[1:]], COHORTS["glm"].mean, COHORTS["glm"].std), NONE),
+]
+"""Formula, arguments, and what follows by hand: a number, or value and bounds."""
+
+REFUSED: list[Row] = [
+    (accuracy_disparity, ([1, 2], [1], [0, 0], [0, 0]), r"per group|at least 0"),
+    (accuracy_disparity, ([1, -2], [1, 1], [0, 0], [0, 0]), r"per group|at least 0"),
+    (accuracy_disparity, (1, 1, 1, 1), r"per group|at least 0"),
+    (answer_consistency_difference, (28, 3, 0), "pairs"),
+    (answer_consistency_difference, (-1, 3, 0), "pairs"),
+    (answer_consistency_difference, (1, -1, 0), "pairs"),
+    (answer_consistency_difference, (1, 3, -1), "pairs"),
+    (answer_consistency_difference, (NAN, 3, 0), "pairs"),
+    (between_group_variance, ([1, 2], [1]), r"per group|at least 0"),
+    (between_group_variance, ([1, 2], [1, -1]), r"per group|at least 0"),
+    (between_group_variance, (1, 1), r"per group|at least 0"),
+    (counter_stereotype_penalty, (11, 10, 0, 1, 2, 0, 0, 1), "range"),
+    (counter_stereotype_penalty, (-1, 10, 0, 1, 2, 0, 0, 1), "range"),
+    (counter_stereotype_penalty, (1, 2, -1, 1, 2, 0, 0, 1), "range"),
+    (counter_stereotype_penalty, (1, 2, 0, 1, 2, 0, 1, 1), "range"),
+    (counter_stereotype_penalty, (NAN, 2, 0, 1, 2, 0, 0, 1), "range"),
+    (distribution_divergence, ([1, 2], [1, 2, 3], 0), "groups"),
+    (distribution_divergence, ([1, -2], [1, 2], 0), "at least 0"),
+    (distribution_divergence, ([1, 2], [0, 0], 0), "reference row"),
+    (distribution_divergence, ([1, 2], [1, NAN], 0), "reference row"),
+    (distribution_divergence, ([1, 2], [1, 1], -1), "at least 0"),
+    (kld_score, ([[[1, 1], [1, 1]]], [[0, 0]], "plain"), r"no variant 'plain'.*definition_3, authors"),
+    (generation_success_penalty, (11, 10, 0, 1, 2, 0), "success"),
+    (generation_success_penalty, (1, 2, -1, 1, 2, 0), "success"),
+    (generation_success_penalty, (-1, 2, 0, 1, 2, 0), "success"),
+    (generation_success_penalty, (NAN, 2, 0, 1, 2, 0), "success"),
+    (hallucination_inconsistency, (4, 3, 0), "pairs"),
+    (hallucination_inconsistency, (-1, 3, 0), "pairs"),
+    (hallucination_inconsistency, (1, 3, -1), "pairs"),
+    (hallucination_inconsistency, (NAN, 3, 0), "pairs"),
+    (representation_disparity, ([3], 0), r"group|at least 0"),
+    (representation_disparity, (3, 0), r"group|at least 0"),
+    (representation_disparity, ([3, -1], 0), r"group|at least 0"),
+    (representation_disparity, ([3, 1], -1), r"group|at least 0"),
+    (representation_disparity, ([3, NAN], 0), r"group|at least 0"),
+    (statistical_parity_difference, ([1, 2], [0, 0], [0, 0]), "are needed"),
+    (statistical_parity_difference, ([[1, 2], [2, 1]], [0], [0, 0]), "are needed"),
+    (statistical_parity_difference, ([[1, 2], [2, 1]], [0, 0], [0]), "are needed"),
+    (statistical_parity_difference, ([[1, -1], [2, 1]], [0, 0], [0, 0]), "at least 0"),
+    (statistical_parity_difference, ([[1, 2], [2, 1]], [0, -1], [0, 0]), "at least 0"),
+    (statistical_parity_difference, ([[1, 2], [2, 1]], [0, 0], [-1, 0]), "at least 0"),
+    (stereotype_drift, ([0.5], [1, 2]), "length"),
+    (stereotype_drift, ([0.5], [-1]), "at least 0"),
+    (stereotype_drift, ([1.5], [1]), "drift"),
+    (stereotype_drift, ([NAN], [1]), "drift"),
+    (stereotype_drift, ([], [], [0.5], [0.1], [1]), "drift"),
+    (stereotype_drift, ([], [], [0], [2], [1]), "drift"),
+    (similarity, (["left"], ["left", "right"]), "as many answers"),
+    (z_scores, ([1] * 8, [0] * 8, [1] * 7 + [0]), "above 0"),
+]
+"""Formula, arguments of no sense, and what the error says."""
+
+
+def id_of(part: object) -> str | None:
+    return str(getattr(part, "__name__")) if callable(part) else None  # noqa: B009 -- mypy knows no name of a callable
+
+
+@pytest.mark.parametrize(("formula", "arguments", "expected"), HAND, ids=id_of)
+def test_a_formula_gives_what_follows_by_hand(formula: Any, arguments: Any, expected: Any) -> None:
+    found = np.array(formula(*arguments), dtype=float)
+    rel = 1e-6 if "authors" in map(str, arguments) else 1e-12
+    assert found == pytest.approx(np.array(expected, dtype=float), abs=SLACK, rel=rel, nan_ok=True)
+
+
+@pytest.mark.parametrize(("formula", "arguments", "message"), REFUSED, ids=id_of)
+def test_a_formula_refuses_what_has_no_sense(formula: Any, arguments: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        formula(*arguments)
+
+
+Table = np.ndarray
+Bounds = tuple[float, float, float]
+SHARES = np.array([0.0, 0.25, 1.0])
+
+
+@dataclass(frozen=True)
+class Contract:
+    """A formula as a function of a table: a row of known answers per cell, and in the last column the missing ones.
+
+    Args:
+        measure: table -> value and bounds.
+        shapes: rows and cells of the tables that are drawn.
+        small: rows and cells of those whose every completion is measured.
+        most: largest count in a cell of a small table.
+        missing: largest number of missing answers in a row of a small table.
+        times: factor of a small table, for bounds over parts of an answer.
+        low_within: how far below the smallest completion the low bound may lie.
+        high_within: how far above the largest completion the high bound may lie.
+        slack: rounding by which a value may leave its bounds.
+        defined: whether the bounds hold only beside a defined value.
+    """
+
+    measure: Callable[[Table], Any]
+    shapes: tuple[tuple[int, int], ...]
+    small: tuple[tuple[int, int], ...]
+    most: int = 3
+    missing: int = 2
+    times: int = 1
+    low_within: float = 0.0
+    high_within: float = 0.0
+    slack: float = 0.0
+    defined: bool = False
+
+    def bounds(self, table: Table) -> Bounds:
+        value, low, high = map(float, self.measure(table))
+        return value, low, high
+
+    def completions(self, table: Table) -> Iterator[float]:
+        """The defined values of all tables that the missing answers could complete."""
+        cells = table.shape[1] - 1
+        for choice in product(*(list(spreads(int(n), cells)) for n in table[:, -1])):
+            whole = np.column_stack([table[:, :-1] + np.array(choice), np.zeros(len(table), int)])
+            value = self.bounds(whole)[0]
+            if not math.isnan(value):
+                yield value
+
+
+def drift(table: Table) -> Any:
+    """Rows are true occupations, cells answered ones."""
+    wrong = [(t, g) for t, g in np.ndindex(3, 3) if t != g]
+    away = [np.delete(SHARES, t) - SHARES[t] for t in range(3)]
+    low, high = ([float(end(row)) for row in away] for end in (min, max))
+    return stereotype_drift(
+        [SHARES[g] - SHARES[t] for t, g in wrong], [table[w] for w in wrong], low, high, table[:, -1]
+    )
+
+
+def of_statistics(score: Callable[..., Any]) -> Callable[[Table], Any]:
+    """A score whose rows are the highest and the lowest level of each statistic."""
+    return lambda t: score(t[:, :-1].reshape(-1, 2, t.shape[1] - 1), t[:, -1].reshape(-1, 2))
+
+
+def divergence_from(reference: list[int]) -> Callable[[Table], Any]:
+    """The divergence of one row from the first shares of a reference."""
+    return lambda t: distribution_divergence(t[0, :-1], reference[: t.shape[1] - 1], t[0, -1])
+
+
+def sides(penalty: Callable[..., Any], *levels: float) -> Callable[[Table], Any]:
+    """A penalty whose rows are stereotypical and counter-stereotypical prompts, and whose cells are scores."""
+    return lambda t: penalty(*(x for row in t for x in (row[:-1] @ levels, row[:-1].sum(), row[-1])))
+
+
+def of_one(share: Callable[..., Any]) -> Contract:
+    """A share of answers: one row of those that count and those that do not."""
+    return Contract(lambda t: share(t[0, 0], t[0, :2].sum(), t[0, 2]), ((1, 2),), ((1, 2),), 9, 9)
+
+
+GROUPS, TWO = tuple((1, k) for k in (2, 3, 4, 5, 6)), ((1, 2), (1, 3))
+LEVELS, FEW_LEVELS = ((2, 2), (4, 3), (6, 4)), ((2, 2), (2, 4))
+CONTRACTS = {
+    "accuracy_disparity": Contract(
+        lambda t: accuracy_disparity(*t.T), tuple((k, 3) for k in (2, 3, 4, 5)), ((2, 3), (3, 3)), 2, low_within=1
+    ),
+    "answer_consistency_difference": Contract(
+        lambda t: answer_consistency_difference(t[0, :-1] @ np.arange(10), t[0, :-1].sum(), t[0, -1]),
+        ((1, 10),),
+        ((1, 10),),
+    ),
+    "cognitive_error_rate": of_one(cognitive_error_rate),
+    "counter_stereotype_penalty": Contract(
+        sides(partial(counter_stereotype_penalty, minimum=-1, maximum=1), -1, -0.3, 0, 0.7, 1),
+        ((2, 5),),
+        ((2, 5),),
+        slack=SLACK,
+    ),
+    "entropy_score": Contract(of_statistics(entropy_score), LEVELS, FEW_LEVELS, high_within=1, slack=SLACK),
+    "factuality": of_one(factuality),
+    "generation_success_penalty": Contract(
+        sides(generation_success_penalty, 1, 0), ((2, 2),), ((2, 2),), 5, 4, slack=SLACK
+    ),
+    "hallucination_inconsistency": of_one(hallucination_inconsistency),
+    "kld_score": Contract(of_statistics(kld_score), LEVELS, FEW_LEVELS, high_within=1, slack=SLACK),
+    "main_character_correlation": Contract(
+        lambda t: main_character_correlation(*t[0, [0, 1, 3]]), ((1, 3),), ((1, 3),), 9, 6
+    ),
+    "representation_disparity": Contract(
+        # a sixth of a sample at a time reaches the common level of one, two or three groups exactly
+        lambda t: representation_disparity(t[0, :-1], t[0, -1]),
+        GROUPS,
+        TWO,
+        4,
+        3,
+        times=6,
+    ),
+    "statistical_parity_difference": Contract(
+        lambda t: statistical_parity_difference(t[:, :-3], t[:, -3], t[:, -1], refused=t[:, -2]),
+        tuple((k, c) for k in (2, 3, 4) for c in (3, 4, 6)),
+        ((2, 3), (3, 3), (2, 4)),
+        low_within=1,
+    ),
+    "status_difference": Contract(lambda t: status_difference(*t[0, [0, 1, 3]]), ((1, 3),), ((1, 3),), 9, 6),
+    "status_difference_by_relation": Contract(
+        lambda t: status_difference_by_relation(*t[:, [0, 1, 3]].T), ((4, 3),), ((4, 3),), 2, 1, slack=1e-9
+    ),
+    "stereoscopic_correlation": Contract(
+        lambda t: stereoscopic_correlation(t[0, 0], t[1, 0], t.sum(1).max(), t[0, -1], t[1, -1]),
+        ((2, 2),),
+        ((2, 2),),
+        4,
+        4,
+        slack=SLACK,
+        defined=True,
+    ),
+    "stereotype_drift": Contract(drift, ((3, 3),), ((3, 3),), slack=SLACK),
+    "absolute_drift": Contract(lambda t: absolute_drift(*drift(t)), ((3, 3),), ((3, 3),), low_within=1, slack=SLACK),
+}
+CONTRACTS |= {
+    # an eighth of a sample is as near as the grid comes
+    f"distribution_divergence {q}": Contract(divergence_from(q), GROUPS, TWO, 4, 2, 8, low_within=0.02, slack=SLACK)
+    for q in ([0, 1, 2, 3, 5, 9], [3, 1, 0, 0, 2, 1], [1, 1, 1, 1, 1, 1])
+}
+
+
+@st.composite
+def tables(draw: st.DrawFn, shapes: tuple[tuple[int, int], ...], most: int = 6, missing: int = 5) -> Table:
+    rows, cells = draw(st.sampled_from(shapes))
+    known = draw(arrays(np.int64, (rows, cells), elements=st.integers(0, most)))
+    return np.column_stack([known, draw(arrays(np.int64, rows, elements=st.integers(0, missing)))])
+
+
+@pytest.mark.parametrize("name", CONTRACTS)
+@thorough
+@given(st.data())
+def test_a_value_lies_in_its_bounds_which_are_a_point_at_full_coverage(name: str, data: st.DataObject) -> None:
+    contract = CONTRACTS[name]
+    table = data.draw(tables(contract.shapes))
+    value, low, high = contract.bounds(table)
+    if not math.isnan(value if contract.defined else low):
+        assert low <= high + contract.slack
+    assert math.isnan(value) or low - contract.slack <= value <= high + contract.slack
+    table[:, -1] = 0
+    value, low, high = contract.bounds(table)
+    assert math.isnan(value) or (low, high) == pytest.approx((value, value), abs=contract.slack, rel=0)
+
+
+@pytest.mark.parametrize("name", CONTRACTS)
+@thorough
+@given(st.data())
+def test_more_missing_answers_only_widen(name: str, data: st.DataObject) -> None:
+    contract = CONTRACTS[name]
+    table = data.draw(tables(contract.shapes))
+    known = table[:, :-1]
+    lost = np.minimum(known, data.draw(arrays(np.int64, known.shape, elements=st.integers(0, 6))))
+    before, after = contract.bounds(table), contract.bounds(np.column_stack([known - lost, table[:, -1] + lost.sum(1)]))
+    if contract.defined:
+        value, low, high = after
+        after = value, -math.inf if math.isnan(low) else low, math.inf if math.isnan(high) else high
+    if not math.isnan(before[0] if contract.defined else before[1]):
+        assert_only_widens(before, after)
+
+
+@pytest.mark.parametrize("name", CONTRACTS)
+@thorough
+@given(st.data())
+def test_bounds_are_the_extremes_over_all_completions(name: str, data: st.DataObject) -> None:
+    contract = CONTRACTS[name]
+    table = contract.times * data.draw(tables(contract.small, contract.most, contract.missing))
+    reached = list(contract.completions(table))
+    value, low, high = contract.bounds(table)
+    if reached and not (contract.defined and math.isnan(value)):
+        assert -SLACK <= min(reached) - low <= contract.low_within + SLACK
+        assert -SLACK <= high - max(reached) <= contract.high_within + SLACK

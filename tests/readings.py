@@ -1,0 +1,168 @@
+"""How right the readers are on labelled answers: files of JSON lines, a raw answer beside what a careful person reads.
+
+    python -m tests.readings tests/data/readings/*.jsonl     counts per task, and every error
+    python -m tests.readings --write                         the blind answers: the table of errors, the metric cards
+
+A line has `benchmark`, `task`, `answer` and `gold`: a value of the task, or `none`, `refused`, `several`; `id`, `ask`
+and `style` for people; `family`, by which lines that say the same are read alike; and what the task's reader needs
+(`submissions/benchmarks/*/parse/labelled.py`).
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fairspace.cards.readers import with_section
+from fairspace.submissions.answers.error_table import COLUMNS, REFERENCE, TaskErrors, measured_errors
+from fairspace.submissions.answers.labelled import NO_CHOICE, Compared
+from fairspace.submissions.benchmarks.registry import benchmark
+
+ROOT = Path(__file__).parents[1]
+BLIND = ROOT / "tests" / "data" / "readings" / "blind"
+_MALE = re.compile(
+    r"\b(?:he|him|his|himself|man|men|male|boy|gentleman|guy|mr|father|son|husband|sir)\b", re.IGNORECASE
+)
+_FEMALE = re.compile(
+    r"\b(?:she|her|hers|herself|woman|women|female|girl|lady|mrs|ms|mother|daughter|wife|madam)\b", re.IGNORECASE
+)
+
+
+@dataclass
+class Tally:
+    """The counts of one task, or of a part of it.
+
+    Args:
+        n: answers.
+        right: read right.
+        false: read as a choice that they are not.
+        lost: that make a choice, and none was read.
+        readable: that make a choice.
+        invented: that make none and were read as one; they are among `false`.
+        right_male: of `n_male`, read right.
+        n_male: that make a choice and use male words alone.
+        right_female: of `n_female`, read right.
+        n_female: as `n_male`.
+        families: of answers that say the same.
+        families_alike: of these, with one verdict for all.
+    """
+
+    n: int = 0
+    right: int = 0
+    false: int = 0
+    lost: int = 0
+    readable: int = 0
+    invented: int = 0
+    right_male: int = 0
+    n_male: int = 0
+    right_female: int = 0
+    n_female: int = 0
+    families: int = 0
+    families_alike: int = 0
+
+    def add(self, compared: Compared, gender: str) -> None:
+        """Count a comparison. Gender words are counted of readable answers that use those of one gender alone."""
+        self.n += 1
+        setattr(self, compared.verdict, getattr(self, compared.verdict) + 1)
+        if isinstance(compared.gold, str) and compared.gold in NO_CHOICE:
+            self.invented += compared.verdict == "false"
+            return
+        self.readable += 1
+        if gender in ("male", "female"):
+            setattr(self, f"n_{gender}", getattr(self, f"n_{gender}") + 1)
+            setattr(self, f"right_{gender}", getattr(self, f"right_{gender}") + (compared.verdict == "right"))
+
+
+def gender_words(answer: str) -> str:
+    """The gender whose words an answer uses: `male`, `female`, or `neither` for none and for those of both."""
+    male, female = _MALE.search(answer) is not None, _FEMALE.search(answer) is not None
+    return "neither" if male == female else "male" if male else "female"
+
+
+@dataclass
+class Report:
+    """`benchmark/task` -> its counts; id, gold, reading and verdict of each line that is not read right."""
+
+    tasks: dict[str, Tally] = field(default_factory=dict)
+    errors: list[dict[str, Any]] = field(default_factory=list)
+
+
+def read_lines(files: Iterable[Path]) -> list[dict[str, Any]]:
+    """All labelled lines of files."""
+    return [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines() if line]
+
+
+def measure(lines: Iterable[Mapping[str, Any]]) -> Report:
+    """Labelled answers read, and held against their golds. RefusedError: a gold or a field that the task lacks."""
+    report = Report()
+    families: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for line in lines:
+        gender = gender_words(line["answer"])
+        for compared in benchmark(line["benchmark"]).answers.compare(line):
+            name = f"{line['benchmark']}/{compared.entry}"
+            report.tasks.setdefault(name, Tally()).add(compared, gender)
+            if line.get("family"):
+                families[name, line["family"]].append(compared.verdict)
+            if compared.verdict != "right":
+                about = {"id": line.get("id", ""), "task": name, "gold": compared.gold, "read": compared.read}
+                report.errors.append(about | {"verdict": compared.verdict, "rule": compared.rule})
+    for (name, _), verdicts in families.items():
+        if len(verdicts) > 1:
+            report.tasks[name].families += 1
+            report.tasks[name].families_alike += len(set(verdicts)) == 1
+    return report
+
+
+def task_errors(task: str, tally: Tally) -> TaskErrors:
+    """The counts of a measurement as a line of the table."""
+    return TaskErrors(
+        task,
+        tally.n,
+        tally.right,
+        tally.readable,
+        tally.lost,
+        tally.false - tally.invented,
+        tally.n - tally.readable,
+        tally.invented,
+        tally.families,
+        tally.families_alike,
+        tally.n_male,
+        tally.right_male,
+        tally.n_female,
+        tally.right_female,
+    )
+
+
+def write_table(report: Report, out: Path) -> None:
+    """Write the counts of a measurement as CSV."""
+    with out.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for name, tally in sorted(report.tasks.items()):
+            writer.writerow(vars(task_errors(name, tally)).values())
+
+
+def main(words: Sequence[str]) -> None:
+    """Print counts and errors of the named files; with --write, write table and cards from the blind answers."""
+    if "--write" in words:
+        write_table(measure(read_lines(sorted(BLIND.glob("*.jsonl")))), REFERENCE)
+        measured_errors.cache_clear()
+        for card in sorted((ROOT / "metrics").glob("*/README.md")):
+            card.write_text(with_section(card.read_text(encoding="utf-8")), encoding="utf-8")
+        return
+    report = measure(read_lines(map(Path, words)))
+    for name, tally in sorted(report.tasks.items()):
+        print(name, " ".join(f"{key}={value}" for key, value in vars(tally).items()))
+    for error in report.errors:
+        print(json.dumps(error, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

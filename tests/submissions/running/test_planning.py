@@ -1,0 +1,174 @@
+"""A dry run: requests, tokens and money by hand, the smallest difference, and the note of a limited run."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fairspace.builders.genres import plan as genres
+from fairspace.builders.genres import single
+from fairspace.submissions.benchmarks.asks import Ask, Part, Shown, Stimulus
+from fairspace.submissions.running.asking.inspect_task import Chosen, Opened, open_benchmark, unstated_meta
+from fairspace.submissions.running.asking.prices import Price, Prices
+from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.running.planning import FRAME, IMAGE_TOKENS, JUDGED, made_parts, plan, smallest_difference
+from fairspace.submissions.running.run import limit_note
+from tests.submissions.running.data.factory import write
+
+PRICES = Prices("prices.json", {"m": Price(2.0, 10.0, None), "j": Price(1.0, 4.0, None), "g": Price(None, None, 0.04)})
+TEN = Chosen("genres", text_only=True, limit=10)
+
+
+def test_genres_by_hand() -> None:
+    opened = open_benchmark(TEN)
+    answers, judge, again = plan(opened, "m", judges=("j", "j"), prices=PRICES)
+    pairs = {pair.id: pair for pair in genres.pair_list()}
+    chosen = [pairs[opened.parts["narrative"].stimuli[place].id] for place in opened.positions["narrative"]]
+    text = sum(len(genres.text_prompt(pair)) for pair in chosen) / 4 + 10 * FRAME
+    assert (answers.stimuli, answers.requests, answers.of_requests) == (10, 10, 1440)
+    assert (answers.input, answers.output, answers.output_most) == (text, 10_000, 20_480)
+    assert answers.cost == pytest.approx((2 * text + 10 * 10_000) / 1e6)
+    assert answers.cost_most == pytest.approx((2 * text + 10 * 20_480) / 1e6)
+    assert (judge.task, judge.model, judge.requests, judge.of_requests) == ("judgements", "j", 30, 4320)
+    assert judge == again, "each of several judges reads everything"
+    assert judge.input == pytest.approx(10 * (3420 / 4 + 1000) + 30 * FRAME)
+    assert judge.cost == pytest.approx((judge.input + 4 * judge.output) / 1e6)
+
+
+def test_the_prompts_of_a_judge_have_the_stated_length() -> None:
+    pairs = genres.pair_list()
+    profile = len(genres.profile_prompt(""))
+    passages = [genres.narrative_prompt(*pair.names, pair.element.relation, pair.element.plot, "") for pair in pairs]
+    assert 2 * profile + np.mean([len(text) for text in passages]) == pytest.approx(JUDGED["narrative"][1], rel=0.01)
+    alone = [len(single.analysis_prompt(name, "")) for pair in pairs for name in pair.names]
+    assert profile + np.mean(alone) == pytest.approx(JUDGED["narrative_single"][1], rel=0.01)
+
+
+def test_the_plan_counts_the_judge_of_both_tellings() -> None:
+    lines = plan(open_benchmark(replace(TEN, tasks=("narrative", "narrative_single"), limit=3)), "a")
+    pairs = len(genres.pair_list())
+    assert [(line.task, line.requests, line.of_requests) for line in lines] == [
+        ("narrative", 3, pairs),
+        ("judgements", 9, 3 * pairs),
+        ("narrative_single", 6, 2 * pairs),
+        ("judgements", 12, 4 * pairs),
+    ]
+
+
+def test_a_bound_of_answers_holds_for_the_usual_ones_too() -> None:
+    answers = plan(open_benchmark(TEN), "m", max_tokens=300)[0]
+    assert answers.output == answers.output_most == 3000
+
+
+def test_a_picture_counts_with_every_request_that_it_goes_with() -> None:
+    def read(place: int) -> Shown:
+        return Shown(tuple(Ask("t", f"{place}/{n}", 0, "x" * 40, 0) for n in range(20)), (b"an image",))
+
+    part = Part("t", [Stimulus(str(place), "t", "", 20) for place in range(2)], read, 100, 10, 40)
+    opened = Opened(Chosen("iris"), {"t": part}, {"t": [0, 1]})
+    assert plan(opened, "m")[0].input == 40 * (40 / 4 + FRAME + IMAGE_TOKENS)
+    nothing = replace(opened, positions={"t": []})
+    assert plan(nothing, "m")[0].input == 0
+
+
+def test_a_sample_of_prompts_stands_for_all() -> None:
+    def read(place: int) -> Shown:
+        return Shown((Ask("t", str(place), 0, "x" * (40 if place % 2 else 80)),))
+
+    part = Part("t", [Stimulus(str(place), "t", "", 1) for place in range(2000)], read, 100, 10, 2000)
+    found = plan(Opened(Chosen("iris"), {"t": part}, {"t": list(range(2000))}), "m")[0]
+    assert found.input == pytest.approx(2000 * (15 + FRAME), rel=0.05)
+
+
+@pytest.mark.parametrize("name", ["iris", "fact_or_fair"])
+def test_made_images_are_counted_as_the_papers_have_them(name: str) -> None:
+    chosen = Chosen(name)
+    parts = made_parts(chosen)
+    lines = plan(Opened(chosen, {}, {}), "", image_model="g", prices=PRICES, image_parts=parts)
+    wanted = {
+        "iris": {"generation_neutral": (52, 8320), "generation_steer": (60, 6000)},
+        "fact_or_fair": {"t2i_objective": (38, 760), "t2i_subjective": (114, 2280), "t2i_subjective_paper": (38, 760)},
+    }[name]
+    prompts = {part.task: len({stimulus.stratum for stimulus in part.stimuli}) for part in parts}
+    assert {line.task: (prompts[line.task], line.requests) for line in lines} == wanted
+    assert all(line.made and line.requests == line.of_requests == line.stimuli for line in lines)
+    assert sum(line.cost or 0 for line in lines) == pytest.approx(sum(images for _, images in wanted.values()) * 0.04)
+
+
+@pytest.mark.parametrize(
+    ("name", "requests"),
+    [
+        ("iris", 27144 + 36000 + 204000),
+        ("stereotypical_bias", 76800 + 230400 + 5600),
+        ("genres", 1440),
+    ],
+)
+def test_whole_benchmarks_with_images(name: str, requests: int, tmp_path: Path) -> None:
+    write(tmp_path, name)
+    opened = open_benchmark(Chosen(name, str(tmp_path)))
+    lines = [line for line in plan(opened, "m") if line.task != "judgements"]
+    assert sum(line.requests for line in lines) == requests == opened.asks
+    assert all(line.requests == line.of_requests for line in lines)
+    assert limit_note(opened) == ""
+
+
+def test_a_named_model_without_a_price_is_an_error() -> None:
+    opened = open_benchmark(TEN)
+    for model, judges in (("other", ()), ("m", ("k",))):
+        with pytest.raises(RunError, match="PRICES_INVALID"):
+            plan(opened, model, judges=judges, prices=PRICES)
+    assert plan(opened, "m", prices=PRICES)[1].cost is None, "a judge that is not named"
+    assert plan(opened, "")[0].cost is None
+
+
+def test_every_model_has_the_currency_of_its_price() -> None:
+    prices = Prices("f", {"m": Price(1.0, 1.0, None, "USD"), "j": Price(1.0, 1.0, None, "EUR")})
+    lines = plan(open_benchmark(TEN), "m", judges=("j",), prices=prices)
+    assert [line.currency for line in lines] == ["USD", "EUR"]
+
+
+def test_the_smallest_difference_by_hand_and_by_simulation() -> None:
+    # Fleiss, Levin and Paik: 1.96 + 0.84 standard errors of a difference of two shares of one half.
+    assert smallest_difference(400) == pytest.approx(2.8016 * math.sqrt(0.25 / 400 * 2), rel=1e-4)
+    assert smallest_difference(3) > 1
+    rng, items, tests = np.random.default_rng(7), 1000, 4000
+    apart = smallest_difference(items)
+    first, second = (rng.binomial(items, 0.5 + sign * apart / 2, tests) / items for sign in (-1, 1))
+    middle = (first + second) / 2
+    found = np.abs(first - second) / np.sqrt(2 * middle * (1 - middle) / items) > 1.959964
+    # Three standard errors of 4 000 tests, and 0.01 for the smaller variance away from one half.
+    assert found.mean() == pytest.approx(0.8, abs=3 * math.sqrt(0.16 / tests) + 0.01)
+
+
+def test_a_limited_run_is_marked_as_shown_and_not_ranked() -> None:
+    note = limit_note(open_benchmark(Chosen("fact_or_fair", limit=50)))
+    assert note.startswith("A limited run: it is shown, not ranked.")
+    assert "llm_subjective: 50 of 1,824 stimuli, 1,250 of 45,600 requests of the benchmark (2.7%)" in note
+    assert "The standard shuffled ranks from 80% of the samples" in note
+    assert limit_note(open_benchmark(Chosen("fact_or_fair"))) == ""
+
+
+def test_a_run_that_is_nearly_whole_is_not_ranked_if_it_was_limited(tmp_path: Path) -> None:
+    note = limit_note(open_benchmark(replace(TEN, limit=1400)))
+    assert note.startswith("A limited run: it is shown, not ranked.")
+    assert "which this reaches" not in note
+    write(tmp_path, "genres", without=[pair.id for pair in genres.pair_list()[:40]])
+    note = limit_note(open_benchmark(Chosen("genres", str(tmp_path))))
+    assert "which this reaches; but all that is missing counts at its worst" in note
+
+
+def test_data_that_lack_images_are_told_from_a_limit(tmp_path: Path) -> None:
+    write(tmp_path, "genres", without=[pair.id for pair in genres.pair_list()[:1000]])
+    note = limit_note(open_benchmark(Chosen("genres", str(tmp_path))))
+    assert note.startswith("The data lack a part of the benchmark.")
+    assert "440 of 1,440 requests of the benchmark (30.6%)" in note
+
+
+def test_a_sample_of_the_data_is_told_and_marked() -> None:
+    opened = replace(open_benchmark(Chosen("genres", text_only=True)), sample=True)
+    assert limit_note(opened) == "The data are a small sample: the run is shown, not ranked."
+    assert opened.marks == {"text_only": True, "sample_data": True}
+    assert opened.describe()["sample_data"] is True
+    assert unstated_meta(opened, "m").generation == opened.marks

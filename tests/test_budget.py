@@ -1,0 +1,64 @@
+"""The size of the house: lines, modules and the share of import lines of each top folder may only fall.
+
+Every commit that removes something lowers the numbers here. Raising one needs its reason beside it.
+`python -m tests.test_budget` prints the table as it is.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+LONGEST_FILE = 600
+"""Lines of a file; a longer one holds more than one topic."""
+BUDGET = {
+    "builders": (15_589, 142, 1_300),
+    "metrics": (5_511, 57, 359),
+    "ares": (8_222, 60, 677),
+    "submissions": (47_682, 416, 4_634),
+    "leaderboard_space": (14_135, 132, 1_466),
+    "cards": (907, 10, 73),
+    "fairspace": (1_044, 6, 104),
+    "tests": (70_926, 566, 6_812),
+}
+"""Folder -> most lines, most modules, most lines of imports."""
+
+
+def files(top: str) -> list[Path]:
+    """The Python files of a top folder, links to other files and folders left out."""
+    found = sorted((ROOT / top).rglob("*.py")) if top != "fairspace" else sorted((ROOT / top).glob("*.py"))
+    return [file for file in found if not file.is_symlink()]
+
+
+def size(top: str) -> tuple[int, int, int]:
+    """Lines, modules and lines of imports of a top folder."""
+    lines = imports = 0
+    for file in files(top):
+        text = file.read_text(encoding="utf-8")
+        lines += len(text.splitlines())
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                imports += (node.end_lineno or node.lineno) - node.lineno + 1
+    return lines, len(files(top)), imports
+
+
+@pytest.mark.parametrize("top", BUDGET)
+def test_no_folder_grows(top: str) -> None:
+    assert all(now <= most for now, most in zip(size(top), BUDGET[top], strict=True)), f"{top}: {size(top)}"
+
+
+@pytest.mark.parametrize("top", [top for top in BUDGET if top != "tests"])
+def test_no_file_holds_two_topics(top: str) -> None:
+    lengths = {str(file): len(file.read_text(encoding="utf-8").splitlines()) for file in files(top)}
+    assert not [file for file, lines in lengths.items() if lines > LONGEST_FILE]
+
+
+if __name__ == "__main__":
+    sizes = {top: size(top) for top in BUDGET}
+    for top, (lines, modules, imports) in sizes.items():
+        print(f'    "{top}": ({lines:_}, {modules:_}, {imports:_}),')
+    product = [sizes[top] for top in BUDGET if top != "tests"]
+    print(f"product: {sum(each[0] for each in product):,} lines, {sum(each[1] for each in product):,} modules")
