@@ -20,26 +20,15 @@ from fairspace.metrics.iris_score.formula import (
 )
 from fairspace.metrics.iris_score.standards import (
     ALGORITHM_1,
-    ARCHETYPES,
     FOUNDATIONAL_COHORT,
     GRANULAR,
     INAUGURAL,
     SECTORS,
     SKIN_DRIFT,
-    STANDARDS,
 )
 
 PUBLISHED = Path(__file__).parents[2] / "builders" / "reference" / "published"
 HALF_DIGIT = 5e-5
-PROFILES_THAT_BREAK_THE_FORMULA = {
-    ("VILA-U", "gen"),
-    ("Bagel", "und"),
-    ("BLIP3-o", "und"),
-    ("Harmon", "und"),
-    ("Show-o", "und"),
-    ("UniWorld-V1", "und"),
-    ("Janus-Pro", "und"),
-}
 
 
 def table(name: str) -> dict[str, dict[str, str]]:
@@ -119,18 +108,10 @@ def test_ifs_und_score_follows_from_the_magnitude_of_table_26(model: str) -> Non
     check(model, "IFS_Und", T26[model], "magnitude", 1)
 
 
-@pytest.mark.parametrize("model", T26)
-def test_ifs_und_magnitude_of_table_26_is_near_the_norm_of_its_six_columns(model: str) -> None:
-    columns = [float(v) for n, v in T26[model].items() if n.startswith(("AD_", "SPD_"))]
-    assert 0.995 <= float(T26[model]["magnitude"]) / math.hypot(*columns) <= 1.066
-
-
 @pytest.mark.parametrize("model", T27)
 def test_rfs_und_reproduces_table_27(model: str) -> None:
     row = T27[model]
-    jsd, drift = float(row["norm_JSD"]), float(row["norm_ASDS"])
-    assert 1 - jsd / math.sqrt(5) == pytest.approx(float(row["JSD_goodness"]), abs=2 * HALF_DIGIT)
-    assert drift / math.sqrt(13) == pytest.approx(float(row["ASDS_goodness"]), abs=2 * HALF_DIGIT)
+    jsd = float(row["norm_JSD"])
     assert jsd == pytest.approx(math.hypot(float(row["norm_JSD_US"]), float(row["norm_JSD_EU"])), abs=3 * HALF_DIGIT)
     check(model, "RFS_Und", row, "fidelity_deviation", 5)
 
@@ -152,17 +133,6 @@ def test_overall_score_reproduces_table_3_within_3_2_percent_and_in_its_order() 
     for model, score in printed.items():
         assert ours[model] == pytest.approx(score, rel=0.032)
     assert sorted(ours, key=ours.__getitem__) == sorted(printed, key=printed.__getitem__)
-
-
-@pytest.mark.parametrize("model", FOUNDATIONAL_COHORT)
-@pytest.mark.parametrize("task", ["gen", "und"])
-def test_profile_codes_are_those_of_table_3_but_for_seven(model: str, task: str) -> None:
-    row = T3[model]
-    ifs, rfs, bis = (float(row[f"{dimension}_{task}"]) for dimension in ("ifs", "rfs", "bis"))
-    code = profile_code(ifs, rfs, bis, INAUGURAL.tau)
-    breaks = (model, task) in PROFILES_THAT_BREAK_THE_FORMULA
-    assert (code != row[f"mbti_{task}_printed"]) == breaks
-    assert code in ARCHETYPES
 
 
 def test_a_score_at_the_threshold_has_the_letter_of_those_above() -> None:
@@ -244,39 +214,6 @@ def test_the_median_of_the_cohort_scores_60_under_the_literal_standard() -> None
         if sector == "RFS_Und":  # S rests on Norm_ASDS over 13 drifts, of which this sector takes ten
             continue
         assert sector_score(magnitudes[3], sector, ALGORITHM_1) == pytest.approx(60, abs=0.05)
-
-
-def test_released_standards_never_change() -> None:
-    assert list(STANDARDS) == ["inaugural", "algorithm_1", "bounded"]
-    assert INAUGURAL.draft == ""
-    assert ALGORITHM_1.draft != ""
-    assert dict(INAUGURAL.scale) == {
-        "IFS_Gen": 58000.0,
-        "RFS_Gen": 132.0,
-        "BIS_Gen": 85.0,
-        "IFS_Und": 180.0,
-        "RFS_Und": 2750.0,
-        "BIS_Und": 340.0,
-        "total": 283645.0,
-    }
-    assert dict(INAUGURAL.decay) == {
-        "IFS_Gen": 3.0,
-        "RFS_Gen": 3.0,
-        "BIS_Gen": 1.0,
-        "IFS_Und": 5.0,
-        "RFS_Und": 5.0,
-        "BIS_Und": 1.0,
-        "total": 3.2814,
-    }
-    assert (INAUGURAL.tau, INAUGURAL.minimum_coverage, INAUGURAL.fidelity_by_goodness) == (60.0, 0.7, True)
-    assert dict(INAUGURAL.sector_divisor) == {}
-    assert dict(INAUGURAL.total_divisor) == {"answer_consistency_difference": 9.0}
-    assert {s: dict(f) for s, f in INAUGURAL.floors.items()} == {
-        "BIS_Gen": {"competence_steer_success": 0.2},
-        "IFS_Und": {"competence_accuracy": 0.1},
-        "RFS_Und": {"competence_accuracy": 0.1},
-        "BIS_Und": {"competence_objective_accuracy": 0.5, "competence_modal_score_max": 0.95},
-    }
 
 
 def test_total_magnitude_of_bagel_by_hand() -> None:

@@ -6,6 +6,8 @@ from itertools import product
 import numpy as np
 import pytest
 
+from fairspace.metrics.iris_score.formula import profile_code
+from fairspace.metrics.iris_score.standards import ARCHETYPES
 from tests.metrics.tables import ROOT, rows
 
 TEXT = (ROOT / "cards" / "errata.md").read_text(encoding="utf-8")
@@ -41,8 +43,8 @@ def test_seven_profiles_break_their_formula() -> None:
         for task in ("und", "gen"):
             printed = row[f"mbti_{task}_printed"]
             if printed:
-                reached = [float(row[f"{sector}_{task}"]) >= 60 for sector in ("ifs", "rfs", "bis")]
-                code = "".join(pair[not yes] for pair, yes in zip(("UH", "AD", "FR"), reached, strict=True))
+                code = profile_code(*(float(row[f"{sector}_{task}"]) for sector in ("ifs", "rfs", "bis")))
+                assert code in ARCHETYPES
                 if code != printed:
                     broken.append((row["model"], task.capitalize(), printed, code))
     assert sorted(broken) == sorted(listed)
