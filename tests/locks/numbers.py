@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from fairspace.builders.errors import BuildError
@@ -66,11 +66,11 @@ def scores() -> Numbers:
                 yield f"{name}/{model}/{standard}", f"{rounded(scored.ranked)} {scored.labels} {len(scored.unranked)}"
 
 
-def errors() -> Numbers:
-    """Intervals, draws and chances of every baseline with resamples, and what other instruments give."""
-    for name in NAMES:
+def errors(names: Iterable[str] = NAMES, models: Iterable[str] = BASELINES) -> Numbers:
+    """Intervals, draws and chances of baselines with resamples, and what other instruments give."""
+    for name in names:
         bench = benchmark(name)
-        for model in BASELINES:
+        for model in models:
             result = score_submission(baseline(model, name), resamples=RESAMPLES)
             yield f"{name}/{model} values", digest(*(of_value(value) for value in result.values.values()))
             drawn = {key: column.tolist() for key, column in result.draws.columns().items()} if result.draws else None
