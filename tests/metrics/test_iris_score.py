@@ -1,4 +1,4 @@
-"""IRIS' scores against the paper's Tables 3 and 23 to 28; tolerances follow from the printed digits."""
+"""IRIS' scores: the total, what is undefined, weights; `fairspace verify` recomputes Tables 3 and 23 to 28."""
 
 import csv
 import math
@@ -69,32 +69,6 @@ def values_of(model: str) -> dict[str, float]:
     return values
 
 
-def check(model: str, sector: str, printed: dict[str, str], magnitude_column: str, inputs: int) -> None:
-    """Magnitude within the rounding of its `inputs` printed numbers; score within what that means for it."""
-    magnitude = sector_magnitude(values_of(model), sector, INAUGURAL)
-    slack = HALF_DIGIT * (math.sqrt(inputs) + 1)
-    assert magnitude == pytest.approx(float(printed[magnitude_column]), abs=slack)
-    score = float(printed["score"])
-    assert sector_score(magnitude, sector, INAUGURAL) == pytest.approx(
-        score, abs=score * INAUGURAL.decay[sector] * slack + 0.005
-    )
-
-
-@pytest.mark.parametrize("model", T23)
-def test_ifs_gen_reproduces_table_23(model: str) -> None:
-    check(model, "IFS_Gen", T23[model], "magnitude", 7)
-
-
-@pytest.mark.parametrize("model", T24)
-def test_rfs_gen_reproduces_table_24(model: str) -> None:
-    check(model, "RFS_Gen", T24[model], "magnitude", 5)
-
-
-@pytest.mark.parametrize("model", T25)
-def test_bis_gen_score_follows_from_the_magnitude_of_table_25(model: str) -> None:
-    check(model, "BIS_Gen", T25[model], "magnitude", 1)
-
-
 @pytest.mark.parametrize("model", T25)
 def test_bis_gen_magnitude_of_table_25_is_the_success_penalty_where_no_quality_falls(model: str) -> None:
     row = T25[model]
@@ -103,22 +77,11 @@ def test_bis_gen_magnitude_of_table_25_is_the_success_penalty_where_no_quality_f
     assert falls or row["magnitude"] == row["delta_GSR"]
 
 
-@pytest.mark.parametrize("model", T26)
-def test_ifs_und_score_follows_from_the_magnitude_of_table_26(model: str) -> None:
-    check(model, "IFS_Und", T26[model], "magnitude", 1)
-
-
 @pytest.mark.parametrize("model", T27)
-def test_rfs_und_reproduces_table_27(model: str) -> None:
+def test_the_divergences_of_table_27_are_those_of_both_regions_together(model: str) -> None:
     row = T27[model]
     jsd = float(row["norm_JSD"])
     assert jsd == pytest.approx(math.hypot(float(row["norm_JSD_US"]), float(row["norm_JSD_EU"])), abs=3 * HALF_DIGIT)
-    check(model, "RFS_Und", row, "fidelity_deviation", 5)
-
-
-@pytest.mark.parametrize("model", T28)
-def test_bis_und_reproduces_table_28(model: str) -> None:
-    check(model, "BIS_Und", T28[model], "magnitude", 6)
 
 
 @pytest.mark.parametrize("model", FOUNDATIONAL_COHORT)

@@ -8,7 +8,6 @@ from hypothesis.extra.numpy import arrays
 
 from fairspace.metrics.stereotypical_association.formula import (
     association,
-    corpus_score,
     ensemble,
     largest_association,
     occupations_aligned,
@@ -169,19 +168,6 @@ def test_ensemble_keeps_what_all_models_answer() -> None:
     assert ensemble(answers).tolist() == ["a", "N/A", "N/A", "N/A"]
     with pytest.raises(ValueError, match="at least one model"):
         ensemble([])
-
-
-@pytest.mark.parametrize("row", rows("stereobias_tableA9_corpus"), ids=lambda row: row["instance"])
-def test_corpus_score_reproduces_table_a9(row: dict[str, str]) -> None:
-    found = float(corpus_score(int(row["male_terms"]), int(row["female_terms"])))
-    printed = row["bias_score_printed"]
-    if printed == "N/A":
-        assert np.isnan(found)
-    elif row["instance"] == "chef":
-        assert printed == "0.862"  # E-STEREO-01: the point slipped by one place
-        assert found == pytest.approx(0.0862, abs=0.00005)
-    else:
-        assert found == pytest.approx(float(printed), abs=0.00005 + 1e-9)
 
 
 def test_printed_scores_stay_within_the_range_of_the_formula() -> None:

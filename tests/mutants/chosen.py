@@ -33,7 +33,12 @@ PROBES = (
 FURTHER: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "metrics/*/formula.py",
-        ("tests/metrics/test_leading_axes.py", "tests/metrics/test_iris_metrics.py", "tests/metrics/test_formulas.py"),
+        (
+            "tests/metrics/test_leading_axes.py",
+            "tests/metrics/test_iris_metrics.py",
+            "tests/metrics/test_formulas.py",
+            "tests/submissions/verifying/test_verifying.py",
+        ),
     ),
     ("metrics/iris_score/*", ("tests/submissions/benchmarks/iris/test_score.py",)),
     *((f"metrics/{name}/*", ("tests/metrics/modules/test_probes.py",)) for name in PROBES),
