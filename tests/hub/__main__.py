@@ -13,18 +13,17 @@ from pathlib import Path
 import uvicorn
 from starlette.applications import Starlette
 
-from tests.hub import discussions, files, leaderboards, lfs, references, repositories, space_settings
+from tests.hub import files, repositories
 from tests.hub.errors import RefusalError, refuse
 from tests.hub.faults import Faulty
 from tests.hub.storage import Store
 
 
-def application(root: Path, page: int) -> Faulty:
-    """The Hub over a folder; `page` entries of a tree are listed at a time."""
-    routes = [*repositories.ROUTES, *references.ROUTES, *lfs.ROUTES, *files.ROUTES]
-    routes = [*discussions.ROUTES, *leaderboards.ROUTES, *space_settings.ROUTES, *routes]
+def application(root: Path) -> Faulty:
+    """The Hub over a folder."""
+    routes = [*repositories.ROUTES, *files.ROUTES]
     inner = Starlette(routes=routes, exception_handlers={RefusalError: refuse})
-    inner.state.store, inner.state.page = Store(root), page
+    inner.state.store = Store(root)
     return Faulty(inner)
 
 
@@ -33,14 +32,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m tests.hub")
     parser.add_argument("--port", type=int, default=0, help="0: any free one")
     parser.add_argument("--root", type=Path, required=True, help="where repositories are kept")
-    parser.add_argument("--page", type=int, default=1000, help="entries of a tree per answer")
     arguments = parser.parse_args()
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, or asyncio delays answers
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", arguments.port))
     listener.listen(256)
     print(f"http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
-    served = application(arguments.root, arguments.page)
+    served = application(arguments.root)
     config = uvicorn.Config(served, http="h11", log_level="warning", lifespan="off", timeout_keep_alive=60)
     asyncio.run(uvicorn.Server(config).serve([listener]))
 

@@ -1,7 +1,7 @@
 """Who asks, and what they may do: tokens, private and gated repositories.
 
 As on the Hub, a repository that the asker may not see looks like one that is not there (401 without a token, 404 with
-one). A gated repository's tree and card are open; its files are not, until the asker accepted the terms.
+one). A gated repository's tree and card are open; its files are for its owner, since nobody here accepts terms.
 """
 
 from __future__ import annotations
@@ -103,6 +103,5 @@ def downloadable(request: Request) -> Repository:
     if repository.gated and not may_write(user, repository.owner):
         if user is None:
             raise RefusalError(401, f"Access to {repository.id} is restricted. Please log in.", "GatedRepo")
-        if user.name not in repository.access:
-            raise RefusalError(403, f"Access to {repository.id} is restricted: accept its terms first.", "GatedRepo")
+        raise RefusalError(403, f"Access to {repository.id} is restricted: accept its terms first.", "GatedRepo")
     return repository

@@ -1,4 +1,4 @@
-"""Repositories as a whole: who am I, create, delete, settings, list, describe, access."""
+"""Repositories as a whole: who am I, create, settings, list, describe; branches and tags, pull requests, variables."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from starlette.routing import Route
 
 from tests.hub.access import asker, kind_of, known, may_write, part, readable, store_of, writable
 from tests.hub.card_rules import check_card, read_metadata
-from tests.hub.errors import RefusalError, not_found
-from tests.hub.storage import Commit, Repository, Store
+from tests.hub.errors import RefusalError
+from tests.hub.storage import Commit, Repository, Store, now
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}")
 
@@ -51,19 +51,6 @@ async def create(request: Request) -> Response:
     private = asked.get("visibility", "public") == "private" or bool(asked.get("private"))
     store.create(kind, name, user.name, private=private, sdk=sdk)
     return JSONResponse({"url": url, "name": name, "id": name})
-
-
-async def delete(request: Request) -> Response:
-    """DELETE /api/repos/delete."""
-    asked, user, store = await request.json(), known(request), store_of(request)
-    owner = asked.get("organization") or user.name
-    repository = store.find(asked.get("type") or "model", f"{owner}/{asked['name']}")
-    if repository is None:
-        raise not_found("Repository", "RepoNotFound")
-    if not may_write(user, owner):
-        raise RefusalError(403, f"You may not delete {repository.id}")
-    store.delete(repository)
-    return Response()
 
 
 async def settings(request: Request) -> Response:
@@ -140,22 +127,75 @@ def describe(store: Store, repository: Repository, commit: Commit, blobs: bool =
     return described | ({"sdk": repository.sdk} if repository.kind == "space" else {})
 
 
-async def grant(request: Request) -> Response:
-    """POST /api/T/id/user-access-request/grant: the owner lets a user in."""
-    repository = writable(request)
-    return _let_in(request, repository, (await request.json())["user"])
-
-
-async def accept_terms(request: Request) -> Response:
-    """POST /T/id/ask-access: a user accepts the terms on the website; 'auto' lets them in at once."""
+async def refs(request: Request) -> Response:
+    """GET /api/T/id/refs."""
     repository = readable(request)
-    return _let_in(request, repository, known(request).name) if repository.gated == "auto" else Response()
+
+    def listed(names: dict[str, str], folder: str) -> list[dict[str, str]]:
+        return [{"name": n, "ref": f"refs/{folder}/{n}", "targetCommit": c} for n, c in sorted(names.items())]
+
+    branches = {name: commit for name, commit in repository.branches.items() if not name.startswith("refs/")}
+    answer = {"branches": listed(branches, "heads"), "tags": listed(repository.tags, "tags")}
+    return JSONResponse({**answer, "converts": [], "pullRequests": []})
 
 
-def _let_in(request: Request, repository: Repository, user: str) -> Response:
-    repository.access = sorted({*repository.access, user})
-    store_of(request).save(repository)
+async def create_tag(request: Request) -> Response:
+    """POST /api/T/id/tag/R, where R is what is to be tagged."""
+    repository, store, asked = writable(request), store_of(request), await request.json()
+    if asked["tag"] in repository.branches or asked["tag"] in repository.tags:
+        raise RefusalError(409, f"Reference {asked['tag']} already exists")
+    repository.tags[asked["tag"]] = store.commit_of(repository, part(request, "revision")).id
+    store.save(repository)
     return Response()
+
+
+def open_proposal(store: Store, repository: Repository, title: str, author: str) -> str:
+    """Open a pull request from the head of the main branch; the name of its branch."""
+    branch = f"refs/pr/{len(repository.proposals) + 1}"
+    repository.branches[branch] = repository.branches["main"]
+    repository.proposals[branch] = {"title": title, "author": author, "status": "open", "createdAt": now()}
+    store.save(repository)
+    return branch
+
+
+async def discussions(request: Request) -> Response:
+    """GET /api/T/id/discussions?type&status&author; all on one page."""
+    asked, repository = request.query_params, readable(request)
+    listed = [
+        {
+            "num": int(branch.rpartition("/")[2]),
+            "author": {"name": about["author"]},
+            "title": about["title"],
+            "status": about["status"],
+            "repo": {"name": repository.id, "type": repository.kind},
+            "isPullRequest": True,
+            "createdAt": about["createdAt"],
+        }
+        for branch, about in repository.proposals.items()
+        if asked.get("author", about["author"]) == about["author"]
+        and asked.get("status", about["status"]) == about["status"]
+    ]
+    return JSONResponse({"discussions": listed, "count": len(listed), "start": 0})
+
+
+async def variables(request: Request) -> Response:
+    """GET and POST /api/spaces/id/variables."""
+    repository = writable(request)
+    if request.method == "POST":
+        asked = await request.json()
+        repository.variables[asked["key"]] = asked["value"]
+        store_of(request).save(repository)
+    return JSONResponse({name: {"value": value} for name, value in repository.variables.items()})
+
+
+async def secrets(request: Request) -> Response:
+    """GET and POST /api/spaces/id/secrets."""
+    repository = writable(request)
+    if request.method == "POST":
+        asked = await request.json()
+        repository.secrets[asked["key"]] = asked["value"]
+        store_of(request).save(repository)
+    return JSONResponse({name: {"description": None} for name in repository.secrets})
 
 
 _REPOSITORY = "/api/{kind}/{owner}/{name}"
@@ -163,11 +203,13 @@ ROUTES = [
     Route("/api/whoami-v2", who_am_i),
     Route("/api/validate-yaml", validate_yaml, methods=["POST"]),
     Route("/api/repos/create", create, methods=["POST"]),
-    Route("/api/repos/delete", delete, methods=["DELETE"]),
     Route("/api/{kind}", list_all),
     Route(_REPOSITORY, info),
     Route(f"{_REPOSITORY}/revision/{{revision}}", info),
     Route(f"{_REPOSITORY}/settings", settings, methods=["PUT"]),
-    Route(f"{_REPOSITORY}/user-access-request/grant", grant, methods=["POST"]),
-    Route("/{kind}/{owner}/{name}/ask-access", accept_terms, methods=["POST"]),
+    Route(f"{_REPOSITORY}/refs", refs),
+    Route(f"{_REPOSITORY}/tag/{{revision}}", create_tag, methods=["POST"]),
+    Route("/api/{kind}/{owner}/{name}/discussions", discussions),
+    Route("/api/{kind}/{owner}/{name}/variables", variables, methods=["GET", "POST"]),
+    Route("/api/{kind}/{owner}/{name}/secrets", secrets, methods=["GET", "POST"]),
 ]

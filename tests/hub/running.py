@@ -44,23 +44,22 @@ class Hub(AbstractContextManager["Hub"]):
     root: Path
     address: str
     process: subprocess.Popen[str]
-    page: int
 
     @classmethod
-    def start(cls, root: Path, *, page: int = 1000, port: int = 0) -> Hub:
+    def start(cls, root: Path, *, port: int = 0) -> Hub:
         """Serve the repositories in `root`, a new or used folder."""
-        command = [sys.executable, "-m", "tests.hub", "--root", str(root), "--port", str(port), "--page", str(page)]
+        command = [sys.executable, "-m", "tests.hub", "--root", str(root), "--port", str(port)]
         process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
         address = process.stdout.readline().strip()
         if not address:
             raise RuntimeError(f"the Hub ended with status {process.wait()}")
-        return cls(root, address, process, page)
+        return cls(root, address, process)
 
     def restart(self) -> None:
         """Kill the server and start it again at the same address, with what it kept on disk."""
         self._stop()
-        self.process = Hub.start(self.root, page=self.page, port=int(self.address.rsplit(":", 1)[1])).process
+        self.process = Hub.start(self.root, port=int(self.address.rsplit(":", 1)[1])).process
 
     def environment(self, home: Path, token: str = "", **more: str) -> dict[str, str]:
         """The environment of a process that talks to this Hub, with its own caches in `home`."""

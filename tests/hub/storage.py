@@ -50,7 +50,7 @@ class Commit:
 
 @dataclass
 class Repository:
-    """A repository; `gated` is False, 'auto' or 'manual', `access` those who accepted the terms.
+    """A repository; `gated` is False, 'auto' or 'manual'.
 
     `proposals` has the pull requests: the branch of each -> title, author, status and time.
     """
@@ -61,7 +61,6 @@ class Repository:
     created: str
     sdk: str | None = None
     gated: str | bool = False
-    access: list[str] = field(default_factory=list)
     branches: dict[str, str] = field(default_factory=dict)
     tags: dict[str, str] = field(default_factory=dict)
     proposals: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -104,10 +103,6 @@ class Store:
     def save(self, repository: Repository) -> None:
         """Make a change of settings, branches or tags lasting."""
         _replace(self._file(repository.kind, repository.id), json.dumps(asdict(repository)).encode())
-
-    def delete(self, repository: Repository) -> None:
-        """Remove a repository; content stays, since others may share it."""
-        self._file(repository.kind, repository.id).unlink()
 
     def commit_of(self, repository: Repository, revision: str) -> Commit:
         """The commit that a branch, a tag or a commit id names. RevisionNotFound otherwise."""
