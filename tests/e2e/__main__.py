@@ -1,7 +1,7 @@
 """`python -m tests.e2e`: a real model from a fresh installation of the wheel to rows and to the Hub, within 15 minutes.
 
 SmolLM2 answers slices of FACT-OR-FAIR's core, of stereotypical bias' language modality and of GENRES, and judges its
-narratives. One run is asked again and killed five times on the way (`killed.py`). Every step is printed with its
+narratives. One run is asked again and killed five times on the way. Every step is printed with its
 seconds, seconds of the processor, tokens and the share of answers that can be read. `--keep FOLDER` keeps what was
 written: submissions, results, reports and a picture of each report's first page.
 """
@@ -38,9 +38,8 @@ def main() -> None:
 def walk(folder: Path, seconds: float, moments: int) -> None:
     """All steps, in an empty folder; `moments` draws when the run is killed that is killed."""
     from tests.built_wheel import build_wheel
-    from tests.e2e.budget import Budget, heading
     from tests.e2e.environment import fresh
-    from tests.e2e.walk import Journey, Slice, publish, show_on_board
+    from tests.e2e.walk import Budget, Journey, Slice, heading, publish, show_on_board
 
     bounded = ("-M", "stop_loops=true", "--stratified")
     slices = (

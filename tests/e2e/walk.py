@@ -1,11 +1,19 @@
-"""A real model's way through the product: asked, checked, scored, reported, handed in, seen on the board, published."""
+"""A real model's way through the product: asked, checked, scored, reported, handed in, seen on the board, published.
+
+Each step says what it took: time, processor, tokens, and the share of answers that can be read.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import random
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import signal
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +22,8 @@ from playwright.sync_api import Browser, ViewportSize
 
 from fairspace.leaderboard_space.intake import User
 from fairspace.leaderboard_space.web.tokens import Tokens
-from tests.e2e.budget import Budget, Step
+from fairspace.submissions.format.manifest import read_manifest
 from tests.e2e.environment import PACKAGE, CommandError, Environment
-from tests.e2e.killed import KILLS, STORIES, kill_on_the_way, requests
 from tests.hub.running import OWNER, STRANGER, Hub, online
 from tests.hub.seeding import seed
 from tests.leaderboard_space.attacks.running import SIGNING, Running, running
@@ -27,10 +34,16 @@ from tests.submissions.running.run_factory import assert_same
 
 MODEL = f"local/{PACKAGE}"
 NAME = "SmolLM2-135M-Instruct"
+STORIES = "random"
+"""The baseline whose stories are judged where the model wrote none."""
 REPOSITORY = "owner/ranked"
 PAGE: ViewportSize = {"width": 1240, "height": 1754}
 """Of A4 at 150 dots an inch."""
 SIGNS_IN_AS = "walker"
+KILLS = 5
+_FURTHER = 0.5
+"""Seconds at most between the answer after which a run is to be killed and the kill."""
+
 READ_PROPOSAL = f"""
 from huggingface_hub import HfApi
 api = HfApi()
@@ -38,6 +51,63 @@ api = HfApi()
 path = api.hf_hub_download("{REPOSITORY}", ".eval_results/fact_or_fair.yaml", revision=proposal.git_reference)
 print(open(path, encoding="utf-8").read())
 """
+
+
+@dataclass
+class Step:
+    """One step.
+
+    Args:
+        name: of it.
+        seconds: by the clock.
+        cpu: seconds of processors, with those of programs that ended meanwhile.
+        tokens: that came out of the model.
+        readable: task -> share of its answers that can be read.
+    """
+
+    name: str
+    seconds: float = 0.0
+    cpu: float = 0.0
+    tokens: int = 0
+    readable: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
+class Budget:
+    """The steps so far, each printed as it ends."""
+
+    steps: list[Step] = field(default_factory=list)
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[Step]:
+        """Time what happens inside, and print its line even if it fails."""
+        step, began, used = Step(name), time.monotonic(), _cpu()
+        try:
+            yield step
+        finally:
+            step.seconds, step.cpu = time.monotonic() - began, _cpu() - used
+            self.steps.append(step)
+            print(_line(step), flush=True)
+
+    def total(self) -> Step:
+        """All steps together."""
+        seconds, cpu = sum(step.seconds for step in self.steps), sum(step.cpu for step in self.steps)
+        return Step("in all", seconds, cpu, sum(step.tokens for step in self.steps))
+
+
+def heading() -> str:
+    """The head of the table whose lines the steps print."""
+    return f"{'step':34}{'seconds':>9}{'CPU s':>8}{'tokens':>8}  readable"
+
+
+def _line(step: Step) -> str:
+    readable = ", ".join(f"{task} {share:.0%}" for task, share in step.readable.items())
+    return f"{step.name:34}{step.seconds:9.1f}{step.cpu:8.1f}{step.tokens or '':>8}  {readable}".rstrip()
+
+
+def _cpu() -> float:
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
 
 
 @dataclass(frozen=True)
@@ -143,6 +213,58 @@ class Journey:
         return int(stage["requests"])
 
 
+def kill_on_the_way(
+    at: Environment, folder: Path, words: Sequence[str], journals: str, total: int, kills: int, drawn: random.Random
+) -> list[int]:
+    """Start a command again and again, and kill it; how many answers each kill found. It is not finished then.
+
+    A kill comes a random time after a random one of the requests that are left, of which half stay at least. Those of
+    the first seconds meet a process that opens its model.
+
+    Args:
+        at: where it runs.
+        folder: in which.
+        words: of the command.
+        journals: pattern of its journal in the folder.
+        total: answers that it takes.
+        kills: how many.
+        drawn: draws the moments.
+    """
+    kept = []
+    for number in range(kills):
+        done = _answers(folder, journals)
+        wanted = done + drawn.randrange(max(1, (total - done) // 2))
+        process = at.start(folder, *words, log=folder / f"killed-{words[0]}-{number}.txt")
+        try:
+            while process.poll() is None and _answers(folder, journals) < wanted:
+                time.sleep(0.02)
+            time.sleep(drawn.uniform(0, _FURTHER))
+            if process.poll() is not None:
+                raise CommandError(f"{' '.join(words)} ended with {process.returncode} before it was killed")
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        kept.append(_answers(folder, journals))
+    return kept
+
+
+def _answers(folder: Path, journals: str) -> int:
+    """How many answers the journal of a command holds, whether or not it runs."""
+    for file in folder.glob(journals):
+        try:
+            with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as journal:
+                return int(journal.execute("SELECT count(*) FROM answer").fetchone()[0])
+        except sqlite3.OperationalError:  # it is just being made
+            return 0
+    return 0
+
+
+def requests(folder: Path) -> int:
+    """Answers of a submission's newest stage."""
+    return read_manifest(folder).stages[-1].requests
+
+
 def show_on_board(journey: Journey, names: list[str]) -> None:
     """Hand the submissions in to a Space of their own, and look at their rows in Chromium."""
     with (
@@ -155,6 +277,18 @@ def show_on_board(journey: Journey, names: list[str]) -> None:
             state = _submit(journey, space, name)
             _see_row(walk, state, journey.result(name))
             _picture(browser, journey.folder / f"{name}.html")
+
+
+def hand_in(journey: Journey, name: str) -> None:
+    """Hand a submission in to a Space of its own, and read its row's page as a program does."""
+    with (
+        journey.budget.step("Space: submit, score, the row's page"),
+        running(journey.folder / "space", workers="1", resamples="0") as space,
+    ):
+        state = _submit(journey, space, name)
+        assert _states(state["scores"].values()) == _states(journey.result(name)["scores"])
+        with space.client() as client:
+            assert NAME in client.get(state["row"]).raise_for_status().text
 
 
 def _picture(browser: Browser, report: Path) -> None:
