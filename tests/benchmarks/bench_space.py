@@ -1,9 +1,9 @@
-"""A Space of 5 500 rows, or as many as are given, on loopback: start, filters, then 50 readers and 5 submitters.
+"""A Space of 5 500 rows on loopback: start, filters, then 50 readers and 5 submitters.
 
-The server, the readers and a bare Starlette route that gives the same page are processes of their own. A reader asks
-for a page, a figure, the API or a download, and looks at it for two seconds on average: sooner than people do. Of a
-board's pages the first ones are asked for most, of its 5 000 models each one alike. A submitter hands in a real
-submission, and the next one when it is scored. Chromium, where there is one, loads the first page as a visitor does.
+The server, the readers and the submitters are processes of their own. A reader asks for a page, a figure, the API or a
+download, and looks at it for two seconds on average: sooner than people do. Of a board's pages the first ones are asked
+for most, of its 5 000 models each one alike. A submitter hands in a real submission, and the next one when it is
+scored.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import io
 import json
 import os
 import random
-import shutil
 import socket
 import subprocess
 import sys
@@ -45,15 +44,11 @@ PARTS = {"fact_or_fair": 10 / 11, "iris": 1 / 11}
 READERS, SUBMITTERS, SECONDS, WARM = 50, 5, 60, 20
 PAUSE = 2.0
 """Seconds for which a reader looks at what came, on average."""
-MOST_START, MANY, MOST_START_OF_MANY = 5.0, 50_000, 20.0
-"""Seconds from an empty process to the first page; and of so many rows."""
-MOST_PAGE, MOST_WEIGHT, MOST_FILTER, MOST_MEMORY = 1.0, 1_000_000, 0.1, 1.05
-"""Seconds and bytes of the first page in a browser; seconds of a
-filter or an order; memory at the end as a multiple of that after the first third."""
+MOST_START, MOST_FILTER, MOST_MEMORY = 5.0, 0.1, 1.05
+"""Seconds from an empty process to the first page, and of a filter or an order; memory at the end as a multiple of that
+after the first third."""
 MOST_SECONDS = {0.5: 0.05, 0.95: 0.25, 0.99: 1.0}
 """Part of the reads -> the seconds that it may take."""
-FEWEST_READS, RATE_SECONDS, CONNECTIONS = 300.0, 5.0, 8
-"""Reads of the first page a second that one process answers, on so many connections."""
 SECRET = "a secret of the bench, long enough for tokens"
 FIRST = "/?benchmark=fact_or_fair"
 QUERIES = (
@@ -72,7 +67,7 @@ QUERIES = (
 )
 
 
-def make_store(root: Path, rows: int) -> list[str]:
+def make_store(root: Path) -> list[str]:
     """Write the store; the entries of the rows on the larger board."""
     from tests.leaderboard_space.factory import result
 
@@ -84,7 +79,7 @@ def make_store(root: Path, rows: int) -> list[str]:
         files_of = [json.loads(*files.values()) for _, files in drafts_of]
         drafts: list[Any] = []
         files: dict[str, Any] = {}
-        for number in range(round(rows * part)):
+        for number in range(round(ROWS * part)):
             of = number % len(answers)
             meta = {**results[of].meta, "model": f"Model {number}", "organisation": f"Lab {number % 97}"}
             meta["licence"] = ("MIT", "Apache-2.0", "proprietary")[number % 3]
@@ -130,33 +125,13 @@ def serve(root: str, port: str) -> None:
     served(settings, port=int(port))
 
 
-def bare(file: str, port: str) -> None:
-    """The peer: a Starlette route that gives the bytes of a file."""
-    import uvicorn
-    from starlette.applications import Starlette
-    from starlette.middleware import Middleware
-    from starlette.middleware.gzip import GZipMiddleware
-    from starlette.requests import Request
-    from starlette.responses import HTMLResponse, Response
-    from starlette.routing import Route
-
-    text = Path(file).read_bytes()
-
-    async def page(request: Request) -> Response:
-        return HTMLResponse(text)
-
-    routes = [Route("/", page), Route("/health/live", page)]
-    app = Starlette(routes=routes, middleware=[Middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)])
-    uvicorn.run(app, port=int(port), log_level="error")
-
-
 @contextmanager
-def running(what: str, argument: Path, log: Path) -> Iterator[tuple[str, psutil.Process, float]]:
-    """A server in a process of its own: its address, itself, and the seconds until it answered."""
+def running(store: Path, log: Path) -> Iterator[tuple[str, psutil.Process, float]]:
+    """The server in a process of its own: its address, itself, and the seconds until it answered."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "tests.benchmarks.bench_space", what, str(argument), str(port)]
+    command = [sys.executable, "-m", "tests.benchmarks.bench_space", "serve", str(store), str(port)]
     environment = os.environ | {"PYTHONPYCACHEPREFIX": str(log.parent / "bytecode")}  # installed packages have theirs
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     began = time.perf_counter()
@@ -183,35 +158,6 @@ def seconds_of(client: httpx.Client, address: str) -> float:
     began = time.perf_counter()
     client.get(address).raise_for_status()
     return time.perf_counter() - began
-
-
-def in_chromium(url: str) -> tuple[float, int] | None:
-    """Seconds until the first page has loaded, and bytes that were transferred for it; None without a browser."""
-    from playwright.sync_api import sync_playwright
-
-    path = next(
-        (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
-    )
-    if path is None:
-        return None
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
-        warm = browser.new_context().new_page()
-        warm.goto(f"{url}/health/live")
-        page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
-        session = page.context.new_cdp_session(page)
-        session.send("Network.enable")
-        weight = 0
-
-        def finished(event: dict[str, Any]) -> None:
-            nonlocal weight
-            weight += int(event["encodedDataLength"])
-
-        session.on("Network.loadingFinished", finished)
-        page.goto(f"{url}{FIRST}", wait_until="networkidle")
-        spent = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
-        browser.close()
-    return spent / 1000, weight
 
 
 def addresses(entries: list[str], draw: random.Random) -> tuple[str, str]:
@@ -260,36 +206,6 @@ def read(url: str, entries_file: str) -> None:
 
     asyncio.run(main())
     print(json.dumps({"took": took, "errors": errors}))
-
-
-def rate(url: str, path: str) -> None:
-    """Read one page again and again; prints how many answers came a second."""
-    host, port = url.removeprefix("http://").split(":")
-    asked = f"GET {path} HTTP/1.1\r\nHost: {host}\r\nAccept-Encoding: gzip\r\n\r\n".encode()
-    count, until = 0, time.monotonic() + RATE_SECONDS
-
-    async def reader() -> None:
-        nonlocal count
-        answers, requests = await asyncio.open_connection(host, int(port))
-        while time.monotonic() < until:
-            requests.write(asked)
-            head = (await answers.readuntil(b"\r\n\r\n")).lower()
-            assert head.startswith(b"http/1.1 200"), head
-            await answers.readexactly(int(head.split(b"content-length: ")[1].split(b"\r\n")[0]))
-            count += 1
-        requests.close()
-
-    async def main() -> None:
-        await asyncio.gather(*(reader() for _ in range(CONNECTIONS)))
-
-    asyncio.run(main())
-    print(count / RATE_SECONDS)
-
-
-def reads_a_second(url: str, path: str) -> float:
-    """Answers of one process a second, read by another."""
-    command = [sys.executable, "-m", "tests.benchmarks.bench_space", "rate", url, path]
-    return float(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
 
 
 def submission(made: Path, number: int) -> bytes:
@@ -353,57 +269,27 @@ def percentile(found: list[float], part: float) -> float:
     return sorted(found)[min(len(found) - 1, int(part * len(found)))]
 
 
-def main(rows: int = ROWS) -> None:
-    """Print the figures of a Space of so many rows; exit with an error where one is missed."""
+def main() -> None:
+    """Print the figures; exit with an error where one is missed."""
     missed: list[str] = []
 
-    def bound(what: str, found: float, most: float, beside: str = "") -> None:
-        line(what, found, f"<= {most:g} {beside}")
+    def bound(what: str, found: float, most: float) -> None:
+        line(what, found, f"<= {most:g}")
         if found > most:
             missed.append(what)
 
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch)
-        entries = make_store(root / "store", rows)
+        entries = make_store(root / "store")
         (root / "entries.json").write_text(json.dumps(entries), encoding="utf-8")
-        with running("serve", root / "store", root / "log"):
+        with running(root / "store", root / "log"):
             pass  # the first start compiles the modules
-        with running("serve", root / "store", root / "log") as (url, server, start):
+        with running(root / "store", root / "log") as (url, server, start):
             client = httpx.Client(base_url=url, timeout=60)
             cold = seconds_of(client, FIRST)
-            bound(
-                "start: from the process to the first page",
-                start + cold,
-                MOST_START if rows < MANY else MOST_START_OF_MANY,
-            )
-            first = client.get(FIRST)
-            (root / "page.html").write_bytes(first.content)
-            bound(
-                "first filters and orders, the slowest",
-                max(seconds_of(client, f"{FIRST}&{q}") for q in QUERIES),
-                MOST_FILTER,
-            )
-            seen = in_chromium(url)
-            if seen is None:
-                print("no Chromium: the first page was not measured in a browser")
-            else:
-                bound("first page in Chromium", seen[0], MOST_PAGE)
-                print(f"{'weight of the first page':<72}{seen[1]:9} bytes  <= {MOST_WEIGHT}")
-                if seen[1] > MOST_WEIGHT:
-                    missed.append("weight of the first page")
-            ours = min(seconds_of(client, FIRST) for _ in range(100))
-            with (
-                running("bare", root / "page.html", root / "bare.log") as (peer, _, _),
-                httpx.Client(base_url=peer) as other,
-            ):
-                plain = min(seconds_of(other, "/") for _ in range(100))
-                answered, bare_answered = reads_a_second(url, FIRST), reads_a_second(peer, "/")
-            line(
-                "the first page again", ours, f"{ours / plain:.1f} of the same bytes from a bare route ({plain:.4f} s)"
-            )
-            print(f"reads a second: {answered:.0f} (>= {FEWEST_READS:g}), {bare_answered:.0f} from a bare route")
-            if answered < FEWEST_READS:
-                missed.append("reads a second")
+            bound("start: from the process to the first page", start + cold, MOST_START)
+            slowest = max(seconds_of(client, f"{FIRST}&{query}") for query in QUERIES)
+            bound("first filters and orders, the slowest", slowest, MOST_FILTER)
             before = sum(server.cpu_times()[:2])
             reads, submits, warm, end = under_load(url, server, root / "entries.json")
             spent = sum(server.cpu_times()[:2]) - before
@@ -430,12 +316,10 @@ def main(rows: int = ROWS) -> None:
         sys.exit("less than what we promise: " + "; ".join(missed[:10]))
 
 
-_PARTS: dict[str, Callable[..., None]] = {"serve": serve, "bare": bare, "read": read, "rate": rate, "submit": submit}
+_PARTS: dict[str, Callable[..., None]] = {"serve": serve, "read": read, "submit": submit}
 if __name__ == "__main__":
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
-    if sys.argv[1:] and sys.argv[1].isdigit():
-        main(int(sys.argv[1]))
-    elif len(sys.argv) > 1:
+    if len(sys.argv) > 1:
         _PARTS[sys.argv[1]](*sys.argv[2:])
     else:
         main()

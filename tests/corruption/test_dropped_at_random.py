@@ -71,7 +71,7 @@ CASES: list[Any] = [
         bench, name, marks=[] if name == "stereotyped" and bench not in ("iris", "genres") else pytest.mark.slow
     )
     for bench in NAMES
-    for name in ("stereotyped", "random", "balanced")
+    for name in ("stereotyped", "random")
 ]
 
 

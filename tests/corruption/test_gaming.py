@@ -43,9 +43,8 @@ SURE = 2.6
 def as_model(submission: Submission, name: str) -> Result:
     """The submission scored as a model of that name, not as a baseline, which would take no rank."""
     bench = benchmark(submission.meta.benchmark)
-    values, draws = resample(
-        bench.designs(bench.read(submission)), bench.measure(bench.read(submission)), RESAMPLES, bench.scoring.drawn
-    )
+    records = bench.read(submission)
+    values, draws = resample(bench.designs(records), bench.measure(records), RESAMPLES, bench.scoring.drawn)
     meta = {"model": name, "revision": "1", "organisation": "tests", "licence": "MIT"}
     signature = {"submission": name, "dataset_revision": submission.meta.dataset_revision}
     measured = Result(bench.name, bench.default, meta, values, Scored({}, "", None), signature, draws=draws)

@@ -1,5 +1,0 @@
-"""Print the figures."""
-
-from tests.benchmarks.gpu.measuring import main
-
-main()
