@@ -28,7 +28,7 @@ define install
 @touch $@
 endef
 
-.PHONY: help base setup smollm2 check lint test test-fast e2e coverage bench mutants leaderboard docs format clean
+.PHONY: help base setup smollm2 check lint test test-fast e2e coverage bench bench-gpu mutants leaderboard docs format clean
 
 help:  ## Show this list.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,6 +71,9 @@ coverage: setup  ## Measure how often intervals hold the truth, labels are corre
 
 bench: setup  ## Measure speed and memory beside peers.
 	$(BIN)/python -m tests.benchmarks
+
+bench-gpu: setup  ## Measure how fast ARES answers and trains on a GPU; exit code 3 where there is none.
+	$(BIN)/python -m tests.benchmarks.gpu
 
 docs: setup  ## Build the documentation as a site, into build/site.
 	$(BIN)/mkdocs build -f cards/site/mkdocs.yml

@@ -16,20 +16,15 @@ _BEGIN, _END = "<!-- readers of {} -->", "<!-- end of readers -->"
 _PLACE = re.compile(r"(<!-- readers of (\w+) -->).*?(<!-- end of readers -->)", re.DOTALL)
 _ABOUT = """\
 ## How right answers are read
-Raw answers are read by fixed rules. On the blind answers of the repository (`tests/data/readings/blind/`: written in
-the manner of many models, labelled before they were read, by somebody who knew no rule; hard ones are more frequent
-than in the field; no rule was mended on them):
+Measured on blind answers; [CARDS.md](../CARDS.md#in-every-card) says how, and what the columns mean.
 """
-_LEGEND = """\
-*False*: read as a choice that the answer is not. *Lost*: the answer makes a choice, and none was read. In brackets the
-upper end of the 95 % interval (Clopper and Pearson) of the share among all answers."""
 
 
 def section(benchmark: str) -> str:
     """The section of a card on the readers of a benchmark, Markdown between its marks."""
     header = "| task | answers | right | false | lost | families read alike |\n|---|---:|---:|---:|---:|---:|"
     rows = "\n".join(_row(errors) for errors in of_benchmark(benchmark))
-    return f"{_BEGIN.format(benchmark)}\n{_ABOUT}\n{header}\n{rows}\n\n{_LEGEND}\n{_END}"
+    return f"{_BEGIN.format(benchmark)}\n{_ABOUT}\n{header}\n{rows}\n{_END}"
 
 
 def of_benchmark(benchmark: str) -> Iterator[TaskErrors]:

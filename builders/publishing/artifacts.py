@@ -20,6 +20,7 @@ from fairspace.builders.publishing.eval_yaml import FILE, eval_yaml
 from fairspace.builders.publishing.public_copy import public_copy
 from fairspace.builders.publishing.repository import Repo
 from fairspace.builders.registry import NAMES, dataset
+from fairspace.cards.metric_card import metric_card
 from fairspace.cards.rules import check_card
 
 ROOT = Path(__file__).parents[2]
@@ -127,8 +128,10 @@ def _dataset(name: str, built: Path, namespace: str, allow_sample: bool) -> Arti
 
 def _metric(name: str, namespace: str) -> Artifact:
     folder = ROOT / "metrics" / name
-    check_card((folder / "README.md").read_text(encoding="utf-8"), "space", f"metrics/{name}/README.md")
-    return Artifact(name, Repo(f"{namespace}/{name}", "space", sdk="gradio"), lambda scratch: dict(_folder(folder)))
+    card = metric_card(folder)
+    check_card(card, "space", f"metrics/{name}/README.md")
+    files: Files = {**dict(_folder(folder)), "README.md": card.encode()}
+    return Artifact(name, Repo(f"{namespace}/{name}", "space", sdk="gradio"), lambda scratch: files)
 
 
 def _ares(folder: Path, namespace: str, release: str) -> Artifact:

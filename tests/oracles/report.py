@@ -1,4 +1,4 @@
-"""A verification as a table of 80 columns, the same on every machine: a difference below 1e-10 is `<1e-10`, as is 0."""
+"""A verification in 80 columns, the same on every machine: a difference below 1e-10 is told as *equal*, as is 0."""
 
 from __future__ import annotations
 
@@ -52,24 +52,37 @@ def lines(verification: Verification) -> list[str]:
 
 
 def _tables(rows: Sequence[Comparison]) -> Iterator[str]:
-    """One table per benchmark and source."""
+    """One table per benchmark and source; scorers that agree on the same data stand together above it."""
     for (benchmark, source), group in groupby(rows, key=lambda row: (row.benchmark, row.source)):
-        yield ""
-        yield f"{benchmark} against {source}"
-        yield _row([name for name, _ in _COLUMNS])
-        yield _row(["-" * width for _, width in _COLUMNS])
+        yield from ("", f"{benchmark} against {source}")
+        apart: list[Comparison] = []
+        equal: dict[str, list[Comparison]] = {}
         for row in group:
+            if row.verdict == "ok" and row.difference < _NOISE:
+                equal.setdefault(row.scorer, []).append(row)
+            else:
+                apart.append(row)
+        for data, scorers in _by_data(equal).items():
+            alike = [row for scorer in scorers for row in equal[scorer]]
+            undefined = sum(row.undefined for row in alike)
+            text = f"equal, {', '.join(data)}: {'; '.join(scorers)} ({sum(row.count for row in alike)} numbers"
+            text += f", {undefined} undefined on both sides)" if undefined else ")"
+            yield from wrap(text, WIDTH, subsequent_indent="  ")
+        if apart:
+            yield _row([name for name, _ in _COLUMNS])
+            yield _row(["-" * width for _, width in _COLUMNS])
+        for row in apart:
             counts = str(row.count), str(row.undefined) if row.undefined else ""
-            yield _row(
-                [
-                    row.scorer,
-                    row.data,
-                    *counts,
-                    number(row.difference),
-                    number(row.bound) if row.bound else "0",
-                    row.verdict,
-                ]
-            )
+            numbers = number(row.difference), number(row.bound) if row.bound else "0"
+            yield _row([row.scorer, row.data, *counts, *numbers, row.verdict])
+
+
+def _by_data(equal: dict[str, list[Comparison]]) -> dict[tuple[str, ...], list[str]]:
+    """The data that scorers agree on -> these scorers."""
+    scorers: dict[tuple[str, ...], list[str]] = {}
+    for scorer, rows in equal.items():
+        scorers.setdefault(tuple(row.data for row in rows), []).append(scorer)
+    return scorers
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -105,8 +118,8 @@ def document(verification: Verification) -> str:
     """The report as the Markdown page that is published with a release."""
     head = (
         "# Verification\n\n"
-        "What `python -m tests.oracles` prints: every scorer's largest difference from printed tables, independent "
-        "oracles and, where\na clone was given, the authors' own code. Written by `python -m tests.oracles --out "
-        "cards/verification.md`; do not edit.\n"
+        "Every score's largest difference from printed tables, independent oracles and the authors' own code.\n"
+        f"*equal* is a difference below {_NOISE:g}. Do not edit: written by "
+        "`python -m tests.oracles --out cards/verification.md`.\n"
     )
     return f"{head}\n```text\n" + "\n".join(lines(verification)) + "\n```\n"

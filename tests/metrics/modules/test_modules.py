@@ -17,6 +17,7 @@ import evaluate
 import numpy as np
 import pytest
 
+from fairspace.cards.metric_card import metric_card
 from fairspace.metrics.metric import COLUMNS
 from tests.metric_values import EXPECTED, measured
 from tests.metrics.tables import ROOT
@@ -247,7 +248,7 @@ def test_every_example_of_a_card_runs(card: Path, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("name", NAMES)
 def test_folder_holds_what_a_metric_space_needs(name: str, metrics: dict[str, Any]) -> None:
-    card = (ROOT / "metrics" / name / "README.md").read_text(encoding="utf-8")
+    card = metric_card(ROOT / "metrics" / name)
     for line in ("sdk: gradio", "sdk_version: 6.31.0", "app_file: app.py", "- evaluate", "- metric"):
         assert f"\n{line}\n" in card
     headings: tuple[str, ...] = (
@@ -260,7 +261,10 @@ def test_folder_holds_what_a_metric_space_needs(name: str, metrics: dict[str, An
     )
     if name in TEXT:
         headings = ("Definition", "Range", "Undefined", "Missing data", "Published values", "Limitations", "Citation")
-    assert all(f"\n## {heading}\n" in card for heading in headings)
+    assert all(f"\n## {heading}\n" in card for heading in (*headings, "In every card"))
+    assert "perceived* presentation" in card
+    assert card.count("```bibtex") == 1
+    assert "CARDS.md#papers" not in card
     assert name not in IRIS or "2603.00590" in metrics[name].citation
     required = (ROOT / "metrics" / name / "requirements.txt").read_text(encoding="utf-8")
     assert all(package in required for package in ("evaluate", "numpy", "gradio"))

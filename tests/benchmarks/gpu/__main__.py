@@ -1,0 +1,5 @@
+"""Print the figures."""
+
+from tests.benchmarks.gpu.measuring import main
+
+main()
