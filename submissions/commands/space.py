@@ -94,7 +94,7 @@ def _check(path: Path, *, tell: bool) -> None:
 
 def _zip(path: Path, scratch: Path) -> Path:
     """The submission as one file. UsageError if there is nothing at `path`."""
-    from fairspace.submissions.commands.shared.packing import pack
+    from fairspace.submissions.commands.shared.space_client import pack
 
     if path.is_dir():
         return pack(path, scratch / "submission.zip")

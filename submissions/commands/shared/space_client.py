@@ -1,4 +1,4 @@
-"""Asks a Space over HTTP: hands a file in and reads what became of it.
+"""Asks a Space over HTTP: packs a submission, hands it in and reads what became of it.
 
 Everything may be asked twice: the same file of the same user is the same submission. So what meets no answer, an
 overloaded Space or a failing one is asked again, after waits that grow twofold with jitter, or as `Retry-After` says.
@@ -9,7 +9,9 @@ from __future__ import annotations
 import ipaddress
 import random
 import re
+import shutil
 import time
+import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +24,11 @@ from fairspace.builders.errors import CodedError
 from fairspace.leaderboard_space.errors import CODES as SPACE_CODES
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.submissions.errors import UsageError
+from fairspace.submissions.format.collector import Collector
+from fairspace.submissions.format.faults import SubmissionError
+from fairspace.submissions.format.writing import EPOCH
+from fairspace.submissions.reading.containers import open_container
+from fairspace.submissions.reading.limits import LIMITS, Limits
 from fairspace.submissions.version import VERSION
 
 CODES: dict[str, str] = {
@@ -194,3 +201,22 @@ def _retry_after(answer: httpx.Response | None) -> float:
     """Seconds that an answer asks to wait; 0 if it names none."""
     text = answer.headers.get("Retry-After", "") if answer is not None else ""
     return float(text) if text.isascii() and text.isdigit() else 0.0
+
+
+_UNIX = 3
+
+
+def pack(folder: Path, path: Path, limits: Limits = LIMITS) -> Path:
+    """Write the files of the submission in `folder` into a new zip at `path`. SubmissionError: it cannot be packed."""
+    faults = Collector(limits.faults)
+    with open_container(folder, limits, faults) as members:
+        if listed := faults.all():
+            raise SubmissionError(list(listed))
+        with zipfile.ZipFile(path, "x") as archive:
+            for member in members:
+                info = zipfile.ZipInfo(member.name, EPOCH)
+                info.create_system = _UNIX
+                info.compress_type = zipfile.ZIP_DEFLATED if member.name.endswith(("l", "n")) else zipfile.ZIP_STORED
+                with member.open() as source, archive.open(info, "w") as target:
+                    shutil.copyfileobj(source, target, 1 << 20)
+    return path

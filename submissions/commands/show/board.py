@@ -15,8 +15,7 @@ from fairspace.submissions.commands.show.values import CHANCE, WIDTH, chance_lin
 from fairspace.submissions.plotting import digits
 from fairspace.submissions.report.headline import direction
 from fairspace.submissions.results.board import ranking_of
-from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.row_classes import CLASSES, none_verified
+from fairspace.submissions.results.row import CLASSES, Row, none_verified
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.row_fields import ROW_FIELDS
 from fairspace.submissions.results.three_numbers import NOTHING, numbers_in_row

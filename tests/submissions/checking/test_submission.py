@@ -15,8 +15,7 @@ from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.checking.submission import check_submission, read_submission
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.format.codes import CODES
-from fairspace.submissions.format.faults import Fault, SubmissionError
+from fairspace.submissions.format.faults import CODES, Fault, SubmissionError
 from fairspace.submissions.format.manifest import Manifest
 from fairspace.submissions.format.schema import RANGES, REQUIRED, SCHEMAS, VOCABULARY, SubmissionMeta
 from fairspace.submissions.format.writing import TableFormat, write_submission

@@ -12,8 +12,7 @@ from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
 from fairspace.submissions.benchmarks.ideal import SIGNED
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.commands.show.board import show_board
-from fairspace.submissions.commands.show.instruments import other_instruments, tier_2_share
-from fairspace.submissions.commands.show.results import show_result
+from fairspace.submissions.commands.show.results import other_instruments, show_result, tier_2_share
 from fairspace.submissions.commands.show.tables import OUT
 from fairspace.submissions.commands.show.values import WIDTH, show_values, without_number
 from fairspace.submissions.results.board import board

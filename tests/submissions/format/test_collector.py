@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from fairspace.submissions.format.codes import CODES
 from fairspace.submissions.format.collector import Collector
+from fairspace.submissions.format.faults import CODES
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.uncertainty.variant import Variant
 from fairspace.submissions.values import Value
