@@ -14,7 +14,6 @@ from fairspace.submissions.commands.ares import MeasurementOption, faces_setting
 from fairspace.submissions.commands.shared.checked import check_with_progress, checked_submission, is_result
 from fairspace.submissions.commands.show.tables import faults, notes
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.format.faults import SubmissionError
 
 if TYPE_CHECKING:
     from fairspace.submissions.format.schema import Submission
@@ -187,12 +186,10 @@ def _scored(
         from fairspace.submissions.uncertainty.resampling import check_resamples
 
         check_resamples(resamples, "--resamples")
-    report = check_with_progress(path)
-    if report.submission is None:
-        raise SubmissionError(list(report.faults))
+    checked = checked_submission(path, allow_images=True)
     from fairspace.submissions.results.scoring import score_submission
 
-    return score_submission(labelled(path, report.submission), standard, resamples, reading)
+    return score_submission(labelled(path, checked), standard, resamples, reading)
 
 
 def _labelled(path: Path, checked: Submission, *, ares: str | None, measurement: Path | None, faces: str) -> Submission:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fairspace.submissions.commands.show.tables import notes
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.faults import SubmissionError
 
@@ -23,11 +24,15 @@ def check_with_progress(path: Path, *, allow_images: bool = True, allow_baseline
         return check_submission(path, progress=progress, allow_images=allow_images, allow_baseline=allow_baseline)
 
 
-def checked_submission(path: Path) -> Submission:
-    """A submission without images. SubmissionError holds the faults of one that has any."""
-    report = check_with_progress(path, allow_images=False)
+def checked_submission(
+    path: Path, *, allow_images: bool = False, allow_baseline: bool = True, tell: bool = False
+) -> Submission:
+    """A submission without faults; `tell` prints its notes. SubmissionError holds the faults of one that has any."""
+    report = check_with_progress(path, allow_images=allow_images, allow_baseline=allow_baseline)
     if report.submission is None:
         raise SubmissionError(list(report.faults))
+    if tell:
+        notes(report.notes)
     return report.submission
 
 
