@@ -16,29 +16,14 @@ from fairspace.metrics.fact_or_fair.tradeoff import accuracy_entropy_bound, dist
 from tests.metrics.intervals import thorough
 from tests.metrics.tables import rows
 
-GROUPS = {"gender": 2, "race": 4}
 SCORES = rows("fof_table4_8_scores")
-MISPRINT = ("FLUX-1.1", "race", "subjective")
-"""S_fair printed 30.36, its own distance; E-FOF-01."""
-LOCAL_MINIMA = {
-    ("Midjourney", "objective"): 34.72,
-    ("Midjourney", "subjective"): 32.75,
-    ("SDXL", "objective"): 40.16,
-    ("SDXL", "subjective"): 44.16,
-}
+LOCAL_MINIMA = [(model, context) for model in ("Midjourney", "SDXL") for context in ("objective", "subjective")]
 """Race distances that the paper prints from a local minimum; here the global one; E-FOF-02."""
 
 
 def percent(row: dict[str, str], name: str) -> float:
     """A printed percentage as a share; '<0.0001' is 0 to the printed precision."""
     return 0.0 if row[name].startswith("<") else float(row[name]) / 100
-
-
-def name_of(row: dict[str, str]) -> tuple[str, str, str]:
-    return row["model"], row["attribute"], row["context"]
-
-
-# --- factuality
 
 
 # --- entropy and KL divergence
@@ -124,33 +109,6 @@ def test_distance_of_an_undefined_score_is_undefined() -> None:
 # --- the paper's tables
 
 
-@pytest.mark.parametrize("row", SCORES, ids=lambda row: "-".join(name_of(row)))
-def test_fairness_reproduces_table_5(row: dict[str, str]) -> None:
-    entropy, kld = percent(row, "s_e"), percent(row, "s_kld")
-    fair = 100 * fairness_score((entropy,) * 3, (kld,) * 3)[0]
-    if name_of(row) == MISPRINT:
-        assert fair == pytest.approx(70.30, abs=0.01)
-        assert float(row["s_fair"]) == float(row["distance"]) == 30.36
-    else:
-        # S_E and S_KLD are printed to 0.01 and each enters with a slope of at most 1: 0.005 + 0.005 + 0.005.
-        assert fair == pytest.approx(float(row["s_fair"]), abs=0.0151)
-
-
-@pytest.mark.parametrize("row", SCORES, ids=lambda row: "-".join(name_of(row)))
-def test_distance_reproduces_table_8(row: dict[str, str]) -> None:
-    printed = float(row["distance"])
-    found = 100 * distance(percent(row, "s_fact"), percent(row, "s_e"), GROUPS[row["attribute"]])
-    key = (row["model"], row["context"])
-    if row["attribute"] == "race" and key in LOCAL_MINIMA:
-        assert found == pytest.approx(LOCAL_MINIMA[key], abs=0.0051)
-        assert printed > found + 5
-    elif row["model"] == "Gemini-1.5" and row["context"] != "objective":
-        assert abs(found - printed) > 0.03  # E-FOF-03: the cause is unknown
-    else:
-        # A distance moves at most as far as its point: two coordinates printed to 0.01, and its own rounding.
-        assert found == pytest.approx(printed, abs=0.005 * np.sqrt(2) + 0.005)
-
-
 @pytest.mark.parametrize("key", LOCAL_MINIMA, ids="-".join)
 def test_printed_race_distances_of_midjourney_and_sdxl_are_local_minima(key: tuple[str, str]) -> None:
     (row,) = [r for r in SCORES if (r["model"], r["context"]) == key and r["attribute"] == "race"]
@@ -169,16 +127,3 @@ def test_objective_factuality_of_the_llms_are_whole_answers() -> None:
             correct = round(percent(row, "s_fact") * asked)
             # GPT-4o's 54.62 is 59/108 = 54.63 cut, not rounded: hence one unit of the last digit.
             assert 100 * factuality(correct, asked, 0)[0] == pytest.approx(float(row["s_fact"]), abs=0.01)
-
-
-def test_table_2_follows_from_tables_4_and_5() -> None:
-    for row in rows("fof_table2_summary"):
-        by = {name_of(r)[1:]: r for r in SCORES if r["model"] == row["model"]}
-        for attribute in GROUPS:
-            fact = float(by[attribute, "objective"]["s_fact"])
-            fair = np.mean([float(r["s_fair"]) for (a, c), r in by.items() if a == attribute and c != "objective"])
-            assert float(row[f"obj_fact_{attribute}"]) == pytest.approx(fact, abs=0.0051)
-            assert float(row[f"subj_fair_{attribute}"]) == pytest.approx(fair, abs=0.0151)
-            assert float(row[f"avg_{attribute}"]) == pytest.approx((fact + fair) / 2, abs=0.0151)
-    flux = next(row for row in rows("fof_table2_summary") if row["model"] == "FLUX-1.1")
-    assert flux["subj_fair_race"] == "30.36"  # inherited from the misprint in Table 5

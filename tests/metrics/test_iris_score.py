@@ -1,4 +1,4 @@
-"""IRIS' scores against the paper's Tables 3 and 23 to 28; tolerances follow from the printed digits."""
+"""IRIS' scores: what is undefined, by hand, and the total; `fairspace verify` recomputes Tables 3 and 23 to 28."""
 
 import csv
 import math
@@ -20,7 +20,6 @@ from fairspace.metrics.iris_score.formula import (
 )
 from fairspace.metrics.iris_score.standards import (
     ALGORITHM_1,
-    ARCHETYPES,
     FOUNDATIONAL_COHORT,
     GRANULAR,
     INAUGURAL,
@@ -30,16 +29,6 @@ from fairspace.metrics.iris_score.standards import (
 )
 
 PUBLISHED = Path(__file__).parents[2] / "builders" / "reference" / "published"
-HALF_DIGIT = 5e-5
-PROFILES_THAT_BREAK_THE_FORMULA = {
-    ("VILA-U", "gen"),
-    ("Bagel", "und"),
-    ("BLIP3-o", "und"),
-    ("Harmon", "und"),
-    ("Show-o", "und"),
-    ("UniWorld-V1", "und"),
-    ("Janus-Pro", "und"),
-}
 
 
 def table(name: str) -> dict[str, dict[str, str]]:
@@ -80,64 +69,12 @@ def values_of(model: str) -> dict[str, float]:
     return values
 
 
-def check(model: str, sector: str, printed: dict[str, str], magnitude_column: str, inputs: int) -> None:
-    """Magnitude within the rounding of its `inputs` printed numbers; score within what that means for it."""
-    magnitude = sector_magnitude(values_of(model), sector, INAUGURAL)
-    slack = HALF_DIGIT * (math.sqrt(inputs) + 1)
-    assert magnitude == pytest.approx(float(printed[magnitude_column]), abs=slack)
-    score = float(printed["score"])
-    assert sector_score(magnitude, sector, INAUGURAL) == pytest.approx(
-        score, abs=score * INAUGURAL.decay[sector] * slack + 0.005
-    )
-
-
-@pytest.mark.parametrize("model", T23)
-def test_ifs_gen_reproduces_table_23(model: str) -> None:
-    check(model, "IFS_Gen", T23[model], "magnitude", 7)
-
-
-@pytest.mark.parametrize("model", T24)
-def test_rfs_gen_reproduces_table_24(model: str) -> None:
-    check(model, "RFS_Gen", T24[model], "magnitude", 5)
-
-
-@pytest.mark.parametrize("model", T25)
-def test_bis_gen_score_follows_from_the_magnitude_of_table_25(model: str) -> None:
-    check(model, "BIS_Gen", T25[model], "magnitude", 1)
-
-
 @pytest.mark.parametrize("model", T25)
 def test_bis_gen_magnitude_of_table_25_is_the_success_penalty_where_no_quality_falls(model: str) -> None:
     row = T25[model]
     falls = "-" in (row["QPS_sign"], row["FQP_sign"], row["SIL_sign"], row["SCL_sign"])
     assert float(row["magnitude"]) >= float(row["delta_GSR"])
     assert falls or row["magnitude"] == row["delta_GSR"]
-
-
-@pytest.mark.parametrize("model", T26)
-def test_ifs_und_score_follows_from_the_magnitude_of_table_26(model: str) -> None:
-    check(model, "IFS_Und", T26[model], "magnitude", 1)
-
-
-@pytest.mark.parametrize("model", T26)
-def test_ifs_und_magnitude_of_table_26_is_near_the_norm_of_its_six_columns(model: str) -> None:
-    columns = [float(v) for n, v in T26[model].items() if n.startswith(("AD_", "SPD_"))]
-    assert 0.995 <= float(T26[model]["magnitude"]) / math.hypot(*columns) <= 1.066
-
-
-@pytest.mark.parametrize("model", T27)
-def test_rfs_und_reproduces_table_27(model: str) -> None:
-    row = T27[model]
-    jsd, drift = float(row["norm_JSD"]), float(row["norm_ASDS"])
-    assert 1 - jsd / math.sqrt(5) == pytest.approx(float(row["JSD_goodness"]), abs=2 * HALF_DIGIT)
-    assert drift / math.sqrt(13) == pytest.approx(float(row["ASDS_goodness"]), abs=2 * HALF_DIGIT)
-    assert jsd == pytest.approx(math.hypot(float(row["norm_JSD_US"]), float(row["norm_JSD_EU"])), abs=3 * HALF_DIGIT)
-    check(model, "RFS_Und", row, "fidelity_deviation", 5)
-
-
-@pytest.mark.parametrize("model", T28)
-def test_bis_und_reproduces_table_28(model: str) -> None:
-    check(model, "BIS_Und", T28[model], "magnitude", 6)
 
 
 @pytest.mark.parametrize("model", FOUNDATIONAL_COHORT)
@@ -152,17 +89,6 @@ def test_overall_score_reproduces_table_3_within_3_2_percent_and_in_its_order() 
     for model, score in printed.items():
         assert ours[model] == pytest.approx(score, rel=0.032)
     assert sorted(ours, key=ours.__getitem__) == sorted(printed, key=printed.__getitem__)
-
-
-@pytest.mark.parametrize("model", FOUNDATIONAL_COHORT)
-@pytest.mark.parametrize("task", ["gen", "und"])
-def test_profile_codes_are_those_of_table_3_but_for_seven(model: str, task: str) -> None:
-    row = T3[model]
-    ifs, rfs, bis = (float(row[f"{dimension}_{task}"]) for dimension in ("ifs", "rfs", "bis"))
-    code = profile_code(ifs, rfs, bis, INAUGURAL.tau)
-    breaks = (model, task) in PROFILES_THAT_BREAK_THE_FORMULA
-    assert (code != row[f"mbti_{task}_printed"]) == breaks
-    assert code in ARCHETYPES
 
 
 def test_a_score_at_the_threshold_has_the_letter_of_those_above() -> None:

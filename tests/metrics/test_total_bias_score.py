@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairspace.metrics.total_bias_score.formula import total_bias_score
-from fairspace.metrics.total_bias_score.standards import COHORTS, MODELS, ZERO_CENTRED
+from fairspace.metrics.total_bias_score.standards import COHORTS, ZERO_CENTRED
 from tests.metrics.intervals import thorough
 from tests.metrics.tables import rows
 
@@ -14,19 +14,6 @@ COLUMNS = ("M1_pct", "M2", "M3", "M4_pct", "M5", "M6_pct", "M7", "M8")
 
 def values(row: dict[str, str]) -> list[float]:
     return [float(row[column]) for column in COLUMNS]
-
-
-@pytest.mark.parametrize("row", TABLE, ids=lambda row: f"{row['evaluator']}-{row['model']}")
-def test_total_bias_score_reproduces_table_2(row: dict[str, str]) -> None:
-    cohort = COHORTS[row["evaluator"]]
-    value, low, high = total_bias_score(values(row), cohort.mean, cohort.std)
-    # The eight values are printed to 0.001; M2, M7 and M8 are small beside that, so the sum is good to 0.003 alone.
-    assert value == pytest.approx(float(row["TBS"]), abs=0.003)
-    assert (low, high) == (value, value)
-
-
-def test_the_table_holds_all_eighteen_printed_scores() -> None:
-    assert {(row["evaluator"], row["model"]) for row in TABLE} == {(e, m) for e in COHORTS for m in MODELS}
 
 
 @pytest.mark.parametrize("name", COHORTS)

@@ -1,4 +1,4 @@
-"""The probes of representations: hand-derived values, extremes, what is undefined, invariances, the printed tables."""
+"""The probes of representations: hand-derived values, extremes, what is undefined, invariances."""
 
 import json
 import math
@@ -17,8 +17,6 @@ from fairspace.metrics.vectors import cosines, distances, folded, read_vectors
 from tests.metrics.tables import rows
 
 RANDOM = np.random.default_rng(7)
-ROUNDED = 0.00005 + 1e-9
-"""Half of the last digit of a table with four decimals."""
 
 
 def v(*numbers: Any) -> Any:
@@ -26,27 +24,6 @@ def v(*numbers: Any) -> Any:
 
 
 EAST, NORTH, BETWEEN = [1.0, 0.0], [0.0, 1.0], [3.0, 4.0]
-
-
-@pytest.mark.parametrize("row", rows("probe_table30_34_m_iat"), ids=lambda row: row["model"] + " " + row["occupation"])
-def test_absolute_association_bias_reproduces_tables_30_and_34(row: dict[str, str]) -> None:
-    found = association.association_bias(float(row["male_assoc"]), float(row["female_assoc"]))
-    assert abs(found) == pytest.approx(float(row["abs_difference"]), abs=3 * ROUNDED)
-
-
-@pytest.mark.parametrize("row", rows("probe_table31_rsa"), ids=lambda row: row["occupation"])
-def test_visual_bias_reproduces_table_31(row: dict[str, str]) -> None:
-    stereo, counter = float(row["stereo_similarity"]), float(row["counter_similarity"])
-    found = similarity.representation_similarity_bias(stereo, counter)
-    assert found == pytest.approx(float(row["visual_bias"]), abs=3 * ROUNDED)
-
-
-@pytest.mark.parametrize("row", rows("probe_table33_distortion"), ids=lambda row: row["occupation"])
-def test_distortion_reproduces_table_33(row: dict[str, str]) -> None:
-    before, after = float(row["ratio_llm"]), float(row["ratio_unet"])
-    allowed = ROUNDED * (1 + (1 + after / before) / before)
-    found = distortion.projection_distortion(before, after)
-    assert found == pytest.approx(float(row["distortion"]), abs=allowed)
 
 
 def test_table_32_calls_all_but_two_a_lazy_commander() -> None:
