@@ -61,7 +61,7 @@ class Result(results.Result):
     @classmethod
     def of(cls, result: results.Result) -> Result:
         """The same result as one that shows itself."""
-        return cls(**{field.name: getattr(result, field.name) for field in fields(results.Result)})
+        return cls(**{field.name: getattr(result, field.name) for field in fields(results.Result) if field.init})
 
     @property
     def scores(self) -> Mapping[str, Value]:

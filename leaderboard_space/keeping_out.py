@@ -9,8 +9,7 @@ from fairspace.leaderboard_space.attempts import Attempts
 from fairspace.leaderboard_space.log_state import Entry, LogState
 from fairspace.leaderboard_space.same_answers import SameAnswers
 from fairspace.submissions.results.board import keep_out
-from fairspace.submissions.results.row import Row, row_with
-from fairspace.submissions.results.row_classes import UNRANKED
+from fairspace.submissions.results.row import UNRANKED, Row, row_with
 
 
 @dataclass(frozen=True)

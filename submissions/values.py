@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 
@@ -107,13 +107,7 @@ class Value:
 
 
 def number_of(values: Mapping[str, Value], name: str) -> float | None:
-    """The number of one of many values; None without a number, and where there is no such value.
-
-    A mapping that makes its values when they are asked for may have a method `number`, which makes none.
-    """
-    number = getattr(values, "number", None)
-    if number is not None:
-        return cast("float | None", number(name))
+    """The number of one of many values; None without a number, and where there is no such value."""
     value = values.get(name)
     return None if value is None else value.value
 

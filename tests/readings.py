@@ -15,15 +15,15 @@ import json
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fairspace.cards.readers import with_section
 from fairspace.submissions.answers.error_table import COLUMNS, REFERENCE, TaskErrors, measured_errors
 from fairspace.submissions.answers.labelled import NO_CHOICE, Compared
 from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.uncertainty.intervals import clopper_pearson
 
 ROOT = Path(__file__).parents[1]
 BLIND = ROOT / "tests" / "data" / "readings" / "blind"
@@ -33,6 +33,12 @@ _MALE = re.compile(
 _FEMALE = re.compile(
     r"\b(?:she|her|hers|herself|woman|women|female|girl|lady|mrs|ms|mother|daughter|wife|madam)\b", re.IGNORECASE
 )
+_BEGIN, _END = "<!-- readers of {} -->", "<!-- end of readers -->"
+_PLACE = re.compile(r"(<!-- readers of (\w+) -->).*?(<!-- end of readers -->)", re.DOTALL)
+_ABOUT = """\
+## How right answers are read
+Measured on blind answers; [CARDS.md](../CARDS.md#in-every-card) says how, and what the columns mean.
+"""
 
 
 @dataclass
@@ -147,6 +153,37 @@ def write_table(report: Report, out: Path) -> None:
         writer.writerow(COLUMNS)
         for name, tally in sorted(report.tasks.items()):
             writer.writerow(vars(task_errors(name, tally)).values())
+
+
+def section(benchmark: str) -> str:
+    """The section of a card on the readers of a benchmark, Markdown between its marks."""
+    header = "| task | answers | right | false | lost | families read alike |\n|---|---:|---:|---:|---:|---:|"
+    rows = "\n".join(_row(errors) for errors in of_benchmark(benchmark))
+    return f"{_BEGIN.format(benchmark)}\n{_ABOUT}\n{header}\n{rows}\n{_END}"
+
+
+def of_benchmark(benchmark: str) -> Iterator[TaskErrors]:
+    """The measured errors of a benchmark's tasks."""
+    for name, errors in measured_errors().items():
+        if name.partition("/")[0] == benchmark:
+            yield errors
+
+
+def _row(errors: TaskErrors) -> str:
+    wrong = errors.false + errors.invented
+    cells = (
+        f"`{errors.task.partition('/')[2]}`",
+        f"{errors.answers:,}",
+        f"{errors.right / errors.answers:.1%}",
+        *(f"{count} (≤ {clopper_pearson(count, errors.answers)[1]:.1%})" for count in (wrong, errors.lost)),
+        f"{errors.families_alike} of {errors.families}",
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def with_section(card: str) -> str:
+    """A card with the section as it should be; a card without the marks as it is."""
+    return _PLACE.sub(lambda place: section(place[2]), card)
 
 
 def main(words: Sequence[str]) -> None:

@@ -80,7 +80,6 @@ def _metrics() -> str:
     rows = []
     for name in metric_names():
         card = (ROOT / "metrics" / name / "README.md").read_text(encoding="utf-8")
-        card = (ROOT / "metrics" / name / "README.md").read_text(encoding="utf-8")
         title = re.search(r"^# (.+)$", card, re.MULTILINE)
         within = metric_range(name).replace("\n", " ").replace("|", "\\|")
         rows.append(f"| [`{name}`]({name}/README.md) | {title[1] if title else name} | {within} |")

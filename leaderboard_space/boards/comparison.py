@@ -14,8 +14,7 @@ from fairspace.submissions.plotting import number
 from fairspace.submissions.report.differences import Difference, differences
 from fairspace.submissions.results.answer_sketch import SKETCH
 from fairspace.submissions.results.folded_facts import Fact, folded_facts
-from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.row_classes import CLASSES
+from fairspace.submissions.results.row import CLASSES, Row
 from fairspace.submissions.results.three_numbers import NOTHING, ideal_of, lacking, numbers_in_row
 from fairspace.submissions.values import Value
 

@@ -16,8 +16,7 @@ from fairspace.leaderboard_space.state import State
 from fairspace.submissions.benchmarks.published import COMPUTED
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import plain
-from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.row_classes import CLASSES, LEADING, RowClass
+from fairspace.submissions.results.row import CLASSES, LEADING, Row, RowClass
 from fairspace.submissions.results.row_errors import with_errors
 
 MOST = 5

@@ -20,8 +20,7 @@ from fairspace.leaderboard_space.pages.figures import GALLERY
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.web.identity import space_of
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.row_classes import CLASSES, RowClass, none_verified
+from fairspace.submissions.results.row import CLASSES, Row, RowClass, none_verified
 from fairspace.submissions.results.row_errors import with_errors
 
 router = APIRouter(include_in_schema=False)

@@ -27,8 +27,7 @@ from fairspace.submissions.report.headline import sentences_of
 from fairspace.submissions.results.answer_sketch import SKETCH
 from fairspace.submissions.results.board import UNSCORABLE, logged_row
 from fairspace.submissions.results.folded_facts import Fact
-from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.row_classes import CLASSES
+from fairspace.submissions.results.row import CLASSES, Row
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.scoring import rescore
 from fairspace.submissions.results.three_numbers import ThreeNumbers

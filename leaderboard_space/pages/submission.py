@@ -15,8 +15,7 @@ from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.identity import current_user, space_of
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import plain
-from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.row_classes import CLASSES
+from fairspace.submissions.results.row import CLASSES, Row
 from fairspace.submissions.results.row_errors import with_errors
 
 router = APIRouter(include_in_schema=False)

@@ -11,7 +11,7 @@ from fairspace.leaderboard_space.web.identity import site_of, space_of
 from fairspace.submissions.answers.error_table import measured_errors
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.reading.limits import Limits
-from fairspace.submissions.results.row_classes import CLASSES
+from fairspace.submissions.results.row import CLASSES
 
 router = APIRouter(include_in_schema=False)
 ROBOTS = """User-agent: *

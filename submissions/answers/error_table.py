@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 
-from fairspace.submissions.uncertainty.proportions import clopper_pearson
+from fairspace.submissions.uncertainty.intervals import clopper_pearson
 
 REFERENCE = Path(__file__).parents[2] / "builders" / "reference" / "reading_errors.csv"
 

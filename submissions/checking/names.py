@@ -13,9 +13,8 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 
 from fairspace.builders.printed import table
-from fairspace.submissions.format.codes import CODES
 from fairspace.submissions.format.collector import Collector, show
-from fairspace.submissions.format.faults import Fault
+from fairspace.submissions.format.faults import CODES, Fault
 from fairspace.submissions.format.schema import SubmissionMeta
 from fairspace.submissions.reading.tables import META
 

@@ -8,12 +8,10 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
-from fairspace.submissions.checking.manifest import check_manifest
-from fairspace.submissions.checking.meta import read_meta
+from fairspace.submissions.checking.meta import check_manifest, read_meta
 from fairspace.submissions.checking.submission import check_submission
-from fairspace.submissions.format.codes import CODES
 from fairspace.submissions.format.collector import Collector, RefusedError
-from fairspace.submissions.format.faults import Fault
+from fairspace.submissions.format.faults import CODES, Fault
 from fairspace.submissions.format.schema import SCHEMAS
 from fairspace.submissions.reading.containers import open_container
 from fairspace.submissions.reading.limits import LIMITS, Limits

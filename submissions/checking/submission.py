@@ -14,8 +14,7 @@ import pyarrow as pa
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.coverage import TaskCoverage, coverage, coverage_notes
-from fairspace.submissions.checking.manifest import check_manifest
-from fairspace.submissions.checking.meta import read_meta
+from fairspace.submissions.checking.meta import check_manifest, read_meta
 from fairspace.submissions.checking.names import check_names, names_taken
 from fairspace.submissions.checking.rows import TASKS_OF, RowCheck
 from fairspace.submissions.errors import did_you_mean

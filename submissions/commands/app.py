@@ -77,9 +77,9 @@ app = _Application(
 )
 
 
-def command_group(name: str, panel: str, about: str, cls: type[Group] = Group) -> typer.Typer:
+def command_group(name: str, panel: str, about: str) -> typer.Typer:
     """A group of commands under a name, in a panel of the help."""
-    group = _Application(cls=cls, no_args_is_help=True, help=about)
+    group = _Application(cls=Group, no_args_is_help=True, help=about)
     app.add_typer(group, name=name, rich_help_panel=panel)
     return group
 

@@ -23,7 +23,7 @@ from fairspace.submissions.commands.app import (
     print_json,
 )
 from fairspace.submissions.commands.app import app as commands
-from fairspace.submissions.commands.shared.stores import existing_store, open_store
+from fairspace.submissions.commands.shared.checked import existing_store, open_store
 from fairspace.submissions.errors import UsageError, plain
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The commands that check, score and compare submissions: `fairspace check`, `score` and `compare`."""
+"""What is said of submissions and results: `fairspace check`, `score`, `compare`, `readings` and `report`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ from fairspace.submissions.commands.ares import MeasurementOption, faces_setting
 from fairspace.submissions.commands.shared.checked import check_with_progress, checked_submission, is_result
 from fairspace.submissions.commands.show.tables import faults, notes
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.format.faults import SubmissionError
 
 if TYPE_CHECKING:
     from fairspace.submissions.format.schema import Submission
     from fairspace.submissions.results.result import Result
+
+_READINGS = (".jsonl", ".parquet")
+FORMATS = (".html", ".tex", ".csv", ".md")
+"""How the names of files end that `readings` and `report` write."""
 
 
 @app.command(epilog="Example: fairspace check my-submission.zip", rich_help_panel=SCORE)
@@ -117,7 +120,7 @@ def score(
         out.write_text(result.dumps(), encoding="utf-8")
     if store is not None:
         from fairspace.leaderboard_space.result_events import add_result
-        from fairspace.submissions.commands.shared.stores import open_store
+        from fairspace.submissions.commands.shared.checked import open_store
 
         storage = open_store(store)
         add_result(storage, result)
@@ -183,12 +186,10 @@ def _scored(
         from fairspace.submissions.uncertainty.resampling import check_resamples
 
         check_resamples(resamples, "--resamples")
-    report = check_with_progress(path)
-    if report.submission is None:
-        raise SubmissionError(list(report.faults))
+    checked = checked_submission(path, allow_images=True)
     from fairspace.submissions.results.scoring import score_submission
 
-    return score_submission(labelled(path, report.submission), standard, resamples, reading)
+    return score_submission(labelled(path, checked), standard, resamples, reading)
 
 
 def _labelled(path: Path, checked: Submission, *, ares: str | None, measurement: Path | None, faces: str) -> Submission:
@@ -286,3 +287,90 @@ def _why_nothing_is_compared(results: Sequence[Result], paths: Sequence[Path]) -
         )
     reason = f": {lacking[0].name} is {lacking[0].state.replace('_', ' ')}, as {lacking[0].reason}" if lacking else ""
     return f"No score has a number in the first result and in another, so there is nothing to compare{reason}."
+
+
+@app.command(epilog="Example: fairspace readings my-submission --out readings.jsonl", rich_help_panel=SCORE)
+def readings(
+    submission: SubmissionPath,
+    out: Annotated[
+        Path | None, typer.Option(help="Write every row with its reading, as .jsonl or .parquet.", metavar="FILE")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show what the answers of a submission are read as: counts per task and rule, and examples with what was read."""
+    check_places(out)
+    if out is not None and out.suffix not in _READINGS:
+        raise UsageError(f"--out {out.name}: expected a name that ends in {' or '.join(_READINGS)}.")
+    checked = checked_submission(submission)
+    from fairspace.submissions.answers.rows import read_rows, summarise, write_read_rows
+    from fairspace.submissions.benchmarks.registry import benchmark
+    from fairspace.submissions.commands.show.results import show_summaries
+
+    bench = benchmark(checked.meta.benchmark)
+    every = list(read_rows(checked, bench))
+    if out is not None:
+        count = write_read_rows((rows.table() for rows in every), out)
+        typer.echo(f"{out}: {count:,} rows with their readings", err=as_json)
+        if not as_json:
+            return
+    summaries = summarise(every, bench, checked.meta.dataset_revision)
+    if as_json:
+        print_json({"tasks": {task: summary.to_json() for task, summary in summaries.items()}})
+    else:
+        show_summaries(submission.name, summaries)
+
+
+@app.command(
+    epilog="Example: fairspace report mine.json theirs.json --out report.html --out tables.tex", rich_help_panel=SCORE
+)
+def report(
+    results: Annotated[
+        list[Path], typer.Argument(help="What `fairspace score --out` wrote, a file for each model.", metavar="RESULT")
+    ],
+    out: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="FILE.html: one page that needs no network. FILE.tex: tables with booktabs, methods, citations. "
+            "FILE.csv: every score and raw value, a line each. FILE.md: tables and methods. Can be given again.",
+            metavar="FILE",
+        ),
+    ] = None,
+    eee: Annotated[
+        Path | None, typer.Option("--eee", help="Folder for the layout of Every Eval Ever 0.3, data/fairspace/...")
+    ] = None,
+    answers: Annotated[
+        Path | None, typer.Option(help="With --eee: the submission that was scored; its answers are exported too.")
+    ] = None,
+) -> None:
+    """Report results for readers: one model, or several side by side; Markdown to the terminal if no FILE is named."""
+    files = out or []
+    for file in files:
+        check_places(file)
+        if file.suffix not in FORMATS:
+            raise UsageError(f"--out {file.name}: expected a name that ends in one of {', '.join(FORMATS)}.")
+    if answers is not None and (eee is None or len(results) > 1):
+        raise UsageError("--answers are those of one result for --eee; name both, and one result.")
+    from fairspace.submissions.report.contents import make_report
+    from fairspace.submissions.report.texts import to_csv, to_latex, to_markdown
+    from fairspace.submissions.results.scoring import load_result
+
+    loaded = [load_result(path) for path in results]
+    if eee is not None:
+        from fairspace.submissions.exchange.every_eval_ever import export
+
+        submission = None if answers is None else checked_submission(answers)
+        for result in loaded:
+            for file in export(result, eee, submission):
+                typer.echo(f"Wrote {file}")
+        if not files:
+            return
+    contents = make_report(loaded)
+    for file in files:
+        if file.suffix == ".html":
+            from fairspace.submissions.report.page import to_html as write
+        else:
+            write = {".tex": to_latex, ".csv": to_csv, ".md": to_markdown}[file.suffix]
+        file.write_text(write(contents), encoding="utf-8")
+        typer.echo(f"Wrote {file}")
+    if not files:
+        typer.echo(to_markdown(contents), nl=False)

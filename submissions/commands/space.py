@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairspace.submissions.commands.app import MAINTAIN, SPACE, Json, SubmissionPath, app, print_json
-from fairspace.submissions.commands.shared.checked import check_with_progress
+from fairspace.submissions.commands.shared.checked import checked_submission
 from fairspace.submissions.commands.show import tables as show
 from fairspace.submissions.errors import UsageError, plain
-from fairspace.submissions.format.faults import Fault, SubmissionError
+from fairspace.submissions.format.faults import Fault
 from fairspace.submissions.values import Value
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def submit(
     """
     client = _client(space)
     if check:
-        _check(submission, tell=not as_json)
+        checked_submission(submission, allow_baseline=False, tell=not as_json)
     with tempfile.TemporaryDirectory() as scratch:
         state = client.submit(_zip(submission, Path(scratch)), organisation)
     if wait and state["outcome"] == "waiting":
@@ -83,18 +83,9 @@ def _client(space: str) -> SpaceClient:
     return SpaceClient(space_address(space), os.environ.get(TOKEN, "").strip())
 
 
-def _check(path: Path, *, tell: bool) -> None:
-    """SubmissionError holds the faults that the Space would find."""
-    report = check_with_progress(path, allow_images=False, allow_baseline=False)
-    if report.submission is None:
-        raise SubmissionError(list(report.faults))
-    if tell:
-        show.notes(report.notes)
-
-
 def _zip(path: Path, scratch: Path) -> Path:
     """The submission as one file. UsageError if there is nothing at `path`."""
-    from fairspace.submissions.commands.shared.packing import pack
+    from fairspace.submissions.commands.shared.space_client import pack
 
     if path.is_dir():
         return pack(path, scratch / "submission.zip")

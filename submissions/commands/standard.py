@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairspace.submissions.commands.app import SCORE, Json, app, print_json
-from fairspace.submissions.commands.shared.stores import existing_store
+from fairspace.submissions.commands.shared.checked import existing_store
 from fairspace.submissions.commands.show import tables as show
 from fairspace.submissions.errors import UsageError, plain
 

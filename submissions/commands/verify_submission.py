@@ -24,13 +24,24 @@ from fairspace.submissions.commands.shared.run_options import (
     need_run,
     words,
 )
+from fairspace.submissions.commands.show.tables import OUT, cell, new_table
 from fairspace.submissions.errors import UsageError
 
 if TYPE_CHECKING:
     from fairspace.submissions.format.schema import Submission
+    from fairspace.submissions.running.rerunning.agreement import Comparison
     from fairspace.submissions.running.rerunning.outcome import Outcome
 
 SIGN = "Sign"
+_VERDICTS = {
+    "agrees": "The answers agree with the model's.",
+    "differs": "The answers are not this model's.",
+    "undecided": "Nothing can be said.",
+}
+_LEGEND = """\
+kappa: agreement beyond chance. again: two reruns with each other, 100 % where one was enough. chance: answers
+to different items. foreign: share of the answers that is of another origin,
+95 % interval; a row is verified if it is at most {:.0%}."""
 
 
 @app.command(
@@ -77,7 +88,6 @@ def verify_submission(
     a random part of its judgements agrees with the judge, too. Exit code 1: the answers do not agree.
     """
     need_run()
-    from fairspace.submissions.commands.show.verification import show_verification
     from fairspace.submissions.running.rerunning.judgements import judge_again
     from fairspace.submissions.running.rerunning.rerun import Means, rerun
     from fairspace.submissions.running.watching import watched
@@ -117,7 +127,7 @@ def _submission(named: str, store: str, scratch: Path) -> Submission:
     if not store:
         return checked_submission(Path(named))
     from fairspace.leaderboard_space.state import State
-    from fairspace.submissions.commands.shared.stores import existing_store
+    from fairspace.submissions.commands.shared.checked import existing_store
 
     storage = existing_store(store)
     try:
@@ -149,7 +159,7 @@ def _sign(where: str, entry: str, outcome: Outcome) -> None:
     from fairspace.leaderboard_space.settings import Settings
     from fairspace.leaderboard_space.state import State
     from fairspace.leaderboard_space.verification.signing import signing_key
-    from fairspace.submissions.commands.shared.stores import existing_store
+    from fairspace.submissions.commands.shared.checked import existing_store
 
     key = signing_key(Settings.from_environment().secret)
     if not key:
@@ -173,3 +183,34 @@ def _usual_reason(outcome: Outcome) -> str:
         f"{whole.requests:,} random requests were asked again of {outcome.model}: {whole.agreement:.1%} agree "
         f"({whole.low:.1%} to {whole.high:.1%})"
     )
+
+
+def show_verification(outcome: Outcome) -> None:
+    """Print the agreement task by task, the verdict and its reasons, and the seed."""
+    from fairspace.submissions.running.rerunning.agreement import MOST_FOREIGN
+
+    _agreements(outcome.comparison)
+    if (judged := outcome.judgements) is not None:
+        OUT.print(cell(f"Judgements of {judged.declared}, asked again of {judged.asked}:"))
+        _agreements(judged.comparison)
+    OUT.print(_LEGEND.format(MOST_FOREIGN))
+    OUT.print(cell(_VERDICTS[outcome.verdict]), style="bold")
+    for reason in outcome.reasons:
+        OUT.print(cell(f"- {reason}"))
+    OUT.print(cell(f"The part was drawn by the seed {outcome.seed}."))
+
+
+def _agreements(comparison: Comparison) -> None:
+    rows = {**comparison.tasks, "all": comparison.whole}
+    table = new_table("")
+    table.add_column("task")
+    for header in ("asked", "agreement, 95 %", "kappa", "again", "chance", "foreign"):
+        table.add_column(header, justify="right")
+    for name, one in rows.items():
+        share = f"{one.agreement:.1%} ({one.low:.1%}–{one.high:.1%})"
+        foreign = f"{one.foreign_low:.0%}–{one.foreign_high:.0%}"
+        kappa = f"{one.kappa[0]:.2f}" if one.kappa is not None else "–"
+        again, chance = f"{one.repeated:.0%}", f"{one.chance:.0%}"
+        cells = (name.rpartition("/")[2][:16], f"{one.requests:,}", share, kappa, again, chance, foreign)
+        table.add_row(*map(cell, cells))
+    OUT.print(table)

@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from fairspace.submissions.format.codes import CODES
-from fairspace.submissions.format.faults import Fault
+from fairspace.submissions.format.faults import CODES, Fault
 
 
 class RefusedError(ValueError):

@@ -1,8 +1,8 @@
-"""Types for text that a submission may hold: single lines without control characters."""
+"""Types for text that a submission may hold: single lines without control characters, and closed vocabularies."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal, get_args
 
 from pydantic import StringConstraints
 
@@ -15,3 +15,8 @@ Line = Annotated[
     str, StringConstraints(min_length=1, max_length=200, pattern=rf"^[^\s{MARKS}]([^{MARKS}]*[^\s{MARKS}])?$")
 ]
 """One line of text that begins and ends with a visible character."""
+
+
+Architecture = Literal["autoregressive", "diffusion", "autoregressive + diffusion", "masked", "adversarial", "other"]
+"""How a model generates; a flow counts as diffusion, and experts or an encoder before the decoder change nothing."""
+ARCHITECTURES: tuple[Architecture, ...] = get_args(Architecture)

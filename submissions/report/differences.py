@@ -29,8 +29,7 @@ from fairspace.submissions.results.tiers import FEWEST_DRAWS
 from fairspace.submissions.uncertainty.bootstrap import MOST_UNDEFINED
 from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.uncertainty.intervals import Z
-from fairspace.submissions.uncertainty.score_draws import Drawn, ScoreDraws, many_score_draws
-from fairspace.submissions.uncertainty.scores import WITHOUT
+from fairspace.submissions.uncertainty.scores import WITHOUT, Drawn, ScoreDraws, many_score_draws
 from fairspace.submissions.values import Value
 
 Verdict = Literal["significant", "significant if their biases are alike", "not significant"]

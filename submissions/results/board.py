@@ -1,8 +1,11 @@
 """The rows of a board: published figures and scored results in one order. The command and the Space both show these.
 
-Rows stand by class (`row_classes`), and each class has ranks of its own. On the Space what is handed in has none until
+Rows stand by class (`CLASSES`), and each class has ranks of its own. On the Space what is handed in has none until
 a maintainer released it. Ranks go by the worst case (design, invariant 2). What is not ranked stands below the ranked
 rows of its class, with every reason.
+
+The facts of a model are those that its submitter told. A published row has what is certain of the paper's model, from
+`builders/reference/published/model_facts.csv` with the source of each line: what nobody printed stays unknown.
 """
 
 from __future__ import annotations
@@ -11,27 +14,28 @@ import hashlib
 import logging
 import math
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
+from fairspace.builders.printed import table
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
 from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored
 from fairspace.submissions.benchmarks.published import Published, published
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.benchmarks.standard import protocol_group
-from fairspace.submissions.results.facts import facts_of, published_facts
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.row import Row, row_with
-from fairspace.submissions.results.row_classes import RowClass
+from fairspace.submissions.results.row import Facts, Row, RowClass, row_with
 from fairspace.submissions.results.scoring import find_standard, limits_of, rescore
 from fairspace.submissions.results.tiers import tiered
-from fairspace.submissions.values import not_run, number_of
+from fairspace.submissions.values import Value, not_run, number_of
 
 UNSCORABLE = "this version of fairspace cannot score it"
 """Why a row is not ranked that an earlier or a later version wrote."""
 _UNSCORABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """What the scoring of a result raises that lacks what this version needs."""
+NOT_STATED = "not stated"
+"""What `fairspace run` writes for a licence that nobody told."""
 log = logging.getLogger(__name__)
 
 
@@ -201,3 +205,41 @@ def ranked(rows: Iterable[Row], benchmark: str, standard: str = "") -> list[Row]
         else row
         for row in rows
     ]
+
+
+def facts_of(result: Result) -> Facts:
+    """What `submission.json` says of the model, and the tasks that the result has values of."""
+    meta = result.meta
+    licence = str(meta.get("licence", ""))
+    return Facts(
+        licence="" if licence == NOT_STATED else licence,
+        architecture=meta.get("architecture") or "",
+        parameters=meta.get("parameters"),
+        open_weights=meta.get("open_weights"),
+        tasks=_tasks(find_benchmark(result.benchmark), result.values),
+    )
+
+
+def published_facts(benchmark: str, row: Published) -> Facts:
+    """What is certain of a paper's model, and the tasks that the paper prints figures of."""
+    known = _reviewed()[benchmark, row.model]
+    return Facts(
+        licence=known["licence"],
+        architecture=known["architecture"],
+        parameters=float(known["parameters"]) if known["parameters"] else None,
+        open_weights={"yes": True, "no": False, "": None}[known["open_weights"]],
+        tasks=_tasks(find_benchmark(benchmark), {**row.values, **row.scores}),
+    )
+
+
+@lru_cache
+def _reviewed() -> Mapping[tuple[str, str], Mapping[str, str]]:
+    return {(row["benchmark"], row["model"]): row for row in table("model_facts")}
+
+
+def _tasks(bench: Benchmark, values: Mapping[str, Value]) -> tuple[str, ...]:
+    return tuple(
+        task.name
+        for task in bench.tasks
+        if any(name in values and values[name].state != "not_run" for name in task.values)
+    )

@@ -19,7 +19,7 @@ from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.checking.consistency import TaskConsistency
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Parameters
-from fairspace.submissions.format.vocabulary import Architecture
+from fairspace.submissions.format.text import Architecture
 from fairspace.submissions.uncertainty.draws import Draws
 from fairspace.submissions.uncertainty.variant import Variant
 from fairspace.submissions.values import Value
@@ -65,6 +65,7 @@ class Result:
         consistency: task -> its items, answers and readings held against each other; results have it since rows can be
             verified only while it holds, older ones have none.
         items: value -> a few of the answers that it is made of, the worst and typical ones; older results have none.
+        derived: what boards computed from this very result, by name: its errors, its draws of the ranked number.
     """
 
     benchmark: str
@@ -79,6 +80,7 @@ class Result:
     readings: Mapping[str, Summary] = field(default_factory=dict)
     consistency: Mapping[str, TaskConsistency] = field(default_factory=dict)
     items: Items = field(default_factory=dict)
+    derived: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON data, with the same bytes for the same submission and standard."""

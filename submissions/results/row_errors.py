@@ -6,21 +6,19 @@ Those of thousands of rows take seconds.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-from fairspace.submissions.results.by_result import ByResult
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row, row_with
 from fairspace.submissions.results.scoring import find_standard
-from fairspace.submissions.uncertainty.score_draws import Drawn, many_score_draws
-from fairspace.submissions.uncertainty.scores import chances_of, uncertainties_of
+from fairspace.submissions.uncertainty.scores import Drawn, chances_of, many_score_draws, uncertainties_of
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
-from fairspace.submissions.values import Value, number_of
+from fairspace.submissions.values import Value
 
 
 @dataclass(frozen=True)
@@ -43,13 +41,16 @@ def errors_of(scores: Mapping[str, Value], chances: Mapping[str, float]) -> Erro
 
 def keep_errors(result: Result, errors: Errors) -> None:
     """Let `with_errors` show these errors of a result, and compute nothing."""
-    _KEPT.put(result, errors)
+    scores = {
+        name: replace(value, uncertainty=errors.scores.get(name, value.uncertainty))
+        for name, value in result.scored.scores.items()
+    }
+    result.derived["errors"] = {"scores": scores, "chances": errors.chances}
 
 
 MANY = 500
-"""With more rows, one request computes at a time; those that wait find the errors in the cache."""
+"""With more rows, one request computes at a time; those that wait find the errors with the results."""
 _COMPUTING = threading.Lock()
-_KEPT: ByResult[Errors] = ByResult()
 
 
 def with_errors(rows: Sequence[Row], standard: str) -> list[Row]:
@@ -61,8 +62,9 @@ def with_errors(rows: Sequence[Row], standard: str) -> list[Row]:
     """
     results = [row.result for row in rows if row.result is not None and row.result.draws is not None]
     with _COMPUTING if len(results) > MANY else nullcontext():
-        _compute([result for result in results if _KEPT.get(result) is None], standard)
-    return [_with(row, None if row.result is None else _KEPT.get(row.result)) for row in rows]
+        _compute([result for result in results if "errors" not in result.derived], standard)
+    kept = [{} if row.result is None else row.result.derived.get("errors", {}) for row in rows]
+    return [row_with(row, **errors) if errors else row for row, errors in zip(rows, kept, strict=True)]
 
 
 def _compute(results: Sequence[Result], standard: str) -> None:
@@ -74,43 +76,4 @@ def _compute(results: Sequence[Result], standard: str) -> None:
     for result, draws in zip(results, many_score_draws(bench, drawn, chosen), strict=True):
         table = bench.table_of(result.scored, chosen)
         uncertainties = uncertainties_of(result.scored, result.values, draws, table)
-        _KEPT.put(result, Errors(uncertainties, chances_of(bench, draws, result.scored, chosen, AS_RELEASED)))
-
-
-def _with(row: Row, errors: Errors | None) -> Row:
-    return row if errors is None else row_with(row, scores=_Sure(row.scores, errors.scores), chances=errors.chances)
-
-
-class _Sure(Mapping[str, Value]):
-    """Scores with their errors; of thousands of rows, few are looked at.
-
-    Args:
-        scores: by name.
-        errors: of some of them.
-    """
-
-    __slots__ = ("_errors", "_scores")
-
-    def __init__(self, scores: Mapping[str, Value], errors: Mapping[str, Uncertainty]) -> None:
-        self._scores, self._errors = scores, errors
-
-    def __getitem__(self, name: str) -> Value:
-        value, error = self._scores[name], self._errors.get(name)
-        if error is None:
-            return value
-        sure = object.__new__(Value)  # both were checked already
-        vars(sure).update(vars(value), uncertainty=error)
-        return sure
-
-    def number(self, name: str) -> float | None:
-        """As `number_of`."""
-        return number_of(self._scores, name)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._scores
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._scores)
-
-    def __len__(self) -> int:
-        return len(self._scores)
+        keep_errors(result, Errors(uncertainties, chances_of(bench, draws, result.scored, chosen, AS_RELEASED)))

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
-from fairspace.submissions.results.row import Provenance, Row
-from fairspace.submissions.results.row_classes import RowClass
+from fairspace.submissions.results.row import Provenance, Row, RowClass
 from fairspace.submissions.results.tiers import why_no_tier
 
 

@@ -30,13 +30,12 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-from fairspace.submissions.results.by_result import ByResult
 from fairspace.submissions.results.row import Row, row_with
 from fairspace.submissions.results.scoring import find_standard
 from fairspace.submissions.uncertainty.bootstrap import MOST_UNDEFINED
 from fairspace.submissions.uncertainty.design import Floats, Integers
 from fairspace.submissions.uncertainty.draws import KEPT
-from fairspace.submissions.uncertainty.score_draws import Drawn, many_replicates
+from fairspace.submissions.uncertainty.scores import Drawn, many_replicates
 
 LEVEL = 0.03
 """Of the pairs down to a row, together: simulated, at most 5 % of cohorts of equal models are separated, and 6.5 % of
@@ -48,7 +47,6 @@ MOST_RANGES = 1_000
 _BLOCK = 64
 _SLACK = 1.000001
 Booleans = NDArray[np.bool_]
-_DRAWS: ByResult[Floats] = ByResult()
 
 
 @dataclass(frozen=True)
@@ -225,9 +223,8 @@ def ranked_draws(rows: Sequence[Row], benchmark: str, standard: str) -> list[Flo
     bench = find_benchmark(benchmark)
     chosen = find_standard(bench, standard)
     results = [row.result for row in rows if row.result is not None]
-    new = [result for result in results if _DRAWS.get(result) is None]
+    new = [result for result in results if "ranked draws" not in result.derived]
     drawn = [Drawn(result.scored, result.values, result.draws) for result in new if result.draws is not None]
     for result, scores in zip(new, many_replicates(bench, drawn, chosen), strict=True):
-        _DRAWS.put(result, scores.get(result.scored.ranking, np.empty(0)).astype(np.float32))
-    cached = [_DRAWS.get(result) for result in results]
-    return [np.empty(0) if column is None else column.astype(float) for column in cached]
+        result.derived["ranked draws"] = scores.get(result.scored.ranking, np.empty(0)).astype(np.float32)
+    return [result.derived.get("ranked draws", np.empty(0)).astype(float) for result in results]

@@ -26,7 +26,7 @@ Fair = Callable[[np.random.Generator, int], Floats]
 
 @dataclass(frozen=True)
 class Sizes:
-    """Values of a design that are sizes: sums of gaps, largest gaps, absolute values; see `sizes.py`.
+    """Values of a design that are sizes: sums of gaps, largest gaps, absolute values; see `bootstrap.py`.
 
     Args:
         names: of the m sizes, each a name of the design.

@@ -16,8 +16,7 @@ from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.uncertainty.bootstrap import draw, uncertainties
 from fairspace.submissions.uncertainty.draws import keep
 from fairspace.submissions.uncertainty.resampling import as_wide
-from fairspace.submissions.uncertainty.score_draws import Drawn, many_score_draws
-from fairspace.submissions.uncertainty.scores import uncertainties_of
+from fairspace.submissions.uncertainty.scores import Drawn, many_score_draws, uncertainties_of
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import measured
 from tests.benchmarks.iris_truths import Truth

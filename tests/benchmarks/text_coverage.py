@@ -32,8 +32,7 @@ from fairspace.submissions.uncertainty.bootstrap import draw, uncertainties
 from fairspace.submissions.uncertainty.design import Design, Floats
 from fairspace.submissions.uncertainty.draws import keep
 from fairspace.submissions.uncertainty.resampling import as_wide
-from fairspace.submissions.uncertainty.score_draws import Drawn, many_score_draws
-from fairspace.submissions.uncertainty.scores import uncertainties_of
+from fairspace.submissions.uncertainty.scores import Drawn, many_score_draws, uncertainties_of
 from fairspace.submissions.values import Value, measured
 from tests.benchmarks.iris_coverage import held
 

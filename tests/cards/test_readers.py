@@ -6,9 +6,8 @@ import re
 
 import pytest
 
-from fairspace.cards.readers import of_benchmark, section, with_section
 from fairspace.submissions.benchmarks.registry import NAMES
-from tests.readings import BLIND, ROOT
+from tests.readings import BLIND, ROOT, of_benchmark, section, with_section
 
 CARDS = {path.parent.name: path.read_text(encoding="utf-8") for path in (ROOT / "metrics").glob("*/README.md")}
 

@@ -11,8 +11,7 @@ from fairspace.submissions.drawing.dots import DotPlot, Line, dot_plots
 from fairspace.submissions.drawing.svg import Svg
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
-from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.row_classes import CLASSES
+from fairspace.submissions.results.row import CLASSES, Row
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.values import Value
 

@@ -21,8 +21,7 @@ from fairspace.leaderboard_space.boards.tables.exact import exact
 from fairspace.leaderboard_space.boards.tables.fields import visitor_fields
 from fairspace.leaderboard_space.state import State
 from fairspace.submissions.errors import harmless, plain
-from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.row_classes import RowClass
+from fairspace.submissions.results.row import Row, RowClass
 from fairspace.submissions.results.row_fields import ROW_FIELDS
 from fairspace.submissions.results.three_numbers import state_of
 from fairspace.submissions.values import Value

@@ -18,8 +18,7 @@ from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.state import State
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import plain
-from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.row_classes import RowClass
+from fairspace.submissions.results.row import Row, RowClass
 from fairspace.submissions.results.row_errors import with_errors
 
 

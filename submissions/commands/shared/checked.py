@@ -1,13 +1,16 @@
-"""A submission at a path, checked with a progress bar; and whether a path names a result instead."""
+"""What an argument of a command names, opened: a submission with a progress bar, a result, a store."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fairspace.submissions.commands.show.tables import notes
+from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.faults import SubmissionError
 
 if TYPE_CHECKING:
+    from fairspace.leaderboard_space.storage import Storage
     from fairspace.submissions.checking.submission import CheckReport
     from fairspace.submissions.format.schema import Submission
 
@@ -21,11 +24,15 @@ def check_with_progress(path: Path, *, allow_images: bool = True, allow_baseline
         return check_submission(path, progress=progress, allow_images=allow_images, allow_baseline=allow_baseline)
 
 
-def checked_submission(path: Path) -> Submission:
-    """A submission without images. SubmissionError holds the faults of one that has any."""
-    report = check_with_progress(path, allow_images=False)
+def checked_submission(
+    path: Path, *, allow_images: bool = False, allow_baseline: bool = True, tell: bool = False
+) -> Submission:
+    """A submission without faults; `tell` prints its notes. SubmissionError holds the faults of one that has any."""
+    report = check_with_progress(path, allow_images=allow_images, allow_baseline=allow_baseline)
     if report.submission is None:
         raise SubmissionError(list(report.faults))
+    if tell:
+        notes(report.notes)
     return report.submission
 
 
@@ -39,3 +46,19 @@ def is_result(path: Path) -> bool:
         return False
     with path.open("rb") as file:
         return file.read(64).lstrip().startswith(b"{")
+
+
+def open_store(store: str) -> Storage:
+    """The store that an option names. StorageError if it cannot be opened."""
+    from fairspace.leaderboard_space.settings import Settings
+    from fairspace.leaderboard_space.storage.opening import open_storage
+
+    settings = Settings.from_environment()
+    return open_storage(store, settings.work, settings.commits_an_hour)
+
+
+def existing_store(store: str) -> Storage:
+    """The store that an option names, to read from. UsageError if it is a folder that does not exist."""
+    if "://" not in store and not Path(store).is_dir():
+        raise UsageError(f"There is no store {store}: no such folder. Name one that a board was kept in.")
+    return open_store(store)

@@ -1,4 +1,4 @@
-"""Asks a Space over HTTP: hands a file in and reads what became of it.
+"""Asks a Space over HTTP: packs a submission, hands it in and reads what became of it.
 
 Everything may be asked twice: the same file of the same user is the same submission. So what meets no answer, an
 overloaded Space or a failing one is asked again, after waits that grow twofold with jitter, or as `Retry-After` says.
@@ -9,7 +9,9 @@ from __future__ import annotations
 import ipaddress
 import random
 import re
+import shutil
 import time
+import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +24,11 @@ from fairspace.builders.errors import CodedError
 from fairspace.leaderboard_space.errors import CODES as SPACE_CODES
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.submissions.errors import UsageError
+from fairspace.submissions.format.collector import Collector
+from fairspace.submissions.format.faults import SubmissionError
+from fairspace.submissions.format.writing import EPOCH
+from fairspace.submissions.reading.containers import open_container
+from fairspace.submissions.reading.limits import LIMITS, Limits
 from fairspace.submissions.version import VERSION
 
 CODES: dict[str, str] = {
@@ -95,7 +102,7 @@ class SpaceClient:
 
     def act(self, entry: str, action: str, about: Mapping[str, Any]) -> dict[str, Any]:
         """A maintainer's action on a row; its event. Errors: as `_ask`."""
-        return self._ask("POST", f"/api/v1/rows/{quote(entry, safe='')}/{action}", data=about)
+        return self._ask("POST", f"/api/v1/rows/{quote(entry, safe='')}/{action}", json=about)
 
     def watch(self, name: str) -> Iterator[dict[str, Any]]:
         """Where a submission stands, again and again, until it has ended. Errors: as `_ask`."""
@@ -109,58 +116,37 @@ class SpaceClient:
             wait = min(15.0, wait * 1.3)
 
     def _ask(
-        self,
-        method: str,
-        path: str,
-        file: Path | None = None,
-        params: Mapping[str, str] | None = None,
-        data: Mapping[str, Any] | None = None,
+        self, method: str, path: str, file: Path | None = None, params: Mapping[str, str] | None = None, **about: Any
     ) -> dict[str, Any]:
         """The answer to a request.
 
         Errors: SpaceError as the Space gives it; SpaceClientError.
         """
-        tries = 0
-        while True:
-            tries += 1
-            wait = min(LONGEST_WAIT, 0.5 * 2 ** (tries - 1)) * (0.5 + self.draw() / 2)
-            try:
-                answer = self._send(method, path, file, params or {}, data)
-                error = _refusal(answer, self.address)
-            except httpx.TransportError as trouble:
-                error, answer = self._unreachable(trouble), None
-            if error is None and answer is not None:
-                response: dict[str, Any] = answer.json()
-                return response
-            wait_asked = _retry_after(answer)
-            assert error is not None
-            again = error.code in _AGAIN
-            if not again or tries == TRIES or wait_asked > LONGEST_OBEYED:
-                raise error
-            self.sleep(max(wait_asked, wait))
-
-    def _send(
-        self,
-        method: str,
-        path: str,
-        file: Path | None,
-        params: Mapping[str, str],
-        data: Mapping[str, Any] | None = None,
-    ) -> httpx.Response:
         headers = {"Accept": "application/json", "User-Agent": f"fairspace/{VERSION}"}
         if self.token:
             headers["X-Fairspace-Token"] = self.token
-        body = None
         if file is not None:
             headers |= {"Content-Type": "application/zip", "Content-Length": str(file.stat().st_size)}
-            body = _chunks(file)
-        with httpx.Client(timeout=httpx.Timeout(60, connect=15), headers=headers) as client:
-            return client.request(method, f"{self.address}{path}", params=params, content=body, json=data)
-
-    def _unreachable(self, error: httpx.TransportError) -> SpaceClientError:
-        what = f"no answer ({type(error).__name__}: {error})"
-        mend = "check the address and the connection, and try again: nothing is handed in twice"
-        return SpaceClientError("SPACE_UNREACHABLE", self.address, what, "a Space that answers", mend)
+        error: CodedError | None
+        tries = 0
+        while True:
+            tries += 1
+            wait, wait_asked = min(LONGEST_WAIT, 0.5 * 2 ** (tries - 1)) * (0.5 + self.draw() / 2), 0.0
+            about["content"] = None if file is None else _chunks(file)
+            try:
+                with httpx.Client(timeout=httpx.Timeout(60, connect=15), headers=headers) as client:
+                    answer = client.request(method, f"{self.address}{path}", params=params or {}, **about)
+                error, wait_asked = _refusal(answer, self.address), _retry_after(answer)
+                if error is None:
+                    response: dict[str, Any] = answer.json()
+                    return response
+            except httpx.TransportError as trouble:
+                what = f"no answer ({type(trouble).__name__}: {trouble})"
+                mend = "check the address and the connection, and try again: nothing is handed in twice"
+                error = SpaceClientError("SPACE_UNREACHABLE", self.address, what, "a Space that answers", mend)
+            if error.code not in _AGAIN or tries == TRIES or wait_asked > LONGEST_OBEYED:
+                raise error
+            self.sleep(max(wait_asked, wait))
 
 
 def _chunks(file: Path) -> Iterator[bytes]:
@@ -190,7 +176,26 @@ def _refusal(answer: httpx.Response, address: str) -> CodedError | None:
     return SpaceClientError("SPACE_REFUSED", where, f"{code}: {what}", expected, mend)
 
 
-def _retry_after(answer: httpx.Response | None) -> float:
+def _retry_after(answer: httpx.Response) -> float:
     """Seconds that an answer asks to wait; 0 if it names none."""
-    text = answer.headers.get("Retry-After", "") if answer is not None else ""
+    text = answer.headers.get("Retry-After", "")
     return float(text) if text.isascii() and text.isdigit() else 0.0
+
+
+_UNIX = 3
+
+
+def pack(folder: Path, path: Path, limits: Limits = LIMITS) -> Path:
+    """Write the files of the submission in `folder` into a new zip at `path`. SubmissionError: it cannot be packed."""
+    faults = Collector(limits.faults)
+    with open_container(folder, limits, faults) as members:
+        if listed := faults.all():
+            raise SubmissionError(list(listed))
+        with zipfile.ZipFile(path, "x") as archive:
+            for member in members:
+                info = zipfile.ZipInfo(member.name, EPOCH)
+                info.create_system = _UNIX
+                info.compress_type = zipfile.ZIP_DEFLATED if member.name.endswith(("l", "n")) else zipfile.ZIP_STORED
+                with member.open() as source, archive.open(info, "w") as target:
+                    shutil.copyfileobj(source, target, 1 << 20)
+    return path

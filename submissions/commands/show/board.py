@@ -11,12 +11,11 @@ from rich.text import Text
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.commands.show.tables import OUT, cell, new_table
-from fairspace.submissions.commands.show.values import CHANCE, WIDTH, chance_lines, room
+from fairspace.submissions.commands.show.values import CHANCE, WIDTH, chance_lines
 from fairspace.submissions.plotting import digits
 from fairspace.submissions.report.headline import direction
 from fairspace.submissions.results.board import ranking_of
-from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.row_classes import CLASSES, none_verified
+from fairspace.submissions.results.row import CLASSES, Row, none_verified
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.row_fields import ROW_FIELDS
 from fairspace.submissions.results.three_numbers import NOTHING, numbers_in_row
@@ -82,27 +81,19 @@ def _three_numbers(title: str, rows: Sequence[Row], bench: Benchmark, standard: 
     if set(columns["by chance"]) == {NOTHING}:
         del columns["by chance"]
     table = new_table(title)
-    widest = {
-        name: max((len(part) for text in texts for part in text.replace("; ", ";\n").splitlines()), default=0)
-        for name, texts in columns.items()
-    }
-    widths = {name: max(widest[name], len(name)) for name in ("rank", "could be", "95 % interval")}
-    widths |= {header: max(widest[header], *map(len, header.split(" ")))}
-    if "by chance" in columns:
-        widths["by chance"] = CHANCE
-    widths["model"] = room(len(columns)) - sum(widths.values())
     for name in columns:
-        is_text = name == "model"
         table.add_column(
             name,
-            justify="left" if is_text else "right",
-            overflow="fold" if is_text or name == "95 % interval" else "ellipsis",
-            max_width=widths[name],
+            justify="left" if name == "model" else "right",
+            overflow="fold",
+            no_wrap=name in ("rank", "could be"),
+            max_width=CHANCE if name == "by chance" else None,
         )
     for line in zip(*columns.values(), strict=True):
-        lines = dict(zip(columns, line, strict=True))
-        table.add_row(*(Text(text) if name == "by chance" else cell(text) for name, text in lines.items()))
-    OUT.print(table)
+        table.add_row(
+            *(Text(text) if name == "by chance" else cell(text) for name, text in zip(columns, line, strict=True))
+        )
+    OUT.print(table, width=WIDTH)
 
 
 def row_json(row: Row) -> Mapping[str, Any]:

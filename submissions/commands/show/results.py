@@ -1,17 +1,18 @@
-"""What `fairspace score` and `fairspace check` print: scores, raw values, corrected values, stages of a run."""
+"""What `fairspace score`, `check` and `readings` print: scores, raw values, other instruments, stages, readings."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from rich.text import Text
+
+from fairspace.submissions.answers.summary import COUNTED, Example, Summary
 from fairspace.submissions.benchmarks.ideal import Ideal
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.consistency import Proof, broken
 from fairspace.submissions.checking.coverage import TaskCoverage
-from fairspace.submissions.commands.show.instruments import HEADERS, other_instruments, tier_2_share
-from fairspace.submissions.commands.show.readings import show_outcomes
 from fairspace.submissions.commands.show.tables import OUT, cell, new_table, table
 from fairspace.submissions.commands.show.values import (
     LEGEND,
@@ -31,9 +32,19 @@ from fairspace.submissions.results.folded_facts import DEBIASED, probability
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import limits_of
 from fairspace.submissions.results.variant_scores import instrument_ranges, variant_scores
-from fairspace.submissions.uncertainty.variant import Kind, Variant
+from fairspace.submissions.uncertainty.variant import Kind, Variant, ranges
 from fairspace.submissions.values import Value
 
+INSTRUMENTS: Mapping[Kind, str] = {
+    "occupation_threshold": "threshold of tier 2",
+    "judge": "another judge",
+    "name_swap": "one parse alone",
+    "repeated_evaluations": "repeated evaluations",
+    "reading_errors": "errors of reading",
+    "authors_reading": "the authors' reading",
+}
+HEADERS = ("name", "measured", "smallest", "largest", "by")
+Row = tuple[str, ...]
 _INSTRUMENTS: Mapping[Kind, str] = {
     "labels_corrected": "Corrected for the labeller's errors",
     "labels_transported": "Corrected for a labeller that is worse here than where it was tested",
@@ -233,3 +244,94 @@ def course_line(done: Stage) -> str:
 
 SHARES = {"empty": "empty", "looping": "looping", "cut_off": "cut off at their greatest length"}
 """Share in a stage's `course` -> its words."""
+
+
+def tier_2_share(result: Result) -> str:
+    """How many answers of IRIS tier 2 decided, 0 included; '' where no occupation was asked for."""
+    for value in result.values.values():
+        if "tier_2_share" in value.evidence:
+            share = value.evidence["tier_2_share"]
+            return f"{share:.1%}".replace("%", " %") + (
+                " of the answers to the occupation question were decided by tier 2 (embedding)."
+            )
+    return ""
+
+
+def other_instruments(result: Result) -> tuple[list[Row], list[str]]:
+    """Rows of `HEADERS` for all raw values and scores that another instrument moves; lines about each instrument."""
+    shown = [kind for kind in INSTRUMENTS if any(variant.kind == kind for variant in result.variants)]
+    scores = variant_scores(result, result.standard) if shown else {}
+    rows: list[Row] = []
+    notes: list[str] = []
+    for kind in shown:
+        variants = [variant for variant in result.variants if variant.kind == kind]
+        rows += _values(kind, variants, result) if kind != "reading_errors" else ()  # they move nearly every value
+        measured = {name: score.value for name, score in result.scored.scores.items()}
+        moved = {name: ends for name, ends in scores.get(kind, {}).items() if ends[0] < ends[1]}
+        rows += [
+            (f"score {name}", digits(measured.get(name)), *map(digits, ends), INSTRUMENTS[kind])
+            for name, ends in moved.items()
+        ]
+        notes += _notes(kind, variants, len(scores.get(kind, {})) - len(moved))
+    return rows, notes
+
+
+def _values(kind: Kind, variants: list[Variant], result: Result) -> Iterator[Row]:
+    """The raw values that a kind of variant changes."""
+    for name, (low, high) in ranges(variants, kind).items():
+        raw = result.values[name].value if name in result.values else None
+        if raw is None or low == high == raw:
+            continue
+        yield (name, digits(raw), digits(low), digits(high), INSTRUMENTS[kind])
+
+
+def _notes(kind: Kind, variants: list[Variant], still: int) -> Iterator[str]:
+    """By what was changed, how, and how many scores stay."""
+    notes = dict.fromkeys(variant.note for variant in variants if variant.note)
+    if len(notes) > 1:
+        text = "; ".join(f"{variant.name}: {variant.note}" for variant in variants)
+    else:
+        text = ". ".join([", ".join(variant.name for variant in variants), *notes])
+    yield (
+        f"{INSTRUMENTS[kind].capitalize()}: {text.rstrip('.')}. The range of a score holds the measured one; "
+        f"{still} scores stay as they are."
+    )
+
+
+def show_summaries(name: str, summaries: Mapping[str, Summary]) -> None:
+    """Print per task how many answers were read as what and by which rule, then examples with the span marked."""
+    if not summaries:
+        OUT.print(cell(f"{name} holds no task that is answered with text."))
+        return
+    show_outcomes(f"Readings of {name}", summaries)
+    for task, summary in summaries.items():
+        rules = ", ".join(f"{rule or 'no rule'} {count:,}" for rule, count in summary.rules.items())
+        OUT.print(cell(f"{task}, read by: {rules}"), style="bold")
+        for example in summary.examples:
+            OUT.print(_example(example))
+
+
+def show_outcomes(title: str, summaries: Mapping[str, Summary]) -> None:
+    """Print per task how many answers are choices, refuse, name several, are unusable, or were not handed in."""
+    table = new_table(title)
+    table.add_column("task")
+    for header in COUNTED:
+        table.add_column(header.replace("_", " "), justify="right", max_width=10)
+    for task, summary in summaries.items():
+        table.add_row(*map(cell, (task, *(f"{summary.outcomes[outcome]:,}" for outcome in COUNTED))))
+    OUT.print(table)
+
+
+def _example(example: Example) -> Text:
+    """An answer in a line: how it is read, and its text with what was read between brackets and in reverse."""
+    read = example.outcome if example.value is None else f"{example.outcome} {shortened(example.value, 40)}"
+    line = cell(f"  {read} ({example.rule}): {example.before}" if example.rule else f"  {read}: {example.before}")
+    if example.marked:
+        line.append_text(Text(f"[{plain(example.marked)}]", style="reverse"))
+    return line.append_text(cell(example.after))
+
+
+def shortened(text: str, length: int) -> str:
+    """A text in one line, without what steers a terminal; its end is left out if it is longer."""
+    text = " ".join(plain(text).split())
+    return text if len(text) <= length else text[: length - 1] + "…"

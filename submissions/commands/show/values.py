@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -73,10 +72,7 @@ def _table(title: str, rows: Sequence[Value], ideal: Ideals, meanings: Meanings,
     ways = {way for value in rows for _, way in [meanings.get(value.name, ("", ""))]}
     common = next(iter(ways)) if len(ways) == 1 else ""
     table = new_table(f"{title} ({common})" if common else title)
-    number_width = max(len("value"), *(len(three.value_text) for _, three in shown))
-    interval = max(len("95 % interval"), *(len(three.interval_text) for _, three in shown))
-    widest = room(4) - number_width - interval - CHANCE
-    table.add_column("name", overflow="fold", max_width=widest)
+    table.add_column("name", overflow="fold")
     table.add_column("value", justify="right", no_wrap=True)
     table.add_column("95 % interval", justify="right", no_wrap=True)
     table.add_column("by chance", justify="right", max_width=CHANCE)
@@ -84,24 +80,14 @@ def _table(title: str, rows: Sequence[Value], ideal: Ideals, meanings: Meanings,
         words, way = meanings.get(name, ("", ""))
         meaning = "; ".join(filter(None, (words, "" if common else way)))
         below = [(f"\n{line}", style) for line, style in ((meaning, "dim"), (three.missing_text, "")) if line]
-        named = Text.assemble(_folded(plain(name), widest), *below)
+        named = Text.assemble(plain(name), *below)
         table.add_row(named, cell(three.value_text), cell(three.interval_text), Text(chance_lines(three)))
-    OUT.print(table)
+    OUT.print(table, width=WIDTH)
 
 
 def chance_lines(three: ThreeNumbers) -> str:
     """What fair models show by chance, its end below it, and the verdict below both."""
     return "\n".join(filter(None, (three.chance_text.replace(", ", ",\n"), three.verdict)))
-
-
-def _folded(name: str, width: int) -> str:
-    """A name in lines of so many signs, broken after underscores where it has any."""
-    lines = [""]
-    for part in re.findall(r"[^_]*_|[^_]+", name):
-        if lines[-1] and len(lines[-1] + part) > width:
-            lines.append("")
-        lines[-1] += part
-    return "\n".join(lines)
 
 
 def show_facts(name: str, facts: Iterable[Fact]) -> None:
@@ -124,11 +110,6 @@ def show_wrapped(text: str, indent: str = "", style: str = "") -> None:
         plain(text), WIDTH, initial_indent=indent, subsequent_indent=2 * indent, break_on_hyphens=False
     ):
         OUT.print(Text(line), style=style)
-
-
-def room(columns: int) -> int:
-    """What a table of so many columns has for their texts: two signs between columns, and one at either end."""
-    return WIDTH - 2 * columns - 1
 
 
 def without_number(rows: Iterable[Value]) -> list[str]:

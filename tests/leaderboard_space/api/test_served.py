@@ -19,7 +19,7 @@ import pytest
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 
-from fairspace.submissions.commands.shared.packing import pack
+from fairspace.submissions.commands.shared.space_client import pack
 from tests.leaderboard_space.factory import bad_zip, good_zip
 
 pytestmark = pytest.mark.process

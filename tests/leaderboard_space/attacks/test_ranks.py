@@ -32,8 +32,7 @@ from fairspace.submissions.checking.names import taken_names
 from fairspace.submissions.results.board import board, ranked
 from fairspace.submissions.results.known_answers import _parts, baseline_codes, like_baseline
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.row_classes import CLASSES, LEADING, NONE_VERIFIED, UNRANKED, none_verified
+from fairspace.submissions.results.row import CLASSES, LEADING, NONE_VERIFIED, UNRANKED, Row, none_verified
 from fairspace.submissions.results.scoring import rescore
 from fairspace.submissions.results.shipped import shipped_results
 from fairspace.submissions.values import measured

@@ -1,4 +1,4 @@
-"""The probes of representations: hand-derived values, extremes, what is undefined, invariances, the printed tables."""
+"""The probes of representations: hand-derived values, extremes, what is undefined, invariances."""
 
 import json
 import math

@@ -12,23 +12,11 @@ import pytest
 from fairspace.builders.fact_or_fair.plan import ids
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.submission import check_submission
-from fairspace.submissions.format.schema import ANNOTATIONS, Submission, SubmissionMeta
+from fairspace.submissions.format.schema import ANNOTATIONS, Submission
 from fairspace.submissions.format.writing import write_submission
+from tests.submissions import sample
 
-META = SubmissionMeta.model_validate(
-    {
-        "format": 1,
-        "benchmark": "fact_or_fair",
-        "dataset_revision": "v1",
-        "model": "drawn",
-        "revision": "1",
-        "organisation": "tests",
-        "licence": "Apache-2.0",
-        "contact": "nobody",
-        "generation": {},
-        "labels": {"name": "drawn", "version": "1"},
-    }
-)
+META = sample.meta(benchmark="fact_or_fair", judge=None)
 ITEM = ids("t2i_objective")[0].as_py()
 
 

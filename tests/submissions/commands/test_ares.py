@@ -163,3 +163,18 @@ def test_a_package_that_lacks_is_named_with_its_extra(run: Run, monkeypatch: pyt
     assert code == 2
     assert "torch not installed: pip install " in error
     assert "[ares]'." in error
+
+
+@pytest.mark.slow
+def test_a_package_is_measured(run: Run, tmp_path: Path) -> None:
+    lines = ["file,gender"]
+    (tmp_path / "faces").mkdir()
+    for number, gender in enumerate(("female", "male", "female")):
+        draw_face(gender, "young", "light", number, size=256).save(tmp_path / "faces" / f"{number}.png")
+        lines.append(f"{number}.png,{gender}")
+    (tmp_path / "labels.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    places = ("--data", tmp_path / "faces", "--labels", tmp_path / "labels.csv", "--out", tmp_path / "m")
+    code, measured, error = run("ares", "evaluate", "age-and-gender", *places)
+    assert code == 0, error
+    assert "gender: " in measured
+    assert "of 3 images" in measured

@@ -15,7 +15,6 @@ from fairspace.submissions.running.errors import CODES
 from tests.served import Served
 from tests.submissions.running.images import painter as images_painter
 
-"""Connections that the engine leaves to the end of the process."""
 Run = Callable[..., tuple[int, str, str]]
 MODEL = ("--model", "openai-api/served/m")
 OBJECTIVE = ("run", "--benchmark", "fact_or_fair", "--tasks", "llm_objective", "--limit", 3, *MODEL)
@@ -38,24 +37,6 @@ def here(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.mark.parametrize("command", [["run"], ["judge"], ["probe"], ["import"], ["ares", "quality"]])
-def test_every_help_tells_every_option_and_has_an_example(
-    run: Run, command: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
-    code, out, _ = run(*command, "--help")
-    assert code == 0
-    assert f"Example: fairspace {' '.join(command)} " in out
-    options = [line for line in out.splitlines() if " --" in line[:12]]
-    assert len(options) > 1
-    assert "[/" not in out
-
-
-def test_help_names_the_namespace_with_its_tag(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
-    assert "NAMESPACE@TAG" in run("run", "--help")[1]
 
 
 @pytest.mark.parametrize(

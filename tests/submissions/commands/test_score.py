@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+import typer.main
 
 from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.commands.app import app
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.progress import reported
 from tests.submissions.benchmarks.iris import factory as iris_factory
 
 Run = Callable[..., tuple[int, str, str]]
-HELP = [
-    ["check"],
-    ["score"],
-    ["compare"],
-    ["report"],
-    ["leaderboard", "show"],
-    ["baseline"],
-    ["import"],
-    ["publish"],
-    ["store"],
-    ["standard"],
-    ["submit"],
-]
 
 
 @pytest.fixture(scope="module")
@@ -141,12 +131,24 @@ def test_an_unknown_standard_names_the_known_ones(run: Run, demo: Path) -> None:
     assert "did you mean 'inaugural'" in err
 
 
-@pytest.mark.parametrize("command", HELP)
-def test_every_help_has_an_example(run: Run, command: list[str]) -> None:
+def leaves(group: Any, *path: str) -> Iterator[tuple[str, ...]]:
+    """The words of every command."""
+    for name, command in group.commands.items():
+        yield from leaves(command, *path, name) if hasattr(command, "commands") else [(*path, name)]
+
+
+@pytest.mark.parametrize("command", leaves(typer.main.get_command(app)), ids=" ".join)
+def test_every_help_tells_its_options_and_has_an_example(
+    run: Run, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     code, out, _ = run(*command, "--help")
     assert code == 0
-    assert "Example: fairspace" in out
+    assert f"Example: fairspace {' '.join(command)} " in out
+    assert [line for line in out.splitlines() if " --" in line[:12]]
     assert not {"{", "}"} & set(out)
+    assert "[/" not in out
+    assert command != ("run",) or "NAMESPACE@TAG" in out
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What is printed of values without a number, of other instruments, and of the answers that tier 2 decided."""
+"""What is printed of results and stages: values, other instruments, readings, the course of a run."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
 from fairspace.submissions.benchmarks.ideal import SIGNED
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.commands.show.board import show_board
-from fairspace.submissions.commands.show.instruments import other_instruments, tier_2_share
-from fairspace.submissions.commands.show.results import show_result
+from fairspace.submissions.commands.show.results import course_line, other_instruments, show_result, stage, tier_2_share
 from fairspace.submissions.commands.show.tables import OUT
 from fairspace.submissions.commands.show.values import WIDTH, show_values, without_number
+from fairspace.submissions.format.manifest import Stage
 from fairspace.submissions.results.board import board
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.scoring import rescore
@@ -171,3 +171,32 @@ def test_a_board_fits_80_columns(sure_rows: list[Row], capsys: pytest.CaptureFix
 def sure_rows() -> list[Row]:
     made = (result("best", 0.2, waves(0.01, 3)), result("close", 0.21, waves(0.02, 4)))
     return board("stereotypical_bias", "up_to_twenty", made)
+
+
+AT = "2026-05-02T08:00:00Z"
+RAN = Stage(
+    what="responses", model="local/m", revision="r", engine="inspect_ai", engine_version="1", started=AT, ended=AT
+)
+
+
+def test_a_stage_without_a_course_says_nothing_of_it() -> None:
+    assert course_line(RAN) == ""
+
+
+def test_a_course_is_told_and_fields_of_older_manifests_are_passed_over() -> None:
+    course = {
+        "planned_seconds": 60,
+        "input_tokens": 1104,
+        "output_tokens": 2475,
+        "seconds": 165,
+        "empty": 0.0,
+        "looping": 0.0625,
+        "cut_off": None,
+        "readable_llm_objective": 0.1667,
+    }
+    ran = RAN.model_copy(update={"course": course})
+    assert course_line(ran) == (
+        "That took 2.8 min; 1,104 tokens of prompts; 2,475 tokens of answers; 15.0 tokens/s; looping 6.2%; "
+        "readable: llm_objective 16.7%."
+    )
+    assert stage(ran) == stage(RAN), "a line of its own"

@@ -199,3 +199,16 @@ def test_wrong_use_is_told_before_anything_is_sent(run: Run, monkeypatch: pytest
     assert run("submit", tmp_path, "--space", "nothing")[0] == 2
     assert run("submit", tmp_path)[0] == 2
     assert space.asked == []
+
+
+def test_a_row_is_released_with_a_reason(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAIRSPACE_TOKEN", "of a maintainer")
+    space = Space(monkeypatch, httpx.Response(200, json={"kind": "released", "number": 7}))
+    named = ("--space", "https://space.example")
+    code, out, err = run("moderate", "0f1e", "release", "--reason", "looked at", *named)
+    assert (code, out.strip()) == (0, "0f1e: released, event 7 of the log."), err
+    (asked,) = space.asked
+    assert (asked.method, asked.url.path) == ("POST", "/api/v1/rows/0f1e/release")
+    assert json.loads(space.bodies[0]) == {"reason": "looked at"}
+    assert run("moderate", "0f1e", "verify", "--reason", "x", *named)[0] == 2
+    assert run("moderate", "0f1e", "release", *named)[0] == 2

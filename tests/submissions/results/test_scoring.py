@@ -95,7 +95,10 @@ def test_a_result_is_signed_by_what_decided_its_values() -> None:
     assert "labels" not in score_submission(submission(labels=None), resamples=0).signature
 
 
-@pytest.mark.parametrize(("claimed", "signed"), [("a" * 64, True), ("a" * 65, False), ("measured", False), (7, False)])
+@pytest.mark.parametrize(
+    ("claimed", "signed"),
+    [("a" * 64, True), ("a" * 65, False), ("A" * 64, False), ("measured\n" + "a" * 64, False), (7, False)],
+)
 def test_only_the_hash_of_a_measurement_is_signed(claimed: object, signed: bool) -> None:
     labels = {"name": "labeller", "version": "1", "settings": {"measurement": claimed}}
     signature = score_submission(submission(labels=labels), resamples=0).signature

@@ -11,7 +11,7 @@ import pytest
 
 from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.checking.submission import read_submission
-from fairspace.submissions.commands.show.verification import show_verification
+from fairspace.submissions.commands.verify_submission import show_verification
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.running.asking.inspect_task import Chosen

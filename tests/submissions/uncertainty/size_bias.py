@@ -19,9 +19,8 @@ from fairspace.builders.iris.groups import COMBINATIONS, combination_codes, comb
 from fairspace.metrics.representation_disparity.formula import disparity
 from fairspace.submissions.benchmarks.iris.measure.generation import disparity_name
 from fairspace.submissions.benchmarks.iris.resample.generation import neutral_design
-from fairspace.submissions.uncertainty.bootstrap import draw
+from fairspace.submissions.uncertainty.bootstrap import cross_fitted, draw
 from fairspace.submissions.uncertainty.design import Design, Floats
-from fairspace.submissions.uncertainty.sizes import cross_fitted
 from tests.benchmarks.text_coverage import personas
 
 SUBMISSIONS, DRAWS = 20, 30
@@ -99,7 +98,7 @@ def measured(design: Design, seed: int) -> dict[str, tuple[float, float, float, 
     assert design.sizes is not None
     assert design.fair is not None
     whole = np.ones((2, len(design.strata)), np.float32)
-    halves = dict(zip(design.sizes.names, cross_fitted(design.sizes, design.strata, whole, rng).estimate, strict=True))
+    halves = dict(zip(design.sizes.names, cross_fitted(design.sizes, design.strata, whole, rng)[0], strict=True))
     columns = (design.statistic(whole[:1])[0], draw(design, DRAWS, seed=seed), design.fair(rng, DRAWS))
     value, drawn, fair = (dict(zip(design.names, np.atleast_2d(c).T, strict=True)) for c in columns)
     return {n: (value[n][0], halves[n], np.mean(drawn[n]), np.mean(fair[n])) for n in halves}

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
-from fairspace.submissions.uncertainty.draws import KEPT, LARGEST, MOST_NAMES, Draws, keep
+from fairspace.submissions.uncertainty.draws import KEPT, keep
 
 
 def test_draws_come_back_to_a_fortieth_of_an_error() -> None:
@@ -48,46 +46,3 @@ def test_the_first_draws_are_kept() -> None:
     kept = keep(("a",), draws)
     assert kept.table().shape == (KEPT, 1)
     assert kept.centre == pytest.approx((KEPT - 1) / 2)
-
-
-def data(**changes: Any) -> dict[str, Any]:
-    return keep(("a", "b"), np.random.default_rng(0).normal(5, 2, (4, 2))).to_json() | changes
-
-
-def test_what_is_written_is_read() -> None:
-    kept = Draws.from_json(data())
-    assert kept.to_json() == data()
-    Draws.from_json(data(centre=[LARGEST, -LARGEST], error=[0.0, 0.0]))
-    names = [str(number) for number in range(MOST_NAMES)]
-    most = keep(names, np.ones((KEPT, MOST_NAMES))).to_json()
-    assert Draws.from_json(most).steps.shape == (KEPT, MOST_NAMES)
-
-
-@pytest.mark.parametrize(
-    ("changes", "says"),
-    [
-        ({"names": []}, "no values"),
-        ({"names": ("a", "b")}, "no values"),
-        ({"names": ["a"] * (MOST_NAMES + 1)}, "more than 300"),
-        ({"names": ["a", "a"]}, "twice"),
-        ({"names": ["a", 7]}, "none"),
-        ({"centre": [1.0, True]}, "number"),
-        ({"centre": [1.0, 1.1 * LARGEST]}, "beyond"),
-        ({"centre": [1.0, float("nan")]}, "number"),
-        ({"centre": [1.0]}, "fit"),
-        ({"error": [1.0]}, "fit"),
-        ({"error": [1.0, -1e-9]}, "below 0"),
-        ({"draws": 0}, "not from 1"),
-        ({"draws": True}, "not from 1"),
-        ({"draws": KEPT + 1}, "not from 1"),
-        ({"draws": 3}, "fit"),
-        ({"draws": 5}, "fit"),
-        ({"steps": "AAAAAAAAAAAA==="}, "fit"),
-        ({"steps": 12}, "fit"),
-        ({"steps": "AAAAAAAAAA=="}, "fit"),
-    ],
-    ids=str,
-)
-def test_what_is_no_record_of_draws_is_refused(changes: dict[str, Any], says: str) -> None:
-    with pytest.raises(ValueError, match=says):
-        Draws.from_json(data(**changes))

@@ -19,7 +19,7 @@ from fairspace.submissions.benchmarks.iris.variants import HELD
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.submission import check_submission, read_submission
 from fairspace.submissions.commands.show.results import show_result
-from fairspace.submissions.format.schema import SCHEMAS, LabelError, Submission, Tool
+from fairspace.submissions.format.schema import SCHEMAS, LabelError, Submission
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.plotting import digits
 from fairspace.submissions.reading.canonical import digest
@@ -28,9 +28,8 @@ from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.uncertainty.label_errors import LabelChecks, Shares, label_variants
-from fairspace.submissions.uncertainty.misclassification import correct, fault, posterior_intervals
-from fairspace.submissions.uncertainty.prediction_powered import fault as too_few
-from fairspace.submissions.uncertainty.prediction_powered import powered_draws, prediction_powered
+from fairspace.submissions.uncertainty.misclassification import correct, posterior_intervals
+from fairspace.submissions.uncertainty.prediction_powered import prediction_powered
 from fairspace.submissions.values import Value, measured
 from tests.metrics.tables import rows
 from tests.submissions.benchmarks.iris.factory import META
@@ -145,15 +144,6 @@ def test_corrected_shares_are_shares_also_where_all_samples_are_of_one_group(att
     assert np.isnan(nothing.draws).all()
 
 
-def test_a_matrix_that_tells_nothing_apart_corrects_nothing() -> None:
-    assert fault(np.array([[50.0, 50.0], [50.0, 50.0]])) == (
-        "its confusion matrix is singular, and 10 is the most that can be inverted"
-    )
-    assert "of condition 50" in fault(np.array([[51.0, 49.0], [49.0, 51.0]]))
-    assert fault(np.array([[0.0, 0.0], [1.0, 9.0]])) == "row 1 of its confusion matrix has no image"
-    assert all(fault(paper(attribute)) == "" for attribute in ORDER)
-
-
 def labelled(rng: np.random.Generator, studies: int, people: int, others: int) -> tuple[Floats, Floats, Floats]:
     """Truth, pairs and others of studies of one distribution, labelled with the paper's errors in age."""
     truth = np.array([0.6, 0.3, 0.1])
@@ -171,17 +161,6 @@ def test_prediction_powered_shares_hit_the_truth_and_vary_less_than_the_peoples_
     assert (shares.std(axis=0) < 0.75 * human.std(axis=0)).all()
     assert shares.mean(axis=0) == pytest.approx(truth, abs=2e-3)
     assert np.abs(others.mean(axis=0) / 3_000 - truth).max() > 5e-3
-
-
-def test_the_formula_of_prediction_powered_inference() -> None:
-    _, pairs, others = labelled(np.random.default_rng(5), 1, 40, 400)
-    human, answered = pairs[0].sum(axis=1) / 40, pairs[0].sum(axis=0) / 40
-    assert prediction_powered(pairs, others, weight=1.0)[0][0] == pytest.approx(others[0] / 400 + human - answered)
-    assert prediction_powered(pairs, others, weight=0.0)[0][0] == pytest.approx(human)
-    assert powered_draws(pairs, others, "draws", 4_000).draws.min() >= 0
-    assert prediction_powered(pairs, np.zeros((1, 3)))[0][0] == pytest.approx(human)
-    assert too_few(pairs) == ""
-    assert "labelled 14 samples of one of the distributions, and 15 are needed" in too_few(pairs * 14 / 40)
 
 
 def test_rows_are_matched_by_all_their_keys() -> None:
@@ -217,19 +196,6 @@ def faces(task: str, items: list[str], samples: int, columns: Mapping[str, Seque
 
 def scored(path: Path, submission: Submission) -> Result:
     return score_submission(read_submission(write_submission(path, submission.meta, submission.tables)), resamples=20)
-
-
-@pytest.mark.parametrize("claimed", ["not measured", "a" * 63, "A" * 64, "measured by experts\n" + "a" * 64, 7, None])
-def test_only_the_hash_of_a_measurement_is_signed(claimed: str | int | None) -> None:
-    def signature(measurement: str | int | None) -> Mapping[str, str]:
-        tools = {
-            role: Tool(name="x", version="1", settings={"measurement": measurement}) for role in ("labels", "judge")
-        }
-        return score_submission(Submission(META.model_copy(update=tools)), resamples=0).signature
-
-    known = signature("0123456789abcdef" * 4)
-    assert known["labels_measurement"] == known["judge_measurement"] == "0123456789abcdef" * 4
-    assert set(known) - set(signature(claimed)) == {"labels_measurement", "judge_measurement"}
 
 
 @pytest.mark.slow  # corrects seven combinations of groups three times

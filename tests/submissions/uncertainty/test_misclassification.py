@@ -5,9 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairspace.submissions.uncertainty.concentration import first_guess, next_parameters
 from fairspace.submissions.uncertainty.design import Floats
-from fairspace.submissions.uncertainty.misclassification import correct, fault, posterior_intervals, worse
+from fairspace.submissions.uncertainty.misclassification import (
+    correct,
+    fault,
+    first_guess,
+    next_parameters,
+    posterior_intervals,
+    worse,
+)
 from tests.benchmarks.label_coverage import labeller, shares_held
 
 

@@ -1,13 +1,19 @@
-"""Which values get an uncertainty, and which draws a result keeps."""
+"""Which values get an uncertainty, which draws a result keeps, and how many resamples may be asked for."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from fairspace.leaderboard_space.settings import Settings
+from fairspace.submissions.commands.app import app
+from fairspace.submissions.errors import UsageError
 from fairspace.submissions.uncertainty.bootstrap import draw
 from fairspace.submissions.uncertainty.design import Design, Floats, Times
-from fairspace.submissions.uncertainty.resampling import resample
+from fairspace.submissions.uncertainty.resampling import SETTING, resample, resamples_setting
 from fairspace.submissions.values import Value, measured, undefined
 
 X = np.array([[0.0, 1.0, 2.0, 5.0], [4.0, 4.0, 4.0, 8.0]])
@@ -58,3 +64,27 @@ def test_a_design_that_gives_another_number_is_a_mistake(number: float, fits: bo
     else:
         with pytest.raises(ValueError, match=r"a was measured as .*, and its design gives 2\.0"):
             resample([design("a", "b")], values(number), 100)
+
+
+@pytest.mark.parametrize("number", ["1", "10", "99", "100001"])
+def test_too_few_or_too_many_resamples_are_refused_wherever_they_are_set(
+    number: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = rf"is {number}; give 0 \(no intervals\) or a whole number from 100 to 100000"
+    monkeypatch.setenv(SETTING, number)
+    with pytest.raises(UsageError, match=expected):
+        resamples_setting()
+    with pytest.raises(UsageError, match=expected):
+        Settings.from_environment({SETTING: number})
+    with pytest.raises(UsageError, match=expected):
+        Settings(resamples=int(number))
+    told = CliRunner().invoke(app, ["score", str(tmp_path), "--resamples", number])
+    assert isinstance(told.exception, UsageError)
+    assert "--resamples is" in str(told.exception)
+
+
+@pytest.mark.parametrize("number", [0, 100, 1000, 100_000])
+def test_none_and_enough_resamples_are_taken(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(SETTING, str(number))
+    assert resamples_setting() == number
+    assert Settings.from_environment({SETTING: str(number)}).resamples == number

@@ -13,12 +13,17 @@ import pytest
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
 from fairspace.submissions.benchmarks.benchmark import Scored, Scoring
 from fairspace.submissions.benchmarks.scoring_table import Column, Columns, Rule, ScoringTable, Weights, falling, same
-from fairspace.submissions.uncertainty import score_draws
+from fairspace.submissions.uncertainty import scores as of_scores
 from fairspace.submissions.uncertainty.bootstrap import MOST_UNDEFINED
 from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.uncertainty.draws import Draws, keep
-from fairspace.submissions.uncertainty.score_draws import Drawn, ScoreDraws, many_score_draws
-from fairspace.submissions.uncertainty.scores import uncertainties_of, with_uncertainty
+from fairspace.submissions.uncertainty.scores import (
+    Drawn,
+    ScoreDraws,
+    many_score_draws,
+    uncertainties_of,
+    with_uncertainty,
+)
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import Value, measured
 
@@ -165,7 +170,7 @@ def test_draws_of_many_results_are_those_of_each(monkeypatch: pytest.MonkeyPatch
         values = {name: value(name, 5.0 + seed, about(4.0, 6.0 + seed, 4.5)) for name in "ab"}
         results.append(Drawn(Scored(table().values(values), "total", None), values, drawn))
     for together in (200, 2):
-        monkeypatch.setattr(score_draws, "_TOGETHER", together)
+        monkeypatch.setattr(of_scores, "_TOGETHER", together)
         every = list(many_score_draws(bench(table()), results, None))
         assert len(every) == len(results)
         for result, draws in zip(results, every, strict=True):

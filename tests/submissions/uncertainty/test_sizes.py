@@ -11,9 +11,8 @@ from fairspace.metrics.accuracy_disparity.formula import accuracy_gap, accuracy_
 from fairspace.metrics.representation_disparity.formula import disparity, disparity_along
 from fairspace.metrics.statistical_parity_difference.formula import rate_gap, rate_gap_along
 from fairspace.metrics.stereotypical_association.formula import association_along, filtered_association
-from fairspace.submissions.uncertainty.bootstrap import draw, uncertainties
+from fairspace.submissions.uncertainty.bootstrap import SPLITS, cross_fitted, draw, uncertainties
 from fairspace.submissions.uncertainty.design import Design, Floats, Sizes, Times
-from fairspace.submissions.uncertainty.sizes import SPLITS, cross_fitted
 
 GROUPS = 6
 
@@ -68,7 +67,7 @@ def test_halves_have_no_bias_where_groups_are_alike_and_lose_nothing_where_they_
         for shares, estimates in (([1 / GROUPS] * GROUPS, alike), ([0.6, *[0.08] * 5], clear)):
             of = design(rng.choice(GROUPS, 300, p=shares))
             assert of.sizes is not None
-            estimates.append(cross_fitted(of.sizes, of.strata, np.ones((1, 300), np.float32), rng).estimate[0])
+            estimates.append(cross_fitted(of.sizes, of.strata, np.ones((1, 300), np.float32), rng)[0][0])
     plain = design(rng.choice(GROUPS, 300)).statistic(np.ones((1, 300), np.float32))[0, 0]
     assert abs(np.mean(alike)) < 0.02 < plain
     assert np.mean(clear) == pytest.approx(2 * (0.6 - 1 / GROUPS), abs=0.02)
@@ -100,8 +99,8 @@ def test_a_half_without_a_number_is_left_out_and_too_many_leave_nothing_but_0() 
 
     assert of.sizes is not None
     sizes = replace(of.sizes, along=along)
-    fitted = cross_fitted(sizes, of.strata, np.ones((2, 4), np.float32), np.random.default_rng(0))
-    assert np.isnan(fitted.estimate).all()
+    estimates, _ = cross_fitted(sizes, of.strata, np.ones((2, 4), np.float32), np.random.default_rng(0))
+    assert np.isnan(estimates).all()
     about = uncertainties(replace(of, sizes=sizes), draw(of, 100))["gaps"]
     assert (about.low, about.debiased, about.method) == (0, None, "size")
 

@@ -26,7 +26,7 @@ from fairspace.submissions.benchmarks.genres.parse.sentences import Counts, Pass
 from fairspace.submissions.benchmarks.genres.score import score
 from fairspace.submissions.benchmarks.genres.standards import INAUGURAL
 from fairspace.submissions.format.schema import JUDGEMENTS, RESPONSES, Submission, SubmissionMeta, Tool
-from fairspace.submissions.results.facts import facts_of
+from fairspace.submissions.results.board import facts_of
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.values import Value
 
