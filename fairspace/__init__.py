@@ -4,7 +4,7 @@
 
     answers = fs.run(model, "fact_or_fair", revision="v2-core")   # model: a function of a prompt, or a name
     result = fs.score(answers)                                    # or of a data frame, a dataset, rows, a file, a folder
-    result.plot().show()
+    Path("figure.svg").write_text(result.plot().document())
     print(result.to_latex())
 
 LIBRARY.md has every function with an example. The names below are loaded when they are first used, so that

@@ -15,7 +15,7 @@ from fairspace.submissions.results.three_numbers import could_be
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
+    from fairspace.submissions.drawing.svg import Svg
 
 _HEADS = ("value", "first", "other", "difference", "95 % interval", "p, corrected", "verdict")
 
@@ -99,8 +99,8 @@ class Comparison:
         name = f"{self.results[0].benchmark}-differences"
         return replace(self._table(), name=name, heading=text, note=note).to_latex()
 
-    def plot(self) -> go.Figure:
-        """Each difference with its interval as a plotly figure, in errors of its own; 0 is no difference."""
+    def plot(self) -> Svg:
+        """Each difference with its interval as an SVG figure; 0 is no difference."""
         from fairspace.submissions.report.figure import difference_strips
 
         known = [(self._named(line), line.difference, line.verdict) for line in self.lines if line.difference]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 INK, GREY = "#1c2127", "#5f6770"
-FAINT = "rgba(128, 134, 142, 0.55)"
-GRID = "rgba(128, 134, 142, 0.28)"
 BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#C24E00", "#00795A", "#9A4C80"
 """After Okabe and Ito, told apart with every kind of colour vision; 4.5 or more against a white ground."""
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE)

@@ -160,6 +160,10 @@ class Svg:
         """Room around a mark in which a pointer or a finger meets it."""
         self.box(x, y, width, height, PAPER, 0)
 
+    def _repr_svg_(self) -> str:
+        """The image in a notebook."""
+        return self.document()
+
     def document(self, site: str = "") -> str:
         """The image as a file; links begin with `site`."""
         size = f'width="{_short(self.width)}" height="{_short(self.height)}"'

@@ -22,7 +22,6 @@ CODES: dict[str, str] = {
     "LOG_INVALID": "a log is not one of a benchmark's task, or cannot be read",
     "LOG_CONFLICT": "logs that are imported together answer the same item, or are of different models",
     "PRICES_INVALID": "a file of prices cannot be read, or does not name the model",
-    "IMAGE_UNKNOWN": "the run holds no such image",
     "RECIPE_INVALID": "a recipe of a probe cannot be read, or does not fit the model",
     "JUDGE_NOTHING": "a submission has nothing that a judge could read",
 }

@@ -62,16 +62,11 @@ def run(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> O
     _check(settings)
     work = work_folder(settings.out)
     state = Made()
-    if settings.images:
-        from fairspace.submissions.running.images.generating import generate
-        from fairspace.submissions.running.images.process import this_process
-
-        if this_process().index > 0:
-            generate(settings, work, state, tell)
-            return Outcome(settings.out, (), ())
     try:
         with held(work):
             if settings.images:
+                from fairspace.submissions.running.images.generating import generate
+
                 generate(settings, work, state, tell)
             if settings.model is not None and text_tasks(settings.chosen):
                 _answer(settings, work, state, tell)

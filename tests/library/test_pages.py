@@ -39,7 +39,7 @@ def test_the_first_example_scores_plots_and_exports_within_fifteen_lines(where: 
     (code,) = (block for block in blocks("README.md") if "fs.run" in block)
     assert len([line for line in code.splitlines() if line.strip()]) <= 15
     exec(compile(code, "README.md", "exec"), {})
-    assert "plotly" in (where / "figure.html").read_text(encoding="utf-8")
+    assert (where / "figure.svg").read_text(encoding="utf-8").startswith("<svg")
     assert r"\toprule" in (where / "table.tex").read_text(encoding="utf-8")
 
 

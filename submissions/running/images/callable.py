@@ -42,7 +42,7 @@ class CallableImages:
         if batch < 1:
             raise unknown(named or what, "a batch below 1", "batch=1 or more", "name another")
         loaded = find_function(what, where=named or what, form=_FORM)
-        self.named, self.batch = named, batch
+        self.batch = batch
         self.name, self.revision = name or loaded.name, revision or loaded.revision
         self._function = loaded.function
 

@@ -43,7 +43,7 @@ class DiffusersImages:
             if getattr(settings, setting) < 1:
                 problem = f"{setting}={getattr(settings, setting)}"
                 raise RunError("MODEL_UNKNOWN", named or model, problem, "1 or more", "name another")
-        self.named, self.batch = named, settings.batch
+        self.batch = settings.batch
         self.device = weights.best_device(device)
         self._found = weights.find(model, "model_index.json")
         self._generator = DiffusersGenerator(model, settings=settings, device=self.device)

@@ -81,7 +81,7 @@ class EndpointImages:
         self._key = os.environ.get(key or KEY, "")
         if key and not self._key:
             raise _unknown(named or url, f"key={key}, which is not set", "an environment variable that holds the key")
-        self.named, self.url, self.name, self.revision = named, url, model, revision or "not stated"
+        self.url, self.name, self.revision = url, model, revision or "not stated"
         self.concurrency, self._attempts, self._timeout = concurrency, attempts, timeout
         self._asked: dict[str, str] = {"size": f"{size}x{size}" if size.isdecimal() else size}
         if quality:

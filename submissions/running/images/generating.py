@@ -1,19 +1,16 @@
 """The image tasks of a benchmark: images made, labelled and rated; the prompts of IRIS' steer task follow the model.
 
-    OUT.run/images/<task>/         the images of a task: plan, shards, what is not packed yet (`images.make_images`),
-                                   and times.json: when they were begun, and when they were done
+    OUT.run/images/<task>/         the images of a task (`images.make_images`)
     OUT.run/annotations/<task>/    what ARES says of them, in a folder for just these images
     OUT.run/quality.sqlite         what models of quality have seen
 
-Several processes, which `accelerate launch` started, make images together; the first does all else, and leaves the plan
-of the steer prompts where the others wait for it.
+ARES' annotations of the neutral images come before the steer prompts, which follow from them.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +19,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from fairspace.builders.engine.build import write_atomically
 from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
 from fairspace.builders.iris.items import steer_items
 from fairspace.builders.iris_steer_60.plan import STEREOTYPES
@@ -33,10 +29,8 @@ from fairspace.submissions.errors import UsageError, did_you_mean
 from fairspace.submissions.format.manifest import Stage, git, hardware, now, software, version
 from fairspace.submissions.format.schema import ANNOTATIONS, LabelError, Submission, Tool
 from fairspace.submissions.running.asking.inspect_task import Chosen
-from fairspace.submissions.running.images.making import make_images
+from fairspace.submissions.running.images.making import ImageReport, made_of, make_images, plan_hash
 from fairspace.submissions.running.images.models import open_image_model
-from fairspace.submissions.running.images.process import Process, this_process
-from fairspace.submissions.running.images.store import read_plan, write_plan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,16 +40,11 @@ if TYPE_CHECKING:
     from fairspace.submissions.running.quality.references import References
     from fairspace.submissions.running.settings import Made, RunSettings, Tell
 
-STEER_PLAN = "steer.parquet"
-_PAUSE = 1.0
-"""Seconds between two looks of the other processes for the steer prompts."""
-
 
 def generate(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
     """Run the image tasks; `made` gets annotations (or images, where nothing labels them), stages and notes."""
-    process = this_process()
     roles = quality_roles(settings.quality)
-    if roles and process.index == 0:
+    if roles:
         from fairspace.submissions.running.quality.opening import open_quality
 
         # What lacks is known before hours of images.
@@ -63,16 +52,13 @@ def generate(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None
         _references(settings)
     if settings.model is None and image_tasks(settings.chosen) == [STEER]:
         raise UsageError(f"{STEER} cannot be run alone: {_why_no_steer(settings)}.")
-    model = open_image_model(settings.images, device=settings.device or process.device)
+    model = open_image_model(settings.images, device=settings.device)
     state.revision = model.revision
     if settings.model is None:
         state.name = _public_name(model)
-    if process.index == 0:
-        (work / STEER_PLAN).unlink(missing_ok=True)
-    process.wait()
     for task in image_tasks(settings.chosen):
         if task == STEER:
-            plan = _steer_plan(settings, work, state, process)
+            plan = _steer_plan(settings, work, state)
             if plan is None:
                 state.notes.append(f"{STEER} was not run: {_why_no_steer(settings)}.")
                 continue
@@ -80,52 +66,23 @@ def generate(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None
             items = benchmark(settings.chosen.benchmark).items(settings.chosen.revision)[task]
             plan = image_asks(settings.chosen, task, items)
         folder = work / "images" / task
-        times = _Times(folder / "times.json", again=settings.again) if process.index == 0 else None
         report = make_images(
             plan,
             model,
             folder,
             seed=settings.chosen.seed or 0,
             progress=tell,
-            process=process,
             retry_failed=settings.again,
         )
-        if report is None or times is None:
-            continue
-        state.stages.append(_image_stage(settings.chosen, model, task, plan, report.fates(), times))
+        state.stages.append(_image_stage(settings.chosen, model, task, plan, report))
         for reason, number in list(report.reasons.items())[:5]:
             state.notes.append(f"{task}: {number} images {reason}")
         if settings.ares:
             _annotate(settings, work, task, folder / "shards", state, tell)
         else:
             state.images += report.shards
-    if settings.quality and "annotations" in state.tables and process.index == 0:
+    if settings.quality and "annotations" in state.tables:
         _rate(settings, work, state, tell)
-
-
-class _Times:
-    """When the images of a task were begun and done, over all starts: the first one began them.
-
-    Args:
-        file: that keeps it.
-        again: whether what failed is asked again, so that the images are not done yet.
-    """
-
-    def __init__(self, file: Path, *, again: bool) -> None:
-        self._file = file
-        known = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-        self.started: str = known.get("started") or now()
-        self._ended: str = "" if again else known.get("ended", "")
-        self._write()
-
-    def ended(self) -> str:
-        """When they were done, which is now if they were not before."""
-        self._ended = self._ended or now()
-        self._write()
-        return self._ended
-
-    def _write(self) -> None:
-        write_atomically(self._file, json.dumps({"started": self.started, "ended": self._ended}) + "\n")
 
 
 def _public_name(model: ImageModel) -> str:
@@ -192,25 +149,19 @@ def image_asks(chosen: Chosen, task: str, items: pa.Table) -> list[Ask]:
     return [asks[place] for place in chosen.choose(task, stimuli)]
 
 
-def _steer_plan(settings: RunSettings, work: Path, state: Made, process: Process) -> list[Ask] | None:
+def _steer_plan(settings: RunSettings, work: Path, state: Made) -> list[Ask] | None:
     """The requests of the model's own steer prompts (C.2); None if there is nothing that they could follow from."""
-    file = work / STEER_PLAN
-    if process.index > 0:
-        while not file.is_file():
-            time.sleep(_PAUSE)
-        return read_plan(file) or None
     plan: list[Ask] = []
     if "annotations" in state.tables:
         from fairspace.submissions.running.settings import submission_meta
 
         counts = neutral_group_counts(Submission(submission_meta(settings, state), dict(state.tables)))
         plan = image_asks(settings.chosen, STEER, _founded(counts, state))
-    before = work / "images" / STEER / "plan.parquet"
+    before = work / "images" / STEER
     # Without a new plan nothing is decided: what was made waits for a start that labels the neutral images.
-    if plan and before.is_file() and read_plan(before) != plan:
-        aside = _set_aside(before.parent)
+    if plan and made_of(before) not in ("", plan_hash(plan)):
+        aside = _set_aside(before)
         state.notes.append(f"{STEER}: its prompts are others now; the images of the former ones are kept in {aside}.")
-    write_plan(file, plan)
     return plan or None
 
 
@@ -321,9 +272,7 @@ def _references(settings: RunSettings) -> References | None:
     return References.opened(settings.chosen.data, settings.chosen.dataset_revision)
 
 
-def _image_stage(
-    chosen: Chosen, model: ImageModel, task: str, plan: Sequence[Ask], fates: dict[str, int], times: _Times
-) -> Stage:
+def _image_stage(chosen: Chosen, model: ImageModel, task: str, plan: Sequence[Ask], report: ImageReport) -> Stage:
     return Stage(
         what="images",
         model=model.name,
@@ -335,14 +284,14 @@ def _image_stage(
         datasets={},
         tasks=[task],
         requests=len(plan),
-        fates=fates,
+        fates=dict(report.fates),
         limit=chosen.limit,
         stratified=chosen.stratified,
         hardware=hardware(),
-        software=software("diffusers", "transformers", "torch", "openai", "accelerate", "pillow"),
+        software=software("diffusers", "transformers", "torch", "openai", "pillow"),
         git=git(),
-        started=times.started,
-        ended=times.ended(),
+        started=report.started,
+        ended=report.ended,
     )
 
 

@@ -43,10 +43,6 @@ class ImageModel(Protocol):
     """Makes images. With a `concurrency` above 1, `make` is called by several threads at once."""
 
     @property
-    def named(self) -> str:
-        """What `open_image_model` opens it by; '' if it cannot."""
-
-    @property
     def name(self) -> str:
         """As submissions call it."""
 

@@ -1,70 +1,84 @@
 """Images by a model, from a plan of prompts to shards: streamed, seeded one by one, going on wherever they stopped.
 
-`make_images` runs a plan, by one process or by several that `accelerate launch` started; `remake` makes one of its
-images again, alone. The seed of an image follows from the run's seed and the image's key, so that neither order nor
-processes nor restarts change it.
+    made.sqlite                            settings and plan of the run; the fate of each image, its bytes until packed
+    shards/images-00012-of-00224.parquet   a complete slice of the plan, as `submissions/FORMAT.md` lays images out
+
+The seed of an image follows from the run's seed and the image's key. A call has a fixed part of a slice, so a model
+sees the same prompts together whatever was killed before. A refused image is a row without an image; a failed one is no
+row. Failures are recorded when the model has answered something after them: a model that is silent has failed at no
+image. After many failures in a row, and after the last ones, it is asked once more for something that it has answered:
+all images of one prompt lie together, so that a model may well fail at a hundred in a row and yet be there.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
+import sqlite3
 import time
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fairspace.builders.engine.alone import alone
-from fairspace.builders.errors import BuildError
-from fairspace.submissions.benchmarks.asks import Ask
-from fairspace.submissions.errors import UsageError
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from fairspace.builders.engine.tools import Prompt
+from fairspace.submissions.benchmarks.asks import Ask, ask_seed
+from fairspace.submissions.format.manifest import now
+from fairspace.submissions.format.schema import IMAGES
 from fairspace.submissions.reading.tables import Progress
 from fairspace.submissions.running.errors import RunError
-from fairspace.submissions.running.images.made import ImageModel, sha256
-from fairspace.submissions.running.images.process import Process, this_process
-from fairspace.submissions.running.images.shards import image_hash
-from fairspace.submissions.running.images.store import ImageStore, Packed, plan_hash, read_about, read_plan, slice_size
-from fairspace.submissions.running.images.work import Work, ask, call_of
+from fairspace.submissions.running.folders import held
+from fairspace.submissions.running.images.made import ImageModel, Made, extension, sha256
 
 SILENT_AFTER = 20
 """Calls in a row without any usable answer after which a model counts as silent."""
-_PAUSE = 0.5
-"""Seconds between two looks at what the other processes have done."""
+SLICE = 64
+"""Images of a shard, unless there would be more than `SHARDS`."""
+SHARDS = 1_000
+STORE = "made.sqlite"
+_TABLES = """
+CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS image (place INTEGER PRIMARY KEY, fate TEXT NOT NULL, reason TEXT NOT NULL,
+  sha256 TEXT NOT NULL, bytes BLOB);
+CREATE TABLE IF NOT EXISTS shard (number INTEGER PRIMARY KEY, bytes INTEGER NOT NULL);
+"""
+_ROWS = 8
+"""Images of a row group: what a writer or reader holds in memory."""
+_IMAGE = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())])
+_SCHEMA = IMAGES.append(pa.field("image", _IMAGE))
+_LEAVES = ("task", "id", "sample", "sha256", "image.bytes", "image.path")
+_WRITING: Mapping[str, Any] = {
+    # Images are compressed already, and no two are alike; a page holds one, not a row group of them.
+    "compression": {leaf: "none" if leaf == "image.bytes" else "zstd" for leaf in _LEAVES},
+    "use_dictionary": ["task", "id"],
+    "write_statistics": ["task", "id", "sample"],
+    "write_batch_size": 1,
+}
 
 
 @dataclass(frozen=True)
 class ImageReport:
-    """What became of a plan.
+    """The fates of a plan's images.
 
     Args:
-        images: prompts of the plan.
-        answered: images in the shards.
-        refused: rows of the shards without an image.
-        failed: images that are in no shard, and so missing in the submission.
+        fates: images that were `answered`, `refused` (rows of the shards without an image) and `failed` (in no shard).
         reasons: why images were refused or failed, as `refused: ...` or `failed: ...` -> images.
         shards: the files, in order.
-        bytes: of the shards.
+        started: time of the first start.
+        ended: time at which every image had its fate.
     """
 
-    images: int
-    answered: int
-    refused: int
-    failed: int
+    fates: Mapping[str, int]
     reasons: Mapping[str, int] = field(default_factory=dict)
     shards: tuple[Path, ...] = ()
-    bytes: int = 0
-
-    def fates(self) -> dict[str, int]:
-        """Fate -> images, as a manifest has it."""
-        return {"answered": self.answered, "refused": self.refused, "failed": self.failed}
-
-
-class Remade(NamedTuple):
-    """An image made again, and whether its bytes have the hash that stands in the shard."""
-
-    image: bytes
-    same: bool
+    started: str = ""
+    ended: str = ""
 
 
 def make_images(
@@ -74,111 +88,335 @@ def make_images(
     *,
     seed: int,
     progress: Progress = lambda what, done, total: None,
-    process: Process | None = None,
     silent_after: int = SILENT_AFTER,
     retry_failed: bool = False,
-) -> ImageReport | None:
+) -> ImageReport:
     """Make the images of a plan, or those that a stopped run of it left.
 
     Args:
-        plan: what is asked, each key once.
-        model: makes them.
-        folder: of this run alone; `shards/` in it is what `fairspace ares annotate` reads.
-        seed: of the run; with its key it decides the seed of each image.
+        plan: requests, each key once.
+        model: maker of the images.
+        folder: folder of this run alone; `shards/` in it is what `fairspace ares annotate` reads.
+        seed: seed of the run; with an image's key it decides the image's seed.
         progress: called with what is done and how fast, how many images are done, and of how many.
-        process: which of several this is; None asks accelerate.
         silent_after: calls in a row without any usable answer that end the run; none of them is recorded.
         retry_failed: whether to ask again for what failed before; what was refused stays so.
 
-    Returns:
-        What became of the plan; None in every process but the first, which waits for the others.
-
-    Errors: RunError RUN_OTHER, RUN_IN_USE, MODEL_SILENT, MODEL_OUTPUT, and what the model raises.
+    Errors: RunError RUN_OTHER, RUN_IN_USE, MODEL_SILENT, MODEL_OUTPUT, and those of the model.
     """
-    process = process or this_process()
     if not plan or len({ask.key for ask in plan}) != len(plan):
         raise ValueError("a plan has at least one image, and each once")
-    store = ImageStore(folder, plan)
-    with ExitStack() as held:
-        if process.index == 0:
-            _hold(held, folder)
-            store.create(_about(model, plan, seed))
-        process.wait()
-        store.check(_about(model, plan, seed))
-        mine = range(process.index, store.count, process.count)
+    with held(folder), closing(_Store(folder, plan)) as store:
+        store.begin(_about(model, plan, seed))
         if retry_failed:
-            for number in mine:
-                store.forget_failed(number)
-            process.wait()
-        Work(store, model, seed, progress, silent_after).do(mine)
-        return _finished(store, progress) if process.index == 0 else None
+            store.forget_failed()
+        _Making(store, model, seed, progress, silent_after).run()
+        return store.report()
 
 
-def remake(
-    folder: Path,
-    task: str,
-    item: str,
-    sample: int,
-    *,
-    model: ImageModel | None = None,
-    images: str = "",
-    device: str = "",
-) -> Remade:
-    """Make one image of a run again, from what the run's folder says; nothing is written.
+def plan_hash(plan: Sequence[Ask]) -> str:
+    """The sha256 of prompts and keys in their order, which decides the slices."""
+    total = hashlib.sha256()
+    for ask in plan:
+        total.update("\0".join((*map(str, ask.key), ask.prompt)).encode() + b"\n")
+    return total.hexdigest()
+
+
+def made_of(folder: Path) -> str:
+    """The `plan_hash` of the images in a folder; '' if none were begun there."""
+    file = folder / STORE
+    if not file.is_file():
+        return ""
+    with closing(sqlite3.connect(file)) as db:
+        row = db.execute("SELECT value FROM about WHERE name = 'plan'").fetchone()
+    return str(json.loads(row[0])) if row else ""
+
+
+class _Call(NamedTuple):
+    """The prompts of one call (positions in the plan), and those of them that have no fate yet."""
+
+    places: range
+    wanted: frozenset[int]
+
+
+class _Outcome(NamedTuple):
+    """The images of a call, and when it began and ended."""
+
+    call: _Call
+    images: Mapping[int, Made]
+    began: float
+    ended: float
+
+
+class _Making:
+    """The loop over the calls that are left to make."""
+
+    def __init__(self, store: _Store, model: ImageModel, seed: int, progress: Progress, silent_after: int) -> None:
+        self.store, self.model, self.seed, self.progress = store, model, seed, progress
+        self.silent_after = silent_after
+        self.unsure: list[_Outcome] = []
+        self.answered: range | None = None
+        self.before = self.done = 0
+        self.began = time.monotonic()
+
+    def run(self) -> None:
+        """Make what is missing, and pack every slice once it is complete."""
+        calls = self._calls()
+        with closing(_in_turn(calls, self._answer, self.model.concurrency)) as outcomes:
+            for outcome in outcomes:
+                answers = {place: image for place, image in outcome.images.items() if image.fate != "failed"}
+                self._keep(answers)
+                if not answers:
+                    self.unsure.append(outcome)
+                    if len(self.unsure) >= self.silent_after:
+                        self._settle()
+                    continue
+                self.answered = outcome.call.places
+                self._keep(outcome.images)
+                # Only an answer to a call that began later says that the model was there and failed at these.
+                for settled in [each for each in self.unsure if each.ended <= outcome.began]:
+                    self._keep(settled.images)
+                self.unsure = [each for each in self.unsure if each.ended > outcome.began]
+        self._settle()
+
+    def _calls(self) -> list[_Call]:
+        """The calls with images that have no fate; complete slices are packed on the way."""
+        calls, fates = [], self.store.fates()
+        self.before = len(fates)
+        there = next((place for place, fate in fates.items() if fate != "failed"), None)
+        self.answered = None if there is None else self._call_of(there)
+        for number in range(self.store.count):
+            places = self.store.places(number)
+            if all(place in fates for place in places):
+                self.store.pack(number)
+            for start in range(places.start, places.stop, self.model.batch):
+                part = self._call_of(start)
+                if wanted := frozenset(part) - fates.keys():
+                    calls.append(_Call(part, wanted))
+        return calls
+
+    def _call_of(self, place: int) -> range:
+        """Positions of the call that a position belongs to."""
+        places = self.store.places(place // self.store.size)
+        start = place - (place - places.start) % self.model.batch
+        return range(start, min(start + self.model.batch, places.stop))
+
+    def _answer(self, call: _Call) -> _Outcome:
+        began = time.monotonic()
+        images = zip(call.places, self._ask(call.places), strict=True)
+        wanted = {place: image for place, image in images if place in call.wanted}
+        return _Outcome(call, wanted, began, time.monotonic())
+
+    def _ask(self, places: range) -> list[Made]:
+        """The model's images of a call's prompts. RunError MODEL_OUTPUT if that is another number of things."""
+        asks = [self.store.plan[place] for place in places]
+        images = self.model.make([Prompt(ask.prompt, ask_seed(self.seed, *ask.key)) for ask in asks])
+        if len(images) != len(asks):
+            problem, mend = f"{len(images)} answers to {len(asks)} prompts", "correct the model's code"
+            raise RunError("MODEL_OUTPUT", self.model.name, problem, "one for each prompt", mend)
+        return images
+
+    def _keep(self, images: Mapping[int, Made]) -> None:
+        """Keep fates that are not kept yet, and pack the slice if it is complete now."""
+        for place, image in images.items():
+            if not self.store.keep(place, image):
+                continue
+            self.done += 1
+            speed = self.done / max(time.monotonic() - self.began, 1e-9)
+            self.progress(f"Making images, {speed:.2f} images/s", self.before + self.done, len(self.store.plan))
+            if self.store.complete(place // self.store.size):
+                self.store.pack(place // self.store.size)
+
+    def _settle(self) -> None:
+        """Record the failures in doubt if the model is there now; RunError MODEL_SILENT if it is not."""
+        if self.unsure and not self._is_there():
+            last = list(self.unsure[-1].images.values())[-1]
+            what = f"{len(self.unsure)} calls in a row without a usable answer; the last: {last.reason}"
+            mend = "mend what it says, then run again: it goes on where it stopped"
+            raise RunError("MODEL_SILENT", self.model.name, what, "an image now and then", mend)
+        for outcome in self.unsure:
+            self._keep(outcome.images)
+        self.unsure = []
+
+    def _is_there(self) -> bool:
+        """Whether the model answers what it once answered, or, if it never has, another prompt. Nothing is kept."""
+        plan, places = self.store.plan, self.answered
+        if places is None:
+            failed = {plan[place].prompt for outcome in self.unsure for place in outcome.images}
+            other = next((place for place in reversed(range(len(plan))) if plan[place].prompt not in failed), None)
+            if other is None:
+                return False
+            places = self._call_of(other)
+        return any(image.fate != "failed" for image in self._ask(places))
+
+
+def _in_turn(calls: Iterable[_Call], answer: Callable[[_Call], _Outcome], concurrency: int) -> Generator[_Outcome]:
+    """The outcomes as they come; `concurrency` calls at a time, and as many waiting for their turn."""
+    if concurrency == 1:
+        yield from map(answer, calls)
+        return
+    remaining, under_way = iter(calls), set[Future[_Outcome]]()
+    with ThreadPoolExecutor(concurrency) as pool:
+        try:
+            while True:
+                while len(under_way) < 2 * concurrency and (call := next(remaining, None)) is not None:
+                    under_way.add(pool.submit(answer, call))
+                if not under_way:
+                    return
+                ended, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+                while ended:
+                    yield ended.pop().result()
+        finally:
+            for future in under_way:
+                future.cancel()
+
+
+class _Store:
+    """The fates and images of one run, in its folder; every change is on disk, whole or not at all.
 
     Args:
-        folder: of the run, complete or not.
-        task: of the image.
-        item: its id.
-        sample: its number.
-        model: that the run had; None opens it by its name. With a batch above 1 the whole batch is made again.
-        images: the name of the run's model. Only a pipeline of diffusers is opened without it: the folder may be of
-            other people, and what it names else is code that would run, or an address that would get a key.
-        device: to open it on.
-
-    Errors: RunError IMAGE_UNKNOWN if the run has no such image; RUN_OTHER if the model is not the run's; MODEL_OUTPUT
-        if it makes no image now. UsageError if the model's name is needed.
+        folder: folder of the run.
+        plan: requests, in order.
     """
-    about, plan = read_about(folder), read_plan(folder / "plan.parquet")
-    store = ImageStore(folder, plan)
-    key = (task, item, sample)
-    place = next((place for place, ask in enumerate(plan) if ask.key == key), -1)
-    expected = _hash_of(store, place) if place >= 0 else None
-    where = f"{task}/{item}/{sample}"
-    if expected is None:
-        mend = "name the task, id and sample of an image in the run's shards"
-        raise RunError("IMAGE_UNKNOWN", where, "no such image", f"one that was made in {folder}", mend)
-    if model is None:
-        from fairspace.submissions.running.images.models import open_image_model
 
-        model = open_image_model(_named(folder, str(about["named"]), images), device=device)
-    store.check(_about(model, plan, about["seed"]))
-    call = call_of(store, place, model.batch)
-    result = ask(model, plan, call, about["seed"])[place - call.start]
-    if result.image is None:
-        raise RunError("MODEL_OUTPUT", where, f"{result.fate}: {result.reason}", "an image", "try again")
-    return Remade(result.image, sha256(result.image) == expected)
+    def __init__(self, folder: Path, plan: Sequence[Ask]) -> None:
+        self.folder, self.plan = folder, plan
+        self.size = max(SLICE, -(-len(plan) // SHARDS))
+        self.count = -(-len(plan) // self.size)
+        folder.mkdir(parents=True, exist_ok=True)
+        self._db = sqlite3.connect(folder / STORE, isolation_level=None)
+        self._db.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {_TABLES}")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def begin(self, about: Mapping[str, Any]) -> None:
+        """Begin the run, or find that it is this one. RunError RUN_OTHER if it is another."""
+        known = {name: json.loads(value) for name, value in self._db.execute("SELECT name, value FROM about")}
+        if not known:
+            self._say({"started": now(), **about})
+            return
+        for name in about:
+            if known.get(name) != about[name]:
+                what = f"{name} {known.get(name)!r}, and now {about[name]!r}"
+                mend = "go on with the same model, settings and prompts, or name another folder"
+                raise RunError("RUN_OTHER", str(self.folder / STORE), what, "the workings of this very run", mend)
+        for number, size in self._db.execute("SELECT number, bytes FROM shard").fetchall():
+            if not (file := self.shard(number)).is_file() or file.stat().st_size != size:
+                places = self.places(number)
+                with self._whole():
+                    self._db.execute("DELETE FROM shard WHERE number = ?", (number,))
+                    self._db.execute("DELETE FROM image WHERE place >= ? AND place < ?", (places.start, places.stop))
+
+    def _say(self, values: Mapping[str, Any]) -> None:
+        rows = [(name, json.dumps(value)) for name, value in values.items()]
+        with self._whole():
+            self._db.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", rows)
+
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """One transaction."""
+        self._db.execute("BEGIN IMMEDIATE")
+        with self._db:
+            yield
+
+    def fates(self) -> dict[int, str]:
+        """Position in the plan -> fate, of all images that have one."""
+        return dict(self._db.execute("SELECT place, fate FROM image ORDER BY place"))
+
+    def places(self, number: int) -> range:
+        """Positions in the plan of a slice."""
+        return range(number * self.size, min((number + 1) * self.size, len(self.plan)))
+
+    def keep(self, place: int, made: Made) -> bool:
+        """Keep an image's fate; whether it had none before."""
+        content = made.image or b""
+        row = (place, made.fate, made.reason, sha256(content), made.image)
+        return self._db.execute("INSERT OR IGNORE INTO image VALUES (?, ?, ?, ?, ?)", row).rowcount == 1
+
+    def complete(self, number: int) -> bool:
+        """Whether every image of a slice has its fate."""
+        places = self.places(number)
+        query = "SELECT count(*) FROM image WHERE place >= ? AND place < ?"
+        return bool(self._db.execute(query, (places.start, places.stop)).fetchone() == (len(places),))
+
+    def forget_failed(self) -> None:
+        """Forget what failed, so that it is asked again; the images of its slices are taken out of their shards."""
+        failed = [place for place, fate in self.fates().items() if fate == "failed"]
+        for number in sorted({place // self.size for place in failed}):
+            with self._whole():
+                if self._db.execute("DELETE FROM shard WHERE number = ?", (number,)).rowcount:
+                    kept = [place for place in self.places(number) if place not in failed]
+                    rows = zip(_read_images(self.shard(number)), kept, strict=True)
+                    self._db.executemany("UPDATE image SET bytes = ? WHERE place = ?", rows)
+                self._db.executemany("DELETE FROM image WHERE place = ?", [(place,) for place in failed])
+        if failed:
+            self._db.execute("DELETE FROM about WHERE name = 'ended'")
+
+    def shard(self, number: int) -> Path:
+        """The file of a complete slice."""
+        return self.folder / "shards" / f"images-{number:05}-of-{self.count:05}.parquet"
+
+    def pack(self, number: int) -> None:
+        """Write the shard of a complete slice, unless it is there, and drop the images' bytes from the store."""
+        if self._db.execute("SELECT 1 FROM shard WHERE number = ?", (number,)).fetchone():
+            return
+        file, places = self.shard(number), self.places(number)
+        file.parent.mkdir(exist_ok=True)
+        part = file.with_name(f"{file.name}.part")
+        query = "SELECT place, sha256, bytes FROM image WHERE place >= ? AND place < ? AND fate != 'failed' ORDER BY 1"
+        rows = self._db.execute(query, (places.start, places.stop))
+        with pq.ParquetWriter(part, _SCHEMA, **_WRITING) as writer:
+            while group := rows.fetchmany(_ROWS):
+                writer.write_table(pa.Table.from_pylist([self._row(*row) for row in group], _SCHEMA))
+        with part.open("rb") as stream:
+            os.fsync(stream.fileno())
+        part.replace(file)
+        with self._whole():
+            self._db.execute("INSERT INTO shard VALUES (?, ?)", (number, file.stat().st_size))
+            query = "UPDATE image SET bytes = NULL WHERE place >= ? AND place < ?"
+            self._db.execute(query, (places.start, places.stop))
+
+    def _row(self, place: int, content: str, image: bytes | None) -> dict[str, Any]:
+        ask = self.plan[place]
+        path = f"{ask.task}/{ask.id}/{ask.sample}"
+        cell = None if image is None else {"bytes": image, "path": f"{path}.{extension(image)}"}
+        return {"task": ask.task, "id": ask.id, "sample": ask.sample, "sha256": content, "image": cell}
+
+    def report(self) -> ImageReport:
+        """The fates, once every image has one."""
+        known = dict(self._db.execute("SELECT name, value FROM about WHERE name IN ('started', 'ended')"))
+        if "ended" not in known:
+            self._say({"ended": now()})
+            return self.report()
+        fates = dict(self._db.execute("SELECT fate, count(*) FROM image GROUP BY fate"))
+        reasons = self._db.execute(
+            "SELECT fate || ': ' || reason, count(*) FROM image WHERE fate != 'answered' GROUP BY 1 ORDER BY 2 DESC, 1"
+        )
+        return ImageReport(
+            {fate: fates.get(fate, 0) for fate in ("answered", "refused", "failed")},
+            dict(reasons),
+            tuple(self.shard(number) for number in range(self.count)),
+            json.loads(known["started"]),
+            json.loads(known["ended"]),
+        )
 
 
-def _named(folder: Path, known: str, given: str) -> str:
-    """The name to open a run's model by, if whoever starts this may know what they open."""
-    if not known:
-        expected = "a model that was opened by name"
-        raise RunError("MODEL_UNKNOWN", str(folder), "a model without a name", expected, "hand the model over")
-    if given and given != known:
-        mend = "name the model as for the run, with all its settings"
-        what = f"a run of {known}, and now {given}"
-        raise RunError("RUN_OTHER", str(folder / "run.json"), what, "the model of this very run", mend)
-    if not given and not known.startswith("diffusers:"):
-        raise UsageError("Name the model with --images, as for the run: it is code, or an address that may get a key.")
-    return known
+def _read_images(file: Path) -> Iterator[bytes | None]:
+    """The images of a shard, in order; None where one was refused."""
+    with pq.ParquetFile(file) as shard:
+        for batch in shard.iter_batches(_ROWS, columns=["image"]):
+            for cell in batch.column(0):
+                image = cell.as_py()
+                yield image["bytes"] if image else None
 
 
 def _about(model: ImageModel, plan: Sequence[Ask], seed: int) -> dict[str, Any]:
-    """What decides the content of the shards."""
+    """All that decides the content of the shards."""
     return {
-        "format": 1,
-        "named": model.named,
+        "images": len(plan),
+        "plan": plan_hash(plan),
         "name": model.name,
         "revision": model.revision,
         "engine": model.engine,
@@ -186,50 +424,4 @@ def _about(model: ImageModel, plan: Sequence[Ask], seed: int) -> dict[str, Any]:
         "settings": dict(model.settings()),
         "batch": model.batch,
         "seed": seed,
-        "slice": slice_size(len(plan)),
-        "images": len(plan),
-        "plan": plan_hash(plan),
     }
-
-
-def _hold(held: ExitStack, folder: Path) -> None:
-    try:
-        held.enter_context(alone(folder))
-    except BuildError as error:
-        mend = "wait until it is done, or name another folder"
-        raise RunError(
-            "RUN_IN_USE", str(folder), "another process makes images here", "one run at a time", mend
-        ) from error
-
-
-def _hash_of(store: ImageStore, place: int) -> str | None:
-    """The hash of an image of the run; None if it is not made, refused or failed."""
-    number = place // store.size
-    if store.packed(number) is None:
-        loose = store.loose(number).get(place)
-        return loose.sha256 if loose and loose.fate == "answered" else None
-    return image_hash(store.shard(number), store.plan[place].key)
-
-
-def _finished(store: ImageStore, progress: Progress) -> ImageReport:
-    """What became of the plan, once every process has packed its slices."""
-    entries: dict[int, Packed] = {}
-    while len(entries) < store.count:
-        for number in range(store.count):
-            if number not in entries and (entry := store.packed(number)) is not None:
-                entries[number] = entry
-        if len(entries) < store.count:
-            progress("Waiting for the other processes", len(entries) * store.size, len(store.plan))
-            time.sleep(_PAUSE)
-    ordered = [entries[number] for number in range(store.count)]
-    reasons = Counter(f"refused: {why}" for entry in ordered for why in entry.refused.values())
-    reasons.update(f"failed: {why}" for entry in ordered for why in entry.failed.values())
-    return ImageReport(
-        images=len(store.plan),
-        answered=sum(entry.answered for entry in ordered),
-        refused=sum(len(entry.refused) for entry in ordered),
-        failed=sum(len(entry.failed) for entry in ordered),
-        reasons=dict(reasons.most_common()),
-        shards=tuple(store.shard(number) for number in range(store.count)),
-        bytes=sum(entry.bytes for entry in ordered),
-    )

@@ -24,7 +24,6 @@ from fairspace.submissions.running.images.callable import CallableImages
 from fairspace.submissions.running.images.diffusers import DiffusersImages
 from fairspace.submissions.running.images.endpoint import EndpointImages
 from fairspace.submissions.running.images.made import ImageModel
-from fairspace.submissions.running.images.process import this_process
 
 
 def open_image_model(named: str, *, device: str = "") -> ImageModel:
@@ -32,15 +31,13 @@ def open_image_model(named: str, *, device: str = "") -> ImageModel:
 
     Args:
         named: as above.
-        device: of torch, for diffusers; '' takes this process's GPU if there is one.
+        device: of torch, for diffusers; '' takes a GPU if there is one.
 
     Errors: RunError MODEL_UNKNOWN if the scheme, a setting or the model is not known; UsageError without a package.
     """
-    # Before anything may touch a GPU: it decides which one is this process's.
-    process_device = this_process().device
     try:
         scheme, what, chosen = read("images", named, SCHEMES)
-        return scheme.open(what, chosen, (named, device or process_device))
+        return scheme.open(what, chosen, (named, device))
     except BuildError as error:
         raise RunError("MODEL_UNKNOWN", error.where, error.what, error.expected, error.mend) from error
 

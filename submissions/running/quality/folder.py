@@ -18,9 +18,8 @@ from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
 from fairspace.builders.iris_steer_60.plan import steer_id, steer_prompt
 from fairspace.submissions.benchmarks.iris.records import STEER
 from fairspace.submissions.running.errors import RunError
-from fairspace.submissions.running.quality.embedding import Progress
-from fairspace.submissions.running.quality.measuring import Item, Measured, measure_quality
-from fairspace.submissions.running.quality.opening import QualityModels
+from fairspace.submissions.running.quality.measuring import Item, Measured, Progress, measure_quality
+from fairspace.submissions.running.quality.models import QualityModels
 
 FILE = "quality.json"
 
@@ -34,7 +33,6 @@ def fill_quality(
     cache: Path,
     prompts: Mapping[Item, str] | None = None,
     batch: int = 32,
-    workers: int = 2,
     progress: Progress = lambda what, done, total: None,
 ) -> Measured:
     """Measure the steer images of a model, and write its annotations with what was measured.
@@ -47,7 +45,6 @@ def fill_quality(
         cache: see `measure_quality`.
         prompts: (task, id) -> prompt; None: those of IRIS-Steer-60.
         batch: see `measure_quality`.
-        workers: likewise.
         progress: likewise.
 
     Errors: as `measure_quality`; RunError DATA_MISSING without annotations, DATA_INVALID if they cannot be read.
@@ -63,9 +60,7 @@ def fill_quality(
         mend = "annotate the images again"
         raise RunError("DATA_INVALID", str(annotations), f"{error}", "readable Parquet files", mend) from error
     chosen = prompts if prompts is not None else steer_prompts(whole["id"].to_pylist())
-    measured = measure_quality(
-        images, whole, chosen, models, cache=cache, batch=batch, workers=workers, progress=progress
-    )
+    measured = measure_quality(images, whole, chosen, models, cache=cache, batch=batch, progress=progress)
     out.mkdir(parents=True, exist_ok=True)
     start = 0
     for file, table in zip(files, tables, strict=True):

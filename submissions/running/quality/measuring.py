@@ -1,42 +1,51 @@
 """Fills in the four measured columns of annotations: image and face quality, prompt and reference similarity (M8, M9).
 
-What is measured is what `submissions/benchmarks/iris/measure/generation.py` reads: the row of face 0 of each image of
-the steer prompts.
-Every readable image is measured, whatever its labels; an image that is missing, refused or cannot be read has null in
-all four columns and is counted, and a score that a readable image cannot have is null alone: face quality without a
-face, reference similarity where its prompt has no reference image. The scorer takes null for the worst that it could
-be.
+The columns are those that `submissions/benchmarks/iris/measure/generation.py` reads, on the row of face 0 of each image
+of the steer prompts. Every readable image is measured, whatever its labels; an image that is missing, refused or cannot
+be read has null in all four columns and is counted, and a score that a readable image cannot have is null alone: face
+quality without a face, reference similarity where its prompt has no reference image. The scorer takes null for the
+worst that it could be.
 
-Images go by in the order of their files, a few at a time, and each one's vectors are kept at once (`quality_cache.py`);
-scores follow from the vectors at the end. So a killed run goes on where it was, a second one loads no model, and the
-result depends on neither the batch, nor the order, nor the sharding.
+Images go by once, in the order of their files, and each one's vectors are kept at once in an SQLite file, under the
+model's name and the sha256 of the image's bytes; scores follow from the vectors at the end. So a killed run goes on
+where it was, a second one loads no model, and the result depends on neither the batch, nor the order, nor the sharding.
 """
 
 from __future__ import annotations
 
+import hashlib
+import sqlite3
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
-from fairspace.ares.annotating.source import Source, open_source
+from fairspace.ares.annotating.source import Entry, Source, contents, list_entries, open_source
 from fairspace.submissions.benchmarks.iris.records import STEER
-from fairspace.submissions.running.quality.cache import Vectors
-from fairspace.submissions.running.quality.embedding import Progress, embed, seen_by, text_scale, text_vector
-from fairspace.submissions.running.quality.images import Key, invalid, listed_images
-from fairspace.submissions.running.quality.opening import QualityModels
-from fairspace.submissions.running.quality.rating import Rating
-from fairspace.submissions.running.quality.references import image_vectors
+from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.running.quality.models import ImageFeatures, QualityModels, Rating
 from fairspace.submissions.running.quality.scores import Vector, cosine, mean_to, mean_to_others
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 Item = tuple[str, str]
 """Task and id of an item."""
+Key = tuple[str, str, int]
+"""Task, id and sample of an image."""
+Progress = Callable[[str, int, int], None]
 WITHOUT_IMAGE = ("refused", "unreadable")
 """Statuses of rows whose image is not looked for."""
+_FORMAT = 1
+_TABLE = """CREATE TABLE IF NOT EXISTS vector (model TEXT, of TEXT, value BLOB NOT NULL, PRIMARY KEY (model, of))
+WITHOUT ROWID"""
 
 
 @dataclass(frozen=True)
@@ -44,21 +53,17 @@ class Measured:
     """Annotations with their measured columns.
 
     Args:
-        annotations: as they were handed over, with the columns filled in.
+        annotations: the given annotations, with the columns filled in.
         counts: `images` of the tasks, each of which is `measured`, `unreadable`, `refused`, or `missing` from the
             source; of those measured, `without_face` and `without_reference`; and `not_annotated` images of the source.
         about: column -> what measured it.
         embedded: images that this call looked at with a model; the others were known.
-        seconds: of this call.
-        model_seconds: of these in the models, with what they do to pixels.
     """
 
     annotations: pa.Table
     counts: Mapping[str, int]
     about: Mapping[str, str]
     embedded: int
-    seconds: float
-    model_seconds: float
 
 
 def measure_quality(
@@ -69,53 +74,119 @@ def measure_quality(
     *,
     cache: Path,
     batch: int = 32,
-    workers: int = 2,
     tasks: Collection[str] = (STEER,),
     progress: Progress = lambda what, done, total: None,
 ) -> Measured:
     """Measure images, or go on where an earlier call with the same cache stopped.
 
     Args:
-        images: as `open_source` of ARES takes them: a folder of `images*.parquet`, for example.
-        annotations: of the same images; the columns of the format's `ANNOTATIONS`, those measured may be absent.
+        images: source as `open_source` of ARES takes it: a folder of `images*.parquet`, for example.
+        annotations: annotations of the same images, with the columns of the format's `ANNOTATIONS`; those measured may
+            be absent.
         prompts: (task, id) -> prompt, of every item of the tasks that has annotations.
-        models: what measures.
-        cache: file that keeps what models made of images and texts.
+        models: models that measure.
+        cache: file that keeps the vectors.
         batch: images that are handed to the models together; changes nothing but speed and memory.
-        workers: threads that read ahead; likewise.
-        tasks: whose images are measured.
+        tasks: tasks whose images are measured.
         progress: called with what is being done and how fast, how much is done, and of how much.
 
     Errors: RunError DATA_INVALID for annotations, images or prompts that do not fit together, RUN_OTHER for the cache,
         MODEL_OUTPUT if a model gives no usable vector; BuildError SOURCE_* for the images, TOOL_MISSING for models.
     """
-    began = time.monotonic()
     rows = _rows(annotations, tasks)
     statuses = annotations["status"].to_pylist()
     wanted = {key for key, row in rows.items() if statuses[row] not in WITHOUT_IMAGE}
     if models.similarity is not None:
         _check_prompts(wanted, prompts)
     source = images if isinstance(images, Source) else open_source(images)
-    listing = listed_images(source, wanted, rows, tasks)
-    with Vectors(cache) as vectors:
-        work = embed(
-            source,
-            listing.images,
-            models.looking(),
-            vectors,
-            batch=batch,
-            workers=workers,
-            progress=progress,
-        )
+    entries = list(list_entries(source))
+    _check_once(entries, wanted)
+    with closing(Vectors(cache)) as vectors:
+        hashes, embedded = _embed(source, entries, wanted, models.looking(), vectors, batch, progress)
         progress("Scoring", 0, 0)
-        measured = _scores(work.hashes, prompts, models, vectors)
-    counts = _counts([statuses[row] for row in rows.values()], work.hashes, measured)
-    counts["not_annotated"] = listing.not_annotated
+        measured = _scores(hashes, prompts, models, vectors)
+    counts = _counts([statuses[row] for row in rows.values()], hashes, measured)
+    counts["not_annotated"] = sum(entry.task in tasks and entry[:3] not in rows for entry in entries)
     table = annotations
     for column, scores in measured.items():
         table = _filled(table, column, {row: scores.get(key) for key, row in rows.items()})
-    seconds = time.monotonic() - began
-    return Measured(table, counts, models.about(), work.embedded, seconds, work.model_seconds)
+    return Measured(table, counts, models.about(), embedded)
+
+
+class Vectors:
+    """The vectors of images and texts in a file: nothing is embedded twice.
+
+    A changed image, text, model or setting has another key, and only it is done anew. Scores are not kept: they follow
+    from the vectors in no time, for any prompt and any reference.
+
+    Args:
+        file: made if need be.
+
+    Errors: RunError RUN_OTHER if the file is no cache of this format.
+    """
+
+    def __init__(self, file: Path) -> None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        self._db = sqlite3.connect(file, isolation_level=None, timeout=60)
+        try:
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=NORMAL")
+            (version,) = self._db.execute("PRAGMA user_version").fetchone()
+            (tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            if version != _FORMAT and (version or tables):
+                raise sqlite3.DatabaseError(f"format {version}")
+            self._db.executescript(f"{_TABLE}; PRAGMA user_version={_FORMAT};")
+        except sqlite3.DatabaseError as error:
+            self._db.close()
+            mend = "name another file, or remove it: all that is in it can be computed again"
+            raise RunError("RUN_OTHER", str(file), f"{error}", "a cache of image quality", mend) from error
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def get(self, model: str, key: str) -> Vector | None:
+        """The vector of a model and a key; None if there is none yet."""
+        row = self._db.execute("SELECT value FROM vector WHERE model = ? AND of = ?", (model, key)).fetchone()
+        return None if row is None else np.frombuffer(row[0], np.float32)
+
+    def put(self, features: Any, values: Mapping[str, Vector]) -> None:
+        """Keep vectors by their keys. RunError MODEL_OUTPUT if one has no direction: a score of it would be made up."""
+        for vector in values.values():
+            if not np.isfinite(vector).all() or (vector.size > 1 and not vector.any()):
+                mend = "name other weights, or run them on another device"
+                what = "a vector that is not finite, or zero"
+                raise RunError("MODEL_OUTPUT", features.name, what, "a direction", mend)
+        rows = [(features.name, key, np.asarray(value, np.float32).tobytes()) for key, value in values.items()]
+        self._db.execute("BEGIN IMMEDIATE")
+        with self._db:
+            self._db.executemany("INSERT OR REPLACE INTO vector VALUES (?, ?, ?)", rows)
+
+    def images(self, features: ImageFeatures, images: Mapping[str, Image]) -> int:
+        """Embed those images (key -> pixels) that have no vector yet; how many they were."""
+        missing = [key for key in images if self.get(features.name, key) is None]
+        if missing:
+            computed = features.images([images[key] for key in missing])
+            self.put(features, dict(zip(missing, computed, strict=True)))
+        return len(missing)
+
+    def text(self, features: Any, text: str) -> Vector:
+        """The vector of a text."""
+        return self._once(features, f"text {hashlib.sha256(text.encode()).hexdigest()}", lambda: features.text(text))
+
+    def scale(self, features: Any) -> float:
+        """A model's scale of cosines."""
+        return float(self._once(features, "scale", lambda: np.array([features.scale()], np.float32))[0])
+
+    def _once(self, features: Any, key: str, compute: Callable[[], Vector]) -> Vector:
+        if (known := self.get(features.name, key)) is None:
+            self.put(features, {key: (known := np.asarray(compute(), np.float32))})
+        return known
+
+
+def image_key(sha256: str) -> str:
+    """Key of an image with these bytes."""
+    return f"image {sha256}"
 
 
 def _rows(annotations: pa.Table, tasks: Collection[str]) -> dict[Key, int]:
@@ -125,7 +196,7 @@ def _rows(annotations: pa.Table, tasks: Collection[str]) -> dict[Key, int]:
     for row, (task, item, sample, face) in enumerate(zip(*columns, strict=True)):
         if face == 0 and task in tasks and rows.setdefault((task, item, sample), row) != row:
             what = f"{task} {item}, sample {sample} twice with face 0"
-            raise invalid("annotations", what, "every image once", "annotate the images again")
+            raise _invalid("annotations", what, "every image once", "annotate the images again")
     return rows
 
 
@@ -133,51 +204,130 @@ def _check_prompts(wanted: Iterable[Key], prompts: Mapping[Item, str]) -> None:
     missing = sorted({(task, item) for task, item, _ in wanted if (task, item) not in prompts})
     if missing:
         what = f"no prompt of {' '.join(missing[0])} and {len(missing) - 1} more"
-        raise invalid("prompts", what, "the prompt of every item", "hand over the items of the dataset's revision")
+        raise _invalid("prompts", what, "the prompt of every item", "hand over the items of the dataset's revision")
+
+
+def _check_once(entries: Iterable[Entry], wanted: Collection[Key]) -> None:
+    seen: set[Key] = set()
+    for entry in entries:
+        if (key := entry[:3]) in seen:
+            what = f"{entry.task} {entry.id}, sample {entry.sample} again"
+            raise _invalid(entry.where, what, "every image once", "remove all but one")
+        if key in wanted:
+            seen.add(key)
+
+
+def _invalid(where: str, what: str, expected: str, mend: str) -> RunError:
+    return RunError("DATA_INVALID", where, what, expected, mend)
+
+
+def _embed(
+    source: Source,
+    entries: Sequence[Entry],
+    wanted: Collection[Key],
+    looking: Sequence[ImageFeatures],
+    vectors: Vectors,
+    batch: int,
+    progress: Progress,
+) -> tuple[dict[Key, str], int]:
+    """Give every readable image a vector of every model; image -> sha256 ('' if unreadable), images embedded."""
+    from fairspace.ares.reading_ares import quiet
+
+    hashes: dict[Key, str] = {}
+    embedded, began = 0, time.monotonic()
+    with quiet(), ThreadPoolExecutor(2) as pool:
+        pending = _pending(source, entries, wanted, looking, vectors, hashes)
+        while part := list(islice(pending, batch)):
+            decoded = list(pool.map(_decode, [image for _, image in part]))
+            hashes |= {entry[:3]: sha256 for (entry, _), (sha256, _) in zip(part, decoded, strict=True)}
+            images = {image_key(sha256): pixels for sha256, pixels in decoded if pixels is not None}
+            embedded += max((vectors.images(features, images) for features in looking), default=0)
+            speed = embedded / max(time.monotonic() - began, 1e-9)
+            progress(f"Measuring quality, {speed:.1f} images/s", len(hashes), len(wanted))
+    return hashes, embedded
+
+
+def _pending(
+    source: Source,
+    entries: Sequence[Entry],
+    wanted: Collection[Key],
+    looking: Sequence[ImageFeatures],
+    vectors: Vectors,
+    hashes: dict[Key, str],
+) -> Iterator[tuple[Entry, Any]]:
+    """The images that a model has not seen, as they are stored; `hashes` gets those that all have seen."""
+    for entry, image in zip(entries, contents(source, entries), strict=True):
+        if entry[:3] not in wanted:
+            continue
+        key = image_key(entry.sha256)
+        if entry.sha256 and all(vectors.get(features.name, key) is not None for features in looking):
+            hashes[entry[:3]] = entry.sha256
+        else:
+            yield entry, image
+
+
+def _decode(image: Any) -> tuple[str, Image | None]:
+    """The sha256 and the pixels; None if they cannot be read, or the bytes are not those of their hash."""
+    from fairspace.ares.fates_ares import Limits
+    from fairspace.ares.reading_ares import read_image
+
+    if isinstance(image, Path):
+        try:
+            image = {"bytes": image.read_bytes(), "path": image.name}
+        except OSError:
+            return "", None
+    pixels, _ = read_image(image, Limits(), 0)
+    if pixels is None:
+        return "", None
+    return image.get("sha256") or hashlib.sha256(image["bytes"]).hexdigest(), pixels
 
 
 def _scores(
     hashes: Mapping[Key, str], prompts: Mapping[Item, str], models: QualityModels, vectors: Vectors
 ) -> dict[str, dict[Key, float]]:
     """Column -> image -> score; images without one are left out."""
-    scores: dict[str, dict[Key, float]] = {}
     readable = sorted(key for key, sha256 in hashes.items() if sha256)
-    for column, rating in (("image_quality", models.image), ("face_quality", models.face)):
-        if rating is not None:
-            scores[column] = _ratings(rating, readable, hashes, vectors)
-    for column, features in (("prompt_similarity", models.similarity), ("reference_similarity", models.reference)):
-        if features is not None:
-            scores[column] = {}
+
+    def seen(features: ImageFeatures, keys: Iterable[Key]) -> dict[Key, Vector]:
+        found = {key: vectors.get(features.name, image_key(hashes[key])) for key in keys}
+        return {key: vector for key, vector in found.items() if vector is not None and vector.size}
+
+    def ratings(rating: Rating) -> dict[Key, float]:
+        texts = [vectors.text(rating.features, text) for text in rating.texts] if readable else []
+        scale = vectors.scale(rating.features) if texts else 1.0
+        return {key: rating.rate(image, texts, scale) for key, image in seen(rating.features, readable).items()}
+
+    rated = {"image_quality": models.image, "face_quality": models.face}
+    scores = {column: ratings(rating) for column, rating in rated.items() if rating is not None}
+    compared = {"prompt_similarity": models.similarity, "reference_similarity": models.reference}
+    scores |= {column: {} for column, features in compared.items() if features is not None}
     for item, group in groupby(readable, key=lambda key: key[:2]):
         keys = list(group)
         if models.similarity is not None:
-            prompt = text_vector(models.similarity, prompts[item], vectors)
-            for key, image in seen_by(models.similarity, keys, hashes, vectors):
-                scores["prompt_similarity"][key] = cosine(image, prompt)
-        if models.reference is not None:
-            seen = list(seen_by(models.reference, keys, hashes, vectors))
-            means = _to_reference(models, item[1], [image for _, image in seen], vectors)
-            for (key, _), mean in zip(seen, means, strict=True):
-                if mean is not None:
-                    scores["reference_similarity"][key] = mean
+            prompt = vectors.text(models.similarity, prompts[item])
+            images = seen(models.similarity, keys)
+            scores["prompt_similarity"] |= {key: cosine(image, prompt) for key, image in images.items()}
+        if models.reference is not None and (images := seen(models.reference, keys)):
+            means = _to_reference(models, models.reference, item[1], list(images.values()), vectors)
+            pairs = zip(images, means, strict=True)
+            scores["reference_similarity"] |= {key: mean for key, mean in pairs if mean is not None}
     return scores
 
 
 def _to_reference(
-    models: QualityModels, item: str, images: Sequence[Vector], vectors: Vectors
+    models: QualityModels, features: ImageFeatures, item: str, images: Sequence[Vector], vectors: Vectors
 ) -> Sequence[float | None]:
     """How like the references each image of a prompt is; without references, how like its other images."""
-    if models.reference is None or models.references is None:
+    if models.references is None:
         return mean_to_others(images)
-    references = image_vectors(models.reference, models.references.of(item), vectors) if images else []
+    encoded = {image_key(hashlib.sha256(image).hexdigest()): image for image in models.references.of(item)}
+    missing = iter([key for key in encoded if vectors.get(features.name, key) is None])
+    while part := list(islice(missing, 8)):
+        decoded = {key: _decode({"bytes": encoded[key], "path": ""})[1] for key in part}
+        vectors.images(features, {key: image for key, image in decoded.items() if image is not None})
+    found = [vectors.get(features.name, key) for key in encoded]
+    references = [vector for vector in found if vector is not None and vector.size]
     return [mean_to(image, references) for image in images]
-
-
-def _ratings(rating: Rating, readable: Sequence[Key], hashes: Mapping[Key, str], vectors: Vectors) -> dict[Key, float]:
-    features: Any = rating.features
-    texts = [text_vector(features, text, vectors) for text in rating.texts] if readable else []
-    scale = text_scale(features, vectors) if texts else 1.0
-    return {key: rating.rate(image, texts, scale) for key, image in seen_by(features, readable, hashes, vectors)}
 
 
 def _counts(

@@ -1,4 +1,14 @@
-"""The models behind image quality and semantics: CLIP and DINOv2 by transformers, as vectors that can be kept.
+"""The models behind image quality and semantics: opened by name, as vectors that can be kept and ratings of these.
+
+    iqa         clip[:ID[@REVISION]]              CLIP-IQA: "Good photo." against "Bad photo."
+    face-iqa    clip[:ID[@REVISION]]              the same with words for faces, on the largest face: a proxy
+                pyiqa[:METRIC]                    a model trained on rated faces; an extra of its own, non-commercial
+    similarity  clip[:ID[@REVISION]]              cosine of image and prompt
+    reference   dinov2[:ID[@REVISION]]            mean cosine to the reference images of the prompt
+
+ID is a repository on the Hub or a folder, with safetensors. Licences of the default weights: CLIP ViT-L/14 MIT, DINOv2
+Apache-2.0. Weights are looked for when a model is opened, and loaded when it is first used; one model in memory serves
+every role that names it.
 
 Every pass has exactly `TILE` images of one shape (the last one is filled up), in float32, and every text is a pass of
 its own: what is found in an image does not depend on the images beside it, nor on how many are handed over at once.
@@ -7,8 +17,12 @@ its own: what is found in an image does not depend on the images beside it, nor 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -16,7 +30,11 @@ import numpy as np
 from fairspace.builders.errors import BuildError
 from fairspace.builders.models import weights
 from fairspace.builders.models.clip import CLIP, Clip
-from fairspace.submissions.running.quality.scores import Vector
+from fairspace.builders.models.schemes import Scheme, read
+from fairspace.submissions.running.data.data import Data, open_data
+from fairspace.submissions.running.data.images import Images
+from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.running.quality.scores import DIGITS, FACE, PHOTO, Vector, antonym_score
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -25,6 +43,8 @@ if TYPE_CHECKING:
 
 DINOV2 = "facebook/dinov2-base"
 """The model if the user names none: Apache-2.0, and the backbone of an expert of ARES (Table 10)."""
+FACE_METRIC = "topiq_nr-face"
+IDEAL = "iris_ideal_52"
 TILE = 8
 
 
@@ -196,3 +216,303 @@ def check_type(model: str, expected: str) -> weights.Weights:
         mend = f"name a model of the type {expected}"
         raise BuildError("TOOL_MISSING", model, f"a model of the type {said}", f"the type {expected}", mend)
     return source
+
+
+class Rating(Protocol):
+    """Rates one image."""
+
+    @property
+    def name(self) -> str:
+        """What rates, with all that decides the score."""
+
+    @property
+    def features(self) -> ImageFeatures:
+        """What is kept of an image."""
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What images are compared with; () if they are not. With texts, `features` are `TextFeatures`."""
+
+    def rate(self, image: Vector, texts: Sequence[Vector], scale: float) -> float:
+        """The score in [0, 1].
+
+        Args:
+            image: of `features`, not empty.
+            texts: one for each of `texts`.
+            scale: of `TextFeatures`; 1 without texts.
+        """
+
+
+class Antonyms:
+    """CLIP-IQA: the mean over pairs of opposite words of the softmax of an image's cosines to both.
+
+    Args:
+        features: CLIP.
+        pairs: good and bad words.
+    """
+
+    def __init__(self, features: TextFeatures, pairs: Sequence[tuple[str, str]]) -> None:
+        self.features, self.pairs = features, tuple(pairs)
+
+    @property
+    def name(self) -> str:
+        """The model, and the first pair of words."""
+        good, bad = self.pairs[0]
+        more = f" and {len(self.pairs) - 1} more" if len(self.pairs) > 1 else ""
+        return f"CLIP-IQA {self.features.name} '{good}' '{bad}'{more}"
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All words, pair by pair."""
+        return tuple(word for pair in self.pairs for word in pair)
+
+    def rate(self, image: Vector, texts: Sequence[Vector], scale: float) -> float:
+        """See `quality_scores.antonym_score`."""
+        return antonym_score(image, list(zip(texts[::2], texts[1::2], strict=True)), scale)
+
+
+class PyiqaRating:
+    """Faces by a no-reference model of pyiqa, on the face that it finds and aligns itself; without one, no score.
+
+    pyiqa's code is under PolyForm Noncommercial 1.0.0, and parts of it under the S-Lab License 1.0: not for commercial
+    use. It needs torchvision and much else, downloads its weights when it is first used, and these are pickles, which
+    can run code when they are opened. It is therefore an extra of its own, and imported only here.
+
+    Args:
+        metric: as pyiqa calls it; a higher score must be better, and lie in about [0, 1], to which it is clipped.
+        device: of torch; '' takes a GPU if there is one.
+
+    Errors: BuildError TOOL_MISSING if pyiqa is not installed or knows no such metric; RunError MODEL_OUTPUT if what it
+        says is no number.
+    """
+
+    texts: tuple[str, ...] = ()
+
+    def __init__(self, metric: str = FACE_METRIC, *, device: str = "") -> None:
+        weights.need("pyiqa", "iqa", metric)
+        self.metric, self.device = metric, device
+
+    @cached_property
+    def name(self) -> str:
+        """The metric, and the version of the package, which pins its weights."""
+        try:
+            return f"pyiqa {self.metric} {version('pyiqa')}"
+        except PackageNotFoundError:
+            return f"pyiqa {self.metric}"
+
+    @property
+    def features(self) -> ImageFeatures:
+        """The score itself."""
+        return self
+
+    def images(self, images: Sequence[Image]) -> list[Vector]:
+        """(1,) the score of each image, one at a time as pyiqa wants it; empty without a face."""
+        return [self._score(image) for image in images]
+
+    def rate(self, image: Vector, texts: Sequence[Vector], scale: float) -> float:
+        """The score, in [0, 1]."""
+        return min(max(round(float(image[0]), DIGITS), 0.0), 1.0)
+
+    def _score(self, image: Image) -> Vector:
+        import torch
+
+        pixels = torch.from_numpy(np.array(image.convert("RGB"))).permute(2, 0, 1)[None].float() / 255
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it says every time that it takes one image at a time
+            try:
+                ratings = self._metric(pixels)
+            except AssertionError as error:
+                if "No face" not in str(error):
+                    raise
+                return np.zeros(0, np.float32)
+        score = float(ratings)
+        if not np.isfinite(score):
+            raise RunError("MODEL_OUTPUT", self.name, f"the score {score}", "a number", "name another face-iqa")
+        return np.array([score], np.float32)
+
+    @cached_property
+    def _metric(self) -> Any:
+        pyiqa = import_module("pyiqa")
+        known = pyiqa.list_models(metric_mode="NR")
+        if self.metric not in known:
+            expected = f"one of {', '.join(name for name in known if 'face' in name) or ', '.join(known)}"
+            raise BuildError("TOOL_MISSING", self.metric, "no metric of pyiqa", expected, "name one of these")
+        metric = pyiqa.create_metric(self.metric, device=weights.best_device(self.device))
+        if metric.lower_better:
+            expected = "a metric that is higher for better faces"
+            raise BuildError("TOOL_MISSING", self.metric, "lower is better", expected, f"name pyiqa:{FACE_METRIC}")
+        return metric
+
+
+class References:
+    """The reference images of steer prompts (M9, SCL): those of IRIS-Ideal-52 that show what a prompt asks for.
+
+    They are the same for every model, 29 of each occupation and group, so that a stereotypical prompt has as many as a
+    counter-stereotypical one, and a model gains nothing by making all images of a prompt alike.
+
+    Args:
+        data: where the dataset is.
+
+    Errors: RunError DATA_MISSING, DATA_INVALID, of `images`, `of` and `name`.
+    """
+
+    def __init__(self, data: Data) -> None:
+        self._data = data
+
+    @classmethod
+    def opened(cls, where: str, revision: str = "") -> References:
+        """Those in a folder of builds, or of `NAMESPACE[@TAG]` on the Hub; that it holds images is checked at once."""
+        references = cls(open_data(where, revision))
+        _ = references.images
+        return references
+
+    @cached_property
+    def images(self) -> Images:
+        """All of them, by id."""
+        return self._data.images(IDEAL, "occupation", "test")
+
+    @property
+    def name(self) -> str:
+        """Which build or commit of the dataset it is."""
+        _ = self.images
+        return f"{IDEAL} ({self._data.used[IDEAL]})"
+
+    def of(self, item: str) -> list[bytes]:
+        """The images of what a steer prompt asks for, in the order of the dataset.
+
+        Args:
+            item: id of the prompt, `steer/<occupation>/<stereotypical group>/<requested group>`.
+        """
+        _, occupation, _, requested = item.split("/")
+        return [self.images.get(image) for image in self._cells.get(f"ideal/{occupation}/{requested}", ())]
+
+    @cached_property
+    def _cells(self) -> dict[str, list[str]]:
+        cells: dict[str, list[str]] = {}
+        for image in self.images:
+            cells.setdefault(image.rpartition("/")[0], []).append(image)
+        return cells
+
+
+@dataclass(frozen=True)
+class QualityModels:
+    """What measures the four columns; None leaves a column as it is.
+
+    Args:
+        image: `image_quality` (QPS).
+        face: `face_quality` (FQP).
+        similarity: `prompt_similarity` (SIL).
+        reference: `reference_similarity` (SCL).
+        references: what it compares with; None: the other images of the prompt, as dataset revision v1 has it.
+    """
+
+    image: Rating | None = None
+    face: Rating | None = None
+    similarity: TextFeatures | None = None
+    reference: ImageFeatures | None = None
+    references: References | None = None
+
+    def about(self) -> dict[str, str]:
+        """Column -> what measures it, for the manifest; columns that are not measured are left out."""
+        compared = "the prompt's others" if self.references is None else self.references.name
+        named = {
+            "image_quality": self.image and self.image.name,
+            "face_quality": self.face and self.face.name,
+            "prompt_similarity": self.similarity and f"cosine of {self.similarity.name}",
+            "reference_similarity": self.reference and f"mean cosine to {compared} of {self.reference.name}",
+        }
+        return {column: name for column, name in named.items() if name}
+
+    def looking(self) -> list[ImageFeatures]:
+        """What looks at images, each once: several columns may take the same."""
+        rated = [rating.features for rating in (self.image, self.face) if rating is not None]
+        seen = [*rated, *(model for model in (self.similarity, self.reference) if model is not None)]
+        return list({features.name: features for features in seen}.values())
+
+
+def open_quality(
+    *,
+    iqa: str = "clip",
+    face_iqa: str = "clip",
+    similarity: str = "clip",
+    reference: str = "dinov2",
+    references: References | None = None,
+    detector: FaceDetector | Mapping[str, Any] | None = None,
+    device: str = "",
+) -> QualityModels:
+    """The models that are named; '' leaves a column out.
+
+    Args:
+        iqa: rates images.
+        face_iqa: rates faces.
+        similarity: compares images with prompts.
+        reference: compares images with references.
+        references: see `QualityModels`.
+        detector: finds faces for `clip`, or its settings, as `open_faces` of ARES takes them; None takes every image
+            as one face, as ARES without a detector does. pyiqa has its own.
+        device: of torch; '' takes a GPU if there is one.
+
+    Errors: BuildError TOOL_MISSING if a scheme is not known, or a package, file or model is not there.
+    """
+    tools = _Tools(device, _detector(detector) if isinstance(detector, Mapping) else detector)
+
+    def opened(role: str, named: str) -> Any:
+        if not named:
+            return None
+        scheme, what, chosen = read(role, named, SCHEMES[role])
+        return scheme.open(what, chosen, tools)
+
+    return QualityModels(
+        image=opened("iqa", iqa),
+        face=opened("face-iqa", face_iqa),
+        similarity=opened("similarity", similarity),
+        reference=opened("reference", reference),
+        references=references,
+    )
+
+
+@dataclass
+class _Tools:
+    """Options shared by all roles, and the CLIP models that are open already."""
+
+    device: str
+    detector: FaceDetector | None
+    clips: dict[str, ClipFeatures] = field(default_factory=dict)
+
+    def clip(self, model: str) -> ClipFeatures:
+        if model not in self.clips:
+            self.clips[model] = ClipFeatures(model, device=self.device)
+        return self.clips[model]
+
+    def face(self, model: str) -> Antonyms:
+        clip = self.clip(model)
+        return Antonyms(clip if self.detector is None else FaceCrops(clip, self.detector), FACE)
+
+
+_CLIP: tuple[str, str, dict[str, type]] = ("clip[:ID[@REVISION]]", CLIP, {})
+SCHEMES: dict[str, dict[str, Scheme]] = {
+    "iqa": {"clip": Scheme(*_CLIP, lambda what, chosen, tools: Antonyms(tools.clip(what), PHOTO))},
+    "face-iqa": {
+        "clip": Scheme(*_CLIP, lambda what, chosen, tools: tools.face(what)),
+        "pyiqa": Scheme(
+            "pyiqa[:METRIC]", FACE_METRIC, {}, lambda what, chosen, tools: PyiqaRating(what, device=tools.device)
+        ),
+    },
+    "similarity": {"clip": Scheme(*_CLIP, lambda what, chosen, tools: tools.clip(what))},
+    "reference": {
+        "dinov2": Scheme(
+            "dinov2[:ID[@REVISION]]", DINOV2, {}, lambda what, chosen, tools: DinoFeatures(what, device=tools.device)
+        )
+    },
+}
+"""Role -> scheme -> opener."""
+
+
+def _detector(given: Mapping[str, Any]) -> FaceDetector | None:
+    from fairspace.ares.faces_ares import FaceError, open_faces
+
+    try:
+        return open_faces(given)
+    except FaceError as error:
+        mend = "see the message"
+        raise BuildError("TOOL_MISSING", "--faces", str(error), "a detector of faces", mend) from error

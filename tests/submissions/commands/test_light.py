@@ -28,7 +28,6 @@ HEAVY = {
     "numpy",
     "openai",
     "pandas",
-    "plotly",
     "pyarrow",
     "scipy",
     "sentence_transformers",
@@ -37,7 +36,7 @@ HEAVY = {
     "torch",
     "transformers",
 }
-PAGES = {"gradio", "huggingface_hub", "jinja2", "plotly", "starlette", "httpx", "inspect_ai", "torch", "transformers"}
+PAGES = {"gradio", "huggingface_hub", "jinja2", "starlette", "httpx", "inspect_ai", "torch", "transformers"}
 
 
 def imported(*words: object) -> set[str]:

@@ -19,7 +19,7 @@ from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.journal import Key
 from tests.served import Fault, Served
 from tests.submissions.running.run_expected import expected, found, requests
-from tests.submissions.running.run_factory import Commands, assert_same, journaled, small_builds, until
+from tests.submissions.running.run_factory import Commands, assert_same, journaled, kept_images, small_builds, until
 from tests.tiny_ares import random_ares
 
 pytestmark = pytest.mark.process
@@ -208,10 +208,9 @@ def test_images_of_ones_own_code_survive_kills(commands: Commands, tmp_path: Pat
         2,
     )
     commands.run(*words, "--out", tmp_path / "unbroken")
-    made = tmp_path / "killed.run" / "images" / "t2i_objective" / "made"
     for last in (4, 8):
         dying = {"PAINT_LAST": str(last), "PAINT_SIGNAL": str(int(signal.SIGKILL))}
         assert commands.start(*words, "--out", tmp_path / "killed", environment=dying).wait() == -signal.SIGKILL
-        assert list(made.glob("*/*"))
+        assert kept_images(tmp_path / "killed.run")
     commands.run(*words, "--out", tmp_path / "killed")
     assert_same(tmp_path / "killed", tmp_path / "unbroken")

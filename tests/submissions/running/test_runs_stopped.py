@@ -13,7 +13,7 @@ from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.running.asking.inspect_task import Chosen
 from tests.served import Fault, Served
 from tests.submissions.running.run_expected import expected, found
-from tests.submissions.running.run_factory import Command, Commands, assert_same, journaled, until
+from tests.submissions.running.run_factory import Command, Commands, assert_same, journaled, kept_images, until
 
 pytestmark = pytest.mark.process
 
@@ -87,7 +87,7 @@ def test_ctrl_c_while_images_are_made_keeps_them(commands: Commands, tmp_path: P
     pressed = {"PAINT_LAST": "4", "PAINT_SIGNAL": str(int(signal.SIGINT))}
     command = commands.start(*words, "--out", tmp_path / "mine", environment=pressed)
     assert command.wait() == 130
-    assert len(list((tmp_path / "mine.run" / "images" / "t2i_objective" / "made").glob("*/*"))) >= 9
+    assert kept_images(tmp_path / "mine.run") >= 9
     assert "RUN_STOPPED" in command.output
     assert "Traceback" not in command.output
     commands.run(*words, "--out", tmp_path / "mine")

@@ -2,8 +2,8 @@
 
     python -m tests.submissions.running.images.killed FOLDER MODEL COUNT POINT ...
 
-A point is the number of files that a process may move into place before it is killed, right before the next: its part
-is on disk then, and nothing else tells of it.
+A point is the number of fates that a process may keep, and of shards that it may move into place, before it is killed,
+right before the next.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from fairspace.submissions.running.images.making import make_images
+from fairspace.submissions.running.images import making
 from fairspace.submissions.running.images.models import open_image_model
 from tests.submissions.running.images.painter import plan
 
@@ -22,19 +22,22 @@ REFUSED, FAILED = (3, 70, 71), (5, 90)
 
 
 def run(folder: Path, model: str, count: int, point: int) -> None:
-    """Make the images; the process is killed after `point` moves, unless that is below 0."""
-    moves, move = 0, Path.replace
+    """Make the images; the process is killed after `point` steps, unless that is below 0."""
+    steps = 0
 
-    def killing(self: Path, target: Any) -> Path:
-        nonlocal moves
-        if moves == point:
-            os.kill(os.getpid(), signal.SIGKILL)
-        moves += 1
-        return move(self, target)
+    def killing(step: Any) -> Any:
+        def counted(*given: Any) -> Any:
+            nonlocal steps
+            if steps == point:
+                os.kill(os.getpid(), signal.SIGKILL)
+            steps += 1
+            return step(*given)
 
-    if point >= 0:
-        Path.replace = killing  # type: ignore[method-assign,assignment]
-    make_images(plan(count, refused=REFUSED, failed=FAILED), open_image_model(model), folder, seed=7)
+        return counted
+
+    for owner, name in ((Path, "replace"), (making._Store, "keep")):
+        setattr(owner, name, killing(getattr(owner, name)))
+    making.make_images(plan(count, refused=REFUSED, failed=FAILED), open_image_model(model), folder, seed=7)
 
 
 def main() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -89,19 +88,3 @@ def mortal_paint(prompts: list[Prompt]) -> list[Image | None]:
 
 
 mortal_batches: list[int] = []
-
-
-def main() -> None:
-    """Make the images of a plan in a process of its own: PLAN MODEL FOLDER SEED."""
-    from fairspace.submissions.running.images import making, models, store
-
-    plan_file, model, folder, seed = sys.argv[1:]
-    report = making.make_images(
-        store.read_plan(Path(plan_file)), models.open_image_model(model), Path(folder), seed=int(seed)
-    )
-    if report is not None:
-        print(len(report.shards), "shards")
-
-
-if __name__ == "__main__":
-    main()

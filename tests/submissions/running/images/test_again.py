@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fairspace.builders.engine.tools import Prompt
 from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
 from fairspace.submissions.benchmarks.asks import Ask
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, STEER
@@ -22,14 +20,11 @@ from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.images.generating import _public_name, _steer_plan, _why_no_steer, generate
-from fairspace.submissions.running.images.made import Made, failed
-from fairspace.submissions.running.images.making import remake
-from fairspace.submissions.running.images.process import Process
-from fairspace.submissions.running.images.store import write_plan
+from fairspace.submissions.running.images.made import failed
 from fairspace.submissions.running.settings import Made as Gathered
 from fairspace.submissions.running.settings import RunSettings
 from tests.submissions.running.images.painter import plan
-from tests.submissions.running.images.test_making import PAINT, Toy, made
+from tests.submissions.running.images.test_making import PAINT, Leaving, Toy, made
 
 
 def lying_together(*words: str, samples: int = 30) -> list[Ask]:
@@ -41,16 +36,6 @@ def lying_together(*words: str, samples: int = 30) -> list[Ask]:
     ]
 
 
-class Leaving(Toy):
-    """A model that answers so many calls and then none."""
-
-    stays = 0
-
-    def make(self, prompts: Sequence[Prompt]) -> list[Made]:
-        self.deaf = len(self.asked) >= self.stays
-        return super().make(prompts)
-
-
 @pytest.mark.parametrize("concurrency", [1, 4])
 @pytest.mark.parametrize(
     "words", [("paint", "fail", "paint"), ("fail", "paint"), ("paint", "fail"), ("fail", "refuse")]
@@ -59,7 +44,7 @@ def test_a_prompt_that_fails_at_all_its_images_ends_no_run(
     tmp_path: Path, words: tuple[str, ...], concurrency: int
 ) -> None:
     report = made(lying_together(*words), tmp_path, Toy(concurrency=concurrency))
-    assert (report.failed, report.images) == (30, 30 * len(words))
+    assert (report.fates["failed"], sum(report.fates.values())) == (30, 30 * len(words))
 
 
 def test_a_run_that_goes_on_knows_what_was_answered_before(tmp_path: Path) -> None:
@@ -69,7 +54,7 @@ def test_a_run_that_goes_on_knows_what_was_answered_before(tmp_path: Path) -> No
     with pytest.raises(RunError, match=r"MODEL_SILENT.*20 calls in a row"):
         made(asks, tmp_path, first)
     again = Toy()
-    assert made(asks, tmp_path, again).fates() == {"answered": 30, "refused": 0, "failed": 60}
+    assert made(asks, tmp_path, again).fates == {"answered": 30, "refused": 0, "failed": 60}
     assert [prompt.text for call in again.asked for prompt in call].count("paint 0") == 3
 
 
@@ -80,26 +65,11 @@ def test_an_outage_at_the_end_is_no_failure(tmp_path: Path, batch: int) -> None:
     leaving.stays = 45 // batch
     with pytest.raises(RunError, match=r"MODEL_SILENT at toy: \d+ calls in a row.*nobody is there"):
         made(asks, tmp_path, leaving)
-    assert made(asks, tmp_path, Toy(batch=batch)).fates() == {"answered": 60, "refused": 0, "failed": 0}
+    assert made(asks, tmp_path, Toy(batch=batch)).fates == {"answered": 60, "refused": 0, "failed": 0}
 
 
 def test_a_reason_steers_no_terminal() -> None:
     assert failed("a\x1b[2Jb\x07\u202ec\n\ud800d").reason == "a [2Jb c ?d"
-
-
-@pytest.mark.parametrize("scheme", ["python:{}/evil.py:make", "endpoint:https://evil.example/v1#m"])
-def test_what_a_folder_names_is_neither_run_nor_asked(tmp_path: Path, scheme: str) -> None:
-    """The folder may be of other people, who name what they like in it."""
-    asks = plan(5)
-    made(asks, tmp_path / "run")
-    (tmp_path / "evil.py").write_text(f"open({str(tmp_path / 'was_here')!r}, 'w')\ndef make(prompts): ...\n")
-    file = tmp_path / "run" / "run.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"named": scheme.format(tmp_path)}))
-    with pytest.raises(UsageError, match="Name the model with --images"):
-        remake(tmp_path / "run", *asks[0].key)
-    with pytest.raises(RunError, match="RUN_OTHER"):
-        remake(tmp_path / "run", *asks[0].key, images="python:mine:make")
-    assert not (tmp_path / "was_here").exists()
 
 
 def settings(out: Path, tasks: tuple[str, ...], **more: Any) -> RunSettings:
@@ -116,12 +86,11 @@ def generated(chosen: RunSettings) -> Gathered:
 def test_a_stage_of_images_has_the_times_of_its_first_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = settings(tmp_path / "mine", ("t2i_objective",))
     times = [f"2026-01-01T00:00:{second:02}Z" for second in range(10, 40)]
-    monkeypatch.setattr("fairspace.submissions.running.images.generating.now", lambda: times.pop(0))
+    monkeypatch.setattr("fairspace.submissions.running.images.making.now", lambda: times.pop(0))
     (first,) = generated(chosen).stages
-    (second,) = generated(chosen).stages
-    (again,) = generated(replace(chosen, again=True)).stages
-    assert (second.started, second.ended) == (first.started, first.ended)
-    assert (again.started, again.ended > first.ended) == (first.started, True)
+    for later in (chosen, replace(chosen, again=True)):
+        (second,) = generated(later).stages
+        assert (second.started, second.ended) == (first.started, first.ended)
     assert first.started < first.ended
 
 
@@ -135,7 +104,7 @@ def test_the_board_calls_a_model_of_images_by_its_own_name(tmp_path: Path) -> No
 def steered(tmp_path: Path) -> Path:
     """A folder with steer images of an earlier start."""
     folder = tmp_path / "mine.run" / "images" / STEER
-    write_plan(folder / "plan.parquet", [Ask(STEER, "steer/x/y/male", 0, "x")])
+    made([Ask(STEER, "steer/x/y/male", 0, "x")], folder)
     return folder
 
 
@@ -166,10 +135,10 @@ def test_steer_images_of_other_prompts_are_set_aside_and_it_is_said(
     monkeypatch.setattr(
         "fairspace.submissions.running.images.generating.neutral_group_counts", lambda submission: counts
     )
-    assert _steer_plan(chosen, work, found, Process()) is None
+    assert _steer_plan(chosen, work, found) is None
     assert "none of the neutral images has all three labels" in _why_no_steer(chosen)
     assert (steered.is_dir(), found.notes) == (True, [])
     counts += 1
-    assert _steer_plan(chosen, work, found, Process())
+    assert _steer_plan(chosen, work, found)
     assert [folder.name for folder in steered.parent.iterdir()] == [f"{STEER}.1"]
     assert any("are kept in" in note for note in found.notes)

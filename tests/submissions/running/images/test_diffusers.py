@@ -1,11 +1,7 @@
-"""A diffusers pipeline with random weights: settings, safety checkers, and several processes under accelerate."""
+"""A diffusers pipeline with random weights: settings, safety checkers, images made again."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +9,14 @@ import pytest
 
 from fairspace.builders.engine.tools import Prompt
 from fairspace.submissions.benchmarks.asks import Ask
-from fairspace.submissions.errors import UsageError
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.images.diffusers import DiffusersImages
-from fairspace.submissions.running.images.making import make_images, remake
+from fairspace.submissions.running.images.making import make_images
 from fairspace.submissions.running.images.models import open_image_model
-from fairspace.submissions.running.images.process import Process, this_process
-from fairspace.submissions.running.images.store import write_plan
 from tests.builders.models import tiny
 
 # diffusers' Euler schedulers make numpy arrays of tensors in the way of numpy 1.
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy:DeprecationWarning")
-
-ROOT = Path(__file__).parents[4]
 
 
 @pytest.fixture(scope="module")
@@ -66,12 +57,11 @@ def test_a_pipeline_says_what_it_is(sdxl: str) -> None:
 
 
 @pytest.mark.parametrize("batch", [1, 3])
-def test_any_image_is_made_again_alone_to_the_byte(sdxl: str, tmp_path: Path, batch: int) -> None:
-    report = make_images(asks(7), opened(sdxl, f"&batch={batch}"), tmp_path, seed=1)
-    assert report is not None
-    assert report.answered == 7
-    for place in (0, 4, 6):
-        assert remake(tmp_path, *asks(7)[place].key, device="cpu").same
+def test_the_same_images_are_made_again_to_the_byte(sdxl: str, tmp_path: Path, batch: int) -> None:
+    for name in ("first", "second"):
+        report = make_images(asks(7), opened(sdxl, f"&batch={batch}"), tmp_path / name, seed=1)
+        assert report.fates["answered"] == 7
+    assert shards(tmp_path / "first") == shards(tmp_path / "second")
 
 
 def test_a_pipeline_that_breaks_has_failed_at_these_images(sdxl: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,48 +134,3 @@ def _checked_pipeline(folder: Path, threshold: float) -> Path:
         feature_extractor=CLIPImageProcessorPil(size={"shortest_edge": 32}, crop_size=size),
     ).save_pretrained(folder)
     return folder
-
-
-@pytest.mark.slow
-def test_two_processes_of_accelerate_make_the_same_bytes_as_one(sdxl: str, tmp_path: Path) -> None:
-    write_plan(tmp_path / "plan.parquet", asks(70))
-    named = f"diffusers:{sdxl}?steps=1&size=16&batch=8"
-    words = ["-m", "tests.submissions.running.images.painter", tmp_path / "plan.parquet", named]
-    # One process of several does not take the CPU unless it is told, and accelerate starts one alone with --cpu.
-    launch = ["--multi_gpu", "--num_processes", 2, "--num_machines", 1, "--mixed_precision", "no", "--dynamo_backend"]
-    environment = {**os.environ, "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1", "MASTER_ADDR": "127.0.0.1"}
-
-    make_images(asks(70), opened(sdxl, "&batch=8"), tmp_path / "one", seed=0)
-    command = [sys.executable, "-m", "accelerate.commands.launch", *launch, "no", "--main_process_port", 0, *words]
-    two = subprocess.run(
-        [*map(str, command), str(tmp_path / "two"), "0"],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
-    assert two.returncode == 0, two.stderr
-    assert two.stdout.count("2 shards") == 1
-    assert shards(tmp_path / "one") == shards(tmp_path / "two")
-
-
-@pytest.fixture
-def fresh() -> Iterator[None]:
-    this_process.cache_clear()
-    yield
-    this_process.cache_clear()
-
-
-def test_processes_that_do_not_know_of_each_other_are_not_run(monkeypatch: pytest.MonkeyPatch, fresh: None) -> None:
-    assert this_process() == Process(wait=this_process().wait)
-    this_process.cache_clear()
-
-    class State:
-        num_processes = 1
-
-    monkeypatch.setenv("WORLD_SIZE", "2")
-    monkeypatch.setattr("accelerate.PartialState", lambda **_: State())
-    with pytest.raises(UsageError, match="WORLD_SIZE says 2"):
-        this_process()

@@ -1,4 +1,4 @@
-"""The engine that makes images: shards, kills, refusals, failures, silence, and single images made again."""
+"""The engine that makes images: shards, kills, refusals, failures, and silence."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -23,10 +22,8 @@ from fairspace.submissions.benchmarks.asks import Ask, ask_seed
 from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.images.made import Made, checked, failed, refused
-from fairspace.submissions.running.images.making import ImageReport, make_images, remake
+from fairspace.submissions.running.images.making import ImageReport, make_images
 from fairspace.submissions.running.images.models import open_image_model
-from fairspace.submissions.running.images.process import Process
-from fairspace.submissions.running.images.store import ImageStore
 from tests.submissions.running.images import killed as images_killed
 from tests.submissions.running.images import painter as images_painter
 from tests.submissions.running.images.painter import picture, plan
@@ -39,7 +36,6 @@ PAINT = f"python:{images_painter.FILE}:paint"
 class Toy:
     """A model in this process, which counts what it is asked."""
 
-    named: str = ""
     name: str = "toy"
     revision: str = "1"
     engine: str = "toy"
@@ -63,10 +59,18 @@ class Toy:
         return refused("not that") if prompt.text.startswith("refuse") else checked(picture(prompt))
 
 
+class Leaving(Toy):
+    """A model that answers so many calls and then none."""
+
+    stays = 0
+
+    def make(self, prompts: Sequence[Prompt]) -> list[Made]:
+        self.deaf = len(self.asked) >= self.stays
+        return super().make(prompts)
+
+
 def made(asks: Sequence[Ask], folder: Path, model: Any = None, **more: Any) -> ImageReport:
-    report = make_images(asks, model or Toy(), folder, seed=7, **more)
-    assert report is not None
-    return report
+    return make_images(asks, model or Toy(), folder, seed=7, **more)
 
 
 def rows(folder: Path) -> list[dict[str, Any]]:
@@ -77,21 +81,11 @@ def shards(folder: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in (folder / "shards").iterdir()}
 
 
-def files(folder: Path) -> dict[str, str]:
-    """Every file below a folder by its hash, but for the name that the model was opened by."""
-    return {
-        file.relative_to(folder).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest()
-        for file in sorted(folder.rglob("*"))
-        if file.is_file()
-    }
-
-
 def test_shards_hold_every_image_in_the_order_of_the_plan(tmp_path: Path) -> None:
     asks = plan(130, refused=[2, 80])
     report = made(asks, tmp_path)
-    assert (report.images, report.answered, report.refused, report.failed) == (130, 128, 2, 0)
+    assert report.fates == {"answered": 128, "refused": 2, "failed": 0}
     assert [file.name for file in report.shards] == [f"images-{n:05}-of-00003.parquet" for n in range(3)]
-    assert report.bytes == sum(map(len, shards(tmp_path).values()))
     found = rows(tmp_path)
     assert [(row["task"], row["id"], row["sample"]) for row in found] == [ask.key for ask in asks]
     for place, (row, ask) in enumerate(zip(found, asks, strict=True)):
@@ -141,18 +135,18 @@ def test_a_submission_may_hold_the_shards_as_they_are_and_ares_sees_refusals(tmp
 @pytest.mark.process
 @pytest.mark.parametrize("model", [PAINT, f"{PAINT}?batch=4"])
 def test_killed_again_and_again_the_result_has_the_bytes_of_an_unbroken_run(tmp_path: Path, model: str) -> None:
-    # 66: plan, run and 64 fates are there, and the shard is not; then the shard is, and nothing that enters it.
+    # 64: all fates of the first slice are there, and the shard is not.
     count = 150
-    points = [0, 1, 66, 1, 0, 2, *Random(model).sample(range(2, 12), 4)]
+    points = [0, 1, 63, 0, 0, 2, *Random(model).sample(range(2, 12), 4)]
     killed, whole = tmp_path / "killed", tmp_path / "whole"
     command = [sys.executable, "-m", "tests.submissions.running.images.killed", killed, model, str(count)]
     subprocess.run([*map(str, command), *map(str, points)], cwd=ROOT, check=True, timeout=600)
     asks = plan(count, refused=images_killed.REFUSED, failed=images_killed.FAILED)
     report = made(asks, whole, open_image_model(model))
-    assert files(killed) == files(whole)
+    assert shards(killed) == shards(whole)
     spoiled = 2 if model == PAINT else 8
-    assert report.failed == spoiled
-    assert len(rows(whole)) == count - report.failed
+    assert report.fates["failed"] == spoiled
+    assert len(rows(whole)) == count - spoiled
 
 
 def test_a_complete_run_asks_nothing_and_a_stopped_one_only_the_rest(tmp_path: Path) -> None:
@@ -172,47 +166,22 @@ def test_a_complete_run_asks_nothing_and_a_stopped_one_only_the_rest(tmp_path: P
     made(asks, tmp_path, again)
     assert len(again.asked) == 30
     nothing = Toy()
-    assert made(asks, tmp_path, nothing).answered == 100
+    assert made(asks, tmp_path, nothing).fates["answered"] == 100
     assert nothing.asked == []
 
 
-def test_a_batch_that_is_not_complete_is_made_again_whole(tmp_path: Path) -> None:
-    asks = plan(10)
-    made(asks, tmp_path, Toy(batch=4))
-    (tmp_path / "made" / "00000.json").unlink()
-    store = ImageStore(tmp_path, asks)
-    store.open(0)
-    for place in (0, 1, 4, 5, 6, 7):
-        store.keep(place, checked(picture(Prompt("", ask_seed(7, *asks[place].key)))))
+def test_a_batch_that_is_not_complete_and_a_slice_whose_shard_is_gone_are_made_again_whole(tmp_path: Path) -> None:
+    asks = plan(70)
+    dying = Leaving(batch=4)
+    dying.stays = 17
+    with pytest.raises(RunError, match="MODEL_SILENT"):
+        made(asks, tmp_path, dying, silent_after=1)
     before = shards(tmp_path)
+    (tmp_path / "shards" / "images-00000-of-00002.parquet").unlink()
     model = Toy(batch=4)
     made(asks, tmp_path, model)
-    assert [[prompt.seed for prompt in call] for call in model.asked] == [
-        [ask_seed(7, *ask.key) for ask in asks[part]] for part in (slice(0, 4), slice(8, 10))
-    ]
-    assert shards(tmp_path) == before
-
-
-def test_a_file_that_a_power_cut_spoiled_is_made_again(tmp_path: Path) -> None:
-    asks = plan(10)
-    whole = tmp_path / "whole"
-    made(asks, whole)
-    cut = tmp_path / "cut"
-    store = ImageStore(cut, asks)
-    store.open(0)
-    for place in range(4):
-        store.keep(place, checked(picture(Prompt("", ask_seed(7, *asks[place].key)))))
-    store.keep(4, refused("not that"))
-    spoiled = sorted((cut / "made" / "00000").iterdir())
-    spoiled[1].write_bytes(b"")
-    spoiled[2].write_bytes(spoiled[2].read_bytes()[:50])
-    spoiled[4].write_bytes(b"")
-    (cut / "made" / "00000" / "0007.png.part").write_bytes(b"half")
-    model = Toy()
-    made(asks, cut, model)
-    assert len(model.asked) == 8
-    assert shards(cut) == shards(whole)
-    assert not (cut / "made" / "00000").exists()
+    assert [len(call) for call in model.asked] == [4] * 16 + [2]
+    assert before.items() <= shards(tmp_path).items()
 
 
 @pytest.mark.parametrize(
@@ -242,18 +211,18 @@ def test_one_process_at_a_time_makes_images_in_a_folder(tmp_path: Path) -> None:
                 make_images(plan(1), Toy(), tmp_path, seed=7)
             return super().make(prompts)
 
-    assert made(plan(1), tmp_path, Twice()).answered == 1
+    assert made(plan(1), tmp_path, Twice()).fates["answered"] == 1
 
 
 def test_what_failed_is_missing_and_counted_and_no_refusal(tmp_path: Path) -> None:
     asks = plan(70, refused=[1], failed=[0, 3, 68])
     report = made(asks, tmp_path)
-    assert report.fates() == {"answered": 66, "refused": 1, "failed": 3}
+    assert report.fates == {"answered": 66, "refused": 1, "failed": 3}
     assert report.reasons == {"failed: nobody is there": 3, "refused: not that": 1}
     keys = [(row["task"], row["id"], row["sample"]) for row in rows(tmp_path)]
     assert keys == [ask.key for place, ask in enumerate(asks) if place not in (0, 3, 68)]
     quiet = Toy()
-    assert made(asks, tmp_path, quiet).failed == 3
+    assert made(asks, tmp_path, quiet).fates["failed"] == 3
     assert quiet.asked == []
 
 
@@ -269,7 +238,7 @@ def test_what_failed_can_be_asked_again_and_fills_its_place(tmp_path: Path) -> N
     healed = Healed()
     report = made(asks, tmp_path, healed, retry_failed=True)
     assert len(healed.asked) == 3
-    assert report.fates() == {"answered": 69, "refused": 1, "failed": 0}
+    assert report.fates == {"answered": 69, "refused": 1, "failed": 0}
     assert report.reasons == {"refused: not that": 1}
     whole = tmp_path / "whole"
     made(asks, whole, Healed())
@@ -292,18 +261,18 @@ def test_a_silent_model_ends_the_run_and_fails_at_nothing(tmp_path: Path, concur
         made(asks, tmp_path, dying)
     assert 50 <= len(dying.asked) <= 50 + 2 * concurrency
     well = Toy()
-    assert made(asks, tmp_path, well).fates() == {"answered": 100, "refused": 0, "failed": 0}
+    assert made(asks, tmp_path, well).fates == {"answered": 100, "refused": 0, "failed": 0}
     assert len(well.asked) == 70
 
 
 def test_a_model_that_never_answered_a_short_plan_is_silent_too(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"MODEL_SILENT.*5 calls"):
         made(plan(5), tmp_path, Toy(deaf=True))
-    assert made(plan(5), tmp_path).answered == 5
+    assert made(plan(5), tmp_path).fates["answered"] == 5
 
 
 def test_the_last_image_may_fail_for_ever(tmp_path: Path) -> None:
-    assert made(plan(5, failed=[4]), tmp_path).failed == 1
+    assert made(plan(5, failed=[4]), tmp_path).fates["failed"] == 1
 
 
 @pytest.mark.parametrize(("batch", "concurrency"), [(1, 8), (4, 1), (3, 5), (64, 2), (100, 1)])
@@ -322,26 +291,7 @@ def test_so_many_calls_run_at_the_same_time(tmp_path: Path) -> None:
             self.barrier.wait()
             return super().make(prompts)
 
-    assert made(plan(80), tmp_path, Meeting(concurrency=4)).answered == 80
-
-
-def test_processes_take_whole_slices_by_turns_and_the_first_one_finishes(tmp_path: Path) -> None:
-    asks = plan(260, refused=[0, 64], failed=[70])
-    made(asks, tmp_path / "one")
-    for count in (2, 3, 7):
-        folder, barrier = tmp_path / str(count), threading.Barrier(count)
-        models = [Toy() for _ in range(count)]
-
-        def work(index: int, folder: Path = folder, barrier: Any = barrier, models: Any = models) -> Any:
-            process = Process(index, len(models), wait=barrier.wait)
-            return make_images(asks, models[index], folder, seed=7, process=process)
-
-        with ThreadPoolExecutor(count) as pool:
-            first, *others = pool.map(work, range(count))
-        assert first.fates() == {"answered": 257, "refused": 2, "failed": 1}
-        assert set(others) == {None}
-        assert [len(model.asked) for model in models[:2]] == {2: [132, 128], 3: [128, 68], 7: [64, 64]}[count]
-        assert files(folder) == files(tmp_path / "one")
+    assert made(plan(80), tmp_path, Meeting(concurrency=4)).fates["answered"] == 80
 
 
 def test_a_model_that_answers_with_too_few_images_is_wrong(tmp_path: Path) -> None:
@@ -357,52 +307,6 @@ def test_a_plan_has_each_image_once(tmp_path: Path) -> None:
     for wrong in ([], [*plan(3), *plan(1)]):
         with pytest.raises(ValueError, match="each once"):
             made(wrong, tmp_path)
-
-
-def test_any_image_is_made_again_alone_to_the_byte(tmp_path: Path) -> None:
-    asks = plan(80, refused=[2], failed=[3])
-    made(asks, tmp_path, open_image_model(PAINT))
-    for place in (0, 64, 79):
-        image, same = remake(tmp_path, *asks[place].key, images=PAINT)
-        assert same
-        assert hashlib.sha256(image).hexdigest() == rows(tmp_path)[place - (place > 3)]["sha256"]
-    for place in (2, 3):
-        with pytest.raises(RunError, match=r"IMAGE_UNKNOWN at generation_neutral/neutral/0/\d"):
-            remake(tmp_path, *asks[place].key)
-    with pytest.raises(RunError, match="IMAGE_UNKNOWN"):
-        remake(tmp_path, "generation_neutral", "neutral/99", 0)
-    with pytest.raises(RunError, match="IMAGE_UNKNOWN"):
-        remake(tmp_path / "nowhere", *asks[0].key)
-
-
-def test_an_image_that_comes_out_otherwise_is_told(tmp_path: Path) -> None:
-    class Changed(Toy):
-        def _made(self, prompt: Prompt) -> Made:
-            return super()._made(Prompt(prompt.text, prompt.seed + 1))
-
-    asks = plan(10)
-    made(asks, tmp_path)
-    assert remake(tmp_path, *asks[4].key, model=Toy()).same
-    assert not remake(tmp_path, *asks[4].key, model=Changed()).same
-    with pytest.raises(RunError, match=r"MODEL_UNKNOWN.*without a name"):
-        remake(tmp_path, *asks[4].key)
-    with pytest.raises(RunError, match="RUN_OTHER"):
-        remake(tmp_path, *asks[4].key, model=Toy(revision="2"))
-    with pytest.raises(RunError, match=r"MODEL_OUTPUT.*failed: nobody is there"):
-        remake(tmp_path, *asks[4].key, model=Toy(deaf=True))
-
-
-def test_an_image_of_an_unfinished_run_is_made_again_with_its_batch(tmp_path: Path) -> None:
-    asks = plan(10)
-    made(asks, tmp_path, Toy(batch=4))
-    (tmp_path / "made" / "00000.json").unlink()
-    store = ImageStore(tmp_path, asks)
-    store.open(0)
-    store.keep(6, checked(picture(Prompt("", ask_seed(7, *asks[6].key)))))
-    model = Toy(batch=4)
-    assert remake(tmp_path, *asks[6].key, model=model).same
-    assert [len(call) for call in model.asked] == [4]
-    assert model.asked[0][2].seed == ask_seed(7, *asks[6].key)
 
 
 def test_progress_tells_how_far_it_is(tmp_path: Path) -> None:

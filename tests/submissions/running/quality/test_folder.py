@@ -15,8 +15,7 @@ from fairspace.submissions.benchmarks.iris.records import STEER
 from fairspace.submissions.format.schema import ANNOTATIONS
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.quality.folder import fill_quality, steer_prompts
-from fairspace.submissions.running.quality.opening import QualityModels
-from fairspace.submissions.running.quality.rating import Antonyms
+from fairspace.submissions.running.quality.models import Antonyms, QualityModels
 from fairspace.submissions.running.quality.scores import PHOTO
 from tests.submissions.running.quality import factory
 

@@ -11,7 +11,7 @@ from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import ANNOTATIONS
 from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.images.generating import _rate, quality_roles
-from fairspace.submissions.running.quality.opening import SCHEMES
+from fairspace.submissions.running.quality.models import SCHEMES
 from fairspace.submissions.running.settings import Made, RunSettings
 from tests.builders.models import tiny
 from tests.submissions.running.quality import factory

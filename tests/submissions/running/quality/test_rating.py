@@ -14,10 +14,8 @@ from PIL import Image as Images
 
 from fairspace.builders.errors import BuildError
 from fairspace.submissions.running.errors import RunError
-from fairspace.submissions.running.quality import opening as quality_opening
-from fairspace.submissions.running.quality.models import FaceCrops
-from fairspace.submissions.running.quality.opening import SCHEMES, open_quality
-from fairspace.submissions.running.quality.rating import Antonyms, PyiqaRating
+from fairspace.submissions.running.quality import models as quality_models
+from fairspace.submissions.running.quality.models import SCHEMES, Antonyms, FaceCrops, PyiqaRating, open_quality
 from fairspace.submissions.running.quality.scores import FACE, PHOTO
 from tests.builders.models import tiny
 from tests.submissions.running.quality import factory
@@ -155,7 +153,7 @@ def test_what_cannot_be_opened_is_said(named: dict[str, str], said: str) -> None
 
 
 def test_the_table_is_what_the_module_says() -> None:
-    text = " ".join((quality_opening.__doc__ or "").split())
+    text = " ".join((quality_models.__doc__ or "").split())
     for role, schemes in SCHEMES.items():
         assert role in text
         assert all(scheme.form in text for scheme in schemes.values())
