@@ -24,10 +24,11 @@ SOMEWHERE = {"forms", "standards", "variants"}
 """IRIS' standards are released with its metric; stereotypical bias has one measurement instrument; the questions of two
 benchmarks are free, so that these alone have a closed form."""
 SPECIAL = {
-    "agreement",
+    "attribute_scores",
     "cohort",
     "compare",
     "corpus",
+    "generation",
     "importing",
     "parser",
     "sentences",

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from fairspace.builders.fact_or_fair import plan
 from fairspace.builders.fact_or_fair.prompts import profile
-from fairspace.submissions.benchmarks.fact_or_fair.measure.values import measure
-from fairspace.submissions.benchmarks.fact_or_fair.records.records import read
+from fairspace.submissions.benchmarks.fact_or_fair.measure import measure
+from fairspace.submissions.benchmarks.fact_or_fair.records import read
 from fairspace.submissions.format.schema import RESPONSES, Submission
 from tests.benchmarks.timing import fastest, line, peak_gib
 from tests.submissions.benchmarks.fact_or_fair.test_measure import META, objective, truthful

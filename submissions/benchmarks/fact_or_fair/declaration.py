@@ -13,17 +13,18 @@ from fairspace.builders.fact_or_fair.core import CORE
 from fairspace.builders.fact_or_fair.plan import REVISIONS, SAMPLES, SAMPLES_V1, TASKS, ids, items
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
 from fairspace.submissions.benchmarks.benchmark import Answers, Benchmark, Protocols, Reporting, Scored, Scoring
-from fairspace.submissions.benchmarks.fact_or_fair.measure.values import measure
+from fairspace.submissions.benchmarks.fact_or_fair.measure import measure
 from fairspace.submissions.benchmarks.fact_or_fair.parse import VERSION
-from fairspace.submissions.benchmarks.fact_or_fair.records.grids import (
+from fairspace.submissions.benchmarks.fact_or_fair.records import (
     ALL_CONTEXTS,
     LLM_CONTEXTS,
     OVER_ALL,
     T2I_CONTEXTS,
+    misread,
+    read,
     task_of,
 )
-from fairspace.submissions.benchmarks.fact_or_fair.records.records import misread, read
-from fairspace.submissions.benchmarks.fact_or_fair.resample.designs import designs
+from fairspace.submissions.benchmarks.fact_or_fair.resample import designs
 from fairspace.submissions.benchmarks.fact_or_fair.score import (
     KINDS,
     OTHER_IMAGES,
@@ -158,9 +159,9 @@ BENCHMARK = Benchmark(
     answers=Answers(
         rows=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.columns:row_readings"),
         samples=Lazy("fairspace.submissions.benchmarks.fact_or_fair.samples:samples"),
-        label_line=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.labelled:label_line"),
+        label_line=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.columns:label_line"),
         misread=misread,
-        compare=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.labelled:compare_reading"),
+        compare=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.columns:compare_reading"),
     ),
     scoring=Scoring(
         scoring,

@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustable, Adjustment
 from fairspace.submissions.benchmarks.benchmark import Scored, Values
-from fairspace.submissions.benchmarks.fact_or_fair.records.grids import LLM_CONTEXTS
+from fairspace.submissions.benchmarks.fact_or_fair.records import LLM_CONTEXTS
 from fairspace.submissions.benchmarks.fact_or_fair.standards import FactOrFairStandard
 from fairspace.submissions.benchmarks.scoring_table import Rule, ScoringTable, covered
 from fairspace.submissions.values import Value, undefined

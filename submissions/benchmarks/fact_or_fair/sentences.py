@@ -11,8 +11,8 @@ from numbers import Real
 
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS
 from fairspace.submissions.benchmarks.benchmark import Scored, Values
-from fairspace.submissions.benchmarks.fact_or_fair.measure.scores import share_names
-from fairspace.submissions.benchmarks.fact_or_fair.records.grids import OVER_ALL
+from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import share_names
+from fairspace.submissions.benchmarks.fact_or_fair.records import OVER_ALL
 from fairspace.submissions.benchmarks.fact_or_fair.score import resolve_standard
 from fairspace.submissions.benchmarks.fact_or_fair.standards import STANDARDS
 from fairspace.submissions.values import Value, number_of

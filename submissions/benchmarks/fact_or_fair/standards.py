@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from fairspace.submissions.benchmarks.fact_or_fair.records.grids import LLM_CONTEXTS
+from fairspace.submissions.benchmarks.fact_or_fair.records import LLM_CONTEXTS
 from fairspace.submissions.benchmarks.standard import Documented
 
 

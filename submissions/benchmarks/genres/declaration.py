@@ -34,14 +34,12 @@ from fairspace.submissions.benchmarks.benchmark import Answers, Asking, Benchmar
 from fairspace.submissions.benchmarks.genres.measure import measure
 from fairspace.submissions.benchmarks.genres.parse import VERSION
 from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError, versions
-from fairspace.submissions.benchmarks.genres.parse.pipeline import pipeline_name
 from fairspace.submissions.benchmarks.genres.parse.sentences import VERSION as COUNTING
+from fairspace.submissions.benchmarks.genres.parse.sentences import pipeline_name
 from fairspace.submissions.benchmarks.genres.records import read
-from fairspace.submissions.benchmarks.genres.resample import designs
+from fairspace.submissions.benchmarks.genres.resample import designs, single_designs, split_designs, with_single
 from fairspace.submissions.benchmarks.genres.score import adjustable, resolve_standard, score, scoring
 from fairspace.submissions.benchmarks.genres.standards import EVALUATORS, PROTOCOLS, STANDARDS, ZERO, protocol_of
-from fairspace.submissions.benchmarks.genres.unranked.single import single_designs, with_single
-from fairspace.submissions.benchmarks.genres.unranked.splits import split_designs
 from fairspace.submissions.benchmarks.genres.variants import as_the_authors_read, variants
 from fairspace.submissions.benchmarks.ideal import GAP, SIGNED, Ideal
 from fairspace.submissions.benchmarks.lazy import Lazy
@@ -126,7 +124,7 @@ BENCHMARK = Benchmark(
     answers=Answers(
         rows=Lazy("fairspace.submissions.benchmarks.genres.parse.rows:row_readings"),
         samples=Lazy("fairspace.submissions.benchmarks.genres.samples:samples"),
-        compare=Lazy("fairspace.submissions.benchmarks.genres.parse.labelled:compare_reading"),
+        compare=Lazy("fairspace.submissions.benchmarks.genres.parse.rows:compare_reading"),
         authors=as_the_authors_read,
     ),
     signature=signature,

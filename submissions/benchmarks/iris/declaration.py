@@ -15,13 +15,12 @@ from fairspace.metrics.iris_score.standards import STANDARDS
 from fairspace.submissions.benchmarks.benchmark import Answers, Asking, Benchmark, Protocols, Scoring
 from fairspace.submissions.benchmarks.forms import CLOSED, as_json
 from fairspace.submissions.benchmarks.ideal import GAP, Ideal
-from fairspace.submissions.benchmarks.iris.measure.generation import STEERED
-from fairspace.submissions.benchmarks.iris.measure.values import measure
+from fairspace.submissions.benchmarks.iris.generation import STEERED
+from fairspace.submissions.benchmarks.iris.measure import measure
 from fairspace.submissions.benchmarks.iris.parse import VERSION
-from fairspace.submissions.benchmarks.iris.parse.nearest import EMBEDDING, THRESHOLD
-from fairspace.submissions.benchmarks.iris.parse.paper import THRESHOLD as PAPER_THRESHOLD
+from fairspace.submissions.benchmarks.iris.parse.nearest import EMBEDDING, PAPER_THRESHOLD, THRESHOLD
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, OCCUPATION, PAIR, STEER, TOURNAMENT, misread, read
-from fairspace.submissions.benchmarks.iris.resample.designs import designs
+from fairspace.submissions.benchmarks.iris.resample import designs
 from fairspace.submissions.benchmarks.iris.score import DRAWN, adjustable, chances, score, scoring
 from fairspace.submissions.benchmarks.iris.variants import LIMITS, as_the_paper_maps, variants
 from fairspace.submissions.benchmarks.labellers import protocol_of_labels
@@ -138,9 +137,9 @@ BENCHMARK = Benchmark(
     answers=Answers(
         rows=Lazy("fairspace.submissions.benchmarks.iris.parse.rows:row_readings"),
         samples=Lazy("fairspace.submissions.benchmarks.iris.samples:samples"),
-        label_line=Lazy("fairspace.submissions.benchmarks.iris.parse.labelled:label_line"),
+        label_line=Lazy("fairspace.submissions.benchmarks.iris.parse.rows:label_line"),
         misread=misread,
-        compare=Lazy("fairspace.submissions.benchmarks.iris.parse.labelled:compare_reading"),
+        compare=Lazy("fairspace.submissions.benchmarks.iris.parse.rows:compare_reading"),
         authors=as_the_paper_maps,
         authors_signature={"occupation_mapping": f"whole answers, {EMBEDDING}>={PAPER_THRESHOLD} (D.2.4)"},
     ),

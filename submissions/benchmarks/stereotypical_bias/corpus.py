@@ -14,7 +14,7 @@ from typing import Any
 
 from fairspace.builders.stereotypical_bias.plan import OCCUPATIONS
 from fairspace.metrics.stereotypical_association.formula import corpus_score
-from fairspace.submissions.benchmarks.stereotypical_bias.parse.authors import WORDS
+from fairspace.submissions.benchmarks.stereotypical_bias.parse.columns import WORDS
 from fairspace.submissions.uncertainty.proportions import clopper_pearson
 
 DESCRIPTORS = (

@@ -115,9 +115,9 @@ BENCHMARK = Benchmark(
     answers=Answers(
         rows=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.columns:row_readings"),
         samples=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.samples:samples"),
-        label_line=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.labelled:label_line"),
+        label_line=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.columns:label_line"),
         misread=misread,
-        compare=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.labelled:compare_reading"),
+        compare=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.columns:compare_reading"),
         authors=as_the_authors_read,
     ),
     protocols=Protocols(PROTOCOLS, protocol_of),

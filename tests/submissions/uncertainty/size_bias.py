@@ -17,8 +17,8 @@ import numpy as np
 
 from fairspace.builders.iris.groups import COMBINATIONS, combination_codes, combination_size
 from fairspace.metrics.representation_disparity.formula import disparity
-from fairspace.submissions.benchmarks.iris.measure.generation import disparity_name
-from fairspace.submissions.benchmarks.iris.resample.generation import neutral_design
+from fairspace.submissions.benchmarks.iris.generation import disparity_name
+from fairspace.submissions.benchmarks.iris.resample import neutral_design
 from fairspace.submissions.uncertainty.bootstrap import draw
 from fairspace.submissions.uncertainty.design import Design, Floats
 from fairspace.submissions.uncertainty.sizes import cross_fitted
