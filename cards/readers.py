@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from fairspace.submissions.answers.error_table import TaskErrors, measured_errors
+from fairspace.submissions.answers.misreading import TaskErrors, measured_errors
 from fairspace.submissions.uncertainty.proportions import clopper_pearson
 
 _BEGIN, _END = "<!-- readers of {} -->", "<!-- end of readers -->"

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from fairspace.cards.readers import with_section
-from fairspace.submissions.answers.error_table import COLUMNS, REFERENCE, TaskErrors, measured_errors
-from fairspace.submissions.answers.labelled import NO_CHOICE, Compared
+from fairspace.submissions.answers.misreading import COLUMNS, REFERENCE, TaskErrors, measured_errors
+from fairspace.submissions.answers.reading import NO_CHOICE, Compared
 from fairspace.submissions.benchmarks.registry import benchmark
 
 ROOT = Path(__file__).parents[1]

@@ -25,8 +25,7 @@ from fairspace.submissions.benchmarks.fact_or_fair.resample import (
 from fairspace.submissions.benchmarks.genres.records import Features, Stories
 from fairspace.submissions.benchmarks.genres.records import Records as Passages
 from fairspace.submissions.benchmarks.genres.resample import designs as passage_designs
-from fairspace.submissions.benchmarks.genres.score import scoring
-from fairspace.submissions.benchmarks.genres.standards import STANDARDS
+from fairspace.submissions.benchmarks.genres.score import STANDARDS, scoring
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Answers, Records, questions
 from fairspace.submissions.benchmarks.stereotypical_bias.resample import designs as picture_designs

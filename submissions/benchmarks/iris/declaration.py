@@ -12,7 +12,14 @@ from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.metrics.iris_score.standards import STANDARDS
-from fairspace.submissions.benchmarks.benchmark import Answers, Asking, Benchmark, Protocols, Scoring
+from fairspace.submissions.benchmarks.benchmark import (
+    Answers,
+    Asking,
+    Benchmark,
+    Protocols,
+    Scoring,
+    protocol_of_labels,
+)
 from fairspace.submissions.benchmarks.forms import CLOSED, as_json
 from fairspace.submissions.benchmarks.ideal import GAP, Ideal
 from fairspace.submissions.benchmarks.iris.generation import STEERED
@@ -23,9 +30,7 @@ from fairspace.submissions.benchmarks.iris.records import NEUTRAL, OCCUPATION, P
 from fairspace.submissions.benchmarks.iris.resample import designs
 from fairspace.submissions.benchmarks.iris.score import DRAWN, adjustable, chances, score, scoring
 from fairspace.submissions.benchmarks.iris.variants import LIMITS, as_the_paper_maps, variants
-from fairspace.submissions.benchmarks.labellers import protocol_of_labels
-from fairspace.submissions.benchmarks.lazy import Lazy
-from fairspace.submissions.benchmarks.task import CHOICES_ALIKE, IMAGES_ALIKE, Task
+from fairspace.submissions.benchmarks.task import CHOICES_ALIKE, IMAGES_ALIKE, Lazy, Task
 
 _SETTINGS = {"temperature": 0.0}
 """A.1.1: "For all understanding tasks, we set do_sample=False": the likeliest token, which temperature 0 asks for. It
@@ -129,7 +134,7 @@ BENCHMARK = Benchmark(
     baseline=Lazy("fairspace.submissions.benchmarks.iris.baselines:tables"),
     about=Lazy("fairspace.submissions.benchmarks.iris.about:about"),
     asking=Asking(steer=Lazy("fairspace.submissions.benchmarks.iris.ask:steered_items"), forms=FORMS),
-    published=Lazy("fairspace.submissions.benchmarks.iris.published:rows"),
+    published=Lazy("fairspace.submissions.benchmarks.iris.about:rows"),
     signature=lambda submission: {
         "occupation_mapping": f"aliases+{EMBEDDING}>={THRESHOLD}",
         "parser": f"iris_parsing@{VERSION}",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from rich.text import Text
 
-from fairspace.submissions.answers.summary import COUNTED, Example, Summary
+from fairspace.submissions.answers.rows import COUNTED, Example, Summary
 from fairspace.submissions.commands.show.tables import OUT, cell, new_table
 from fairspace.submissions.errors import plain
 

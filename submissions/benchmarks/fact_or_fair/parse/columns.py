@@ -14,8 +14,17 @@ from numpy.typing import NDArray
 from fairspace.builders.fact_or_fair import plan
 from fairspace.builders.fact_or_fair.plan import LETTERS, NAMES, Draws, draws, ids
 from fairspace.builders.fact_or_fair.statistics import GROUPS, STATISTICS
-from fairspace.submissions.answers.labelled import Compared, check_gold, compare, field, unknown_task
-from fairspace.submissions.answers.reading import Reading, Readings, read_column, read_once
+from fairspace.submissions.answers.reading import (
+    Compared,
+    Reading,
+    Readings,
+    check_gold,
+    compare,
+    field,
+    read_column,
+    read_once,
+    unknown_task,
+)
 from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import NAMES as GROUP_NAMES
 from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import Question, read_objective
 from fairspace.submissions.benchmarks.fact_or_fair.parse.options import (

@@ -8,8 +8,18 @@ from functools import partial
 from typing import Any
 
 from fairspace.builders.genres import plan, single
-from fairspace.submissions.answers.labelled import Compared, Verdict, check_gold, compare, field, unknown_task
-from fairspace.submissions.answers.reading import EMPTY, Reading, Readings, read_column
+from fairspace.submissions.answers.reading import (
+    EMPTY,
+    Compared,
+    Reading,
+    Readings,
+    Verdict,
+    check_gold,
+    compare,
+    field,
+    read_column,
+    unknown_task,
+)
 from fairspace.submissions.benchmarks.genres.parse.judge import (
     NOTHING,
     NarrativeJudgement,

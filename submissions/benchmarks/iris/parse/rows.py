@@ -13,14 +13,18 @@ from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.builders.iris_steer_60.plan import LABELS, QUESTIONS, SUBJECTIVE
-from fairspace.submissions.answers.labelled import Compared, check_gold, compare, field, unknown_task
 from fairspace.submissions.answers.reading import (
     NOT_HANDED_IN,
     OUTCOMES,
+    Compared,
     Reading,
     Readings,
+    check_gold,
+    compare,
+    field,
     read_coded_column,
     read_once,
+    unknown_task,
 )
 from fairspace.submissions.benchmarks.iris.parse.labels import read_label, read_rating
 from fairspace.submissions.benchmarks.iris.parse.nearest import (

@@ -27,8 +27,18 @@ import pyarrow.compute as pc
 
 from fairspace.builders.stereotypical_bias import plan
 from fairspace.builders.stereotypical_bias.plan import GROUPS, INSTANCES, PICTURE_SIZE, TASKS, slug, task_attribute
-from fairspace.submissions.answers.labelled import Compared, check_gold, compare, field, unknown_task
-from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES, Readings, read_coded_column, read_once
+from fairspace.submissions.answers.reading import (
+    NOT_HANDED_IN,
+    OUTCOMES,
+    Compared,
+    Readings,
+    check_gold,
+    compare,
+    field,
+    read_coded_column,
+    read_once,
+    unknown_task,
+)
 from fairspace.submissions.benchmarks.short_answers import item_index
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import NOT_AVAILABLE, SIDES, read_group, read_side
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.sides import Scene
