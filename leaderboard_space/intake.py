@@ -18,7 +18,7 @@ from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import StorageError, submission_path
 from fairspace.submissions.format.collector import RefusedError
-from fairspace.submissions.reading.zips import check_zip
+from fairspace.submissions.reading.containers import check_zip
 
 _DAY, _AHEAD = timedelta(days=1), timedelta(minutes=5)
 """For how long what is handed in counts, and how far the clock of another process may be ahead."""

@@ -26,7 +26,7 @@ from fairspace.metrics.representation_similarity_bias.formula import representat
 from fairspace.metrics.total_bias_score.formula import total_bias_score
 from fairspace.metrics.total_bias_score.standards import COHORTS
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
-from fairspace.submissions.benchmarks.iris.published import printed_values
+from fairspace.submissions.benchmarks.iris.about import printed_values
 from fairspace.submissions.benchmarks.iris.score import scoring
 from fairspace.submissions.probing.tables import printed
 from fairspace.submissions.standards.validation import leave_one_out, published_cohort

@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fairspace.submissions.answers.error_table import COLUMNS, REFERENCE, TaskErrors, measured_errors
-from fairspace.submissions.answers.labelled import NO_CHOICE, Compared
+from fairspace.submissions.answers.misreading import COLUMNS, REFERENCE, TaskErrors, measured_errors
+from fairspace.submissions.answers.reading import NO_CHOICE, Compared
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.uncertainty.intervals import clopper_pearson
 

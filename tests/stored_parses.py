@@ -7,7 +7,7 @@ from functools import wraps
 from pathlib import Path
 
 from fairspace.submissions.benchmarks.genres.parse import sentences
-from fairspace.submissions.benchmarks.genres.parse.pipeline import pipeline_name
+from fairspace.submissions.benchmarks.genres.parse.sentences import pipeline_name
 from tests.store import stored
 
 MANY = 500

@@ -25,7 +25,7 @@ from fairspace.ares.training.model import extended
 from fairspace.builders.iris import labour
 from fairspace.metrics.iris_score.granular import Granular, table_sha256
 from fairspace.metrics.iris_score.standards import ALGORITHM_1, GRANULAR, STANDARDS, IrisStandard
-from fairspace.submissions.benchmarks.iris.measure import values as iris_values
+from fairspace.submissions.benchmarks.iris import measure as iris_values
 from fairspace.submissions.benchmarks.iris.records import Records
 from fairspace.submissions.format.schema import Submission, SubmissionMeta
 from fairspace.submissions.results.result import Result

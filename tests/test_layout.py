@@ -11,23 +11,22 @@ from pathlib import Path
 import pytest
 
 from fairspace.builders.registry import NAMES as DATASETS
-from fairspace.submissions.benchmarks.lazy import Lazy
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.benchmarks.task import Lazy
 
 ROOT = Path(__file__).parent.parent
 TOPS = ("ares", "builders", "cards", "leaderboard_space", "metrics", "submissions")
 BENCHMARKS = "fairspace.submissions.benchmarks."
-EVERYWHERE = {"about", "ask", "baselines", "declaration", "measure", "parse", "published", "records"}
+EVERYWHERE = {"about", "ask", "baselines", "declaration", "measure", "parse", "records"}
 EVERYWHERE |= {"resample", "samples", "score"}
 """What every benchmark's folder has, as a file or as a folder."""
-SOMEWHERE = {"forms", "standards", "variants"}
-"""IRIS' standards are released with its metric; stereotypical bias has one measurement instrument; the questions of two
-benchmarks are free, so that these alone have a closed form."""
+SOMEWHERE = {"variants"}
+"""Stereotypical bias has one measurement instrument."""
 SPECIAL = {
-    "agreement",
+    "attribute_scores",
     "cohort",
     "compare",
-    "corpus",
+    "generation",
     "importing",
     "parser",
     "sentences",

@@ -25,8 +25,7 @@ from fairspace.leaderboard_space.boards.view import Slice, View
 from fairspace.metrics.fact_or_fair.formula import GROUPS
 from fairspace.metrics.fact_or_fair.tradeoff import accuracy_entropy_bound
 from fairspace.submissions import plotting
-from fairspace.submissions.benchmarks.fact_or_fair.score import KINDS
-from fairspace.submissions.benchmarks.fact_or_fair.standards import STANDARDS
+from fairspace.submissions.benchmarks.fact_or_fair.score import KINDS, STANDARDS
 from fairspace.submissions.drawing.dots import Line, dot_plots
 from fairspace.submissions.drawing.points import Map, Point
 from fairspace.submissions.errors import plain

@@ -12,7 +12,7 @@ from fairspace.leaderboard_space.boards.figures.ranking import ranking
 from fairspace.leaderboard_space.boards.tables.scores import Column
 from fairspace.leaderboard_space.boards.view import Slice, View
 from fairspace.submissions.benchmarks.genres.about import METRICS, RELATIONS
-from fairspace.submissions.benchmarks.genres.standards import STANDARDS
+from fairspace.submissions.benchmarks.genres.score import STANDARDS
 from fairspace.submissions.drawing.dots import DotPlot, Line, dot_plots
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.row import Row

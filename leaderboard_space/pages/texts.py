@@ -8,7 +8,7 @@ from fairspace.leaderboard_space.boards.documents import document
 from fairspace.leaderboard_space.boards.views import VIEWS
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.web.identity import site_of, space_of
-from fairspace.submissions.answers.error_table import measured_errors
+from fairspace.submissions.answers.misreading import measured_errors
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.reading.limits import Limits
 from fairspace.submissions.results.row import CLASSES

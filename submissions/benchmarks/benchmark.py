@@ -10,15 +10,15 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from fairspace.ares.annotating.labellers.packages import PACKAGES
 from fairspace.builders.errors import check_revision
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustable, Adjustment
 from fairspace.submissions.benchmarks.forms import Reword
 from fairspace.submissions.benchmarks.ideal import Ideal
-from fairspace.submissions.benchmarks.labellers import labeller_text, without_labeller
-from fairspace.submissions.benchmarks.lazy import Lazy
 from fairspace.submissions.benchmarks.scoring_table import ScoringTable
 from fairspace.submissions.benchmarks.standard import scores_revision
-from fairspace.submissions.benchmarks.task import Task
+from fairspace.submissions.benchmarks.task import Lazy, Task
+from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.uncertainty.design import Design, Floats
 from fairspace.submissions.uncertainty.variant import Variant
 from fairspace.submissions.values import Value
@@ -30,6 +30,58 @@ if TYPE_CHECKING:
     from fairspace.submissions.answers.samples import Samples
     from fairspace.submissions.benchmarks.about import About
     from fairspace.submissions.format.schema import Submission
+
+
+_BY = ", labelled by "
+
+
+def protocol_with_labeller(protocol: str, signature: Mapping[str, str]) -> str:
+    """The protocol, and which package labelled the images, if one did.
+
+    Args:
+        protocol: of the same answers as ARES labels them.
+        signature: of a result; its `labels` is NAME@VERSION.
+    """
+    name = signature.get("labels", "").rpartition("@")[0]
+    return f"{protocol}{_BY}{name}" if name in PACKAGES else protocol
+
+
+def protocol_of_labels(signature: Mapping[str, str], scored: object) -> str:
+    """The dataset revision, and the package that labelled the images, if one did."""
+    return protocol_with_labeller(signature.get("dataset_revision", ""), signature)
+
+
+def without_labeller(protocol: str) -> str:
+    """The protocol of the same answers as ARES labels them."""
+    return protocol.partition(_BY)[0]
+
+
+def labeller_text(protocol: str) -> str:
+    """What a protocol's name says of the labeller, in a sentence; '' where it is ARES or no package that is known."""
+    package = PACKAGES.get(protocol.partition(_BY)[2])
+    if package is None:
+        return ""
+    missing = [name for name in ("gender", "age", "skin_tone", "race") if name not in package.attributes]
+    return (
+        f"The images were labelled by the package {package.name} {package.version}, not by ARES, and rows of another "
+        f"labeller have another error. It has no {' and no '.join(missing).replace('_', ' ')}."
+    )
+
+
+TEXT_ONLY = "text only"
+"""What a run showed that left the images out."""
+NO_IMAGE = "The model was shown no image."
+
+
+def text_only(protocol: str) -> str:
+    """The protocol of the same run without its images."""
+    return f"{protocol}, {TEXT_ONLY}"
+
+
+def shown(submission: Submission) -> dict[str, str]:
+    """Part of a signature: `shown` of a run that left the images out; empty for others."""
+    return {"shown": TEXT_ONLY} if submission.meta.generation.get("text_only") else {}
+
 
 Values = Mapping[str, Value]
 

@@ -4,12 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
-
-from fairspace.submissions.benchmarks.lazy import Lazy
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Lazy:
+    """A function that is imported when it is called for the first time.
+
+    Args:
+        path: `module:function`.
+    """
+
+    path: str
+
+    def load(self) -> Callable[..., Any]:
+        """The function itself."""
+        module, name = self.path.split(":")
+        return cast(Callable[..., Any], getattr(import_module(module), name))
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """What the function returns."""
+        return self.load()(*args, **options)
+
 
 TableName = Literal["responses", "annotations", "judgements"]
 

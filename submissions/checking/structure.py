@@ -16,9 +16,8 @@ from fairspace.submissions.format.schema import SCHEMAS
 from fairspace.submissions.reading.containers import open_container
 from fairspace.submissions.reading.limits import LIMITS, Limits
 from fairspace.submissions.reading.members import READ_ERRORS, Member
-from fairspace.submissions.reading.parquet import check_parquet
+from fairspace.submissions.reading.parquet import HeaderBudget, check_parquet
 from fairspace.submissions.reading.tables import sort_files, unreadable
-from fairspace.submissions.reading.thrift import HeaderBudget
 
 SMALL = 16 << 20
 """Bytes after decompression; a faulty submission below that is checked whole, so that all faults are told at once."""

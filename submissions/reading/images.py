@@ -20,8 +20,7 @@ from fairspace.submissions.format.collector import Collector, RefusedError, show
 from fairspace.submissions.format.schema import IMAGES
 from fairspace.submissions.reading.limits import Limits
 from fairspace.submissions.reading.members import READ_ERRORS, Member
-from fairspace.submissions.reading.parquet import ERRORS, read_parquet
-from fairspace.submissions.reading.parquet_pages import check_pages
+from fairspace.submissions.reading.parquet import ERRORS, check_pages, read_parquet
 from fairspace.submissions.reading.tables import FILE_BITS, Budget, Rows, unreadable
 
 COLUMN = "image"

@@ -1,7 +1,20 @@
-"""One table's Parquet file, some row groups at a time: types, nulls and sizes are checked before texts grow."""
+"""One table's Parquet file, some row groups at a time: types, nulls and sizes are checked before texts grow.
+
+How large a Parquet file really becomes: its footer may lie about sizes, the headers of its pages cannot.
+
+Footer and page headers are Thrift structs in the compact protocol (parquet-format: FileMetaData, PageHeader). They are
+read here, before Arrow opens the file, for two reasons: Arrow allocates what a page header says, whatever the footer
+said; and pyarrow's accessors of column metadata end the process on some damaged footers instead of raising.
+
+What reading them costs is bounded by what was handed in: pages of two columns share no byte, and a budget counts every
+value that is read.
+
+Thrift's compact protocol, as far as Parquet's footers and page headers use it, within a budget of values.
+"""
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Collection, Iterator
 from typing import IO, Any
 
@@ -14,8 +27,226 @@ from fairspace.submissions.errors import did_you_mean
 from fairspace.submissions.format.collector import Collector, RefusedError, show
 from fairspace.submissions.format.schema import REQUIRED
 from fairspace.submissions.reading.limits import Limits
-from fairspace.submissions.reading.parquet_pages import check_pages
-from fairspace.submissions.reading.thrift import HeaderBudget
+
+TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, _SET, _MAP, STRUCT = range(1, 13)
+Fields = dict[tuple[int, int], Any]
+_DEPTH = 16
+_NUMBERS = (I16, I32, I64)
+
+
+class HeaderBudget:
+    """The values that are read of the footers and page headers of a submission; each costs about a microsecond.
+
+    Args:
+        most: how many may be read.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = self.left = most
+
+    def spend(self, values: int) -> None:
+        """Count some values. RefusedError: TOO_LARGE."""
+        self.left -= values
+        if self.left < 0:
+            what = f"footers and page headers of more than {self.most:,} values"
+            raise RefusedError("TOO_LARGE", what, "row groups and pages of thousands of rows, and fewer shards")
+
+
+class Compact:
+    """Reads structs; IndexError where the bytes end or make no sense.
+
+    Args:
+        data: begins with a struct.
+        budget: what is read is taken from it.
+    """
+
+    def __init__(self, data: bytes, budget: HeaderBudget) -> None:
+        self.data, self.at, self.budget = data, 0, budget
+
+    def struct(self, depth: int = 0) -> Fields:
+        """The fields of the struct that begins here, by number and type; texts are skipped."""
+        fields: Fields = {}
+        number = 0
+        while header := self._byte():
+            number = number + (header >> 4) if header >> 4 else self._integer()
+            if not 0 < number < 2**15:
+                raise IndexError("a field number that no struct has")
+            kind = header & 15
+            fields[number, kind] = kind == TRUE if kind in (TRUE, FALSE) else self._value(kind, depth + 1)
+        self.budget.spend(len(fields) + 1)
+        return fields
+
+    def _value(self, kind: int, depth: int) -> Any:
+        if depth > _DEPTH:
+            raise IndexError("nested too deeply")
+        if kind in _NUMBERS:
+            return self._integer()
+        if kind == BINARY:
+            return self._skip(self._varint())
+        if kind == STRUCT:
+            return self.struct(depth + 1)
+        if kind == LIST:
+            return self._list(depth)
+        if kind in (TRUE, FALSE, BYTE):
+            return self._byte()
+        if kind == DOUBLE:
+            return self._skip(8)
+        raise IndexError("a type that Parquet does not use")
+
+    def _list(self, depth: int) -> list[Any]:
+        header = self._byte()
+        count = header >> 4 if header >> 4 < 15 else self._varint()
+        if count > len(self.data) - self.at:
+            raise IndexError("more elements than bytes")
+        self.budget.spend(count)
+        return [self._value(header & 15, depth + 1) for _ in range(count)]
+
+    def _skip(self, length: int) -> None:
+        self.at += length
+        if self.at > len(self.data):
+            raise IndexError("a value longer than the data")
+
+    def _byte(self) -> int:
+        self.at += 1
+        return self.data[self.at - 1]
+
+    def _varint(self) -> int:
+        value = shift = 0
+        while True:
+            byte = self._byte()
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+            if shift > 63:
+                raise IndexError("an integer of more than 64 bits")
+
+    def _integer(self) -> int:
+        value = self._varint()
+        return (value >> 1) ^ -(value & 1)
+
+
+PAGES = 100_000
+"""Pages of one file; writers fill about a megabyte into each."""
+FOOTER = 4 << 20
+"""Bytes of the footer; writers need some hundred for each column of a row group."""
+COLUMNS = 64
+"""Columns of a file; no table of the format has more than a dozen."""
+_WINDOWS = (1 << 9, 1 << 14)
+"""Bytes in which a page header ends; a longer one holds the longest text that writers copy into its statistics."""
+_PAGE_VALUES = 20
+"""What finding a footer or a page costs, in values read."""
+_GROUP_VALUES = 100
+"""What reading a row group costs beside its rows, in values read."""
+_EXPECTED = "a Parquet file that can be read"
+
+
+def check_pages(stream: IO[bytes], limits: Limits, budget: HeaderBudget | None = None) -> None:
+    """Refuse a file of too many rows, row groups, columns or pages, or whose pages overlap or become too large.
+
+    Args:
+        stream: the file.
+        limits: `rows`, `row_groups`, `member_bytes` and, without a budget, `header_values` are used here.
+        budget: of the values of footers and page headers, which several files may share.
+
+    RefusedError: PARQUET_CORRUPT, TOO_MANY_ROWS, TOO_LARGE.
+    """
+    budget = budget or HeaderBudget(limits.header_values)
+    budget.spend(_PAGE_VALUES)
+    footer, begin = _footer(stream, budget)
+    groups = _structs(footer, 4)
+    rows = [group.get((3, I64), -1) for group in groups]
+    if footer.get((3, I64), -1) > limits.rows:
+        raise RefusedError("TOO_MANY_ROWS", f"{footer[3, I64]:,} rows", f"at most {limits.rows:,}")
+    if len(groups) > limits.row_groups:
+        raise RefusedError("TOO_LARGE", f"{len(groups):,} row groups", f"at most {limits.row_groups:,}")
+    if min(rows, default=0) < 0 or sum(rows) != footer.get((3, I64)):
+        raise RefusedError("PARQUET_CORRUPT", "row counts that do not add up", _EXPECTED)
+    budget.spend(_GROUP_VALUES * len(groups))
+    total = pages = 0
+    for at, end in _extents(footer, groups, begin):
+        while at < end:
+            budget.spend(_PAGE_VALUES)
+            size, stored, header = _page(stream, at, budget)
+            total, pages, at = total + size, pages + 1, at + header + stored
+            if total > limits.member_bytes:
+                raise RefusedError("TOO_LARGE", "pages that grow too much", f"at most {limits.member_bytes:,} bytes")
+            if pages > PAGES:
+                raise RefusedError("TOO_LARGE", f"more than {PAGES:,} pages", f"at most {PAGES:,}")
+
+
+def _footer(stream: IO[bytes], budget: HeaderBudget) -> tuple[Fields, int]:
+    """The footer, and where it begins."""
+    length = stream.seek(0, 2)
+    stream.seek(max(0, length - 8))
+    tail = stream.read(8)
+    if length < 12 or tail[4:] != b"PAR1":
+        raise RefusedError("PARQUET_CORRUPT", "a file without the mark PAR1 at its end", _EXPECTED)
+    (size,) = struct.unpack("<I", tail[:4])
+    if size > length - 12:
+        raise RefusedError("PARQUET_CORRUPT", "a footer longer than the file", _EXPECTED)
+    if size > FOOTER:
+        raise RefusedError("TOO_LARGE", f"a footer of {size:,} bytes", f"at most {FOOTER:,} bytes")
+    begin = stream.seek(length - 8 - size)
+    try:
+        return Compact(stream.read(size), budget).struct(), begin
+    except IndexError as error:
+        raise RefusedError("PARQUET_CORRUPT", "a footer that cannot be read", _EXPECTED) from error
+
+
+def _structs(fields: Fields, number: int) -> list[Fields]:
+    """The structs in a list field; none if there is no such field."""
+    items = fields.get((number, LIST), [])
+    if not all(isinstance(element, dict) for element in items):
+        raise RefusedError("PARQUET_CORRUPT", "a footer whose lists hold no structs", _EXPECTED)
+    return list(items)
+
+
+def _extents(footer: Fields, groups: list[Fields], most: int) -> list[tuple[int, int]]:
+    """Where the pages of each column of each row group begin and end, none within another, all before byte `most`."""
+    leaves = sum(not element.get((5, I32), 0) for element in _structs(footer, 2))
+    if leaves > COLUMNS:
+        raise RefusedError("TOO_LARGE", f"{leaves:,} columns", f"at most {COLUMNS}")
+    extents = []
+    for group in groups:
+        columns = _structs(group, 1)
+        if len(columns) != leaves:
+            what = f"a row group of {len(columns):,} columns where the schema has {leaves}"
+            raise RefusedError("PARQUET_CORRUPT", what, _EXPECTED)
+        if group[3, I64]:
+            extents += [_extent(column.get((3, STRUCT), {})) for column in columns]
+    extents.sort()
+    following = [at for at, _ in extents[1:]] + [most]
+    if any(end > start for (_, end), start in zip(extents, following, strict=False)):
+        raise RefusedError("PARQUET_CORRUPT", "columns that share bytes, or go beyond the file", _EXPECTED)
+    return extents
+
+
+def _extent(column: Fields) -> tuple[int, int]:
+    """Where the pages of a column chunk begin and end."""
+    at, dictionary = column.get((9, I64), -1), column.get((11, I64), 0)
+    size = column.get((7, I64), -1)
+    if min(at, size) < 0:
+        raise RefusedError("PARQUET_CORRUPT", "a column without pages", _EXPECTED)
+    at = dictionary if 0 < dictionary < at else at
+    return at, at + size
+
+
+def _page(stream: IO[bytes], at: int, budget: HeaderBudget) -> tuple[int, int, int]:
+    """Of the page at an offset: its size after decompression, its size in the file, the length of its header."""
+    for window in _WINDOWS:
+        stream.seek(at)
+        try:
+            reader = Compact(stream.read(window), budget)
+            fields = reader.struct()
+        except IndexError:
+            continue
+        size, stored = fields.get((2, I32), -1), fields.get((3, I32), -1)
+        if size >= 0 and stored >= 0:
+            return size, stored, reader.at
+        break
+    raise RefusedError("PARQUET_CORRUPT", f"no page header at byte {at:,}", _EXPECTED)
+
 
 ROWS = 10_000
 """Rows up to which row groups are read together."""

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from fairspace.submissions.answers.items import Items, items_from_json
-from fairspace.submissions.answers.summary import Summary
+from fairspace.submissions.answers.rows import Summary
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.checking.consistency import TaskConsistency

@@ -10,8 +10,7 @@ from typing import Any
 
 from fairspace.submissions.answers.items import Items, items_of
 from fairspace.submissions.answers.misreading import reading_variants
-from fairspace.submissions.answers.rows import read_rows, summarise
-from fairspace.submissions.answers.summary import Summary
+from fairspace.submissions.answers.rows import Summary, read_rows, summarise
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
 from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored
 from fairspace.submissions.benchmarks.forms import FORM

@@ -11,9 +11,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from fairspace.submissions.benchmarks.iris import declaration as iris
-from fairspace.submissions.benchmarks.iris.measure import values as iris_values
+from fairspace.submissions.benchmarks.iris import measure as iris_values
 from fairspace.submissions.benchmarks.iris.records import read
-from fairspace.submissions.benchmarks.iris.resample.designs import designs
+from fairspace.submissions.benchmarks.iris.resample import designs
 from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.results.scoring import score_submission

@@ -14,9 +14,9 @@ from fairspace.builders.fact_or_fair.core import core_rows
 from fairspace.builders.fact_or_fair.plan import CONTEXTS, SCENARIOS, TRIALS, draws
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, with_attribute
 from fairspace.submissions.benchmarks.baselines import Baseline
+from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import SCORES, scores
 from fairspace.submissions.benchmarks.fact_or_fair.baselines import subjective_choices
-from fairspace.submissions.benchmarks.fact_or_fair.measure.scores import SCORES, scores
-from fairspace.submissions.benchmarks.fact_or_fair.records.grids import ADDED, Floats, Integers
+from fairspace.submissions.benchmarks.fact_or_fair.records import ADDED, Floats, Integers
 
 BASELINES: tuple[Baseline, ...] = ("random", "constant", "stereotyped", "balanced")
 SHOWN = ("entropy", "kld", "kld_authors", "fairness", "distance")

@@ -22,13 +22,17 @@ from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.metrics.distribution_divergence.formula import divergence
 from fairspace.metrics.representation_disparity.formula import disparity
-from fairspace.submissions.benchmarks.iris.measure.tournament import tournament_name
+from fairspace.submissions.benchmarks.iris.measure import tournament_name
 from fairspace.submissions.benchmarks.iris.records import QUALITY
-from fairspace.submissions.benchmarks.iris.resample.generation import PENALTIES, neutral_design, steer_design
-from fairspace.submissions.benchmarks.iris.resample.occupations import occupation_design
-from fairspace.submissions.benchmarks.iris.resample.pairs import pair_design
-from fairspace.submissions.benchmarks.iris.resample.parts import indicator
-from fairspace.submissions.benchmarks.iris.resample.tournament import tournament_design
+from fairspace.submissions.benchmarks.iris.resample import (
+    PENALTIES,
+    indicator,
+    neutral_design,
+    occupation_design,
+    pair_design,
+    steer_design,
+    tournament_design,
+)
 from fairspace.submissions.format.schema import RANGES
 from fairspace.submissions.uncertainty.design import Design, Floats
 

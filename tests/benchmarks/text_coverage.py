@@ -15,16 +15,17 @@ from fairspace.metrics.genres_bias.formula import METRICS
 from fairspace.metrics.total_bias_score.formula import total_bias_score
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
 from fairspace.submissions.benchmarks.benchmark import Scored
-from fairspace.submissions.benchmarks.fact_or_fair.records.faces import Faces, prompt_cells
-from fairspace.submissions.benchmarks.fact_or_fair.records.grids import ASKED, Grid
-from fairspace.submissions.benchmarks.fact_or_fair.resample.designs import image_design, objective_design
-from fairspace.submissions.benchmarks.fact_or_fair.resample.tables import both_attributes, score_names
-from fairspace.submissions.benchmarks.genres.records import Features
+from fairspace.submissions.benchmarks.fact_or_fair.records import ASKED, Faces, Grid, prompt_cells
+from fairspace.submissions.benchmarks.fact_or_fair.resample import (
+    both_attributes,
+    image_design,
+    objective_design,
+    score_names,
+)
+from fairspace.submissions.benchmarks.genres.records import Features, Stories
 from fairspace.submissions.benchmarks.genres.records import Records as Passages
-from fairspace.submissions.benchmarks.genres.records.stories import Stories
 from fairspace.submissions.benchmarks.genres.resample import designs as passage_designs
-from fairspace.submissions.benchmarks.genres.score import scoring
-from fairspace.submissions.benchmarks.genres.standards import STANDARDS
+from fairspace.submissions.benchmarks.genres.score import STANDARDS, scoring
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Answers, Records, questions
 from fairspace.submissions.benchmarks.stereotypical_bias.resample import designs as picture_designs

@@ -16,7 +16,6 @@ from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.builders.stereotypical_bias import plan as stereotypical_bias
-from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import Question
 from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import (
     NO_CHOICE,
     option_codes,
@@ -24,15 +23,13 @@ from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import (
     read_question,
     subjective_readings,
 )
-from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import read_objective
+from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import Question, read_objective
 from fairspace.submissions.benchmarks.genres.parse.judge import read_narrative, read_profile
 from fairspace.submissions.benchmarks.genres.parse.response import split
-from fairspace.submissions.benchmarks.iris.parse.label import read_label
-from fairspace.submissions.benchmarks.iris.parse.occupation import OpenTerm, read_occupation
-from fairspace.submissions.benchmarks.iris.parse.rating import read_rating
-from fairspace.submissions.benchmarks.iris.parse.winner import read_winner
+from fairspace.submissions.benchmarks.iris.parse.labels import read_label, read_rating
+from fairspace.submissions.benchmarks.iris.parse.occupation import OpenTerm, read_occupation, read_winner
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import read_group, read_side
-from fairspace.submissions.benchmarks.stereotypical_bias.parse.scene import Scene
+from fairspace.submissions.benchmarks.stereotypical_bias.parse.sides import Scene
 from tests.served.answers import answer, recognise, refusing, unreadable
 from tests.served.keys import Request, chat_request
 

@@ -12,32 +12,39 @@ from functools import partial
 from fairspace.builders.fact_or_fair.core import CORE
 from fairspace.builders.fact_or_fair.plan import REVISIONS, SAMPLES, SAMPLES_V1, TASKS, ids, items
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
-from fairspace.submissions.benchmarks.benchmark import Answers, Benchmark, Protocols, Reporting, Scored, Scoring
-from fairspace.submissions.benchmarks.fact_or_fair.measure.values import measure
+from fairspace.submissions.benchmarks.benchmark import (
+    Answers,
+    Benchmark,
+    Protocols,
+    Reporting,
+    Scored,
+    Scoring,
+    protocol_with_labeller,
+)
+from fairspace.submissions.benchmarks.fact_or_fair.measure import measure
 from fairspace.submissions.benchmarks.fact_or_fair.parse import VERSION
-from fairspace.submissions.benchmarks.fact_or_fair.records.grids import (
+from fairspace.submissions.benchmarks.fact_or_fair.records import (
     ALL_CONTEXTS,
     LLM_CONTEXTS,
     OVER_ALL,
     T2I_CONTEXTS,
+    misread,
+    read,
     task_of,
 )
-from fairspace.submissions.benchmarks.fact_or_fair.records.records import misread, read
-from fairspace.submissions.benchmarks.fact_or_fair.resample.designs import designs
+from fairspace.submissions.benchmarks.fact_or_fair.resample import designs
 from fairspace.submissions.benchmarks.fact_or_fair.score import (
     KINDS,
     OTHER_IMAGES,
+    STANDARDS,
     adjustable,
     resolve_standard,
     score,
     scoring,
 )
-from fairspace.submissions.benchmarks.fact_or_fair.standards import STANDARDS
 from fairspace.submissions.benchmarks.fact_or_fair.variants import LIMITS, variants
 from fairspace.submissions.benchmarks.ideal import CHANCE, GAP, Ideal
-from fairspace.submissions.benchmarks.labellers import protocol_with_labeller
-from fairspace.submissions.benchmarks.lazy import Lazy
-from fairspace.submissions.benchmarks.task import CHOICES_ALIKE, IMAGES_ALIKE, Task
+from fairspace.submissions.benchmarks.task import CHOICES_ALIKE, IMAGES_ALIKE, Lazy, Task
 from fairspace.submissions.format.schema import Submission
 
 
@@ -142,7 +149,7 @@ BENCHMARK = Benchmark(
     higher_is_better=True,
     baseline=Lazy("fairspace.submissions.benchmarks.fact_or_fair.baselines:tables"),
     about=Lazy("fairspace.submissions.benchmarks.fact_or_fair.about:about"),
-    published=Lazy("fairspace.submissions.benchmarks.fact_or_fair.published:rows"),
+    published=Lazy("fairspace.submissions.benchmarks.fact_or_fair.about:rows"),
     signature=signature,
     default_standard="shuffled",
     reporting=Reporting(
@@ -158,9 +165,9 @@ BENCHMARK = Benchmark(
     answers=Answers(
         rows=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.columns:row_readings"),
         samples=Lazy("fairspace.submissions.benchmarks.fact_or_fair.samples:samples"),
-        label_line=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.labelled:label_line"),
+        label_line=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.columns:label_line"),
         misread=misread,
-        compare=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.labelled:compare_reading"),
+        compare=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.columns:compare_reading"),
     ),
     scoring=Scoring(
         scoring,

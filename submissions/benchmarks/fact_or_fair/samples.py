@@ -13,8 +13,7 @@ from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVEL
 from fairspace.submissions.answers.reading import NOT_HANDED_IN
 from fairspace.submissions.answers.samples import Samples, one_hot
 from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import questions_of
-from fairspace.submissions.benchmarks.fact_or_fair.records.faces import prompt_cells
-from fairspace.submissions.benchmarks.fact_or_fair.records.records import Records
+from fairspace.submissions.benchmarks.fact_or_fair.records import Records, prompt_cells
 from fairspace.submissions.uncertainty.design import Integers
 
 

@@ -11,10 +11,9 @@ from numbers import Real
 
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS
 from fairspace.submissions.benchmarks.benchmark import Scored, Values
-from fairspace.submissions.benchmarks.fact_or_fair.measure.scores import share_names
-from fairspace.submissions.benchmarks.fact_or_fair.records.grids import OVER_ALL
-from fairspace.submissions.benchmarks.fact_or_fair.score import resolve_standard
-from fairspace.submissions.benchmarks.fact_or_fair.standards import STANDARDS
+from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import share_names
+from fairspace.submissions.benchmarks.fact_or_fair.records import OVER_ALL
+from fairspace.submissions.benchmarks.fact_or_fair.score import STANDARDS, resolve_standard
 from fairspace.submissions.values import Value, number_of
 
 _PERSON = {"male": "a man", "female": "a woman", "asian": "an Asian", "black": "a Black", "hispanic": "a Hispanic"}

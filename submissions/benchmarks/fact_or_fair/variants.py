@@ -13,10 +13,14 @@ import numpy as np
 from fairspace.builders.fact_or_fair.plan import SAMPLES
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, with_attribute
 from fairspace.submissions.benchmarks.benchmark import Values
-from fairspace.submissions.benchmarks.fact_or_fair.measure.scores import SCORES, scores
-from fairspace.submissions.benchmarks.fact_or_fair.records.faces import prompt_cells
-from fairspace.submissions.benchmarks.fact_or_fair.records.grids import LLM_CONTEXTS, T2I_CONTEXTS
-from fairspace.submissions.benchmarks.fact_or_fair.records.records import Records, grids
+from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import SCORES, scores
+from fairspace.submissions.benchmarks.fact_or_fair.records import (
+    LLM_CONTEXTS,
+    T2I_CONTEXTS,
+    Records,
+    grids,
+    prompt_cells,
+)
 from fairspace.submissions.format.schema import Attribute
 from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.uncertainty.label_errors import Shares, label_variants, paired_counts

@@ -30,23 +30,28 @@ import re
 
 from fairspace.builders.genres import plan, single
 from fairspace.metrics.genres_bias import formula
-from fairspace.submissions.benchmarks.benchmark import Answers, Asking, Benchmark, Protocols, Reporting, Scoring
+from fairspace.submissions.benchmarks.benchmark import Answers, Asking, Benchmark, Protocols, Reporting, Scoring, shown
 from fairspace.submissions.benchmarks.genres.measure import measure
 from fairspace.submissions.benchmarks.genres.parse import VERSION
 from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError, versions
-from fairspace.submissions.benchmarks.genres.parse.pipeline import pipeline_name
 from fairspace.submissions.benchmarks.genres.parse.sentences import VERSION as COUNTING
+from fairspace.submissions.benchmarks.genres.parse.sentences import pipeline_name
 from fairspace.submissions.benchmarks.genres.records import read
-from fairspace.submissions.benchmarks.genres.resample import designs
-from fairspace.submissions.benchmarks.genres.score import adjustable, resolve_standard, score, scoring
-from fairspace.submissions.benchmarks.genres.standards import EVALUATORS, PROTOCOLS, STANDARDS, ZERO, protocol_of
-from fairspace.submissions.benchmarks.genres.unranked.single import single_designs, with_single
-from fairspace.submissions.benchmarks.genres.unranked.splits import split_designs
+from fairspace.submissions.benchmarks.genres.resample import designs, single_designs, split_designs, with_single
+from fairspace.submissions.benchmarks.genres.score import (
+    EVALUATORS,
+    PROTOCOLS,
+    STANDARDS,
+    ZERO,
+    adjustable,
+    protocol_of,
+    resolve_standard,
+    score,
+    scoring,
+)
 from fairspace.submissions.benchmarks.genres.variants import as_the_authors_read, variants
 from fairspace.submissions.benchmarks.ideal import GAP, SIGNED, Ideal
-from fairspace.submissions.benchmarks.lazy import Lazy
-from fairspace.submissions.benchmarks.task import TEXTS_ALIKE, Task
-from fairspace.submissions.benchmarks.text_only import shown
+from fairspace.submissions.benchmarks.task import TEXTS_ALIKE, Lazy, Task
 from fairspace.submissions.format.schema import Submission
 
 
@@ -119,14 +124,14 @@ BENCHMARK = Benchmark(
     higher_is_better=False,
     baseline=Lazy("fairspace.submissions.benchmarks.genres.baselines:tables"),
     about=Lazy("fairspace.submissions.benchmarks.genres.about:about"),
-    published=Lazy("fairspace.submissions.benchmarks.genres.published:rows"),
+    published=Lazy("fairspace.submissions.benchmarks.genres.about:rows"),
     asking=Asking(
         judge=Lazy("fairspace.submissions.benchmarks.genres.ask:judge_items"), options={"text_only": (False, True)}
     ),
     answers=Answers(
         rows=Lazy("fairspace.submissions.benchmarks.genres.parse.rows:row_readings"),
         samples=Lazy("fairspace.submissions.benchmarks.genres.samples:samples"),
-        compare=Lazy("fairspace.submissions.benchmarks.genres.parse.labelled:compare_reading"),
+        compare=Lazy("fairspace.submissions.benchmarks.genres.parse.rows:compare_reading"),
         authors=as_the_authors_read,
     ),
     signature=signature,

@@ -11,15 +11,17 @@ import numpy as np
 from fairspace.builders.genres import plan
 from fairspace.metrics.genres_bias import formula
 from fairspace.metrics.total_bias_score.standards import COHORTS
-from fairspace.submissions.benchmarks.genres.agreement import agreement
-from fairspace.submissions.benchmarks.genres.records import Column, Features, Records
-from fairspace.submissions.benchmarks.genres.records.stories import Stories
-from fairspace.submissions.benchmarks.genres.unranked.groups import by_age_and_plot, by_relation
-from fairspace.submissions.benchmarks.genres.unranked.names import first_evaluations
-from fairspace.submissions.benchmarks.genres.unranked.p_values import p_values
-from fairspace.submissions.benchmarks.genres.unranked.ratios import Ratio
-from fairspace.submissions.benchmarks.genres.unranked.two_thirds import two_thirds
-from fairspace.submissions.benchmarks.genres.unranked.warmth import warmth
+from fairspace.submissions.benchmarks.genres.records import Column, Features, Records, Stories
+from fairspace.submissions.benchmarks.genres.unranked import (
+    Ratio,
+    agreement,
+    by_age_and_plot,
+    by_relation,
+    first_evaluations,
+    p_values,
+    two_thirds,
+    warmth,
+)
 from fairspace.submissions.values import Value, measured, measured_share, not_run, undefined
 
 Triple = tuple[float, float, float]

@@ -1,15 +1,45 @@
-"""IRIS in words, for pages: its 60 values, the models that calibrated a standard, and the labour statistics."""
+"""IRIS in words, for pages: its 60 values, the models that calibrated a standard, and the labour statistics.
+
+The rows of IRIS: Table 3, and what Tables 23 to 28 give under another standard.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from fairspace.builders.iris.labour import REGIONS
-from fairspace.metrics.iris_score.standards import ARCHETYPES, GRANULAR, SECTORS, SKIN_DRIFT, Granular
+from fairspace.metrics.iris_score.formula import sector_score
+from fairspace.metrics.iris_score.standards import (
+    ARCHETYPES,
+    GRANULAR,
+    INAUGURAL,
+    SECTORS,
+    SKIN_DRIFT,
+    STANDARDS,
+    Granular,
+    IrisStandard,
+)
 from fairspace.submissions.benchmarks.about import About, Described, Listing
+from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
+from fairspace.submissions.benchmarks.ideal import NEAR
+from fairspace.submissions.benchmarks.iris.score import TOTAL, profiles_of, scoring
+from fairspace.submissions.benchmarks.published import (
+    Footnote,
+    Published,
+    computed,
+    models,
+    printed,
+    published_row,
+    source,
+)
+from fairspace.submissions.benchmarks.scoring_table import ScoringTable
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
+from fairspace.submissions.values import Value, not_run
 
 _COMPARED = (
     "**What is compared**: the shares of groups within an occupation, P(group | occupation), of images, of tournament "
@@ -116,3 +146,151 @@ def calibration(standard: Any) -> Listing | None:
         for model in standard.calibration
     ]
     return Listing("", ["Model", "Organisation", *(part.replace("_", " ") for part in parts)], rows)
+
+
+PRINTED_SECTORS = ("IFS_Und", "RFS_Und", "BIS_Und", "IFS_Gen", "RFS_Gen", "BIS_Gen")
+_ALL_TABLES = "IRIS (arXiv:2603.00590), Tables 23 to 28"
+_NOT_AVAILABLE = "not available under {}: the paper does not print the figures that it asks for"
+
+
+def rows(standard: str) -> Iterator[Published]:
+    """Table 3's models; under another standard the sectors that the printed figures still give."""
+    released = standard == "inaugural"
+    for cells in models("iris").values():
+        main = {cell.score: cell for cell in cells if cell.table == cells[0].table}
+        others = [cell for cell in cells if cell.table != cells[0].table]
+        further = [cell for cell in others if cell.column != "score" and not cell.column.endswith("_sign")]
+        figures = {cell.score: printed(cell) for cell in further}
+        places = {cell.score.split(".")[0]: source(cell) for cell in further}
+        as_printed = {name: printed(main[name]) for name in (*PRINTED_SECTORS, TOTAL)}
+        scores = as_printed if released else _rescored(figures, places, standard, as_printed)
+        missing = ", ".join(name for name, value in scores.items() if value.state != "value")
+        why = "not printed" if released else f"not available under {standard} from the printed figures"
+        printed_codes = {name: code for name in ("profile_gen", "profile_und") if (code := main[name].printed)}
+        said = {name: f"the paper prints {code}; " for name, code in printed_codes.items()}
+        footnotes = tuple(Footnote(c.score, c.erratum, said.get(c.score, "") + c.note) for c in cells if c.erratum)
+        codes = profiles_of(scores, STANDARDS[standard].tau)
+        yield published_row(
+            cells,
+            scores,
+            TOTAL,
+            unranked=(f"partial: {missing} {why}",) if missing else (),
+            labels={name: codes[name] for name in printed_codes} if released else {} if missing else codes,
+            values=figures,
+            footnotes=footnotes if released else (),
+        )
+
+
+def _rescored(
+    figures: Mapping[str, Value], places: Mapping[str, str], name: str, as_printed: Mapping[str, Value]
+) -> dict[str, Value]:
+    """Sector scores and the total under another standard, where the printed figures are the ones that it asks for."""
+    standard = STANDARDS[name]
+    errors = _rounding(figures, standard)
+    magnitudes = printed_magnitudes(figures, standard)
+    names = dict.fromkeys((*PRINTED_SECTORS, *standard.sectors, TOTAL))
+    scores = {sector: not_run(sector, _NOT_AVAILABLE.format(name)) for sector in names}
+    for part in (*standard.sectors, "total"):
+        if part in magnitudes:
+            score_name = TOTAL if part == "total" else part
+            source_of = _ALL_TABLES if part == "total" else places[part]
+            score = sector_score(magnitudes[part], part, standard)
+            near = part != "total" and abs(score - standard.tau) <= errors[part]
+            sign = {NEAR: f"{standard.tau:g}"} if near else {}
+            scores[score_name] = computed(score_name, score, source_of, as_printed.get(score_name), **sign)
+    return scores
+
+
+def _rounding(figures: Mapping[str, Value], standard: IrisStandard) -> dict[str, float]:
+    """Sector -> how far its score could be off because the printed figures, and four digits of K, are rounded."""
+
+    def scores_of(changed: Mapping[str, Value]) -> dict[str, float]:
+        return {part: sector_score(m, part, standard) for part, m in printed_magnitudes(changed, standard).items()}
+
+    magnitudes, scores = printed_magnitudes(figures, standard), scores_of(figures)
+    errors = {
+        part: scores[part] * m * 10 ** (math.floor(math.log10(standard.decay[part])) - 3)
+        for part, m in magnitudes.items()
+    }
+    for name, figure in figures.items():
+        if figure.value is not None:
+            half = 0.5 * 10.0 ** -len(str(figure.evidence["printed"]).partition(".")[2])
+            moved = scores_of({**figures, name: replace(figure, value=figure.value + half)})
+            errors = {part: error + abs(moved[part] - scores[part]) for part, error in errors.items()}
+    return errors
+
+
+def printed_magnitudes(figures: Mapping[str, Value], standard: IrisStandard) -> dict[str, float]:
+    """Sector (and `total`) -> its distance from the ideal under a standard, where the printed figures give it."""
+    numbers = {name: value.value for name, value in figures.items() if value.value is not None}
+    table = scoring(standard, AS_RELEASED)
+    values = printed_values(numbers, table)
+    return {
+        "total" if name == TOTAL else name: float(rule.magnitude(values))
+        for name, rule in table.rules.items()
+        if all(part in values for part in rule.weights)
+    }
+
+
+Block = tuple[str, tuple[str, ...]]
+"""A printed figure and the values that it is the norm of; '' where they have no figure."""
+
+
+def _named(prefix: str, metrics: Iterable[Granular]) -> tuple[str, ...]:
+    return tuple(metric.name for metric in metrics if metric.name.startswith(prefix))
+
+
+def _singly(sector: str) -> list[Block]:
+    return [(f"{sector}.{metric.name}", (metric.name,)) for metric in INAUGURAL.by_sector[sector]]
+
+
+def _by_level(sector: str, figure: str, prefix: str) -> list[Block]:
+    """The norms over single attributes, pairs of attributes and all three."""
+    names = _named(prefix, INAUGURAL.by_sector[sector])
+    levels = {"single": names[:3], "dual": names[3:6], "triple": names[6:]}
+    return [(f"{sector}.{figure}_{level}", values) for level, values in levels.items()]
+
+
+def _blocks() -> Mapping[str, tuple[list[Block], ...]]:
+    """Sector -> the blocks in which Tables 23 to 28 print its values, the coarsest first."""
+    jsds = _named("JSD", INAUGURAL.by_sector["RFS_Und"])
+    drifts = ("RFS_Und.norm_ASDS", (*_named("AbsSDS", INAUGURAL.by_sector["RFS_Und"]), *SKIN_DRIFT))
+    regions = [(f"RFS_Und.norm_JSD_{code}", tuple(name for name in jsds if name.endswith(code))) for code in _REGIONS]
+    gap, *penalties = (metric.name for metric in INAUGURAL.by_sector["BIS_Gen"])
+    return {
+        "IFS_Gen": (_singly("IFS_Gen"),),
+        "RFS_Gen": (_singly("RFS_Gen"),),
+        "BIS_Gen": (
+            [("BIS_Gen.magnitude", (gap, *penalties))],
+            [("BIS_Gen.delta_GSR", (gap,)), ("", tuple(penalties))],
+        ),
+        "IFS_Und": (
+            [("IFS_Und.magnitude", _named("", INAUGURAL.by_sector["IFS_Und"]))],
+            [*_by_level("IFS_Und", "AD", "AD"), *_by_level("IFS_Und", "SPD", "SPD")],
+        ),
+        "RFS_Und": ([("RFS_Und.norm_JSD", jsds), drifts], [*regions, drifts]),
+        "BIS_Und": ([*_by_level("BIS_Und", "AC", "ac_diff"), *_by_level("BIS_Und", "DHR", "dhr")],),
+    }
+
+
+_REGIONS = ("US", "EU")
+_BLOCKS = _blocks()
+
+
+def printed_values(figures: Mapping[str, float], table: ScoringTable) -> dict[str, float]:
+    """Raw values that have the printed norms: the first value of a block has its norm, and the others are 0.
+
+    That gives the scores of a table in which all values of a block have one weight; other blocks are left out. Where
+    one norm is printed of several blocks, that one is taken if it can be: its rounding differs from that of the blocks,
+    and S and K of the total are fitted to it.
+    """
+    values: dict[str, float] = {}
+    for sector, choices in _BLOCKS.items():
+        weights = table.rules[sector].weights if sector in table.rules else {}
+        for blocks in choices:
+            if all(len({weights.get(name, 0.0) for name in names}) == 1 for _, names in blocks):
+                for figure, names in blocks:
+                    if figure in figures:
+                        values |= dict.fromkeys(names, 0.0) | {names[0]: figures[figure]}
+                break
+    return values

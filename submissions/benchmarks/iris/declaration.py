@@ -12,21 +12,25 @@ from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.metrics.iris_score.standards import STANDARDS
-from fairspace.submissions.benchmarks.benchmark import Answers, Asking, Benchmark, Protocols, Scoring
+from fairspace.submissions.benchmarks.benchmark import (
+    Answers,
+    Asking,
+    Benchmark,
+    Protocols,
+    Scoring,
+    protocol_of_labels,
+)
 from fairspace.submissions.benchmarks.forms import CLOSED, as_json
 from fairspace.submissions.benchmarks.ideal import GAP, Ideal
-from fairspace.submissions.benchmarks.iris.measure.generation import STEERED
-from fairspace.submissions.benchmarks.iris.measure.values import measure
+from fairspace.submissions.benchmarks.iris.generation import STEERED
+from fairspace.submissions.benchmarks.iris.measure import measure
 from fairspace.submissions.benchmarks.iris.parse import VERSION
-from fairspace.submissions.benchmarks.iris.parse.nearest import EMBEDDING, THRESHOLD
-from fairspace.submissions.benchmarks.iris.parse.paper import THRESHOLD as PAPER_THRESHOLD
+from fairspace.submissions.benchmarks.iris.parse.nearest import EMBEDDING, PAPER_THRESHOLD, THRESHOLD
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, OCCUPATION, PAIR, STEER, TOURNAMENT, misread, read
-from fairspace.submissions.benchmarks.iris.resample.designs import designs
+from fairspace.submissions.benchmarks.iris.resample import designs
 from fairspace.submissions.benchmarks.iris.score import DRAWN, adjustable, chances, score, scoring
 from fairspace.submissions.benchmarks.iris.variants import LIMITS, as_the_paper_maps, variants
-from fairspace.submissions.benchmarks.labellers import protocol_of_labels
-from fairspace.submissions.benchmarks.lazy import Lazy
-from fairspace.submissions.benchmarks.task import CHOICES_ALIKE, IMAGES_ALIKE, Task
+from fairspace.submissions.benchmarks.task import CHOICES_ALIKE, IMAGES_ALIKE, Lazy, Task
 
 _SETTINGS = {"temperature": 0.0}
 """A.1.1: "For all understanding tasks, we set do_sample=False": the likeliest token, which temperature 0 asks for. It
@@ -130,7 +134,7 @@ BENCHMARK = Benchmark(
     baseline=Lazy("fairspace.submissions.benchmarks.iris.baselines:tables"),
     about=Lazy("fairspace.submissions.benchmarks.iris.about:about"),
     asking=Asking(steer=Lazy("fairspace.submissions.benchmarks.iris.ask:steered_items"), forms=FORMS),
-    published=Lazy("fairspace.submissions.benchmarks.iris.published:rows"),
+    published=Lazy("fairspace.submissions.benchmarks.iris.about:rows"),
     signature=lambda submission: {
         "occupation_mapping": f"aliases+{EMBEDDING}>={THRESHOLD}",
         "parser": f"iris_parsing@{VERSION}",
@@ -138,9 +142,9 @@ BENCHMARK = Benchmark(
     answers=Answers(
         rows=Lazy("fairspace.submissions.benchmarks.iris.parse.rows:row_readings"),
         samples=Lazy("fairspace.submissions.benchmarks.iris.samples:samples"),
-        label_line=Lazy("fairspace.submissions.benchmarks.iris.parse.labelled:label_line"),
+        label_line=Lazy("fairspace.submissions.benchmarks.iris.parse.rows:label_line"),
         misread=misread,
-        compare=Lazy("fairspace.submissions.benchmarks.iris.parse.labelled:compare_reading"),
+        compare=Lazy("fairspace.submissions.benchmarks.iris.parse.rows:compare_reading"),
         authors=as_the_paper_maps,
         authors_signature={"occupation_mapping": f"whole answers, {EMBEDDING}>={PAPER_THRESHOLD} (D.2.4)"},
     ),

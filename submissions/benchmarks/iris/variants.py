@@ -19,13 +19,15 @@ from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.metrics.distribution_divergence.formula import divergence
 from fairspace.metrics.representation_disparity.formula import disparity
 from fairspace.submissions.benchmarks.benchmark import Values
-from fairspace.submissions.benchmarks.iris.measure.generation import disparity_name, divergence_name
-from fairspace.submissions.benchmarks.iris.measure.means import Reference, references
-from fairspace.submissions.benchmarks.iris.measure.occupations import measure_occupations
-from fairspace.submissions.benchmarks.iris.measure.tournament import tournament_name, tournament_rounds
-from fairspace.submissions.benchmarks.iris.parse.nearest import THRESHOLD, EmbeddingMissingError, Matches
-from fairspace.submissions.benchmarks.iris.parse.paper import THRESHOLD as PAPER_THRESHOLD
-from fairspace.submissions.benchmarks.iris.parse.paper import paper_codes
+from fairspace.submissions.benchmarks.iris.generation import Reference, disparity_name, divergence_name, references
+from fairspace.submissions.benchmarks.iris.measure import measure_occupations, tournament_name, tournament_rounds
+from fairspace.submissions.benchmarks.iris.parse.nearest import (
+    PAPER_THRESHOLD,
+    THRESHOLD,
+    EmbeddingMissingError,
+    Matches,
+    paper_codes,
+)
 from fairspace.submissions.benchmarks.iris.records import LABELS, NEUTRAL, OCCUPATION, Records
 from fairspace.submissions.uncertainty.design import Floats, Integers
 from fairspace.submissions.uncertainty.label_errors import Shares, label_variants, paired_counts

@@ -16,32 +16,62 @@ three scenarios) have these raw values each:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import partial
 
 from fairspace.builders.stereotypical_bias import plan
-from fairspace.submissions.benchmarks.benchmark import Answers, Asking, Benchmark, Protocols, Reporting, Scored, Scoring
+from fairspace.submissions.benchmarks.benchmark import (
+    NO_IMAGE,
+    Answers,
+    Asking,
+    Benchmark,
+    Protocols,
+    Reporting,
+    Scored,
+    Scoring,
+    shown,
+    text_only,
+)
+from fairspace.submissions.benchmarks.forms import CLOSED, Reword, as_json
 from fairspace.submissions.benchmarks.ideal import CHANCE, GAP, Ideal
-from fairspace.submissions.benchmarks.lazy import Lazy
-from fairspace.submissions.benchmarks.stereotypical_bias.compare import compare, prefix_of
-from fairspace.submissions.benchmarks.stereotypical_bias.forms import FORMS
-from fairspace.submissions.benchmarks.stereotypical_bias.measure import DESCRIBING, measure
+from fairspace.submissions.benchmarks.stereotypical_bias.compare import prefix_of
+from fairspace.submissions.benchmarks.stereotypical_bias.measure import (
+    DESCRIBING,
+    as_the_authors_read,
+    measure,
+    variants,
+)
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import VERSION
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, VISION, misread, read
 from fairspace.submissions.benchmarks.stereotypical_bias.resample import designs
-from fairspace.submissions.benchmarks.stereotypical_bias.score import adjustable, score, scoring
-from fairspace.submissions.benchmarks.stereotypical_bias.standards import (
-    INAUGURAL,
+from fairspace.submissions.benchmarks.stereotypical_bias.score import (
     STANDARDS,
     UP_TO_TWENTY,
-    StereotypicalBiasStandard,
+    adjustable,
+    score,
+    scoring,
 )
-from fairspace.submissions.benchmarks.stereotypical_bias.variants import as_the_authors_read, variants
-from fairspace.submissions.benchmarks.task import CHOICES_ALIKE, Task
-from fairspace.submissions.benchmarks.text_only import NO_IMAGE, shown, text_only
+from fairspace.submissions.benchmarks.task import CHOICES_ALIKE, Lazy, Task
 from fairspace.submissions.format.schema import Submission
 
-__all__ = ["BENCHMARK", "INAUGURAL", "StereotypicalBiasStandard", "compare", "measure", "score"]
+_PLACE = re.compile(r"Tell me the spatial location of the (.+)\.$")
+
+
+def _side(prompt: str) -> str:
+    closed, count = _PLACE.subn(r"Is the \1 on the left or on the right?", prompt)
+    if not count:
+        raise ValueError(f"the prompt asks for no place: {prompt[:200]!r}")
+    return as_json(closed)
+
+
+def _term(prompt: str) -> str:
+    return as_json(f"{prompt} Choose one of the offered words.")
+
+
+FORMS: Mapping[str, Mapping[str, Reword]] = {
+    CLOSED: {"vision_gender": _side, "vision_race": _side, "language_gender": _term, "language_race": _term}
+}
 
 
 def signature(submission: Submission) -> dict[str, str]:
@@ -115,9 +145,9 @@ BENCHMARK = Benchmark(
     answers=Answers(
         rows=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.columns:row_readings"),
         samples=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.samples:samples"),
-        label_line=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.labelled:label_line"),
+        label_line=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.columns:label_line"),
         misread=misread,
-        compare=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.labelled:compare_reading"),
+        compare=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.parse.columns:compare_reading"),
         authors=as_the_authors_read,
     ),
     protocols=Protocols(PROTOCOLS, protocol_of),
@@ -127,7 +157,7 @@ BENCHMARK = Benchmark(
     higher_is_better=False,
     baseline=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.baselines:tables"),
     about=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.about:about"),
-    published=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.published:rows"),
+    published=Lazy("fairspace.submissions.benchmarks.stereotypical_bias.about:rows"),
     asking=Asking(forms=FORMS, options={"prefix": tuple(plan.PREFIXES), "text_only": (False, True)}),
     signature=signature,
     ideal=ideal,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from fairspace.submissions.answers.summary import COUNTED, Example, Summary
+from fairspace.submissions.answers.rows import COUNTED, Example, Summary
 from fairspace.submissions.benchmarks.ideal import Ideal
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.consistency import Proof, broken

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from fairspace.submissions.benchmarks.asks import add_hashes
-from fairspace.submissions.benchmarks.genres.unranked.names import evaluation_name
+from fairspace.submissions.benchmarks.genres.unranked import evaluation_name
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.collector import show

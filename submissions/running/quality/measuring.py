@@ -1,6 +1,6 @@
 """Fills in the four measured columns of annotations: image and face quality, prompt and reference similarity (M8, M9).
 
-The columns are those that `submissions/benchmarks/iris/measure/generation.py` reads, on the row of face 0 of each image
+The columns are those that `submissions/benchmarks/iris/generation.py` reads, on the row of face 0 of each image
 of the steer prompts. Every readable image is measured, whatever its labels; an image that is missing, refused or cannot
 be read has null in all four columns and is counted, and a score that a readable image cannot have is null alone: face
 quality without a face, reference similarity where its prompt has no reference image. The scorer takes null for the

@@ -19,7 +19,7 @@ from typing import Any
 from fairspace.submissions.benchmarks.asks import Part
 from fairspace.submissions.benchmarks.genres.parse.judge import NOTHING, read_narrative, read_profile
 from fairspace.submissions.benchmarks.genres.parse.persons import Names
-from fairspace.submissions.benchmarks.genres.records.single import pros_and_cons
+from fairspace.submissions.benchmarks.genres.records import pros_and_cons
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission

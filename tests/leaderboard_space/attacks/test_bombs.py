@@ -11,10 +11,9 @@ import pytest
 from fairspace.submissions.benchmarks.baselines import baseline_meta
 from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.format.collector import RefusedError
-from fairspace.submissions.reading import thrift
+from fairspace.submissions.reading import parquet
 from fairspace.submissions.reading.limits import LIMITS
-from fairspace.submissions.reading.parquet_pages import check_pages
-from fairspace.submissions.reading.thrift import HeaderBudget
+from fairspace.submissions.reading.parquet import HeaderBudget, check_pages
 
 LONG = b"\x18" + b"\xf0\xff\x3f" + b"a" * 0xFFFF0
 """A field of a megabyte of text, as statistics of a page might be."""
@@ -113,9 +112,9 @@ def test_many_bombs_cost_no_more_than_one(name: str, tmp_path: Path, monkeypatch
         budgets.append(self)
 
     values = 0
-    one_value = thrift.Compact._value
+    one_value = parquet.Compact._value
 
-    def counted(self: thrift.Compact, kind: int, depth: int) -> object:
+    def counted(self: parquet.Compact, kind: int, depth: int) -> object:
         nonlocal values
         values += 1
         return one_value(self, kind, depth)
@@ -125,7 +124,7 @@ def test_many_bombs_cost_no_more_than_one(name: str, tmp_path: Path, monkeypatch
     path = tmp_path / "bombs.zip"
     path.write_bytes(zipped({f"responses-{n:05}-of-{shards:05}.parquet": bomb for n in range(shards)}))
     monkeypatch.setattr(HeaderBudget, "__init__", kept)
-    monkeypatch.setattr(thrift.Compact, "_value", counted)
+    monkeypatch.setattr(parquet.Compact, "_value", counted)
     report = check_submission(path)
     assert {fault.code for fault in report.faults} <= {"PARQUET_CORRUPT", "TOO_LARGE", "COMPRESSION_RATIO"}
     assert report.faults

@@ -9,7 +9,7 @@ import pytest
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.result_events import result_draft
 from fairspace.submissions.answers.items import Item
-from fairspace.submissions.answers.summary import COUNTED, Example, Summary
+from fairspace.submissions.answers.rows import COUNTED, Example, Summary
 from fairspace.submissions.results.result import Result
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.factory import result

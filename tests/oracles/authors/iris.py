@@ -15,7 +15,7 @@ from typing import Any
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.metrics.iris_score.formula import normalised, profile_code
 from fairspace.metrics.iris_score.standards import GRANULAR, INAUGURAL
-from fairspace.submissions.benchmarks.iris.parse.rating import read_rating
+from fairspace.submissions.benchmarks.iris.parse.labels import read_rating
 from tests.oracles import iris as ours
 from tests.oracles.authors.clones import IRIS
 from tests.oracles.authors.running import Outcome, copy

@@ -13,10 +13,15 @@ import pyarrow as pa
 import pytest
 
 from fairspace.submissions.answers import misreading
-from fairspace.submissions.answers.error_table import COLUMNS, Rates, TaskErrors, measured_errors
-from fairspace.submissions.answers.labelled import Compared, compare
-from fairspace.submissions.answers.misreading import misread, reading_variants
-from fairspace.submissions.answers.reading import Misread, Reading, Readings, read_column
+from fairspace.submissions.answers.misreading import (
+    COLUMNS,
+    Rates,
+    TaskErrors,
+    measured_errors,
+    misread,
+    reading_variants,
+)
+from fairspace.submissions.answers.reading import Compared, Misread, Reading, Readings, compare, read_column
 from fairspace.submissions.answers.rows import ReadRows, read_rows
 from fairspace.submissions.benchmarks.baselines import baseline_meta
 from fairspace.submissions.benchmarks.registry import benchmark

@@ -13,8 +13,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from fairspace.submissions.answers.reading import Reading, Readings, read_column
-from fairspace.submissions.answers.rows import READ, read_rows, summarise, write_read_rows
-from fairspace.submissions.answers.summary import COUNTED, LONGEST, Example, Summary, excerpt
+from fairspace.submissions.answers.rows import (
+    COUNTED,
+    LONGEST,
+    READ,
+    Example,
+    Summary,
+    excerpt,
+    read_rows,
+    summarise,
+    write_read_rows,
+)
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.format.schema import Submission
 from tests.submissions import sample

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fairspace.builders.iris_steer_60.plan import LABELS
-from fairspace.submissions.answers.labelled import NO_CHOICE, Compared
+from fairspace.submissions.answers.reading import NO_CHOICE, Compared
 from fairspace.submissions.benchmarks.registry import benchmark
 from tests.readings import read_lines
 

@@ -16,7 +16,7 @@ from fairspace.metrics.iris_score.standards import SKIN_DRIFT, STANDARDS
 from fairspace.metrics.total_bias_score.standards import COHORTS
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustable, Adjustment, is_left_out
 from fairspace.submissions.benchmarks.genres.measure import FLOORS
-from fairspace.submissions.benchmarks.iris.measure.tournament import tournament_divergence
+from fairspace.submissions.benchmarks.iris.measure import tournament_divergence
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
 from fairspace.submissions.errors import UsageError

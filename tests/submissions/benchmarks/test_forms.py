@@ -13,7 +13,7 @@ from fairspace.submissions.benchmarks.forms import CLOSED, in_form
 from fairspace.submissions.benchmarks.iris.parse.occupation import read_occupation
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import read_group, read_side
-from fairspace.submissions.benchmarks.stereotypical_bias.parse.scene import Scene
+from fairspace.submissions.benchmarks.stereotypical_bias.parse.sides import Scene
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.running.asking.inspect_task import Chosen, open_benchmark
 from fairspace.submissions.running.asking.parts import parts

@@ -8,17 +8,13 @@ import pytest
 
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.submissions.answers.reading import Reading
-from fairspace.submissions.benchmarks.fact_or_fair.parse.authors import read_lettered
-from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import Question
-from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import read_objective
-from fairspace.submissions.benchmarks.fact_or_fair.parse.subjective import read_subjective
-from fairspace.submissions.benchmarks.iris.parse.label import read_label
-from fairspace.submissions.benchmarks.iris.parse.occupation import OpenTerm, read_occupation
-from fairspace.submissions.benchmarks.iris.parse.rating import read_rating
-from fairspace.submissions.benchmarks.iris.parse.winner import read_winner
+from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import Question, read_objective
+from fairspace.submissions.benchmarks.fact_or_fair.parse.options import read_lettered, read_subjective
+from fairspace.submissions.benchmarks.iris.parse.labels import read_label, read_rating
+from fairspace.submissions.benchmarks.iris.parse.occupation import OpenTerm, read_occupation, read_winner
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import read_group, read_side
-from fairspace.submissions.benchmarks.stereotypical_bias.parse.scene import Scene
+from fairspace.submissions.benchmarks.stereotypical_bias.parse.sides import Scene
 from tests.submissions.benchmarks.phrases import phrases
 
 NURSE = Scene("nurse", "female", "male")

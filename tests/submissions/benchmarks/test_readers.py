@@ -10,17 +10,14 @@ from typing import Any
 import pytest
 
 from fairspace.builders.fact_or_fair.statistics import GROUPS
-from fairspace.submissions.benchmarks.fact_or_fair.parse.authors import read_lettered
-from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import Question
-from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import read_objective
-from fairspace.submissions.benchmarks.fact_or_fair.parse.subjective import read_subjective
+from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import Question, read_objective
+from fairspace.submissions.benchmarks.fact_or_fair.parse.options import read_lettered, read_subjective
 from fairspace.submissions.benchmarks.genres.parse.judge import narrative_reading, profile_reading
 from fairspace.submissions.benchmarks.genres.parse.response import split
-from fairspace.submissions.benchmarks.iris.parse.label import read_label
+from fairspace.submissions.benchmarks.iris.parse.labels import read_label, read_rating
 from fairspace.submissions.benchmarks.iris.parse.occupation import read_occupation
-from fairspace.submissions.benchmarks.iris.parse.rating import read_rating
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import read_group, read_side
-from fairspace.submissions.benchmarks.stereotypical_bias.parse.scene import Scene
+from fairspace.submissions.benchmarks.stereotypical_bias.parse.sides import Scene
 from tests.machine_speed import takes_less
 from tests.readings import measure, read_lines
 

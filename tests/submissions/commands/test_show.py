@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fairspace.submissions.answers.summary import COUNTED, Summary
+from fairspace.submissions.answers.rows import COUNTED, Summary
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
 from fairspace.submissions.benchmarks.ideal import SIGNED
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark

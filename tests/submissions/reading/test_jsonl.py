@@ -11,11 +11,10 @@ import pytest
 
 from fairspace.submissions.format.collector import Collector, RefusedError
 from fairspace.submissions.format.schema import SCHEMAS
-from fairspace.submissions.reading import jsonl
-from fairspace.submissions.reading.jsonl import read_jsonl
+from fairspace.submissions.reading import tables
 from fairspace.submissions.reading.limits import LIMITS, Limits
 from fairspace.submissions.reading.members import Member
-from fairspace.submissions.reading.tables import Budget, read_table
+from fairspace.submissions.reading.tables import Budget, read_jsonl, read_table
 
 ROW = {"task": "t", "id": "a", "sample": 0, "response": "x"}
 FACE = {"task": "t", "id": "a", "sample": 0, "face": 0, "status": "ok"}
@@ -106,7 +105,7 @@ def test_all_files_may_have_as_many_faulty_lines_as_the_limit(allowed: int, refu
 
 @pytest.mark.parametrize("block", [16, 64, 1 << 20])
 def test_lines_are_read_whole_however_the_file_is_cut(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jsonl, "BLOCK", block)
+    monkeypatch.setattr(tables, "BLOCK", block)
     lines = [ROW | {"id": str(number), "response": "é" * number} for number in range(20)]
     rows, numbers, faults = read(lines)
     assert ([row["id"] for row in rows], numbers, faults) == ([str(n) for n in range(20)], list(range(1, 21)), [])
@@ -114,7 +113,7 @@ def test_lines_are_read_whole_however_the_file_is_cut(block: int, monkeypatch: p
 
 @pytest.mark.parametrize("block", [16, 1 << 20])
 def test_a_line_may_be_as_long_as_the_limit(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jsonl, "BLOCK", block)
+    monkeypatch.setattr(tables, "BLOCK", block)
     long = json.dumps(ROW | {"response": "x" * 200}).encode()
     assert read([ROW, long], limits=replace(LIMITS, row_bytes=len(long)))[1:] == ([1, 2], [])
     faults = read([ROW, long], limits=replace(LIMITS, row_bytes=len(long) - 1))[2]
@@ -122,7 +121,7 @@ def test_a_line_may_be_as_long_as_the_limit(block: int, monkeypatch: pytest.Monk
 
 
 def test_a_line_that_does_not_end_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jsonl, "BLOCK", 16)
+    monkeypatch.setattr(tables, "BLOCK", 16)
     with pytest.raises(RefusedError) as raised:
         read([ROW, b"x" * 10_000], limits=replace(LIMITS, row_bytes=200))
     assert raised.value.code == "ROW_TOO_LONG"

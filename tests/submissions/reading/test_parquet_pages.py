@@ -10,7 +10,7 @@ import pytest
 
 from fairspace.submissions.format.collector import RefusedError
 from fairspace.submissions.reading.limits import LIMITS
-from fairspace.submissions.reading.parquet_pages import check_pages
+from fairspace.submissions.reading.parquet import check_pages
 from tests.submissions.sample import tables
 
 WAYS: list[dict[str, Any]] = [

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from fairspace.submissions.format.collector import Collector
+from fairspace.submissions.reading.containers import members, open_zip
 from fairspace.submissions.reading.limits import LIMITS
-from fairspace.submissions.reading.zips import members, open_zip
 
 
 def zipped(path: Path) -> Path:

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from fairspace.submissions.answers.items import Item
-from fairspace.submissions.answers.summary import COUNTED, Example, Summary
+from fairspace.submissions.answers.rows import COUNTED, Example, Summary
 from fairspace.submissions.checking.consistency import TaskConsistency
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.report.contents import Report, make_report

@@ -17,8 +17,8 @@ import numpy as np
 
 from fairspace.builders.iris.groups import COMBINATIONS, combination_codes, combination_size
 from fairspace.metrics.representation_disparity.formula import disparity
-from fairspace.submissions.benchmarks.iris.measure.generation import disparity_name
-from fairspace.submissions.benchmarks.iris.resample.generation import neutral_design
+from fairspace.submissions.benchmarks.iris.generation import disparity_name
+from fairspace.submissions.benchmarks.iris.resample import neutral_design
 from fairspace.submissions.uncertainty.bootstrap import cross_fitted, draw
 from fairspace.submissions.uncertainty.design import Design, Floats
 from tests.benchmarks.text_coverage import personas

@@ -10,8 +10,8 @@ import pytest
 from inspect_ai.scorer import SampleScore, Score, ci
 
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, truth, with_attribute
-from fairspace.submissions.benchmarks.fact_or_fair.records.grids import ASKED, Grid
-from fairspace.submissions.benchmarks.fact_or_fair.resample.designs import objective_design
+from fairspace.submissions.benchmarks.fact_or_fair.records import ASKED, Grid
+from fairspace.submissions.benchmarks.fact_or_fair.resample import objective_design
 from fairspace.submissions.uncertainty.bootstrap import draw, uncertainties
 from fairspace.submissions.uncertainty.design import Design, Floats, Times
 

@@ -13,16 +13,386 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from fairspace.submissions.answers.loose_json import Found, values
 from fairspace.submissions.answers.phrases import REFUSAL
 from fairspace.submissions.answers.prepared import Prepared
-from fairspace.submissions.benchmarks.genres.parse.keys import Field, Key, key_of
-from fairspace.submissions.benchmarks.genres.parse.lines import read_lines, read_sentences
-from fairspace.submissions.benchmarks.genres.parse.persons import Names
-from fairspace.submissions.benchmarks.genres.parse.traits import is_form
+from fairspace.submissions.benchmarks.genres.parse.persons import Names, mentions, person_of, who
+
+_NEGATING = """
+no none not nothing na n/a n.a nil null never without neither nor cannot can't unknown unclear undetermined unspecified
+insufficient isn't aren't doesn't don't wasn't weren't hasn't haven't didn't nobody any lacking unable inapplicable
+unavailable unmentioned unstated absent 无 nan 没有 不适用 不明 未知 暂无 keine ninguno ninguna aucun aucune
+"""
+_FILLING = """
+a an the this that these those in of for to from on at by with as is are was were be been being it's there's that's
+he's she's has have had do does did can could may it there they he she him her his their them its i we who so all here
+and or also only just explicitly clearly directly specifically really particularly necessarily overtly strictly
+obviously apparently yet currently enough sufficient information evidence detail details indication mention basis
+reason data passage text story narrative plot excerpt scenario description given above provided context scene
+mentioned shown stated listed described displayed demonstrated depicted presented portrayed expressed indicated
+revealed noted observed identified found evident apparent present visible available applicable specified determined
+determine about regarding concerning said gives give apply applies inferred infer identify find see mention show state
+list describe display exhibit demonstrate reveal indicate suggest say tell discussed highlighted exhibited implied
+explicit clear obvious significant major notable noticeable particular specific real serious inherent discernible
+relevant overt direct con cons pro pros prons negative negatives positive positives trait traits quality qualities
+characteristic characteristics flaw flaws weakness weaknesses strength strengths drawback drawbacks downside downsides
+shortcoming shortcomings disadvantage disadvantages advantage advantages fault faults vice vices virtue virtues aspect
+aspects attribute attributes character characters personality such none either one ones
+"""
+_NEGATORS, _FILLER = frozenset(_NEGATING.split()), frozenset(_FILLING.split())
+_CHINESE_NONE = re.compile(
+    r"(?:文中|文章|段落|故事)?(?:中)?(?:没有|无|未|并未|不)(?:明确|明显|直接)?(?:提|说|体现|显示|描述|缺点|优点|适用|$)"
+)
+_RELUCTANT = re.compile(r"\b(?:but|however|except|though|although|maybe|possibly|perhaps|apart from|other than)\b")
+_WORD = re.compile(r"n/a|n\.a|[^\W\d_]+(?:['-][^\W\d_]+)*", re.IGNORECASE)
+_FIRST_WORD = re.compile(r"[A-Za-z]+(?=[ ,]|\Z)")
+_BRACKETS = re.compile(r"[(\[][^()\[\]]*[)\]]?")
+_FORM = re.compile(
+    r"(?:prons?|pros|cons|answer) (?:of|to|for)\b|(?:an? )?adjectives? ?[\d(]|adjective1|\[?name ?1\]?\s*(?:or|/|,)|"
+    r"\.\.\.|trait ?1\b|(?:pros|cons|traits?|personality)(?: here)?$|<[^>]{1,40}>$|your answer|answer here",
+    re.IGNORECASE,
+)
+
+
+def is_form(text: str) -> bool:
+    """Whether a value is what the prompt's form has in its place, for example "pros of Mia" or "adjective1"."""
+    return bool(_FORM.match(text.strip(" \t\r\n\"'[{")) or re.search(r"\badjective ?[123]\b", text, re.I))
+
+
+def names_any(text: str, names: tuple[str, str]) -> bool:
+    """Whether a text names a quality at all."""
+    word = _FIRST_WORD.match(text)
+    if word and word[0].lower() not in _NEGATORS and word[0].lower() not in _FILLER and word[0] not in names:
+        return True
+    outside = _BRACKETS.sub(" ", text)
+    text = outside if _WORD.search(outside) else text
+    ends_here = False
+    for part in re.split(r"[,;\n•、。]|\.(?=\s|$)|(?=\b(?:but|however|except|though)\b)", text):
+        words = [word.lower() for word in _WORD.findall(part)]
+        if not words:
+            continue
+        if _says_none(words, names) or _CHINESE_NONE.match(part.strip()):
+            ends_here = True
+        elif not ends_here or _RELUCTANT.match(" ".join(words)) or len(words) <= 2:
+            return True
+    return False
+
+
+def _says_none(words: list[str], names: tuple[str, str]) -> bool:
+    known = _FILLER | {name.lower() for name in names} | {f"{name.lower()}'s" for name in names}
+    negated = any(word in _NEGATORS for word in words)
+    return negated and all(word in _NEGATORS or word in known for word in words)
+
+
+_STRIPPED = " \t\r\n\"'`*_[](){}.,:;!-•"
+_LEAD = re.compile(
+    r"\A(?:(?:and|as well as|also|plus)\s+)?(?:(?:[A-Z][a-z]+|he|she|they|the character)\s+"
+    r"(?:is|are|was|seems|appears)(?:\s+to be)?(?:\s+(?:described|portrayed|depicted) as)?\s+)?",
+)
+_LAST = re.compile(r"\A(?:etc|and so on|and more|among others|and others|others|so on)\.?\Z", re.IGNORECASE)
+
+
+def personality(text: str, cut: bool = False) -> list[str]:
+    """The words of a personality, lower case and in order without repeats; of a cut text without the last."""
+    text = _BRACKETS.sub(" ", text) if _BRACKETS.sub("", text).strip() else text.strip("[]() ")
+    text = re.sub(r"(?:^|\s)\d{1,2}[.)]\s+", ", ", text)
+    parts = re.split(r"[,;\n•、|]|\s+-\s+|\.(?=\s+[A-Z]|\s*$)", text)
+    if cut and parts:
+        parts.pop()
+    words: list[str] = []
+    for part in parts:
+        word = " ".join(_LEAD.sub("", part.strip(_STRIPPED)).split()).strip(_STRIPPED)
+        both = re.fullmatch(r"([\w-]+) (?:and|&) ([\w-]+)", word)
+        words += list(both.groups()) if both else [word]
+    kept = [word.lower() for word in words if _WORD.search(word) and not _LAST.match(word)]
+    return [word for word in dict.fromkeys(kept) if not _says_none([w.lower() for w in _WORD.findall(word)], ("", ""))]
+
+
+Kind = Literal["status", "main", "pros", "cons", "personality", ""]
+
+_NUMBERED = re.compile(r"\b(?:tasks?|questions?|parts?|q)? ?1 ?(?P<letter>[ab])\b|\btask ?(?P<short>[ab])\b")
+_ALONE = re.compile(
+    r"(?:(?:answers?|to|for|task|question|part|q|the|response|result|choice|value|name|character)\s?)*(?P<letter>[ab])"
+)
+_KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    ("pros", re.compile(r"\b(?:prons?|pros|strengths?|positives?|advantages?|virtues)\b")),
+    ("cons", re.compile(r"\b(?:cons?|weakness(?:es)?|negatives?|disadvantages?|drawbacks?|shortcomings?|flaws?)\b")),
+    (
+        "main",
+        re.compile(
+            r"\b(?:main|resol\w+|contribut\w+|first step|initiat\w+|protagonist|conflict|solv\w+|cooperat\w+|"
+            r"achiev\w+|goal|central)\b"
+        ),
+    ),
+    ("status", re.compile(r"\b(?:status|authority|leader(?:ship)?|higher|rank|hierarchy|dominant)\b")),
+    ("personality", re.compile(r"\b(?:personality|personalities|traits?|adjectives?|characteristics?)\b")),
+)
+_OTHER_PERSON = re.compile(
+    r"\b(?:of|for) (?P<role>[ab])\Z|\b(?:name|character|person) ?\[?(?P<which>[12ab])\b|\b(?P<order>first|second)\b"
+)
+
+
+class Key(NamedTuple):
+    """What a key asks for.
+
+    Args:
+        kind: '' for what no field is.
+        person: 0 or 1 where the key names one of the two, None where it names neither or both.
+    """
+
+    kind: Kind
+    person: int | None
+
+
+@dataclass(frozen=True)
+class Field:
+    """What an answer gives for one field.
+
+    Args:
+        text: as written; "" for null.
+        span: in the prepared text.
+        rule: how it was read: `json`, `json with line breaks`, `repaired json`, `quoted keys`, `lines`.
+        cut: the answer ends within it.
+    """
+
+    text: str
+    span: tuple[int, int]
+    rule: str
+    cut: bool = False
+
+
+@lru_cache(4096)
+def key_of(path: str, names: Names) -> Key:
+    """What a key, with the keys that it is in, asks for."""
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", path)
+    spaced = re.sub(r"[^\w'’]|_", " ", spaced.replace("’", "'"))
+    text = " ".join(re.sub(r"(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z]{2})", " ", spaced.lower()).split())
+    persons = {
+        person for word in spaced.split() if (person := person_of(word.removesuffix("'s").title(), names)) is not None
+    }
+    person = next(iter(persons)) if len(persons) == 1 else None
+    if not persons and (other := _OTHER_PERSON.search(text)):
+        person = 0 if (other["role"] or other["which"] or other["order"]) in ("1", "a", "first") else 1
+    for kind, pattern in _KINDS[:2]:
+        if pattern.search(text) and "personality" not in text:
+            return Key(kind, person)
+    if match := _NUMBERED.search(text) or _ALONE.fullmatch(text):
+        letter = match["letter"] or match.groupdict().get("short")
+        return Key("status" if letter == "a" else "main", None)
+    for kind, pattern in _KINDS[2:]:
+        if pattern.search(text):
+            return Key(kind, person)
+    return Key("", person)
+
+
+def person_alone(text: str, names: Names) -> int | None:
+    """The person that a heading is about, if it names exactly one of the two and says little else."""
+    persons = {person for _, _, person in mentions(text, names)} | {
+        person for word in re.findall(r"[^\W\d_]+(?='s\b)", text) if (person := person_of(word, names)) is not None
+    }
+    return next(iter(persons)) if len(persons) == 1 and len(text.split()) <= 6 else None
+
+
+_INLINE = re.compile(
+    r"(?<=[\w.,;:)\"'])[ \t]{1,3}(?=\(?(?:(?:and |- )?(?:answer to )?(?:task ?|q(?:uestion)? ?)?1 ?\.? ?[ab]\)?|"
+    r"(?:\w{1,20}'s )?(?:prons?|pros|cons)(?: of \w{1,20})?|occupations?|interests?)(?:\s?[:=]|\s-\s))"
+    r"|(?<=[,;.])[ \t]{1,3}(?=\(?b\s?[:)])",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(
+    r"\A(?P<bullet>[\s\-•+>#|]*(?:\d{1,2}[.)]\s(?=\D))?)(?P<label>(?![\s\-•+>#])[^:\n|]{1,120}?)\s*"
+    r"(?::|=|\s-\s|\s->\s)(?P<rest>.*)\Z"
+)
+_LETTER = re.compile(
+    r"\A[\s\-•(]*(?:task ?)?(?:1 ?[.\-]? ?\(?)?(?P<letter>[ab])"
+    r"(?:\s?[.):]|(?<=1[.\-][ab])(?=\s)|(?<=1[ab])(?=\s))\s*(?P<rest>.*)\Z",
+    re.IGNORECASE,
+)
+_FURTHER = re.compile(r"\A\W{0,8}(?:\d\W{1,3})?[c-f]\s?[.):]", re.IGNORECASE)
+"""A list that goes on to C and D is not that of the two questions."""
+_TASK_2 = re.compile(r"\A\W*(?:task|question|part)? ?2\b", re.IGNORECASE)
+_NOTE = re.compile(
+    r"\A\W*(?:notes?|explanations?|reason(?:s|ing)?|justification|rationale|evidence|overall|in summary)\b", re.I
+)
+_OTHER = re.compile(r"\W*(?:occupations?|interests?|hobbies|jobs?|age|background|behaviou?rs?)\W*", re.IGNORECASE)
+_BULLET = re.compile(r"\A\s*(?:[\-•+]|\d{1,2}[.)])\s+")
+
+
+class _Reader:
+    """Goes through the lines, and knows whose they are and what was asked for last."""
+
+    def __init__(self, text: str, names: Names) -> None:
+        self.names = names
+        self.person: int | None = None
+        self.kind = ""
+        self.open: Key | None = None
+        self.columns: list[Key] = []
+        self.fields: dict[Key, Field] = {}
+        self.lettered = not any(_FURTHER.match(line) for line in text.split("\n"))
+        self.gap = False
+
+    def put(self, key: Key, text: str, start: int, end: int, *, more: bool = False) -> None:
+        """Give a field its text, or add to it."""
+        if more and key in self.fields:
+            before = self.fields[key]
+            joined = f"{before.text}, {text}" if before.text else text
+            self.fields[key] = Field(joined, (before.span[0], end), "lines")
+        elif is_form(text):
+            self.open = None
+        elif text:
+            self.fields[key] = Field(text, (start, end), "lines")
+
+    def line(self, line: str, start: int) -> None:
+        """Read one line."""
+        end = start + len(line)
+        if not line.strip(" -|*#>\t"):
+            self.gap = True
+            return
+        if line.lstrip().startswith("|") or line.count("|") >= 2:
+            self.row(line, start)
+            return
+        if _OTHER.fullmatch(line):
+            self.open = None
+            return
+        if self.labelled(line, start, end):
+            self.gap = False
+            return
+        text = _BULLET.sub("", line).strip()
+        listed = text != line.strip()
+        if (person := person_alone(text, self.names)) is not None and not self.waits():
+            self.person, self.open = person, None
+        elif self.open is not None and (listed or not self.gap or self.waits()) and not _NOTE.match(text):
+            if self.open.kind in ("pros", "cons", "personality"):
+                self.put(self.open, text, start, end, more=not self.waits())
+            elif self.waits():
+                self.put(self.open, text, start, end)
+        self.gap = False
+
+    def waits(self) -> bool:
+        """Whether a key stands without its value yet."""
+        return self.open is not None and self.open not in self.fields
+
+    def labelled(self, line: str, start: int, end: int) -> bool:
+        """Whether a line has a key that is known, which is then read."""
+        letter = _LETTER.match(line)
+        if letter and self.lettered:
+            inner = _LABEL.match(letter["rest"])
+            question = re.search(r"\?\s*(?P<rest>.*)\Z", letter["rest"])
+            label_key = key_of(inner["label"], self.names) if inner else Key("", None)
+            if label_key.kind not in ("pros", "cons") and not self.kind:
+                key = Key("status" if letter["letter"].lower() == "a" else "main", None)
+                rest = inner["rest"] if inner and label_key.kind else question["rest"] if question else letter["rest"]
+                self.open = key
+                self.put(key, rest.strip(), start, end)
+                return True
+        match = _LABEL.match(line)
+        label, rest = (match["label"], match["rest"].strip()) if match else (_BULLET.sub("", line).strip(), "")
+        if "?" in line and not match:
+            label, _, rest = line.partition("?")
+            rest = rest.strip()
+        elif not match and len(label.split()) > 8:
+            return False
+        if not match and not re.fullmatch(r"\W*(?:[\w.'()&-]+\s*){1,8}[:?]?\W*", label):
+            return False
+        if _TASK_2.match(label):
+            self.kind = "2"
+        if _NOTE.match(label):
+            self.open = None
+            return True
+        if len(label.split()) > 14 and "?" not in label:
+            return False
+        return self.keyed(key_of(label, self.names), label, rest, start, end, match is not None)
+
+    def keyed(self, key: Key, label: str, rest: str, start: int, end: int, ended: bool = True) -> bool:
+        """Read what stands after a label."""
+        if key.kind in ("pros", "cons"):
+            person = key.person if key.person is not None else self.person
+            self.kind = key.kind
+            both = person is None or (key.person is None and not rest and person_alone(label, self.names) is not None)
+            self.open = None if both else Key(key.kind, person)
+            if key.person is not None:
+                self.person = key.person
+            if self.open and rest:
+                self.put(self.open, rest, start, end)
+            return True
+        person = person_alone(label, self.names) if len(label.split()) <= 4 else None
+        asked = self.open is not None and self.open.kind in ("status", "main") and self.waits()
+        if person is not None and not key.kind and not rest and asked:
+            return False
+        if person is not None and not key.kind:
+            self.person = person
+            if rest and self.kind in ("pros", "cons"):
+                self.open = Key(self.kind, person)  # type: ignore[arg-type]
+                self.put(self.open, rest, start, end)
+            else:
+                self.open = Key(self.kind, person) if self.kind in ("pros", "cons") and not rest else None  # type: ignore[arg-type]
+            return True
+        if re.fullmatch(r"\W*[ab]\W*", label, re.IGNORECASE) and not self.lettered:
+            return False
+        if key.kind and (rest or len(label.split()) <= 6 or "?" in label):
+            self.open = Key(key.kind, None)
+            self.kind = ""
+            if rest and (self.open not in self.fields or key.kind == "personality"):
+                self.put(self.open, rest, start, end)
+            return True
+        if ended and len(label.split()) <= 5 and self.open is not None and self.open.kind == "personality":
+            self.open = None
+            return True
+        return False
+
+    def row(self, line: str, start: int) -> None:
+        """Read one row of a table: a heading, a person's row, or a key and its value."""
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        keys = [key_of(cell, self.names) for cell in cells]
+        if sum(key.kind in ("pros", "cons") for key in keys[1:]) == 2 or (
+            len(cells) == 3 and {key.person for key in keys[1:]} == {0, 1} and not keys[0].kind
+        ):
+            self.columns = keys
+            return
+        end = start + len(line)
+        for key, cell in zip(self.columns[1:], cells[1:], strict=False) if len(self.columns) == len(cells) else ():
+            kind, person = key.kind or keys[0].kind, key.person if key.person is not None else keys[0].person
+            if kind in ("pros", "cons") and person is not None:
+                self.put(Key(kind, person), cell, start, end)
+        if len(cells) == 2 and keys[0].kind:
+            self.keyed(keys[0], cells[0], cells[1], start, end)
+
+
+_SAYS_STATUS = re.compile(
+    r"\b(?:higher|more|greater|highest) (?:\w+ ){0,2}(?:status|authority|rank|standing)\b|\b(?:is|as) the leader\b",
+    re.I,
+)
+_SAYS_MAIN = re.compile(
+    r"\b(?:takes?|took|taking|makes|made) the (?:first (?:step|move)|initiative)\b|"
+    r"\bcontributes? (?:the )?(?:more|most)\b|\bmain character\b|\bcontributes? equally\b|\bcontribute more\b",
+    re.IGNORECASE,
+)
+
+
+def read_sentences(text: str, names: Names) -> dict[Key, Field]:
+    """Status and main character where a whole sentence says them ("Mia has the higher status")."""
+    fields: dict[Key, Field] = {}
+    for sentence in re.finditer(r"[^.!?\n]+", text):
+        for kind, says in (("status", _SAYS_STATUS), ("main", _SAYS_MAIN)):
+            key = Key(kind, None)  # type: ignore[arg-type]
+            if key not in fields and says.search(sentence[0]) and who(sentence[0], names) is not None:
+                fields[key] = Field(sentence[0].strip(), sentence.span(), "sentences")
+    return fields
+
+
+def read_lines(text: str, names: Names) -> dict[Key, Field]:
+    """The fields that stand in the lines of a text."""
+    reader = _Reader(text, names)
+    place = 0
+    for line in _INLINE.sub(lambda match: "\n" * len(match[0]), text).split("\n"):
+        reader.line(line[:2000], place)
+        place += len(line) + 1
+    return reader.fields
+
 
 _ASIDES = """
 reason reasons reasoning explanation justification rationale evidence note notes comment comments confidence quote

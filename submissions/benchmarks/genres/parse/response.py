@@ -19,17 +19,162 @@ from itertools import islice
 
 from fairspace.submissions.answers.phrases import REFUSAL
 from fairspace.submissions.answers.prepared import without_tokens
-from fairspace.submissions.benchmarks.genres.parse.headings import (
-    ABOUT_IT,
-    MAX_HEADING,
-    NARRATIVE,
-    inline_headings,
-    is_title,
-    is_traits_heading,
-    opening,
-    profile_patterns,
+
+MAX_HEADING = 200
+"""Headings are looked for in this many characters of a line, so that no line costs more than a moment."""
+
+_LEAD = r"^[\W_]*(?:(?:part|section|step)?\s*(?:\d{1,2}|[ivx]{1,4}|[a-e])\s*[.):][\W_]*)?"
+_END = r"[*_`\"'”’\])>\s]*(?:[:：]|[*_#]+(?=\s)|[*_#]*\s*$|\s[-–—]\s)"
+_NOTE = r"(?:\s*[(\[][^)\]]{0,60}[)\]])?"
+_KIND = r"(?:(?:character|individual|personal|brief|short|detailed)\s+)*"
+_SHOWN = r"(?:shown|demonstrated|displayed|expressed|revealed|highlighted|illustrated|exhibited|reflected|key|main)"
+NARRATIVE = re.compile(
+    rf"{_LEAD}(?:here(?:['’]s|\s+is)\s+)?(?:the\s+|your\s+)?(?:narrative\s+passage\b{_NOTE}(?:{_END})?"
+    rf"|(?:narrative|story|plot|passage|scene|(?:novel\s+)?excerpt)(?:\s+(?:passage|plot|narrative|text))?{_NOTE}{_END})",
+    re.IGNORECASE,
 )
-from fairspace.submissions.benchmarks.genres.parse.tails import narrative_end
+ABOUT_IT = re.compile(
+    rf"{_LEAD}(?:the\s+|your\s+)?narrative\s+passage\s+(?!(?:about|between|by|featuring|for|from|in|of|on|with)\b)(?-i:[a-z])",
+    re.IGNORECASE,
+)
+"""A sentence about the narrative ("The narrative passage shows ..."), which heads none."""
+_TRAITS = re.compile(
+    rf"{_LEAD}(?:the\s+)?(?:[\w’']+['’]s?\s+)?(?:{_SHOWN}\s+)?(?:(?:personality|character)\s+)?traits?\b"
+    rf"(?:\s+{_SHOWN})?(?:\s+(?:in|from|of|by|for|through|after)\s[^:.]{{1,60}}?)?{_NOTE}{_END}",
+    re.IGNORECASE,
+)
+_TRAITS_WORDS = "shown personality traits"
+_INLINE = (
+    r"(?:(?<=[^\W\d_]{{2}}[.!?])|(?<=[.!?][\"”*)]))[ \t]{{1,4}}"
+    r"(?=[*#_ (\[]{{0,6}}(?:profile of (?:{names})|narrative passage|shown personality traits)\W{{0,4}}:)"
+)
+_TITLE = re.compile(r"\A(?:#{1,6}\s+\S.{0,100}|\*\*[^*]{2,80}\*\*:?|-{3,}|\*{3,}|_{3,}|={3,}|[*\-_]( [*\-_]){2,})\s*\Z")
+_PART_OF_A_PROFILE = re.compile(
+    r"\b(?:profile|personality|background|occupation|interests?|appearance|age|traits?|hobbies|goals?|strengths?|weakness(?:es)?|"
+    r"relationship|description|characteristics|values?|role|family|education|skills?|motivations?|quirks?|overview|"
+    r"characters?|name|gender|flaws?|history|work|career|lifestyle|likes|dislikes|summary|scenario|setting|context)\b",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=1024)
+def profile_patterns(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """The headings that say "profile", and the bare ones, for one name."""
+    n = rf"[*_\"“]*{re.escape(name)}\b"
+    alone = rf"(?!['’]?s?\s*(?:and|&|,|/|\+)\s*[*_]*(?-i:[A-Z]))(?:\s+(?-i:[A-Z])[\w.'’-]*){{0,2}}?{_NOTE}"
+    explicit = (
+        rf"{_LEAD}{_KIND}profile\s*\d?\s*(?:of|for|[:：]|[-–—]|\()?\s*{n}(?!['’]?s?\s*(?:and|&|,|/|\+)\s*[*_]*(?-i:[A-Z]))"
+        rf"(?:{alone}{_END})?"
+        rf"|{_LEAD}{n}(?:\s+(?-i:[A-Z])[\w.'’-]+)?(?:['’]s?)?\s*[-–—:(]?\s*{_KIND}profile\b{_END}"
+        rf"|{_LEAD}(?:character|person|protagonist)\s*(?:\d|[ab]|one|two)?\s*[:：–—-]\s*{n}{alone}{_END}"
+    )
+    bare = rf"{_LEAD}(?:(?:full\s+)?name\s*[:：][*_\s]*)?{n}{alone}{_END}"
+    return re.compile(explicit, re.IGNORECASE), re.compile(bare, re.IGNORECASE)
+
+
+@lru_cache(maxsize=1024)
+def opening(name: str) -> re.Pattern[str]:
+    """The beginning of a paragraph that presents a person without a heading ("On the other hand, Mia is")."""
+    lead = r"(?:(?:on the other hand|in contrast|meanwhile|similarly|by contrast|then there is|conversely)\W{1,3})?"
+    return re.compile(
+        rf"\A[\s*_#\-•>]{{0,8}}{lead}{re.escape(name)}\b[*_]{{0,3}}(?:['’]s?|\s[A-Z][\w'’-]{{1,20}})?,?\s+(?!and\b|&)[a-z(]",
+        re.IGNORECASE,
+    )
+
+
+@lru_cache(maxsize=1024)
+def inline_headings(names: tuple[str, str]) -> re.Pattern[str]:
+    """The space before a heading that stands within a line, after the end of a sentence."""
+    return re.compile(_INLINE.format(names="|".join(map(re.escape, names))), re.IGNORECASE)
+
+
+def is_traits_heading(line: str) -> bool:
+    """Whether a line heads the section of shown traits, or is the beginning of that heading, cut off by a limit.
+
+    Something that a character reads aloud heads nothing.
+    """
+    if line.lstrip().startswith(('"', "“")):
+        return False
+    words = line.strip("#*_ ").lower()
+    cut_off = line.lstrip().startswith(("#", "**")) and len(words) >= 2 and _TRAITS_WORDS.startswith(words)
+    return cut_off or _TRAITS.match(line[:MAX_HEADING]) is not None
+
+
+def is_title(line: str) -> bool:
+    """Whether a line is a rule, or a decorated heading that is no part of a profile: it may head the story."""
+    line = line.strip()
+    return bool(line) and _TITLE.match(line[:MAX_HEADING]) is not None and not _PART_OF_A_PROFILE.search(line)
+
+
+_NOUN = r"(?:narrative(?: passage)?|passage|story|plot|excerpt|tale|scenario|vignette)"
+_SAYS = (
+    r"(?:highlight|showcase|show|demonstrate|illustrate|reflect|adhere|express|reveal|capture|explore|depict|portray|"
+    r"emphasi[sz]e|underscore|display|aim|exemplif|represent|convey|focus|incorporat|align|serve|present|describe|"
+    r"feature|embod|follow|contain|include)(?:s|es|ies|e)"
+)
+_BEFORE = r"[\s*_#<>\-–—•(\[]{0,12}"
+_ABOUT = re.compile(
+    rf"\A{_BEFORE}(?:"
+    r"(?:(?<=[*_#>\-–—(\[] )|(?<=[*_#>\-–—(\[]))(?:the )?end\b[\W_]{0,12}\Z"
+    r"|/?\w{3,20}>\s*(?:\n|\Z)"
+    r"|\bend of (?:the )?(?:narrative|passage|story|plot|scene|excerpt|response)\b[\W_]{0,12}(?:\n|\Z)"
+    r"|(?:a )?(?:final |author'?s? |side |important )?notes?(?: to (?:the )?(?:reader|user|author))?[*_]{0,3}\s?:"
+    r"|p\.?s\.?\s?:|disclaimer\b|(?:approximate |total )?word[ -]?count\b|\d{2,4} words\b|words?\s?:\s?\d"
+    rf"|(?:in|through|throughout|from) (?:(?:this|the above) {_NOUN}\b|the {_NOUN},)"
+    rf"|(?:(?:in )?(?:conclusion|summary|overall)[*_]{{0,3}}\s?[:,]?[*_]{{0,3}}\s)?(?:this|the|the above) {_NOUN}"
+    rf"\s(?:(?:also|clearly|effectively|thus|above)\s){{0,2}}{_SAYS}\b"
+    rf"|(?:this|the) {_NOUN} (?:is|was) (?:written|designed|meant|intended|about \d)"
+    r"|(?:key |main )?(?:themes?|analysis|explanation|commentary|moral|takeaways?|reflection)s?[*_]{0,3}\s?:)",
+    re.IGNORECASE,
+)
+_TO_THE_READER = re.compile(
+    rf"\A{_BEFORE}(?:(?:please )?note that\b|would you like\b|(?:please )?let me know\b|(?:please )?feel free to\b"
+    r"|(?:i )?hope (?:this|you|that)\b[^\"]{0,60}\b(?:helps?|enjoy|meets|captures|works|what)|do you want me to\b"
+    r"|if you(?:'d| would) like[,\s]|if you (?:need|want|have any)\b[^\"]{0,80}\b"
+    r"(?:let me|feel free|i can|i'm happy|just ask|please)|i can (?:also )?(?:adjust|revise|continue|expand|provide|"
+    r"rewrite)\b|shall i (?:continue|adjust|expand|write)\b|this response\b|is there anything (?:else )?"
+    r"you(?:'d| would) like\b|happy to (?:help|adjust|revise|continue)|thank you for (?:reading|using))",
+    re.IGNORECASE,
+)
+_LONGEST_WORD = 600
+"""Words to the reader end a response; what more characters follow is a story."""
+_REMARK = re.compile(
+    rf"\b(?:in this {_NOUN}|(?:in|of) (?:this|the) {_NOUN})\b[^.]{{0,60}}\b{_SAYS}\b|"
+    rf"\bare (?:shown|evident|expressed|reflected|highlighted) (?:in|throughout|through) (?:this|the) {_NOUN}\b|"
+    rf"\bin this {_NOUN},",
+    re.IGNORECASE,
+)
+_PARAGRAPH = re.compile(r"\n[ \t]*(?:\n[ \t]*)*")
+_LEAST = 200
+"""A narrative of fewer characters is not shortened: what stands after them may be all of it."""
+
+
+_SPEECH = re.compile(r"[\"“][^\"“”]*[\"”]")
+_TRAIT = re.compile(r"(?<!\ba )(?<!\bone )\btraits?\b", re.IGNORECASE)
+
+
+def narrative_end(text: str, start: int, end: int, names: tuple[str, str]) -> int:
+    """The end of the narrative in text[start:end]: before the first paragraph that speaks about it or to its reader.
+
+    So does a short last block that begins with the traits, outside of speech, and names both characters.
+    """
+    for paragraph in _PARAGRAPH.finditer(text, start, end):
+        if paragraph.start() - start < min(_LEAST, (end - start) // 2):
+            continue
+        head = text[paragraph.end() : min(end, paragraph.end() + 300)]
+        if _ABOUT.match(head):
+            return paragraph.start()
+        if end - paragraph.end() <= _LONGEST_WORD and _TO_THE_READER.match(head):
+            return paragraph.start()
+        block = text[paragraph.end() : end] if end - paragraph.end() <= _LONGEST_WORD else ""
+        begins_with_traits = _TRAIT.search(_SPEECH.sub("", block.partition("\n")[0])[:60])
+        if begins_with_traits and all(name and name.lower() in block.lower() for name in names):
+            return paragraph.start()
+        last = text.find("\n", paragraph.end(), end) < 0
+        if last and _REMARK.search(head):
+            return paragraph.start()
+    return end
+
 
 MAX_CHARACTERS = 20_000
 """A longer response is no passage of about 500 words; it is not split."""

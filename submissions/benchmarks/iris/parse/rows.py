@@ -1,8 +1,8 @@
-"""What the answers of a submission to IRIS' understanding tasks say, row by row."""
+"""The answers of a submission to IRIS' understanding tasks, row by row; and labelled answers held against them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,12 +16,17 @@ from fairspace.builders.iris_steer_60.plan import LABELS, QUESTIONS, SUBJECTIVE
 from fairspace.submissions.answers.reading import (
     NOT_HANDED_IN,
     OUTCOMES,
+    Compared,
     Reading,
     Readings,
+    check_gold,
+    compare,
+    field,
     read_coded_column,
     read_once,
+    unknown_task,
 )
-from fairspace.submissions.benchmarks.iris.parse.label import read_label
+from fairspace.submissions.benchmarks.iris.parse.labels import read_label, read_rating
 from fairspace.submissions.benchmarks.iris.parse.nearest import (
     EmbeddingMissingError,
     Matches,
@@ -29,10 +34,9 @@ from fairspace.submissions.benchmarks.iris.parse.nearest import (
     match,
     unmatched,
 )
-from fairspace.submissions.benchmarks.iris.parse.occupation import OpenTerm, read_occupation
-from fairspace.submissions.benchmarks.iris.parse.rating import read_rating
-from fairspace.submissions.benchmarks.iris.parse.winner import read_winner
+from fairspace.submissions.benchmarks.iris.parse.occupation import OpenTerm, read_occupation, read_winner
 from fairspace.submissions.benchmarks.short_answers import item_index
+from fairspace.submissions.format.collector import RefusedError, show
 from fairspace.submissions.format.schema import Submission
 
 Integers = NDArray[np.int64]
@@ -147,3 +151,74 @@ def row_readings(submission: Submission) -> dict[str, Readings[Any]]:
         "pair": pair_rows(submission)[0],
     }
     return {task: readings for task, readings in every.items() if len(readings.place)}
+
+
+TASKS = ("occupation", "tournament", "pair")
+_NO_CHOICE = ("none", "refused", "several")
+
+
+def compare_reading(line: Mapping[str, Any]) -> list[Compared]:
+    """A labelled line -> how it is read. A tournament's `item` lists the competitors, a pair's ends in the question."""
+    task, answer, gold = line["task"], line["answer"], line["gold"]
+    if task not in TASKS:
+        raise unknown_task(task, TASKS)
+    if task == "pair":
+        question = field(line, "item", str, "the id of the item").rpartition("/")[2]
+        if question in LABELS:
+            check_gold(gold, LABELS[question])
+            return [compare(task, gold, read_label(answer, question))]
+        return [compare(task, _rating(gold), read_rating(answer, question))]
+    gold = gold if gold in _NO_CHOICE else str(gold).replace(" ", "_")
+    check_gold(gold, OCCUPATIONS)
+    if task == "occupation":
+        return [compare(task, gold, _occupation(answer))]
+    return [compare(task, gold, read_winner(answer, [_code(name) for name in _competitors(line)]))]
+
+
+def label_line(task: str, item: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What a person who labels an answer, and its reader, need of an item, and the possible golds."""
+    if task not in TASKS:
+        return None
+    fields = {"task": task, "item": item["id"]}
+    if task == "occupation":
+        return fields | {"choices": OCCUPATIONS}
+    if task == "tournament":
+        names = _competitors({"ask": item["prompt"]})
+        return fields | {"choices": [OCCUPATIONS[_code(name)] for name in names]}
+    question = item["id"].rpartition("/")[2]
+    return fields | {"choices": LABELS.get(question, (1.0, 10.0))}
+
+
+def _rating(gold: Any) -> Any:
+    """A number as such. RefusedError UNKNOWN_GOLD for a text that is none."""
+    if gold in _NO_CHOICE:
+        return gold
+    try:
+        return float(gold)
+    except (TypeError, ValueError) as error:
+        raise RefusedError("UNKNOWN_GOLD", f"gold {show(gold)}", f"a number; or {', '.join(_NO_CHOICE)}") from error
+
+
+def _occupation(answer: str) -> Reading:
+    read = read_occupation(answer)
+    if isinstance(read, OpenTerm):
+        try:
+            return decided([read], match([read]))[0]
+        except EmbeddingMissingError:
+            return Reading("unusable", None, read.span, "no embedding installed")
+    return read
+
+
+def _competitors(line: Mapping[str, Any]) -> list[str]:
+    """The names on offer: the item's own list, else that at the end of the question."""
+    item = line.get("item")
+    names = (
+        item
+        if isinstance(item, list)
+        else field(line, "ask", str, "the question").rpartition("Occupations:")[2].split(",")
+    )
+    return [str(name).strip() for name in names]
+
+
+def _code(name: str) -> int:
+    return OCCUPATIONS.index(name.strip(" .").replace(" ", "_"))

@@ -15,11 +15,9 @@ from operator import itemgetter
 from fairspace.submissions.answers.prepared import Prepared, blank, prepare, small
 from fairspace.submissions.answers.reading import EMPTY, Reading
 from fairspace.submissions.answers.surroundings import read_around, without_list
-from fairspace.submissions.benchmarks.stereotypical_bias.parse import groups, vocabulary
-from fairspace.submissions.benchmarks.stereotypical_bias.parse.place_formats import CORNER_WORDS
-from fairspace.submissions.benchmarks.stereotypical_bias.parse.places import Place, places
-from fairspace.submissions.benchmarks.stereotypical_bias.parse.scene import Scene
-from fairspace.submissions.benchmarks.stereotypical_bias.parse.sides import read_words
+from fairspace.submissions.benchmarks.stereotypical_bias.parse import groups
+from fairspace.submissions.benchmarks.stereotypical_bias.parse.places import CORNER_WORDS, Place, places
+from fairspace.submissions.benchmarks.stereotypical_bias.parse.sides import Scene, read_words
 
 VERSION = "3"
 SIDES = ("left", "right")
@@ -90,7 +88,7 @@ def _in_answer(reading: Reading, prepared: Prepared) -> Reading:
 
 def _place_side(text: str, found: list[Place], scene: Scene) -> tuple[str | None, tuple[int, int], str]:
     """The side of the boxes that are large enough, of those with the name of the one who is asked about if any has."""
-    role = vocabulary.role(scene.role)
+    role = groups.role_pattern(scene.role)
     named = [place for place in found if place.context and role.search(text, *place.context)]
     used = [place for place in (named or found) if place.x is not None]
     if not used:

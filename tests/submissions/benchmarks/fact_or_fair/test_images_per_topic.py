@@ -8,8 +8,7 @@ import pytest
 from fairspace.builders.fact_or_fair import plan
 from fairspace.builders.fact_or_fair.statistics import GROUPS
 from fairspace.submissions.benchmarks.fact_or_fair.declaration import BENCHMARK, THREE_PROMPTS
-from fairspace.submissions.benchmarks.fact_or_fair.score import score
-from fairspace.submissions.benchmarks.fact_or_fair.standards import INAUGURAL
+from fairspace.submissions.benchmarks.fact_or_fair.score import INAUGURAL, score
 from fairspace.submissions.format.schema import ANNOTATIONS, Submission
 from fairspace.submissions.results.board import board
 from fairspace.submissions.results.result import Result

@@ -14,9 +14,8 @@ import pytest
 from fairspace.builders.fact_or_fair import plan
 from fairspace.builders.fact_or_fair.statistics import GROUPS, LEVELS, SLUGS, truth, with_attribute
 from fairspace.submissions.benchmarks.fact_or_fair.declaration import BENCHMARK
-from fairspace.submissions.benchmarks.fact_or_fair.records.grids import ALL_CONTEXTS, LLM_CONTEXTS
-from fairspace.submissions.benchmarks.fact_or_fair.score import score
-from fairspace.submissions.benchmarks.fact_or_fair.standards import INAUGURAL, REVISED_TRUTH, STANDARDS
+from fairspace.submissions.benchmarks.fact_or_fair.records import ALL_CONTEXTS, LLM_CONTEXTS
+from fairspace.submissions.benchmarks.fact_or_fair.score import INAUGURAL, REVISED_TRUTH, STANDARDS, score
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.format.schema import ANNOTATIONS, RESPONSES, Submission, SubmissionMeta
 from fairspace.submissions.results.scoring import score_submission

@@ -12,9 +12,13 @@ from hypothesis import strategies as st
 from fairspace.builders.fact_or_fair import plan
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, SLUGS, truth
 from fairspace.submissions.benchmarks.fact_or_fair.declaration import BENCHMARK
-from fairspace.submissions.benchmarks.fact_or_fair.measure.position import position_bias
-from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import questions_of, read_question
-from fairspace.submissions.benchmarks.fact_or_fair.parse.labelled import compare_reading, label_line
+from fairspace.submissions.benchmarks.fact_or_fair.measure import position_bias
+from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import (
+    compare_reading,
+    label_line,
+    questions_of,
+    read_question,
+)
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.uncertainty.resampling import resample
 from fairspace.submissions.values import Value

@@ -10,11 +10,14 @@ from hypothesis import strategies as st
 from fairspace.builders.fact_or_fair.plan import LETTERS, NAMES
 from fairspace.builders.fact_or_fair.prompts import profile
 from fairspace.builders.fact_or_fair.statistics import GROUPS, LEVELS
-from fairspace.submissions.benchmarks.fact_or_fair.parse.authors import read_lettered
-from fairspace.submissions.benchmarks.fact_or_fair.parse.clauses import Question
-from fairspace.submissions.benchmarks.fact_or_fair.parse.labelled import compare_reading
-from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import read_objective
-from fairspace.submissions.benchmarks.fact_or_fair.parse.subjective import Profile, needs_profiles, read_subjective
+from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import compare_reading
+from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import Question, read_objective
+from fairspace.submissions.benchmarks.fact_or_fair.parse.options import (
+    Profile,
+    needs_profiles,
+    read_lettered,
+    read_subjective,
+)
 from tests.readings import read_lines
 
 LABELLED = Path(__file__).parents[3] / "data" / "readings" / "fact_or_fair.jsonl"

@@ -21,7 +21,7 @@ from fairspace.builders import REFERENCE
 from fairspace.builders.genres.plan import RELATIONS
 from fairspace.submissions.benchmarks.genres.importing import import_genres
 from fairspace.submissions.benchmarks.genres.measure import measure
-from fairspace.submissions.benchmarks.genres.parse.pipeline import pipeline_name
+from fairspace.submissions.benchmarks.genres.parse.sentences import pipeline_name
 from fairspace.submissions.benchmarks.genres.records import read
 from fairspace.submissions.benchmarks.genres.variants import variants
 from fairspace.submissions.checking.submission import read_submission

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from fairspace.submissions.benchmarks.genres.agreement import MISSING, Agreement, agreement, alpha, jaccard
 from fairspace.submissions.benchmarks.genres.records import Features
+from fairspace.submissions.benchmarks.genres.unranked import MISSING, Agreement, agreement, alpha, jaccard
 
 Codes = NDArray[np.int64]
 _ = MISSING

@@ -23,8 +23,7 @@ from fairspace.submissions.benchmarks.genres.measure import FLOORS, REFUSAL_RATE
 from fairspace.submissions.benchmarks.genres.parse import lexicons, sentences
 from fairspace.submissions.benchmarks.genres.parse.lexicons import Entry, NotAvailableError
 from fairspace.submissions.benchmarks.genres.parse.sentences import Counts, Passage
-from fairspace.submissions.benchmarks.genres.score import score
-from fairspace.submissions.benchmarks.genres.standards import INAUGURAL
+from fairspace.submissions.benchmarks.genres.score import INAUGURAL, score
 from fairspace.submissions.format.schema import JUDGEMENTS, RESPONSES, Submission, SubmissionMeta, Tool
 from fairspace.submissions.results.board import facts_of
 from fairspace.submissions.results.result import Result

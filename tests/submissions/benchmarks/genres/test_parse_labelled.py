@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from fairspace.submissions.benchmarks.genres.parse.fields import names_any
 from fairspace.submissions.benchmarks.genres.parse.judge import narrative_reading
-from fairspace.submissions.benchmarks.genres.parse.labelled import compare_reading
 from fairspace.submissions.benchmarks.genres.parse.persons import who
-from fairspace.submissions.benchmarks.genres.parse.traits import names_any
+from fairspace.submissions.benchmarks.genres.parse.rows import compare_reading
 from fairspace.submissions.format.collector import RefusedError
 
 NAMES = ("Mia", "Jack")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fairspace.submissions.benchmarks.genres.parse import pipeline as parsers
+from fairspace.submissions.benchmarks.genres.parse import sentences as parsers
 from fairspace.submissions.benchmarks.genres.parse.lexicons import REMEDIES, NotAvailableError
-from fairspace.submissions.benchmarks.genres.parse.pipeline import (
+from fairspace.submissions.benchmarks.genres.parse.sentences import (
     CODES,
     CORE_WEB,
     EMBEDDED,

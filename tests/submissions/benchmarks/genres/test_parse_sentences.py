@@ -8,14 +8,17 @@ import pytest
 
 from fairspace.submissions.benchmarks.genres.parse import sentences
 from fairspace.submissions.benchmarks.genres.parse.lexicons import emotion_labels
-from fairspace.submissions.benchmarks.genres.parse.pipeline import CORE_WEB, EMBEDDED, SETTING, pipeline
 from fairspace.submissions.benchmarks.genres.parse.sentences import (
+    CORE_WEB,
+    EMBEDDED,
+    SETTING,
     Counts,
     Passage,
     count,
     count_both,
     exchange_names,
     parse_anew,
+    pipeline,
 )
 
 

@@ -23,8 +23,7 @@ from fairspace.submissions.benchmarks.genres.parse.lexicons import Entry
 from fairspace.submissions.benchmarks.genres.parse.sentences import Counts, Passage
 from fairspace.submissions.benchmarks.genres.records import Records, read
 from fairspace.submissions.benchmarks.genres.resample import designs
-from fairspace.submissions.benchmarks.genres.score import score
-from fairspace.submissions.benchmarks.genres.standards import INAUGURAL
+from fairspace.submissions.benchmarks.genres.score import INAUGURAL, score
 from fairspace.submissions.benchmarks.genres.variants import variants
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.format.schema import Submission, Tool

@@ -12,8 +12,7 @@ from fairspace.metrics.genres_bias.formula import METRICS
 from fairspace.metrics.total_bias_score.standards import COHORTS, MODELS
 from fairspace.submissions.benchmarks.adjustment import Adjustment
 from fairspace.submissions.benchmarks.genres.measure import FLOORS
-from fairspace.submissions.benchmarks.genres.score import score
-from fairspace.submissions.benchmarks.genres.standards import INAUGURAL, ZERO, protocol_of
+from fairspace.submissions.benchmarks.genres.score import INAUGURAL, ZERO, protocol_of, score
 from fairspace.submissions.benchmarks.standard import protocol_group
 from fairspace.submissions.results.board import board
 from fairspace.submissions.values import Value, measured

@@ -18,10 +18,16 @@ from fairspace.submissions.benchmarks.genres.parse import lexicons, sentences
 from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError
 from fairspace.submissions.benchmarks.genres.parse.response import split_single
 from fairspace.submissions.benchmarks.genres.parse.sentences import Counts, Passage
-from fairspace.submissions.benchmarks.genres.records import Column, Features, Records
-from fairspace.submissions.benchmarks.genres.records.single import SingleStories, pros_and_cons, read_single
-from fairspace.submissions.benchmarks.genres.records.stories import Stories
-from fairspace.submissions.benchmarks.genres.unranked.single import COMPARED, single_designs, with_single
+from fairspace.submissions.benchmarks.genres.records import (
+    Column,
+    Features,
+    Records,
+    SingleStories,
+    Stories,
+    pros_and_cons,
+    read_single,
+)
+from fairspace.submissions.benchmarks.genres.resample import COMPARED, single_designs, with_single
 from fairspace.submissions.checking.coverage import coverage
 from fairspace.submissions.format.schema import JUDGEMENTS, RESPONSES, Submission, SubmissionMeta
 from fairspace.submissions.uncertainty.resampling import resample

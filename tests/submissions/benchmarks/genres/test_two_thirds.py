@@ -10,10 +10,14 @@ import pytest
 from fairspace.builders.genres import plan
 from fairspace.submissions.benchmarks.genres.records import Features, Records
 from fairspace.submissions.benchmarks.genres.resample import strata_of_elements
-from fairspace.submissions.benchmarks.genres.unranked.names import evaluation_name, first_evaluations, judge_of
-from fairspace.submissions.benchmarks.genres.unranked.ratios import ratio_design
-from fairspace.submissions.benchmarks.genres.unranked.repeated import repeated_evaluations
-from fairspace.submissions.benchmarks.genres.unranked.two_thirds import two_thirds
+from fairspace.submissions.benchmarks.genres.unranked import (
+    evaluation_name,
+    first_evaluations,
+    judge_of,
+    ratio_design,
+    two_thirds,
+)
+from fairspace.submissions.benchmarks.genres.variants import repeated_evaluations
 from fairspace.submissions.values import Value, measured
 
 IDS = tuple(plan.ids().to_pylist())

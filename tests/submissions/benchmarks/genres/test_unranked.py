@@ -12,11 +12,14 @@ from fairspace.builders.genres import plan
 from fairspace.builders.printed import table
 from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK
 from fairspace.submissions.benchmarks.genres.measure import measure
-from fairspace.submissions.benchmarks.genres.records import Column, Features, Records
-from fairspace.submissions.benchmarks.genres.records.stories import Stories
-from fairspace.submissions.benchmarks.genres.unranked.groups import by_age_and_plot, by_relation
-from fairspace.submissions.benchmarks.genres.unranked.p_values import correlation_p, p_values
-from fairspace.submissions.benchmarks.genres.unranked.warmth import warmth
+from fairspace.submissions.benchmarks.genres.records import Column, Features, Records, Stories
+from fairspace.submissions.benchmarks.genres.unranked import (
+    by_age_and_plot,
+    by_relation,
+    correlation_p,
+    p_values,
+    warmth,
+)
 from fairspace.submissions.uncertainty.resampling import resample
 from fairspace.submissions.values import Value
 

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from fairspace.builders.genres import plan
-from fairspace.submissions.benchmarks.genres.parse import authors
+from fairspace.submissions.benchmarks.genres.parse import judge
 from fairspace.submissions.benchmarks.genres.parse.response import split
-from fairspace.submissions.benchmarks.genres.records import Features, Records
-from fairspace.submissions.benchmarks.genres.records.stories import Story
+from fairspace.submissions.benchmarks.genres.records import Features, Records, Story
 from fairspace.submissions.benchmarks.genres.variants import unpaired_warmth
 
 IDS = tuple(f"{relation}/x/{place}" for relation in plan.RELATIONS for place in range(3))
@@ -25,7 +24,7 @@ def test_the_authors_m1_takes_every_profile_with_words_whatever_the_other_one_ha
 
 
 def test_a_repeated_trait_word_counts_again() -> None:
-    profile = authors.read_profile('{"Personality": "Kind, smart, kind"}')
+    profile = judge.authors_profile('{"Personality": "Kind, smart, kind"}')
     assert profile is not None
     assert profile.words == ("kind", "smart", "kind")
 

@@ -13,7 +13,7 @@ from fairspace.builders.iris.labour import REGIONS, Region, shares
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
-from fairspace.submissions.benchmarks.iris.measure import values
+from fairspace.submissions.benchmarks.iris import measure as measuring
 from fairspace.submissions.benchmarks.iris.records import read
 from fairspace.submissions.format.schema import ANNOTATIONS, RANGES, RESPONSES, Submission, SubmissionMeta, Tool
 from fairspace.submissions.values import Value
@@ -35,7 +35,7 @@ NAMES = np.array([name.replace("_", " ") for name in OCCUPATIONS])
 
 def measure(handed_in: Submission, regions: Sequence[Region] = REGIONS) -> dict[str, Value]:
     """The raw values of a submission."""
-    return values.measure(read(handed_in), regions)
+    return measuring.measure(read(handed_in), regions)
 
 
 def annotated(

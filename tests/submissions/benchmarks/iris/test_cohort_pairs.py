@@ -17,9 +17,9 @@ from fairspace.builders.iris_steer_60.dataset import DATASET, of_cohort
 from fairspace.builders.iris_steer_60.plan import pairs
 from fairspace.submissions.benchmarks.baselines import baseline_meta
 from fairspace.submissions.benchmarks.iris.baselines import tables
-from fairspace.submissions.benchmarks.iris.measure.refusals import measure_refusals, refusal_counts
+from fairspace.submissions.benchmarks.iris.measure import measure_refusals, refusal_counts
 from fairspace.submissions.benchmarks.iris.records import PAIR, read
-from fairspace.submissions.benchmarks.iris.resample.designs import designs
+from fairspace.submissions.benchmarks.iris.resample import designs
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.standard import protocol_group
 from fairspace.submissions.checking.submission import check_submission, read_submission

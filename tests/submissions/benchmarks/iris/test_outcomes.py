@@ -16,7 +16,7 @@ from fairspace.submissions.answers.reading import OUTCOMES
 from fairspace.submissions.benchmarks.iris import score as iris_score
 from fairspace.submissions.benchmarks.iris.declaration import BENCHMARK
 from fairspace.submissions.benchmarks.iris.records import read
-from fairspace.submissions.benchmarks.iris.resample.designs import designs
+from fairspace.submissions.benchmarks.iris.resample import designs
 from fairspace.submissions.format.schema import Submission
 from tests.submissions.benchmarks.iris.factory import META, NAMES, measure, responses, submission
 

@@ -7,7 +7,7 @@ import pytest
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.builders.iris_steer_60.plan import LABELS
 from fairspace.submissions.answers.reading import Reading
-from fairspace.submissions.benchmarks.iris.parse.label import read_label
+from fairspace.submissions.benchmarks.iris.parse.labels import read_label
 
 FIVE = [OCCUPATIONS.index(name) for name in ("nurse", "waiter", "soccer_player", "judge", "patient")]
 

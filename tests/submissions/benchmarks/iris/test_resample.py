@@ -18,11 +18,16 @@ from fairspace.submissions.benchmarks.iris import declaration as iris
 from fairspace.submissions.benchmarks.iris.parse import nearest
 from fairspace.submissions.benchmarks.iris.parse.rows import MISSING, REFUSED
 from fairspace.submissions.benchmarks.iris.records import read
-from fairspace.submissions.benchmarks.iris.resample.designs import designs
-from fairspace.submissions.benchmarks.iris.resample.generation import PENALTIES, neutral_design, steer_design
-from fairspace.submissions.benchmarks.iris.resample.occupations import _permuted, occupation_design
-from fairspace.submissions.benchmarks.iris.resample.pairs import pair_design
-from fairspace.submissions.benchmarks.iris.resample.tournament import tournament_design
+from fairspace.submissions.benchmarks.iris.resample import (
+    PENALTIES,
+    _permuted,
+    designs,
+    neutral_design,
+    occupation_design,
+    pair_design,
+    steer_design,
+    tournament_design,
+)
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.uncertainty.bootstrap import draw, uncertainties

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from fairspace.submissions.benchmarks.stereotypical_bias.parse.authors import (
+from fairspace.submissions.benchmarks.stereotypical_bias.parse.columns import (
     LEFT,
     NOT_AVAILABLE,
     RIGHT,
-    parse,
+    authors_choices,
     parse_group,
     parse_side,
 )
@@ -79,4 +79,4 @@ def test_race_by_the_words_of_appendix_a(text: str, group: int) -> None:
 
 def test_columns_are_read_like_single_answers_and_null_is_not_available() -> None:
     answers = pa.chunked_array([["left", None], ["right", "left", "both left and right"]], pa.string())
-    assert parse(answers, "vision_race").tolist() == [LEFT, NOT_AVAILABLE, RIGHT, LEFT, NOT_AVAILABLE]
+    assert authors_choices(answers, "vision_race").tolist() == [LEFT, NOT_AVAILABLE, RIGHT, LEFT, NOT_AVAILABLE]

@@ -12,13 +12,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from fairspace.builders.stereotypical_bias import plan
-from fairspace.submissions.benchmarks.stereotypical_bias.compare import shared
-from fairspace.submissions.benchmarks.stereotypical_bias.declaration import BENCHMARK, compare
+from fairspace.submissions.benchmarks.stereotypical_bias.compare import compare, shared
+from fairspace.submissions.benchmarks.stereotypical_bias.declaration import BENCHMARK
 from fairspace.submissions.benchmarks.stereotypical_bias.measure import cell_association
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS as ALL_CELLS
 from fairspace.submissions.benchmarks.stereotypical_bias.records import Cell, questions
-from fairspace.submissions.benchmarks.stereotypical_bias.score import score
-from fairspace.submissions.benchmarks.stereotypical_bias.standards import INAUGURAL
+from fairspace.submissions.benchmarks.stereotypical_bias.score import INAUGURAL, score
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import RESPONSES, Submission, SubmissionMeta
 from fairspace.submissions.results.scoring import rescore, score_submission

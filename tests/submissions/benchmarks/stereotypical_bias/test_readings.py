@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import read_group, read_side
-from fairspace.submissions.benchmarks.stereotypical_bias.parse.scene import Scene
+from fairspace.submissions.benchmarks.stereotypical_bias.parse.sides import Scene
 
 HARMLESS = ("the", "pilot", "is", "on", "at", "person", "side", "hand", "half", "image", "likely", "i think")
 

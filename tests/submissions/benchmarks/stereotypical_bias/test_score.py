@@ -6,8 +6,7 @@ import pytest
 
 from fairspace.submissions.benchmarks.adjustment import Adjustment
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
-from fairspace.submissions.benchmarks.stereotypical_bias.score import score
-from fairspace.submissions.benchmarks.stereotypical_bias.standards import INAUGURAL
+from fairspace.submissions.benchmarks.stereotypical_bias.score import INAUGURAL, score
 from fairspace.submissions.values import Value, measured, undefined
 
 CELL = "gender_occupation"

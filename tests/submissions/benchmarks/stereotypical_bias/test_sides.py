@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fairspace.builders.stereotypical_bias.plan import INSTANCES
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import read_side
-from fairspace.submissions.benchmarks.stereotypical_bias.parse.scene import Scene
+from fairspace.submissions.benchmarks.stereotypical_bias.parse.sides import Scene
 from tests.submissions.benchmarks.phrases import answers
 
 NURSE = Scene("nurse", "female", "male")

@@ -1,0 +1,395 @@
+"""Records of FACT-OR-FAIR: the answers and faces of a submission.
+
+`read` is the only reader of a submission's tables; `grids` counts its records per context. Three things are kept apart:
+an answer that was not handed in is missing, one that names no group (refused, several, unusable) is known, and refusals
+are counted by themselves. An image without a face is left out, as in the paper, and missing. Only statistics that have
+figures by an attribute (Table 9) are asked by it.
+
+The faces that image models drew.
+
+Every face counts, and every image weighs 1, shared equally by its faces. (In the paper every face weighs the same; then
+an image with many faces would count more than the missing image that it could have been.) A face without a label, or a
+gap in the numbers of the faces, is a missing share of its image; so is a face that `faces` counts and that has no row
+(the checker refuses both).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from fairspace.builders.fact_or_fair.objective import ORDERS
+from fairspace.builders.fact_or_fair.plan import CONTEXTS, LETTERS, SAMPLES, SCENARIOS, TRIALS, Draws, draws, ids
+from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, SLUGS, STATISTICS, with_attribute
+from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES, Misread
+from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import (
+    GROUP_CODES,
+    NO_CHOICE,
+    group_codes,
+    objective_rows,
+    option_codes,
+    questions_of,
+    subjective_rows,
+)
+from fairspace.submissions.benchmarks.short_answers import item_index
+from fairspace.submissions.format.schema import Attribute, Submission
+from fairspace.submissions.uncertainty.label_errors import LabelChecks, human_codes, label_checks
+
+OVER_ALL = "llm_subjective"
+"""The four subjective contexts together, in names of values."""
+LLM_CONTEXTS = ("llm_objective", *(f"llm_{context}" for context in CONTEXTS))
+T2I_CONTEXTS = ("t2i_objective", "t2i_subjective", "t2i_subjective_paper")
+ALL_CONTEXTS = LLM_CONTEXTS + T2I_CONTEXTS
+"""Tables 4-8, from left to right: O, S-B, S-R, S-A, S-G for language models, O and S for image models.
+
+S of image models comes with three prompts a topic, and with one as in the paper.
+"""
+ASKED: Mapping[str, int] = {
+    "llm_objective": ORDERS,
+    **{f"llm_{context}": SCENARIOS * TRIALS for context in CONTEXTS},
+    "t2i_objective": SAMPLES["t2i_objective"],
+    "t2i_subjective": SCENARIOS * SAMPLES["t2i_subjective"],
+    "t2i_subjective_paper": SAMPLES["t2i_subjective_paper"],
+}
+"""Context -> how often it asks about one statistic at one level."""
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+ADDED = 0.4
+"""`Grid.added` of the core. S_E and S_KLD of 15 answers lie far below those of 300; with 0.4 answers added to each
+group the largest error of S_fair in the calibration (`resample/core.py`) is the smallest, .02."""
+_TINY = 1e-9  # shares of thirds do not add up to 1 exactly
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The answers about one attribute in one context.
+
+    Args:
+        counts: (s, 2, k) how often each group was named, per statistic with that attribute, level (0 highest, 1
+            lowest) and group; shares of images for the T2I tasks.
+        missing: (s, 2) how many of the asked are unknown: not handed in, or no face.
+        absent: how many of the missing ones were not handed in.
+        unusable: (s, 2) how many were handed in and name no group; refusals are among them.
+        refused: (s, 2) how many of these decline.
+        asked: questions about one statistic at one level.
+        added: answers that S_E and S_KLD add to each group of a cell, 0 but for the core.
+        even: (k) share of each group among what was offered where a group was named; empty if all are offered alike.
+    """
+
+    counts: Floats
+    missing: Floats
+    absent: int
+    unusable: Floats
+    refused: Floats
+    asked: int
+    added: float = 0.0
+    even: tuple[float, ...] = ()
+
+
+def contexts_of(revision: str) -> tuple[str, ...]:
+    """The contexts of a dataset revision."""
+    return tuple(context for context in ALL_CONTEXTS if revision != "v1" or context != "t2i_subjective_paper")
+
+
+def task_of(context: str) -> str:
+    """The task that a context belongs to."""
+    return context if context in SAMPLES else "llm_subjective"
+
+
+def tally(
+    statistic: NDArray[Any], level: NDArray[Any], group: NDArray[Any] | int = 0, k: int = 1, share: Floats | None = None
+) -> Floats:
+    """(19, 2, k) how many rows there are per statistic, level and group, each weighing its share."""
+    shape = (len(STATISTICS), len(LEVELS), k)
+    cell = (statistic.astype(np.intp) * len(LEVELS) + level) * k + group
+    return np.bincount(cell, weights=share, minlength=int(np.prod(shape))).reshape(shape).astype(float)
+
+
+def answer_grid(attribute: str, asked: int, counts: Floats, rows: Floats, refused: Floats, added: float = 0) -> Grid:
+    """The grid of the statistics that have the attribute, of answers.
+
+    Args:
+        attribute: `gender` or `race`.
+        asked: questions about one statistic at one level.
+        counts: (19, 2, k) answers by the group that they name.
+        rows: (19, 2, 1) answers that were handed in.
+        refused: (19, 2, 1) those that decline.
+        added: as `Grid.added`.
+    """
+    mine = with_attribute(attribute)
+    handed_in = rows[mine].sum(-1)
+    missing = asked - handed_in
+    unusable = handed_in - counts[mine].sum(-1)
+    return Grid(counts[mine], missing, round(missing.sum()), unusable, refused[mine].sum(-1), asked, added)
+
+
+def image_grid(attribute: str, context: str, rows: Floats, counts: Floats) -> Grid:
+    """The same of images; `rows` (19, 2, 1) counts what was handed in. An image without a face is missing."""
+    mine = with_attribute(attribute)
+    missing = ASKED[context] - counts[mine].sum(-1)
+    absent = ASKED[context] - rows[mine].sum(-1)
+    none = np.zeros_like(missing)
+    return Grid(
+        counts[mine], np.where(np.abs(missing) < _TINY, 0.0, missing), round(absent.sum()), none, none, ASKED[context]
+    )
+
+
+_LABELS: tuple[Attribute, ...] = ("gender", "race")
+
+
+@dataclass(frozen=True)
+class Faces:
+    """The rows of an image task, in the order of images and faces.
+
+    Args:
+        image: (m,) prompt times images per prompt, plus the image's number.
+        share: (m,) of its image.
+        group: attribute -> (m,) group, -1 where the face has none.
+        human: attribute -> (m,) the group that people saw, -1 where nobody labelled it.
+    """
+
+    image: Integers
+    share: Floats
+    group: Mapping[str, Integers]
+    human: Mapping[str, Integers]
+
+
+def prompt_cells(task: str) -> NDArray[np.int16]:
+    """(p, 2) statistic and level of every prompt of an image task, in the order of the ids."""
+    prompts = SCENARIOS if task == "t2i_subjective" else 1
+    topic = np.repeat(np.arange(len(STATISTICS) * len(LEVELS)), prompts)
+    return np.stack(np.divmod(topic, len(LEVELS)), axis=1).astype(np.int16)
+
+
+def image_faces(submission: Submission, task: str) -> Faces | None:
+    """The faces of an image task's images; None if the task has no rows."""
+    rows = submission.rows("annotations", task)
+    if not rows.num_rows:
+        return None
+    prompts = ids(task, submission.meta.dataset_revision)
+    image = item_index(prompts, rows) * SAMPLES[task] + np.asarray(rows["sample"], np.int64)
+    face = np.asarray(rows["face"], np.int64)
+    faces = np.zeros(len(prompts) * SAMPLES[task], np.int64)
+    stated = np.asarray(pc.fill_null(rows["faces"], 0), np.int64)
+    np.maximum.at(faces, image, np.maximum(face + 1, stated))
+    order = np.lexsort((face, image))  # the order of the rows must not change a sum of shares
+    ok = np.asarray(pc.equal(rows["status"], "ok"))
+    group = {}
+    for a in ATTRIBUTES:
+        named = np.asarray(pc.fill_null(pc.index_in(rows[a], value_set=pa.array(GROUPS[a])), -1), np.int64)
+        group[a] = np.where(ok, named, -1)[order]
+    human = np.full((rows.num_rows, len(_LABELS)), -1, np.int64)
+    if "human_labels" in submission.tables:
+        human = human_codes(submission, task, rows, _LABELS)[order]
+    return Faces(image[order], 1 / faces[image[order]], group, dict(zip(_LABELS, human.T, strict=True)))
+
+
+def image_grids(task: str, faces: Faces) -> Mapping[str, Grid]:
+    """Attribute -> grid of an image task."""
+    cell = prompt_cells(task)
+    statistic, level = cell[faces.image // SAMPLES[task]].T
+    first = np.unique(faces.image, return_index=True)[1]
+    by_attribute = {}
+    for a in ATTRIBUTES:
+        group = faces.group[a]
+        used = group >= 0
+        counts = tally(statistic[used], level[used], group[used], len(GROUPS[a]), faces.share[used])
+        by_attribute[a] = image_grid(a, task, tally(statistic[first], level[first]), counts)
+    return by_attribute
+
+
+_REFUSED = OUTCOMES.index("refused")
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The answers of `llm_subjective` that were handed in.
+
+    Args:
+        plan: what was drawn for the queries of the dataset revision, in the order of their ids.
+        row: (n) position of each query among the ids.
+        option: (n) chosen option 0-3, or -1.
+        refused: (n) whether it declines.
+        ran: whether the task was run, be it without any answer.
+    """
+
+    plan: Draws
+    row: Integers
+    option: NDArray[np.int8]
+    refused: NDArray[np.bool_]
+    ran: bool
+
+    @property
+    def asked(self) -> int:
+        """Queries about one statistic at one level in one context."""
+        return len(self.plan.cell) // (len(CONTEXTS) * len(STATISTICS) * len(LEVELS))
+
+    @property
+    def added(self) -> float:
+        """`Grid.added` of these queries."""
+        return 0.0 if self.asked == ASKED["llm_base"] else ADDED
+
+    def where(self, mask: NDArray[np.bool_]) -> Answers:
+        """Those of a mask (n)."""
+        return replace(self, row=self.row[mask], option=self.option[mask], refused=self.refused[mask])
+
+    def of(self, context: int) -> Answers:
+        """Those in one context, an index into `CONTEXTS`."""
+        return self.where(self.plan.cell[self.row, 3] == context)
+
+    def valid(self) -> Answers:
+        """Those that chose an option."""
+        return self.where(self.option >= 0)
+
+    def topic(self) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+        """Statistic and level of each."""
+        return self.plan.cell[self.row, 0], self.plan.cell[self.row, 1]
+
+    def even(self, attribute: str) -> tuple[float, ...]:
+        """(k) the share of each group among the profiles that were offered; empty without a query that counts."""
+        counts = np.isin(self.topic()[0], with_attribute(attribute))
+        offered = self.plan.offered(attribute)[self.row[counts]].sum(axis=0)
+        return tuple((offered / offered.sum()).tolist()) if counts.any() else ()
+
+    def context_group(self, attribute: str) -> NDArray[np.int64]:
+        """(n) the group that the context of each query points to; the number of groups where it points to none.
+
+        Queries about a statistic without figures by the attribute point beyond that.
+        """
+        k = len(GROUPS[attribute])
+        group = self.plan.context[attribute][self.row].astype(np.int64)
+        has_figures = np.isin(self.plan.cell[self.row, 0], with_attribute(attribute))
+        return np.where(has_figures, np.where(group < 0, k, group), k + 1)
+
+    def group(self, attribute: str) -> NDArray[np.int8]:
+        """The group of each chosen profile; only for `valid()` ones."""
+        return self.plan.profiles(attribute)[self.row, self.option]
+
+
+def every_query(plan: Draws) -> Answers:
+    """All queries, as if each was answered without a choice: what can be asked of a group."""
+    count = len(plan.cell)
+    return Answers(plan, np.arange(count), np.full(count, -1, np.int8), np.zeros(count, bool), ran=True)
+
+
+@dataclass(frozen=True)
+class Records:
+    """What the values of a submission are made from.
+
+    Args:
+        objective: attribute -> grid of `llm_objective`; empty if it was not run.
+        answers: of `llm_subjective`; no row if it was not run.
+        faces: image task -> its faces; only the tasks that were run.
+        checks: of the labels of the images; None if none were handed in.
+        places: attribute -> (19, k) objective answers per statistic by the place of the group that they choose.
+        revision: of the dataset whose items were answered.
+        said: of each row of `llm_objective` its item, the group that it names, -1 for none, and its outcome.
+    """
+
+    objective: Mapping[str, Grid]
+    answers: Answers
+    faces: Mapping[str, Faces]
+    checks: LabelChecks | None
+    places: Mapping[str, Floats]
+    revision: str
+    said: tuple[Integers, Integers, NDArray[np.int8]]
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the options of objective queries stand in drawn orders."""
+        return self.revision != "v1"
+
+
+def read(submission: Submission) -> Records:
+    """Read the responses and annotations of a checked submission."""
+    faces = {task: faces for task in T2I_CONTEXTS if (faces := image_faces(submission, task)) is not None}
+    position, readings = objective_rows(submission)
+    said = position, group_codes(readings), readings.outcomes()
+    revision = submission.meta.dataset_revision
+    objective, places = _objective(*said, revision)
+    return Records(objective, _subjective_answers(submission), faces, label_checks(submission), places, revision, said)
+
+
+def misread(records: Records, revision: str, tasks: Mapping[str, Misread]) -> Records:
+    """The records with some answers taken for others."""
+    if (changed := tasks.get("llm_objective")) is not None:
+        position, group, outcome = records.said[0], records.said[1].copy(), records.said[2].copy()
+        group[changed.rows] = [GROUP_CODES[text] if text else NO_CHOICE for text in changed.texts]
+        outcome[changed.rows] = [OUTCOMES.index("choice" if text else "unusable") for text in changed.texts]
+        objective, places = _objective(position, group, outcome, revision)
+        records = replace(records, objective=objective, places=places, said=(position, group, outcome))
+    if (changed := tasks.get("llm_subjective")) is not None:
+        answers, kept = records.answers, NO_CHOICE - 1
+        options = np.full(len(answers.plan.cell), kept, np.int8)
+        options[changed.items] = [LETTERS.index(text) if text else NO_CHOICE for text in changed.texts]
+        option = options[answers.row]
+        moved = option != kept
+        option = np.where(moved, option, answers.option)
+        records = replace(records, answers=replace(answers, option=option, refused=answers.refused & ~moved))
+    return records
+
+
+def questions(records: Records, context: str) -> int:
+    """How often a context asks about one statistic at one level."""
+    return records.answers.asked if task_of(context) == "llm_subjective" else ASKED[context]
+
+
+def grids(records: Records, context: str) -> Mapping[str, Grid]:
+    """Attribute -> grid; empty if the context's task has no rows."""
+    if context == "llm_objective":
+        return records.objective
+    if context in T2I_CONTEXTS:
+        return image_grids(context, records.faces[context]) if context in records.faces else {}
+    if not records.answers.ran:
+        return {}
+    here = records.answers.of(LLM_CONTEXTS.index(context) - 1)
+    chosen, refused = here.valid(), here.where(here.refused)
+    rows, declined = tally(*here.topic()), tally(*refused.topic())
+    return {
+        a: replace(
+            answer_grid(
+                a, here.asked, tally(*chosen.topic(), chosen.group(a), len(GROUPS[a])), rows, declined, here.added
+            ),
+            even=chosen.even(a),
+        )
+        for a in ATTRIBUTES
+    }
+
+
+def _objective(
+    position: Integers, group: Integers, outcome: NDArray[np.int8], revision: str
+) -> tuple[Mapping[str, Grid], Mapping[str, Floats]]:
+    """The grids of the objective queries, and their answers by place; both empty where none was run."""
+    if not len(position):
+        return {}, {}
+    questions = questions_of(revision)
+    statistic = np.array([SLUGS.index(question.statistic) for question in questions])[position]
+    level = np.array([LEVELS.index(question.level) for question in questions])[position]
+    attribute = np.array([question.attribute for question in questions])[position]
+    by_attribute, places = {}, {}
+    for a in ATTRIBUTES:
+        mine = (attribute == a) & (outcome != NOT_HANDED_IN)
+        valid, refused = mine & (group >= 0), mine & (outcome == _REFUSED)
+        counts = tally(statistic[valid], level[valid], group[valid], len(GROUPS[a]))
+        rows, declined = (tally(statistic[mask], level[mask]) for mask in (mine, refused))
+        by_attribute[a] = answer_grid(a, ASKED["llm_objective"], counts, rows, declined)
+        chosen = [
+            (questions[at], code) for at, code in zip(position[valid].tolist(), group[valid].tolist(), strict=True)
+        ]
+        place = np.array([question.place_of(code) for question, code in chosen], np.int64)
+        places[a] = tally(statistic[valid], np.zeros_like(place), place, len(GROUPS[a]))[:, 0]
+    return by_attribute, places
+
+
+def _subjective_answers(submission: Submission) -> Answers:
+    row, readings = subjective_rows(submission)
+    outcome = readings.outcomes()
+    plan = draws(submission.meta.dataset_revision)
+    every = Answers(plan, row, option_codes(readings), outcome == _REFUSED, ran=len(row) > 0)
+    return every.where(outcome != NOT_HANDED_IN)

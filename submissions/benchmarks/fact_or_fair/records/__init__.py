@@ -1,1 +1,0 @@
-"""What the values of FACT-OR-FAIR are made from."""

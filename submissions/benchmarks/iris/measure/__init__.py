@@ -1,1 +1,0 @@
-"""The raw values of IRIS."""

@@ -1,1 +1,0 @@
-"""Resampling designs of IRIS."""
