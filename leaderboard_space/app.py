@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import gc
 import logging
 import os
 import socket
@@ -11,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib import import_module
-from threading import Thread
+from threading import Event, Thread
 
 import uvicorn
 from fastapi import FastAPI, Response
@@ -21,23 +19,21 @@ from starlette.datastructures import QueryParams
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-from fairspace.leaderboard_space.boards.fronts import fronts
-from fairspace.leaderboard_space.boards.query import BoardQuery
-from fairspace.leaderboard_space.boards.tables.table import board_table
+from fairspace.leaderboard_space.boards.table import board_table
+from fairspace.leaderboard_space.boards.views import BoardQuery
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.gradio_pages.gate import Gate
-from fairspace.leaderboard_space.operation.logs import configure
-from fairspace.leaderboard_space.operation.pruning import pruning
-from fairspace.leaderboard_space.operation.watching import Watching
-from fairspace.leaderboard_space.pages.figures import GALLERY
+from fairspace.leaderboard_space.logs import configure
+from fairspace.leaderboard_space.operation import Watching, pruning
+from fairspace.leaderboard_space.pages.board import fronts
+from fairspace.leaderboard_space.pages.figures import place_figures
 from fairspace.leaderboard_space.pages.rendering import ASSETS
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.answers import Answers
 from fairspace.leaderboard_space.web.connections import Places
-from fairspace.leaderboard_space.web.forwarded import Forwarded, Proxies
+from fairspace.leaderboard_space.web.forwarded import Forwarded, Heads, Proxies
 from fairspace.leaderboard_space.web.guard import LIMITS, Guard
-from fairspace.leaderboard_space.web.heads import Heads
 from fairspace.leaderboard_space.web.rates import Rate
 from fairspace.leaderboard_space.web.refusals import add_handlers, refuse_the_rest
 from fairspace.leaderboard_space.web.sign_in import check_local, signs_in
@@ -47,7 +43,7 @@ from fairspace.submissions.errors import UsageError
 from fairspace.submissions.version import VERSION
 
 ROUTERS: tuple[str, ...] = (
-    "fairspace.leaderboard_space.operation.health",
+    "fairspace.leaderboard_space.operation",
     "fairspace.leaderboard_space.api.routes",
     "fairspace.leaderboard_space.pages.api_docs",
     "fairspace.leaderboard_space.pages.board",
@@ -56,7 +52,6 @@ ROUTERS: tuple[str, ...] = (
     "fairspace.leaderboard_space.pages.submission",
     "fairspace.leaderboard_space.pages.figures",
     "fairspace.leaderboard_space.pages.compare",
-    "fairspace.leaderboard_space.pages.fairness_space",
     "fairspace.leaderboard_space.pages.standards",
     "fairspace.leaderboard_space.pages.texts",
 )
@@ -66,16 +61,20 @@ LOGGER = logging.getLogger("fairspace")
 
 
 def create_app(space: Space) -> FastAPI:
-    """The application over an opened Space; it starts and stops the jobs."""
+    """The application over an opened Space; it starts and stops the jobs and what makes the boards."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        stop = Event()
+        boards = Thread(target=space.state.snapshots.follow, args=(stop,), name="boards", daemon=True)
+        boards.start()
         space.jobs.start()
         try:
             with pruning(space.state, space.settings):
                 async with app.state.gate.serving():
                     yield
         finally:  # what else stops, such as Gradio, may fail
+            stop.set()
             space.jobs.stop(space.settings.stop_seconds)
             space.storage.close()
 
@@ -115,26 +114,19 @@ def create_app(space: Space) -> FastAPI:
 
 def _make_boards(space: Space) -> None:
     """Make the boards, what the first visitors ask for first."""
-    try:
-        for name in NAMES:
-            _prepare(space, name)
-        for name in NAMES:
-            for standard in find_benchmark(name).standards:
-                space.state.board(name, standard)
-    finally:
-        gc.freeze()
-        gc.enable()
+    for name in NAMES:
+        _prepare(space, name)
+    for name in NAMES:
+        for standard in find_benchmark(name).standards:
+            space.state.board(name, standard)
 
 
 def _prepare(space: Space, name: str) -> None:
-    """Make what most visitors of a board ask for: its first table with the orders, the first screen, figures."""
+    """Make what most visitors of a board ask for: its first table, the first screen, figures."""
     query = BoardQuery.read(QueryParams(), name)
-    table, made = board_table(space.state, query)
-    for column in made.choice.fixed:  # by errors, which nobody shall wait for
-        made.sorted(column.key)
-        made.sorted(f"-{column.key}")
+    table, _ = board_table(space.state, query)
     fronts(space.state)
-    GALLERY.place(space.state, name, query.standard, "board", table=table)
+    place_figures(space.state, name, query.standard, "board", table=table)
 
 
 def _asset(version: str, name: str) -> Response:
@@ -153,19 +145,17 @@ def serve(settings: Settings, host: str = "127.0.0.1", port: int = 7860) -> None
     if settings.insecure_local and host != "127.0.0.1":
         raise UsageError(f"--insecure-local lets everybody submit who can reach {host}; use it only with 127.0.0.1.")
     configure()
-    gc.disable()  # millions of objects that last are made now; later collections leave them out, or would take seconds
     space = Space.open(settings)
     space.state.snapshots.prepare = partial(_prepare, space)
     app = create_app(space)
-    boards = Thread(target=_make_boards, args=(space,), name="boards", daemon=True)
-    boards.start()
+    Thread(target=_make_boards, args=(space,), name="first-boards", daemon=True).start()
     if not settings.keeps_the_store():
         LOGGER.error("the store is not kept: handing in is refused until FAIRSPACE_STORE names one that is")
     protocol = _places(settings).protocol()
     config = uvicorn.Config(app, host, port, http=protocol, loop="uvloop", ws="none", log_config=None, access_log=False)
     config.timeout_graceful_shutdown, config.server_header = settings.stop_seconds, False
     config.proxy_headers = False  # `Forwarded` knows whom to believe
-    _Server(config, app, boards).run()
+    _Server(config, app).run()
 
 
 def _places(settings: Settings) -> Places:
@@ -178,33 +168,14 @@ def _places(settings: Settings) -> Places:
 
 
 class _Server(uvicorn.Server):
-    """Uvicorn that loads Gradio after the boards, tells the jobs at once when it stops, and ends streams of open pages.
+    """Uvicorn that tells the jobs at once when it stops, and ends streams of open pages."""
 
-    Args:
-        config: of the application.
-        app: of `create_app`.
-        boards: makes the boards; it was started.
-    """
-
-    def __init__(self, config: uvicorn.Config, app: FastAPI, boards: Thread) -> None:
+    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
         super().__init__(config)
-        self.app, self.boards = app, boards
-        self._loading: asyncio.Task[object] | None = None
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Answer requests, and load Gradio when the boards are made."""
-        await super().startup(sockets)
-        self._loading = asyncio.create_task(self._load_gradio())
-
-    async def _load_gradio(self) -> None:
-        while self.boards.is_alive():  # nothing waits for its end: a stop need not
-            await asyncio.sleep(0.1)
-        await self.app.state.gate.load()
+        self.app = app
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Finish running requests within the seconds that the settings allow."""
-        if self._loading is not None:
-            self._loading.cancel()
         await run_in_threadpool(self.app.state.space.jobs.take_no_more)
         self.app.state.gate.end_streams()
         await super().shutdown(sockets)

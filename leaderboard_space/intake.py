@@ -65,7 +65,6 @@ class Intake:
     """Accepts submissions. Safe for several threads; files that are being written count for the quotas.
 
     Args:
-        state: of the store.
         queue: says which of the waiting ones an error of this Space holds up.
         settings: quotas.
     """

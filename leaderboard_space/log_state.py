@@ -5,19 +5,231 @@ Events are folded one by one, so every process that reads the same log has the s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from functools import lru_cache
+from typing import Any, Generic, Literal, TypeVar
 
-from fairspace.leaderboard_space.attempts import Attempts
-from fairspace.leaderboard_space.events import Event
-from fairspace.leaderboard_space.logged_results import logged_errors, logged_result
-from fairspace.leaderboard_space.same_answers import SameAnswers
-from fairspace.leaderboard_space.verification.signing import SIGNATURE, is_forged
+import numpy as np
+import orjson
+
+from fairspace.leaderboard_space.events import SIGNATURE, Event, is_forged
+from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.checking.names import owner_of, skeleton
 from fairspace.submissions.format.faults import Fault
-from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.answer_sketch import FEWEST, Bytes, kappas, likeness, read_sketch
+from fairspace.submissions.results.known_answers import LikeBaseline
+from fairspace.submissions.results.result import Result, further
 from fairspace.submissions.results.row_errors import Errors
+from fairspace.submissions.uncertainty.uncertainty import Uncertainty
+from fairspace.submissions.values import Value
+
+Key = tuple[str, str, str]
+
+
+@dataclass
+class Attempts:
+    """Attempts at models. Rows that nobody handed in are none, and equal answers handed in again are the same attempt.
+
+    Args:
+        models: entry -> benchmark, who handed it in, and what the model's name looks like.
+        of_model: entry -> its number among the attempts at its model, withdrawn ones included.
+        of_account: entry -> its number among the attempts of its account on its benchmark.
+    """
+
+    models: dict[str, Key] = field(default_factory=dict)
+    of_model: dict[str, int] = field(default_factory=dict)
+    of_account: dict[str, int] = field(default_factory=dict)
+    _counts: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    _answers: set[tuple[Key, str]] = field(default_factory=set)
+
+    def add(self, entry: str, result: Result, user: str, organisation: str, answers: str) -> None:
+        """Count a result.
+
+        Args:
+            entry: of its row.
+            result: the result.
+            user: who handed it in; '' counts nothing.
+            organisation: on whose behalf.
+            answers: the same for results with the same answers.
+        """
+        if not user or result.meta.get("baseline"):
+            return
+        model = str(result.meta.get("model", ""))
+        who = owner_of(model, filter(None, (user, organisation))) or user
+        key = (result.benchmark, who.casefold(), skeleton(model) or model)
+        account = (result.benchmark, user.casefold())
+        if (key, answers) not in self._answers:
+            self._answers.add((key, answers))
+            self._counts[key] += 1
+            self._counts[account] += 1
+        self.models[entry] = key
+        self.of_model[entry], self.of_account[entry] = self._counts[key], self._counts[account]
+
+
+Sketch = tuple[Bytes, Bytes]
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Answers that a row shares beyond what models share by nature.
+
+    Args:
+        kappa: of a task whose answers are alike.
+    """
+
+    kappa: float
+    entry: str = ""
+
+
+@dataclass
+class _Sketches:
+    """The sketches of one benchmark and key, one behind the other.
+
+    Args:
+        content: `items`, then `codes` of each.
+    """
+
+    entries: list[str] = field(default_factory=list)
+    content: bytearray = field(default_factory=bytearray)
+
+    def add(self, entry: str, sketch: Sketch) -> None:
+        """Add the sketch of an entry."""
+        self.entries.append(entry)
+        self.content += np.stack(sketch).tobytes()
+
+    def near(self, sketch: Sketch, bounds: list[float]) -> list[tuple[str, Sketch]]:
+        """The entries of which a task has as many equal codes as its bound: kappa is no larger than that share."""
+        items, codes = sketch
+        both = np.frombuffer(bytes(self.content), np.uint8).reshape(-1, 2, *items.shape)
+        common = (both[:, 0] == items) & (items > 0)
+        equal = np.count_nonzero(common & (both[:, 1] == codes), axis=-1)
+        near = equal >= np.maximum(FEWEST, np.count_nonzero(common, axis=-1)) * np.array(bounds)
+        return [(self.entries[place], (both[place, 0], both[place, 1])) for place in np.flatnonzero(near.any(axis=-1))]
+
+
+@dataclass
+class SameAnswers:
+    """Groups of entries with the same answers, in the order of the log. Results without a digest are in none.
+
+    Args:
+        first: entry -> the first entry of its group.
+        baselines: first entry of a group -> the bundled baselines whose answers the group has, in words.
+        alike: entry -> what its answers are too alike to be taken for a model's of its own.
+    """
+
+    first: dict[str, str] = field(default_factory=dict)
+    baselines: dict[str, str] = field(default_factory=dict)
+    alike: dict[str, Alike] = field(default_factory=dict)
+    _digests: dict[tuple[str, str], str] = field(default_factory=dict)
+    _sketches: dict[tuple[str, str], _Sketches] = field(default_factory=dict)
+
+    def add(self, entry: str, result: Result, identity: Mapping[str, Any]) -> None:
+        """Compare a result with those before it. Baselines that say so are compared with nothing.
+
+        Args:
+            entry: of its row.
+            result: the result; its signature has a digest of the answers.
+            identity: of the answers, as `read_identity` gives it; {} where the log has none, as of results from
+                before: then only equal answers are noticed.
+        """
+        digest = result.signature.get("answers")
+        if digest is None or result.meta.get("baseline"):
+            return
+        first = self._digests.get((result.benchmark, digest)) or self._like(entry, result, identity)
+        if (like := identity.get("baseline")) is not None and first == entry:
+            self.baselines[entry] = LikeBaseline(**like).words
+        self._digests[result.benchmark, digest] = first
+        self.first[entry] = first
+
+    def _like(self, entry: str, result: Result, identity: Mapping[str, Any]) -> str:
+        """The first entry with the same answers by their sketches; the entry itself, if there is none."""
+        if "sketch" not in identity:
+            return entry
+        alike = benchmark(result.benchmark).telling_tasks
+        bounds = list(alike.values())
+        mine = read_sketch(identity["sketch"], list(alike))
+        others = self._sketches.setdefault((result.benchmark, identity["key"]), _Sketches())
+        for other, theirs in others.near(mine, bounds):
+            same, kappa = likeness(kappas(mine, theirs), bounds)
+            if same:
+                return other
+            if kappa > self.alike.get(entry, Alike(0.0)).kappa:
+                self.alike[entry] = Alike(kappa, entry=other)
+        others.add(entry, mine)
+        return entry
+
+
+Made = TypeVar("Made")
+_LOADED = 64
+"""Texts that are held as objects, too: whoever reads one value of a result reads others."""
+_DEFAULTS = {**vars(Value("", "value", 0.0)), "value": None}
+
+
+class Logged(Mapping[str, Made], Generic[Made]):
+    """Parts of a logged result by name; one is made when it is asked for.
+
+    Args:
+        data: name -> JSON data of our own log; nothing is checked.
+        make: makes a part of its data.
+    """
+
+    __slots__ = ("_make", "_text")
+
+    def __init__(self, data: Mapping[str, Any], make: Callable[[dict[str, Any]], Made]) -> None:
+        self._text, self._make = orjson.dumps(data), make
+
+    def __getitem__(self, name: str) -> Made:
+        return self._make(_loaded(self._text)[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in _loaded(self._text)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_loaded(self._text))
+
+    def __len__(self) -> int:
+        return len(_loaded(self._text))
+
+
+def logged_result(data: Mapping[str, Any]) -> Result:
+    """The result that `result_draft` wrote into an event: its values without evidence, and no scores yet.
+
+    KeyError, TypeError or ValueError if it is none.
+    """
+    fields = further(data)
+    values = Logged({value["name"]: value for value in data["values"]}, _value)
+    return Result(data["benchmark"], "", data["meta"], values, Scored({}, "", None), data["signature"], **fields)
+
+
+def logged_errors(data: Mapping[str, Any]) -> Errors:
+    """The errors that `Errors.to_json` wrote into an event."""
+    return Errors(Logged(data["scores"], _uncertainty), data["chances"])
+
+
+@lru_cache(_LOADED)
+def _loaded(text: bytes) -> dict[str, Any]:
+    loaded: dict[str, Any] = orjson.loads(text)
+    return loaded
+
+
+def _value(data: dict[str, Any]) -> Value:
+    value = object.__new__(Value)  # its state and numbers were checked before they were logged
+    vars(value).update(_DEFAULTS)
+    vars(value).update(data)
+    if "uncertainty" in data:
+        vars(value)["uncertainty"] = Uncertainty(**data["uncertainty"])
+    return value
+
+
+def _uncertainty(data: dict[str, Any]) -> Uncertainty:
+    return Uncertainty(**data)
+
+
+# The state that the events of the log give: submissions with their outcomes, and the rows that were scored here.
+# Events are folded one by one, so every process that reads the same log has the same state.
 
 Outcome = Literal["waiting", "scored", "refused", "failed"]
 
@@ -30,18 +242,13 @@ class Submission:
         id: 20 hex digits, of the user and the file's content.
         user: who submitted it; '' where nobody signs in.
         organisation: on whose behalf, '' for the user's own.
-        sha256: of the file.
         size: of the file, in bytes.
         accepted: when, as `Event.time`.
         attempt: from 1; a further one follows an error of this software.
         outcome: how it ended.
         ended: when; '' while it waits.
         result: key of its result.
-        entry: of the row on the board.
-        benchmark: of the result.
         same: whether the same result was on the board before.
-        faults: why it was refused.
-        reason: why it failed.
         clock: reading of the clock when it was accepted; `accepted` never runs backwards, this may.
         failed: readings of the clock for the earlier attempts that failed, without those that failed because of us.
         tries: how often scoring was started; 0 where the log does not say.
@@ -96,13 +303,7 @@ class Entry:
     """A row that was scored here, as the log has it.
 
     Args:
-        entry: of the row.
-        key: of its result.
-        benchmark: of its result.
-        time: of the event.
         user: who submitted it, '' if nobody signed in.
-        organisation: on whose behalf.
-        sha256: of the result's file.
         result: without scores and evidence.
         withdrawn: why it is not on the board, None if it is.
         verified: the maintainers ran the model again; None if they did not.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fairspace.leaderboard_space.events import signing_key
 from fairspace.leaderboard_space.intake import Intake
 from fairspace.leaderboard_space.jobs.jobs import Jobs
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import Storage
-from fairspace.leaderboard_space.storage.opening import open_storage
-from fairspace.leaderboard_space.verification.signing import signing_key
+from fairspace.leaderboard_space.storage.local import open_storage
 from fairspace.leaderboard_space.web.tokens import Tokens
 
 
@@ -20,11 +20,8 @@ class Space:
 
     Args:
         settings: how it runs.
-        storage: the log and the files.
-        state: what the log comes to.
         jobs: what waits and what is being scored.
         intake: takes submissions in.
-        tokens: of the users' programs.
     """
 
     settings: Settings

@@ -1,4 +1,4 @@
-"""The state of a store: the submissions, and the rows of every board.
+"""The state of a store: the submissions, and the rows of every board, of which one thread makes the next snapshot.
 
 Rows are made from the `result` events of the log; the files of results also hold the evidence.
 """
@@ -6,28 +6,29 @@ Rows are made from the `result` events of the log; the files of results also hol
 from __future__ import annotations
 
 import hashlib
+import logging
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
-from fairspace.leaderboard_space.boards.board_cache import Board
-from fairspace.leaderboard_space.boards.snapshots import Snapshots
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import Event
-from fairspace.leaderboard_space.keeping_out import Shown, without_ranks
-from fairspace.leaderboard_space.log_state import Entry, LogState, Submission, baseline_of
-from fairspace.leaderboard_space.logged_rows import LoggedRows
+from fairspace.leaderboard_space.log_state import Attempts, Entry, LogState, SameAnswers, Submission, baseline_of
 from fairspace.leaderboard_space.storage import Storage, StorageError, result_path, submission_path
-from fairspace.submissions.benchmarks.registry import NAMES
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.checking.names import owner_of
 from fairspace.submissions.errors import plain
-from fairspace.submissions.results.board import published_rows, ranked
+from fairspace.submissions.results.board import keep_out, logged_row, published_rows, ranked
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.row import UNRANKED, Row, row_with
+from fairspace.submissions.results.row_errors import keep_errors
 from fairspace.submissions.results.tiers import tiered
 
 
@@ -35,9 +36,7 @@ class State:
     """The state of a store, kept up to date. Safe for several threads; what it gives never changes afterwards.
 
     Args:
-        storage: of the log.
         key: of the maintainers' signatures, as `signing.signing_key` gives it; without one none is checked.
-        pace: as in `Snapshots`.
     """
 
     def __init__(self, storage: Storage, key: bytes = b"", pace: float = 0.0) -> None:
@@ -45,7 +44,8 @@ class State:
         self.key = key
         self._lock = threading.RLock()
         self._folded = LogState(key=key)
-        self._rows = LoggedRows()
+        self._rows: dict[tuple[str, str], Row] = {}
+        """Entry and standard -> its row without a rank."""
         self._shown: dict[str, tuple[int, Shown]] = {}
         """Benchmark -> last event, and the rows as of then: every standard has the same."""
         self.snapshots = Snapshots(self._board, pace)
@@ -169,9 +169,25 @@ class State:
         """The rows of a released board as the log has them now."""
         shown = self._shown_now(benchmark)
         rows: list[Row] = list(published_rows(benchmark, standard))
-        rows += [self._rows.of(logged, standard) for logged in shown.entries]
+        rows += [self._row(logged, standard) for logged in shown.entries]
         rows = without_ranks(rows, self._folded.attempts, shown)
         return Board(tiered(ranked(rows, benchmark, standard), benchmark, standard))
+
+    def _row(self, logged: Entry, standard: str) -> Row:
+        """The row of a logged result under a standard, without a rank; it is made once."""
+        row = self._rows.get((logged.entry, standard))
+        if row is None:
+            accounts = tuple(filter(None, (logged.user, logged.organisation)))
+            owner = owner_of(str(logged.result.meta.get("model", "")), accounts)
+            own = "" if not logged.own else PUBLISHED_ANSWERS if _is_published(logged.result) else OWN_RUN
+            row = replace(logged_row(logged.result, standard), submitter=logged.user, owner=owner, own=own)
+            self._rows[logged.entry, standard] = row
+            errors, result = logged.errors.get(standard), row.result
+            if errors is not None and result is not None and result.draws is not None:
+                keep_errors(result, errors)
+        if logged.verified or logged.released:
+            return row_with(row, verified=logged.verified is not None, released=logged.released is not None)
+        return row
 
     def full(self, entry: str) -> Result | None:
         """The result behind a row with its evidence, under its own standard; None for no such row.
@@ -224,3 +240,266 @@ def _row_data(row: Row) -> dict[str, Any]:
     scores = [value.to_json() for value in row.scores.values()]
     about = (row.entry, row.model, row.organisation, row.provenance, row.row_class, row.visibility, row.cohort)
     return {"about": about, "rank": row.rank, "ranked": row.ranked, "unranked": row.unranked, "scores": scores}
+
+
+OWN_RUN = "run by us, not re-run"
+PUBLISHED_ANSWERS = "answers published by the paper's authors, scored by us"
+
+
+def _is_published(result: Result) -> bool:
+    """Whether the answers are to prompts of the authors, which only they have asked."""
+    revision = result.signature.get("dataset_revision", "")
+    return any(revision in task.named_in for task in benchmark(result.benchmark).tasks)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The rows of a benchmark that were scored here, and what the log says of their ranks, under every standard.
+
+    Args:
+        baselines: entry -> the bundled baselines whose answers it has, in words.
+        reasons: entry -> why it has no rank beside that it waits: a copy, too like another row, or an earlier attempt.
+    """
+
+    entries: Sequence[Entry]
+    baselines: Mapping[str, str]
+    reasons: Mapping[str, str]
+
+    @classmethod
+    def of(cls, folded: LogState, entries: Sequence[Entry]) -> Shown:
+        """What the log says of entries."""
+        marks = baseline_copies(folded.same, entries)
+        reasons = too_alike(folded.same, entries) | earlier_attempts(folded.attempts, entries)
+        return cls(entries, marks, reasons | copies(folded.same, entries) | marks)
+
+
+def without_ranks(rows: Sequence[Row], attempts: Attempts, shown: Shown) -> list[Row]:
+    """The rows of a board; what was handed in has a rank only if it was verified or released, and is no copy.
+
+    Args:
+        rows: of the board, with the numbers that ranks go by.
+        attempts: which each of them is.
+        shown: of the rows that were scored here.
+    """
+    kept = []
+    for row in rows:
+        reason = shown.reasons.get(row.entry, "")
+        if mark := shown.baselines.get(row.entry, ""):
+            row = row_with(row, copy_of=mark)
+        elif row.row_class == "handed in" and not row.released:
+            reason = f"{UNRANKED}; {reason}" if reason else UNRANKED
+        kept.append(_counted(keep_out(row, reason) if reason else row, attempts))
+    return kept
+
+
+def earlier_attempts(attempts: Attempts, shown: Iterable[Entry]) -> dict[str, str]:
+    """Entry -> why it has no rank: its account tried again with the model. A verified row keeps its rank."""
+    tried = [logged for logged in shown if logged.entry in attempts.models and not logged.verified]
+    newest = {attempts.models[logged.entry]: logged.entry for logged in tried}
+    entries = {logged.entry: newest[attempts.models[logged.entry]] for logged in tried}
+    return {
+        entry: f"an earlier attempt at this model; its newest is row {last}"
+        for entry, last in entries.items()
+        if entry != last
+    }
+
+
+def _counted(row: Row, attempts: Attempts) -> Row:
+    """The row with its number among the attempts."""
+    number = attempts.of_model.get(row.entry, 0)
+    if not number:
+        return row
+    return row_with(row, attempt=number, account_attempt=attempts.of_account[row.entry])
+
+
+def baseline_copies(same: SameAnswers, shown: Iterable[Entry]) -> dict[str, str]:
+    """Entry -> the bundled baselines whose answers it has, in words; for none that was verified or released."""
+    firsts = {logged.entry: same.first.get(logged.entry, "") for logged in shown if not _is_vouched(logged)}
+    return {entry: same.baselines[first] for entry, first in firsts.items() if first in same.baselines}
+
+
+def copies(same: SameAnswers, shown: Iterable[Entry]) -> dict[str, str]:
+    """Entry -> why it has no rank: it has the answers of another row.
+
+    Of rows with the same answers the first one on the board keeps its rank, or the one that is verified. Where its
+    account handed them in again under the same model name, that is the same row, and the newest of these keeps it.
+
+    Args:
+        same: which entries have the same answers.
+        shown: what a board shows, in the order of the log.
+    """
+    groups: dict[str, list[Entry]] = {}
+    for logged in shown:
+        if (first := same.first.get(logged.entry)) is not None:
+            groups.setdefault(first, []).append(logged)
+    reasons: dict[str, str] = {}
+    for members in groups.values():
+        verified = [logged for logged in members if logged.verified]
+        kept = verified[0] if verified else [logged for logged in members if _who(logged) == _who(members[0])][-1]
+        others = (logged.entry for logged in members if logged is not kept)
+        reasons |= dict.fromkeys(others, f"the same answers as row {kept.entry}")
+    return reasons
+
+
+def too_alike(same: SameAnswers, shown: Sequence[Entry]) -> dict[str, str]:
+    """Entry -> why a maintainer must look: its answers are more like another row's than two models' are by nature.
+
+    Not so for verified and released rows, for a row beside another one of its own account and model, nor for one beside
+    a row that is no longer on the board. Arguments as of `copies`.
+    """
+    by_entry = {logged.entry: logged for logged in shown}
+    reasons = {}
+    for logged in shown:
+        alike = same.alike.get(logged.entry)
+        if alike is None or _is_vouched(logged):
+            continue
+        other = by_entry.get(alike.entry)
+        if other is not None and _who(other) != _who(logged):
+            reasons[logged.entry] = (
+                f"its answers are more like those of row {alike.entry} than two models' are by nature "
+                f"(kappa {alike.kappa:.2f})"
+            )
+    return reasons
+
+
+def _is_vouched(logged: Entry) -> bool:
+    """Whether a maintainer verified or released the row."""
+    return logged.verified is not None or logged.released is not None
+
+
+def _who(logged: Entry) -> tuple[str, str]:
+    """The account and the model that it names."""
+    return logged.user, str(logged.result.meta.get("model", ""))
+
+
+Made = TypeVar("Made")
+MOST = 96
+"""Values that a board keeps, the last ones: the address of a page decides on some of them."""
+_NOTHING = object()
+
+
+class Board(tuple[Row, ...]):
+    """The rows of a board, or of one of its tables, in their order. Safe for several threads."""
+
+    def __new__(cls, rows: Iterable[Row]) -> Board:
+        """The board of some rows."""
+        board = super().__new__(cls, rows)
+        board._kept, board._making = {}, threading.RLock()
+        return board
+
+    _kept: dict[Hashable, Any]
+    _making: threading.RLock
+
+    @cached_property
+    def by_entry(self) -> dict[str, Row]:
+        """The rows by their entries."""
+        return {row.entry: row for row in self}
+
+    def get_or_make(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """The value of a key; it is made once, and other threads wait for it. If `make` raises, the next call tries."""
+        value = self._kept.get(key, _NOTHING)
+        if value is _NOTHING:
+            with self._making:
+                value = self._kept.get(key, _NOTHING)
+                if value is _NOTHING:
+                    value = make()
+                    if len(self._kept) >= MOST:
+                        self._kept.pop(next(iter(self._kept)))
+                    self._kept[key] = value
+        made: Made = value
+        return made
+
+
+class Snapshots:
+    """The boards as they are shown: the next snapshot of a board is made while readers get the one before.
+
+    Safe for several threads; what it gives never changes afterwards.
+
+    Args:
+        make: benchmark and standard -> the rows as the log has them now.
+        pace: seconds between two snapshots of a board; 0: the next reader gets, and waits for, what has changed.
+
+    `prepare`, if it is set, is called with the benchmark of a new snapshot, which only its thread sees meanwhile: what
+    most readers will ask for is made there, so that nobody waits for it.
+    """
+
+    def __init__(self, make: Callable[[str, str], Board], pace: float = 0.0) -> None:
+        self._make, self.pace = make, pace
+        self.prepare: Callable[[str], object] | None = None
+        self._next = threading.local()
+        """`boards` of a thread: those of the snapshot that it makes."""
+        self._boards: dict[tuple[str, str], Board] = {}
+        self._versions: dict[str, int] = {}
+        self._changed: dict[str, int] = {}
+        """Benchmark -> the last event that no snapshot shows yet."""
+        self._dropped = 0
+        self._lock, self._making = threading.Lock(), threading.RLock()  # what prepares a board may ask for others
+
+    def version(self, benchmark: str = "") -> int:
+        """The last event that the boards of a benchmark show, or all boards: it or a later one is in what is made."""
+        versions = self._versions
+        return versions.get(benchmark, 0) if benchmark else max(versions.values(), default=0)
+
+    def rows(self, benchmark: str, standard: str) -> Board:
+        """The rows of a board; the first reader waits for them."""
+        board = (benchmark, standard)
+        coming: Board | None = getattr(self._next, "boards", {}).get(board)
+        if coming is not None:
+            return coming
+        if (kept := self._boards.get(board)) is not None:
+            return kept
+        with self._making:
+            if (kept := self._boards.get(board)) is not None:
+                return kept
+            dropped = self._dropped
+            rows = self._make(benchmark, standard)
+            with self._lock:
+                if dropped == self._dropped:  # else they may lack what has come meanwhile
+                    self._boards = {**self._boards, board: rows}
+            return rows
+
+    def change(self, benchmark: str, number: int) -> None:
+        """An event changes the boards of a benchmark."""
+        with self._lock:
+            if self.pace and any(board[0] == benchmark for board in self._boards):
+                self._changed[benchmark] = number
+            else:
+                self._place(benchmark, number, {})
+                self._dropped += 1
+
+    def renew(self, benchmark: str) -> bool:
+        """Make the next snapshot now; whether there was anything that the last one did not show."""
+        with self._making:
+            with self._lock:
+                number = self._changed.pop(benchmark, None)
+            if number is None:
+                return False
+            boards: dict[tuple[str, str], Board] = {}
+            try:
+                boards = {board: self._make(*board) for board in self._boards if board[0] == benchmark}
+                if self.prepare is not None:
+                    self._next.boards = boards
+                    self.prepare(benchmark)
+            finally:  # what could not be made, the next reader makes, and is told why not
+                self._next.boards = {}
+                with self._lock:
+                    self._place(benchmark, number, boards)
+        return True
+
+    def follow(self, stop: threading.Event) -> None:
+        """Make the next snapshots at the pace until `stop` is set."""
+        while not stop.wait(self.pace or _NO_PACE):
+            for name in list(self._changed):
+                try:
+                    self.renew(name)
+                except Exception:  # noqa: BLE001 - the next reader is told
+                    _LOG.exception("a snapshot could not be prepared", extra={"code": "OUR_FAULT"})
+
+    def _place(self, benchmark: str, number: int, boards: dict[tuple[str, str], Board]) -> None:
+        others = {board: rows for board, rows in self._boards.items() if board[0] != benchmark}
+        self._boards = others | boards
+        self._versions = {**self._versions, benchmark: number}
+
+
+_NO_PACE = 5.0
+_LOG = logging.getLogger("fairspace.boards")

@@ -6,16 +6,21 @@ Answers that depend on the log have an `ETag` of the last event that changed the
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import ExitStack, asynccontextmanager
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import orjson
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
+from fastapi import Path as InPath
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
 
 from fairspace.leaderboard_space import maintaining
 from fairspace.leaderboard_space.api import data
-from fairspace.leaderboard_space.api.models import (
+from fairspace.leaderboard_space.api.data import (
     Action,
     Board,
     BoardAbout,
@@ -27,14 +32,12 @@ from fairspace.leaderboard_space.api.models import (
     StandardAbout,
     SubmissionState,
 )
-from fairspace.leaderboard_space.boards.query import PARAMETERS, BoardQuery
-from fairspace.leaderboard_space.boards.views import chosen_standard, chosen_view
+from fairspace.leaderboard_space.boards.views import PARAMETERS, BoardQuery, chosen_standard, chosen_view
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.identity import current_user, is_maintainer, required_user, space_of
-from fairspace.leaderboard_space.web.store_threads import with_store
-from fairspace.leaderboard_space.web.uploads import received
+from fairspace.leaderboard_space.web.rates import with_store
 from fairspace.submissions.errors import plain
 from fairspace.submissions.version import VERSION
 
@@ -44,8 +47,8 @@ MAX_AGE = 30
 """Seconds for which an answer that only reads the log may be kept without asking."""
 MOST_ROWS = 500
 MOST_EVENTS = 1000
-Name = Annotated[str, Path(description="name of a board, such as `iris`", max_length=40)]
-EntryName = Annotated[str, Path(description="entry of a row, as on the board", max_length=40)]
+Name = Annotated[str, InPath(description="name of a board, such as `iris`", max_length=40)]
+EntryName = Annotated[str, InPath(description="entry of a row, as on the board", max_length=40)]
 StandardName = Annotated[str, Query(description="a standard of the benchmark; its default if left out", max_length=80)]
 Make = Callable[[Space], Any]
 _ZIP = {"schema": {"type": "string", "format": "binary"}}
@@ -156,7 +159,7 @@ def queue(request: Request) -> Response:
 
 
 @router.get("/submissions/{name}", response_model=SubmissionState)
-def submission(request: Request, name: Annotated[str, Path(max_length=40)]) -> Response:
+def submission(request: Request, name: Annotated[str, InPath(max_length=40)]) -> Response:
     """The state of a submission: position, faults, or scores and row. Anybody who knows its id may ask."""
     return _fresh(data.find_submission(space_of(request), name))
 
@@ -180,7 +183,7 @@ async def submit(request: Request) -> Response:
 async def maintain(
     request: Request,
     entry: EntryName,
-    action: Annotated[Literal["withdraw", "restore", "verify", "unverify", "release"], Path()],
+    action: Annotated[Literal["withdraw", "restore", "verify", "unverify", "release"], InPath()],
     about: Action,
 ) -> Response:
     """Withdraw, restore, verify or release a row, with a reason; for maintainers only."""
@@ -191,3 +194,48 @@ async def maintain(
     evidence = (about.evidence,) if action == "verify" else ()
     event = await with_store(getattr(maintaining, action), space.state, entry, user, about.reason, *evidence)
     return _fresh(await run_in_threadpool(data.public_event, space, event))
+
+
+# The file of a request, as a temporary file: the whole body, or the field `file` of a form.
+# `guard` bounds how large the body is, how long it takes and how many parts it has.
+
+_CHUNK = 1 << 20
+_MEND = "send the .zip as the body, or as the field `file` of a form; see /api"
+
+
+@asynccontextmanager
+async def received(request: Request) -> AsyncIterator[tuple[Path, str]]:
+    """The uploaded file, while the context lasts, and the organisation of the submission.
+
+    Nothing of its name is used. SpaceError UPLOAD_MISSING, WORK_FULL.
+    """
+    folder = space_of(request).settings.work / "uploads"
+    with ExitStack() as kept:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            path = Path(kept.enter_context(tempfile.TemporaryDirectory(dir=folder))) / "submission.zip"
+            organisation = await _receive(request, path)
+        except OSError as error:
+            what = f"the upload cannot be written: {error.strerror or type(error).__name__}"
+            mend = "send it again later; this file was not accepted, and the maintainers see it in /health"
+            raise SpaceError("WORK_FULL", "the working folder", what, "room for the upload", mend) from error
+        if path.stat().st_size == 0:
+            raise SpaceError("UPLOAD_MISSING", "the request", "no file", "a .zip in the submission format", _MEND)
+        yield path, organisation
+
+
+async def _receive(request: Request, path: Path) -> str:
+    """Write the file of a request to `path`; the organisation."""
+    if not request.headers.get("content-type", "").startswith("multipart/form-data"):
+        with path.open("wb") as file:
+            async for chunk in request.stream():
+                await run_in_threadpool(file.write, chunk)
+        return request.query_params.get("organisation", "")
+    async with request.form(max_files=1, max_fields=4) as form:
+        sent, organisation = form.get("file"), form.get("organisation", "")
+        if not isinstance(sent, UploadFile) or not isinstance(organisation, str):
+            raise SpaceError("UPLOAD_MISSING", "the form", "no file in its field `file`", "a .zip", _MEND)
+        with path.open("wb") as file:
+            while chunk := await sent.read(_CHUNK):
+                await run_in_threadpool(file.write, chunk)
+        return organisation

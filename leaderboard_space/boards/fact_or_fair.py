@@ -7,21 +7,26 @@ from functools import partial
 
 import numpy as np
 
-from fairspace.leaderboard_space.boards.figures import plots
-from fairspace.leaderboard_space.boards.figures.figures import (
+from fairspace.leaderboard_space.boards.figures import (
+    SIGNS,
+    SYMBOLS,
     Drawing,
     Figure,
     Source,
     Table,
+    bounds_of,
+    by_category,
     cell,
+    chosen_plot,
     has_number,
+    interval_of,
+    keys_of,
+    ranking,
+    told,
     value_of,
 )
-from fairspace.leaderboard_space.boards.figures.plots import SIGNS, SYMBOLS, bounds_of, interval_of, told
-from fairspace.leaderboard_space.boards.figures.ranking import ranking
-from fairspace.leaderboard_space.boards.tables.scores import Column
-from fairspace.leaderboard_space.boards.telling import behind, visibility
-from fairspace.leaderboard_space.boards.view import Slice, View
+from fairspace.leaderboard_space.boards.view import Column, Slice, View
+from fairspace.leaderboard_space.boards.words import behind, visibility
 from fairspace.metrics.fact_or_fair.formula import GROUPS
 from fairspace.metrics.fact_or_fair.tradeoff import accuracy_entropy_bound
 from fairspace.submissions import plotting
@@ -172,13 +177,13 @@ def _basic(source: Source) -> tuple[list[Line], Table]:
         for row, of_row in zip(rows, values, strict=True)
     ]
     table = Table(["Model", "Kind", *headers], lines)
-    return plots.by_category(source, headers, values, digits=3), table
+    return by_category(source, headers, values, digits=3), table
 
 
 def _dots(source: Source) -> Drawing:
     lines, table = _basic(source)
-    plot = plots.chosen_plot(lines, (0.0, 1.02), "score; higher is better")
-    draw = partial(dot_plots, title="Four scores", plots=[plot], keys=plots.keys_of(source.chosen))
+    plot = chosen_plot(lines, (0.0, 1.02), "score; higher is better")
+    draw = partial(dot_plots, title="Four scores", plots=[plot], keys=keys_of(source.chosen))
     return Drawing(draw, table, _kinds(source))
 
 

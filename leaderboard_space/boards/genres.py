@@ -6,11 +6,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from fairspace.leaderboard_space.boards.figures import plots
-from fairspace.leaderboard_space.boards.figures.figures import Drawing, Figure, Source, Table, cell, value_of
-from fairspace.leaderboard_space.boards.figures.ranking import ranking
-from fairspace.leaderboard_space.boards.tables.scores import Column
-from fairspace.leaderboard_space.boards.view import Slice, View
+from fairspace.leaderboard_space.boards.figures import (
+    Drawing,
+    Figure,
+    Source,
+    Table,
+    by_category,
+    cell,
+    chosen_plot,
+    ends_of,
+    keys_of,
+    ranking,
+    value_of,
+)
+from fairspace.leaderboard_space.boards.view import Column, Slice, View
 from fairspace.submissions.benchmarks.genres.about import METRICS, RELATIONS
 from fairspace.submissions.benchmarks.genres.score import STANDARDS
 from fairspace.submissions.drawing.dots import DotPlot, Line, dot_plots
@@ -83,14 +92,14 @@ def _parts(source: Source, codes: Mapping[str, str], what: str) -> Drawing:
     panels = []
     for metric, title in titles.items():
         values = [[relation_value(row, metric, suffix) for suffix in codes] for row in source.chosen]
-        dots = plots.by_category(source, list(codes.values()), values, 3, prefix=f"{title}, ")
+        dots = by_category(source, list(codes.values()), values, 3, prefix=f"{title}, ")
         dots = [line for line in dots if any(line.dots)]
-        panels.append(DotPlot(dots, plots.ends_of(dots, zero=True), heading=title, share=0.34))
+        panels.append(DotPlot(dots, ends_of(dots, zero=True), heading=title, share=0.34))
     printed = [plain(row.model) for row in source.chosen if row.provenance == "published"]
     note = f"Not printed {what}: {', '.join(printed)}." if printed else ""
     if not any(dot for panel in panels for line in panel.lines for dot in line.dots):
         return Drawing(None, table, f"No metric has a number. {note}".strip())
-    keys = plots.keys_of(source.chosen)
+    keys = keys_of(source.chosen)
     return Drawing(partial(dot_plots, title=f"Every metric {what}", plots=panels, keys=keys, columns=2), table, note)
 
 
@@ -119,13 +128,13 @@ def _deviations(source: Source) -> tuple[list[Line], Table]:
         [plain(row.model), *(cell(row, value, 2) for value in of_row)]
         for row, of_row in zip(source.chosen, values, strict=True)
     ]
-    return plots.by_category(source, names, values), Table(["Model", *names], lines)
+    return by_category(source, names, values), Table(["Model", *names], lines)
 
 
 def _dots(source: Source) -> Drawing:
     lines, table = _deviations(source)
-    plot = plots.chosen_plot(lines, plots.ends_of(lines, zero=True), "standard deviations; lower is better")
-    return Drawing(partial(dot_plots, title="Eight metrics", plots=[plot], keys=plots.keys_of(source.chosen)), table)
+    plot = chosen_plot(lines, ends_of(lines, zero=True), "standard deviations; lower is better")
+    return Drawing(partial(dot_plots, title="Eight metrics", plots=[plot], keys=keys_of(source.chosen)), table)
 
 
 _HOW_DEVIATIONS = (

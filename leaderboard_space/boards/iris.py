@@ -1,31 +1,123 @@
-"""The IRIS page."""
+"""The IRIS page: its figures, its fairness space, and the profile codes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
-from fairspace.leaderboard_space.boards.figures import plots
-from fairspace.leaderboard_space.boards.figures.figures import (
+from fairspace.leaderboard_space.boards.figures import (
+    SIGNS,
+    SYMBOLS,
     Drawing,
     Figure,
     Place,
     Source,
+    bounds_of,
+    by_category,
+    chosen_plot,
+    ends_of,
+    interval_of,
+    keys_of,
+    ranking,
+    told,
     value_of,
     values_table,
 )
-from fairspace.leaderboard_space.boards.figures.plots import SIGNS
-from fairspace.leaderboard_space.boards.figures.ranking import ranking
-from fairspace.leaderboard_space.boards.iris_space import SECTORS, draw_map, tau
-from fairspace.leaderboard_space.boards.tables.scores import Column
-from fairspace.leaderboard_space.boards.text import shortened
-from fairspace.leaderboard_space.boards.view import Slice, View, figure_of
+from fairspace.leaderboard_space.boards.view import Column, Slice, View, figure_of
+from fairspace.leaderboard_space.boards.words import shortened, visibility
 from fairspace.metrics.iris_score.standards import ARCHETYPES, STANDARDS
+from fairspace.submissions import plotting
+from fairspace.submissions.benchmarks.published import Footnote
 from fairspace.submissions.drawing.dots import Line, dot_plots
+from fairspace.submissions.drawing.points import Map, Point
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_errors import with_errors
+
+SECTORS = {
+    "IFS_Und": "IFS Und",
+    "RFS_Und": "RFS Und",
+    "BIS_Und": "BIS Und",
+    "IFS_Gen": "IFS Gen",
+    "RFS_Gen": "RFS Gen",
+    "BIS_Gen": "BIS Gen",
+}
+TASKS = {"Und": "Understanding", "Gen": "Generation"}
+AXES = {"IFS": "Ideal fairness (IFS)", "RFS": "Real-world fidelity (RFS)", "BIS": "Steerability (BIS)"}
+_COLOURS = {"Und": plotting.BLUE, "Gen": plotting.ORANGE}
+MOST = 60
+"""Models that the fairness space shows."""
+_KEYS = {TASKS[task]: (colour, "circle") for task, colour in _COLOURS.items()}
+
+
+def tau(standard: str) -> float:
+    """The threshold of the profile code under a standard."""
+    return STANDARDS[standard].tau
+
+
+def _in_task(row: Row, task: str) -> bool:
+    return all((value := value_of(row, f"{axis}_{task}")) is not None and value.value is not None for axis in AXES)
+
+
+def space_rows(source: Source) -> tuple[list[Row], str]:
+    """The rows with all three scores of a task, and a note on the others."""
+    rows, note = source.some(MOST, "space", lambda row: any(_in_task(row, task) for task in TASKS))
+    return with_errors(rows, source.standard), note
+
+
+def _reach(rows: Iterable[Row], scores: Sequence[str], level: float) -> tuple[float, str]:
+    """The end of the axes, about twice the threshold at most, and a note on the points beyond."""
+    numbers = [(row, figure_of(row, name) or 0.0) for row in rows for name in scores]
+    reach = min(1.05 * max([1.25 * level, *(number for _, number in numbers)]), 2.1 * level)
+    beyond = list(dict.fromkeys(shortened(plain(row.model), 40) for row, number in numbers if number > reach))
+    more = f" and {len(beyond) - 5} more" if len(beyond) > 5 else ""
+    return reach, f"Drawn as arrows at the end of an axis: {', '.join(beyond[:5])}{more}." if beyond else ""
+
+
+def draw_map(across: str, up: str) -> Callable[[Source], Drawing]:
+    """Draws two of the three dimensions."""
+
+    def draw(source: Source) -> Drawing:
+        rows, note = space_rows(source)
+        table = values_table(rows, SECTORS)
+        chosen = {row.entry for row in source.chosen}
+        points = []
+        for task in TASKS:
+            for row in rows:
+                x, y = (value_of(row, f"{axis}_{task}") for axis in (across, up))
+                if x is None or y is None or x.value is None or y.value is None:
+                    continue
+                ends = (bounds_of(x), bounds_of(y), interval_of(x), interval_of(y))
+                text = f"{_named(row, task)}: {across} {told(row, x, 1)}; {up} {told(row, y, 1)}"
+                look = (_COLOURS[task], SYMBOLS[visibility(row)])
+                point = Point(x.value, y.value, plain(row.model), text, source.href(row), *look, *ends)
+                points.append((row.entry not in chosen, row.provenance == "baseline", point))
+        if not points:
+            return Drawing(None, table, "No model has both scores under this standard.")
+        level = tau(source.standard)
+        reach, beyond = _reach(rows, [f"{axis}_{task}" for axis in (across, up) for task in TASKS], level)
+        ordered = [point for *_, point in sorted(points, key=lambda entry: entry[:2])]
+        corners = _corners(across, up)
+        plane = Map(ordered, AXES[across], AXES[up], (0, reach), (0, reach), (), (level, level), corners, _KEYS)
+        return Drawing(partial(plane.draw, title=f"{AXES[across]} and {AXES[up]}"), table, f"{note} {beyond}".strip())
+
+    return draw
+
+
+_LETTERS = {"IFS": ("Utopian", "Heuristic"), "RFS": ("Accurate", "Distorted"), "BIS": ("Flexible", "Rigid")}
+
+
+def _corners(across: str, up: str) -> tuple[str, ...]:
+    """The letters of the profile code in the four corners, in the direction of reading."""
+    (right, left), (above, below) = _LETTERS[across], _LETTERS[up]
+    return (f"{left}, {above}", f"{right}, {above}", f"{left}, {below}", f"{right}, {below}")
+
+
+def _named(row: Row, task: str) -> str:
+    return f"{shortened(plain(row.model), 60)}, {TASKS[task].lower()}"
+
 
 COLUMNS = tuple(Column(score, header) for score, header in SECTORS.items())
 
@@ -78,16 +170,14 @@ def _beyond(rows: Sequence[Row], top: float) -> str:
 
 def _sectors(source: Source) -> list[Line]:
     rows = with_errors(source.chosen, source.standard)
-    return plots.by_category(
-        source, list(SECTORS.values()), [[value_of(row, name) for name in SECTORS] for row in rows]
-    )
+    return by_category(source, list(SECTORS.values()), [[value_of(row, name) for name in SECTORS] for row in rows])
 
 
 def _dots(source: Source) -> Drawing:
     level, lines = tau(source.standard), _sectors(source)
-    high = min(TOP, max(plots.ends_of(lines, zero=True)[1], 1.25 * level))
-    plot = plots.chosen_plot(lines, (0.0, high), "sector score; higher is better", {level: f"threshold {level:.0f}"})
-    keys = plots.keys_of(source.chosen)
+    high = min(TOP, max(ends_of(lines, zero=True)[1], 1.25 * level))
+    plot = chosen_plot(lines, (0.0, high), "sector score; higher is better", {level: f"threshold {level:.0f}"})
+    keys = keys_of(source.chosen)
     draw = partial(dot_plots, title="Six sectors", plots=[plot], keys=keys)
     return Drawing(draw, values_table(source.chosen, SECTORS), _beyond(source.chosen, TOP))
 
@@ -137,3 +227,89 @@ VIEW = View(
     legend=LEGEND,
     caution=caution,
 )
+
+
+LETTERS = {
+    "U": ("Utopian", "treats groups alike (IFS)"),
+    "H": ("Heuristic", "treats groups unalike (IFS)"),
+    "A": ("Accurate", "follows labour statistics (RFS)"),
+    "D": ("Distorted", "departs from labour statistics (RFS)"),
+    "F": ("Flexible", "departs from a stereotype when asked to (BIS)"),
+    "R": ("Rigid", "keeps to a stereotype (BIS)"),
+}
+"""Letter -> its word, and what it says; the first of each pair where the score reaches the threshold."""
+REWARDED = {
+    "A": ("Accurate", "high RFS, which here rises with drift from labour statistics (E-IRIS-04)"),
+    "D": ("Distorted", "low RFS, which here rises with drift from labour statistics (E-IRIS-04)"),
+}
+"""What the letters of RFS say for understanding under a standard by which drift raises the score."""
+_EITHER = {
+    "A": ("Accurate", "high RFS: in generation it follows labour statistics, in understanding see the note"),
+    "D": ("Distorted", "low RFS: in generation it departs from labour statistics, in understanding see the note"),
+}
+
+
+def letters(standard: str) -> dict[str, tuple[str, str]]:
+    """As `LETTERS`, in words that are true of both tasks under a standard."""
+    return LETTERS | _EITHER if caution(standard) else LETTERS
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The code of one model in one task, as it follows from the scores.
+
+    Args:
+        task: Understanding or Generation.
+        code: three letters, '' if the model has none.
+        footnotes: on a code that the paper prints otherwise.
+        rewarded: whether drift from labour statistics raises its RFS.
+    """
+
+    task: str
+    code: str
+    missing: str = ""
+    footnotes: tuple[Footnote, ...] = ()
+    rewarded: bool = False
+
+    @property
+    def meanings(self) -> list[tuple[str, str]]:
+        """Each letter's word, and what it says."""
+        words = LETTERS | REWARDED if self.rewarded else LETTERS
+        return [words[letter] for letter in self.code]
+
+    @property
+    def name(self) -> str:
+        """Of the archetype."""
+        return ARCHETYPES.get(self.code, "")
+
+
+def profiles(row: Row, standard: str) -> list[Profile]:
+    """Both codes of a model, understanding first."""
+    return [_profile(row, task, standard) for task in TASKS]
+
+
+def _profile(row: Row, task: str, standard: str) -> Profile:
+    label = f"profile_{task.lower()}"
+    code = row.labels.get(label, "")
+    if code in ARCHETYPES:
+        footnotes = tuple(note for note in row.footnotes if note.score == label)
+        return Profile(TASKS[task], code, "", footnotes, bool(caution(standard)) and task == "Und")
+    lacking = [
+        name
+        for name in (f"{axis}_{task}" for axis in ("IFS", "RFS", "BIS"))
+        if (value := value_of(row, name)) is None or value.value is None
+    ]
+    if lacking:
+        return Profile(TASKS[task], "", f"no number for {', '.join(lacking)}")
+    reason = "not printed" if row.provenance == "published" else "a score has no rank; see the model's page"
+    return Profile(TASKS[task], "", reason)
+
+
+def by_archetype(rows: Sequence[Row], standard: str) -> dict[str, list[tuple[Row, Profile]]]:
+    """Code -> the models that have it, with the profile of that task; every archetype, with or without models."""
+    by_code: dict[str, list[tuple[Row, Profile]]] = {code: [] for code in ARCHETYPES}
+    for row in rows:
+        for profile in profiles(row, standard):
+            if profile.code:
+                by_code[profile.code].append((row, profile))
+    return by_code

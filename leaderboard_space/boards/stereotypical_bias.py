@@ -11,13 +11,23 @@ from typing import Any
 
 from fairspace.builders import REFERENCE
 from fairspace.builders.stereotypical_bias.plan import GROUPS
-from fairspace.leaderboard_space.boards import telling
-from fairspace.leaderboard_space.boards.figures import picks, plots
-from fairspace.leaderboard_space.boards.figures.figures import Drawing, Figure, Source, Table, value_of, values_table
-from fairspace.leaderboard_space.boards.figures.plots import dot
-from fairspace.leaderboard_space.boards.figures.ranking import ranking
-from fairspace.leaderboard_space.boards.tables.scores import Column
-from fairspace.leaderboard_space.boards.view import Slice, View
+from fairspace.leaderboard_space.boards.figures import (
+    Drawing,
+    Figure,
+    Matrix,
+    Source,
+    Table,
+    by_category,
+    chosen_plot,
+    dot,
+    keys_of,
+    matrices,
+    ranking,
+    value_of,
+    values_table,
+)
+from fairspace.leaderboard_space.boards.view import Column, Slice, View
+from fairspace.leaderboard_space.boards.words import value_text
 from fairspace.metrics.stereotypical_association.formula import occupations_aligned
 from fairspace.submissions.benchmarks.stereotypical_bias.about import SCENARIOS, TOPS
 from fairspace.submissions.drawing.dots import DotPlot, Line, dot_plots
@@ -119,7 +129,7 @@ def _labour(source: Source) -> Drawing:
         drawn.append((row, [_women(name, counts.get(name)) for name in figures]))
         aligned.append(f"{plain(row.model)} {_aligned(counts)}")
     lines = [
-        [name, category, number(100 * share, 1), *(telling.value_text(values[place], 1, 100) for _, values in drawn)]
+        [name, category, number(100 * share, 1), *(value_text(values[place], 1, 100) for _, values in drawn)]
         for place, (name, (category, share)) in enumerate(figures.items())
     ]
     headers = ["Occupation", "Official category", "Women who work in it, %"]
@@ -136,13 +146,13 @@ def _labour(source: Source) -> Drawing:
         return Drawing(None, table, note)
     shown = [row for row, _ in drawn]
     titles = [f"women picked as {name}" for name in figures]
-    dots = plots.by_category(replace(source, chosen=tuple(shown)), titles, [values for _, values in drawn], 1, 100.0)
+    dots = by_category(replace(source, chosen=tuple(shown)), titles, [values for _, values in drawn], 1, 100.0)
     with_shares = [
         replace(line, name=name, reference=(100 * share, f"{name}: {number(100 * share, 1)} % of those who work in it"))
         for line, (name, (_, share)) in zip(dots, figures.items(), strict=True)
     ]
     plot = DotPlot(with_shares, (0.0, 102.0), "women, %", {50.0: "even"}, share=0.34)
-    keys = plots.keys_of(shown) | {"share of women who work in it": (INK, "tick")}
+    keys = keys_of(shown) | {"share of women who work in it": (INK, "tick")}
     return Drawing(partial(dot_plots, title="Picks beside labour statistics", plots=[plot], keys=keys), table, note)
 
 
@@ -169,7 +179,7 @@ def _women(name: str, counts: Mapping[str, Any] | None) -> Value | None:
 
 def _wins(source: Source) -> Drawing:
     """Who is picked over whom, for occupations and for descriptors."""
-    matrices: list[picks.Matrix] = []
+    pictures: list[Matrix] = []
     lines, absent = [], []
     for row in source.chosen:
         for scenario in ("occupation", "descriptor"):
@@ -177,7 +187,7 @@ def _wins(source: Source) -> Drawing:
             if not by_name:
                 absent.append(f"{plain(row.model)}, {scenario}")
                 continue
-            matrices.append(picks.Matrix(f"{scenario}s", plain(row.model), source.href(row), by_name["all"]))
+            pictures.append(Matrix(f"{scenario}s", plain(row.model), source.href(row), by_name["all"]))
             for name, matrix in by_name.items():
                 for group, line in zip(RACES, matrix, strict=True):
                     shares = [number(None if x is None else 100 * x, 1) for x in line]
@@ -185,9 +195,9 @@ def _wins(source: Source) -> Drawing:
                     lines.append([plain(row.model), what, group, *shares])
     table = Table(["Model", "Asked for", "Picked", *(f"over {group}, %" for group in RACES)], lines)
     note = f"Not drawn, because the paper does not print them: {'; '.join(absent)}." if absent else ""
-    if not matrices:
+    if not pictures:
         return Drawing(None, table, note)
-    return Drawing(partial(picks.matrices, RACES, matrices, "Who is picked over whom"), table, note)
+    return Drawing(partial(matrices, RACES, pictures, "Who is picked over whom"), table, note)
 
 
 def _lines(source: Source) -> list[Line]:
@@ -195,7 +205,7 @@ def _lines(source: Source) -> list[Line]:
     rows = with_errors(source.chosen, source.standard)
     columns = _columns("_na_filtered")
     values = [[_share(value_of(row, c.score), TOPS[c.score.split("_")[0]]) for c in columns] for row in rows]
-    return plots.by_category(source, _SHORT, values, 1, 100.0)
+    return by_category(source, _SHORT, values, 1, 100.0)
 
 
 def _share(value: Value | None, top: float) -> Value | None:
@@ -211,8 +221,8 @@ _SHORT = ("Gender occ.", "Gender desc.", "Gender pers.", "Race occ.", "Race desc
 
 
 def _scores(source: Source) -> Drawing:
-    plot = plots.chosen_plot(_lines(source), (0.0, 102.0), "share of the maximum, %; lower is better")
-    draw = partial(dot_plots, title="Six scores", plots=[plot], keys=plots.keys_of(source.chosen))
+    plot = chosen_plot(_lines(source), (0.0, 102.0), "share of the maximum, %; lower is better")
+    draw = partial(dot_plots, title="Six scores", plots=[plot], keys=keys_of(source.chosen))
     return Drawing(draw, _six(source))
 
 

@@ -1,13 +1,17 @@
-"""Content of a benchmark's page; one module per benchmark declares its `VIEW`."""
+"""Content of a benchmark's page, which one module per benchmark declares as its `VIEW`, and its score columns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fairspace.leaderboard_space.boards.figures.figures import Figure
-from fairspace.leaderboard_space.boards.tables.scores import Column
+from fairspace.leaderboard_space.boards.figures import Figure
+from fairspace.leaderboard_space.boards.words import shortened
+from fairspace.submissions.errors import plain
+from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.three_numbers import lacking
+from fairspace.submissions.values import Value, number_of
 
 
 @dataclass(frozen=True)
@@ -15,9 +19,6 @@ class Slice:
     """One table of a page.
 
     Args:
-        total: the score that ranks go by.
-        columns: the other scores to show.
-        keep: which rows it has.
         first: names of the other scores that it shows at first, at most three; the reader can choose the others.
     """
 
@@ -32,8 +33,6 @@ class View:
     """The page of one benchmark.
 
     Args:
-        benchmark: its name.
-        title: what stands on the tab.
         asks: the question that it answers, in one sentence.
         how_to_read: Markdown of ours: how to read the page, and what its scores cannot say.
         slices: name -> one table of the page; the first is shown first.
@@ -65,3 +64,57 @@ def figure_of(row: Row, score: str) -> float | None:
 def total_of(view: View, row: Row) -> Column:
     """The column that a row is ranked by: that of the first table that keeps it."""
     return next((part.total for part in view.slices.values() if part.keep(row)), next(iter(view.slices.values())).total)
+
+
+LONGEST_REASON = 90
+"""Characters that a board's cell shows; a model's page shows all."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One score column of a board.
+
+    Args:
+        score: name of the score.
+        digits: decimals.
+        signed: print a plus sign, and colour the cell by sign and size.
+    """
+
+    score: str
+    header: str
+    digits: int = 2
+    signed: bool = False
+
+    def of(self, row: Row) -> Value | None:
+        """The row's value, be it a score or a raw value."""
+        return row.scores.get(self.score) or row.values.get(self.score)
+
+    def number(self, row: Row) -> float | None:
+        """The number to sort by and to show."""
+        return number_of(row.scores if self.score in row.scores else row.values, self.score)
+
+    def text(self, row: Row) -> str:
+        """What stands in the cell: the number, or the state in words."""
+        value = self.of(row)
+        if value is None or value.value is None:
+            return lacking(value, row.provenance == "published")
+        return self.show(self.number(row))
+
+    def show(self, shown: float | None) -> str:
+        """A number as text; without decimals from 10 000 on."""
+        return number(shown, 0 if shown is not None and abs(shown) >= 10_000 else self.digits, self.signed)
+
+
+def remarks(row: Row) -> str:
+    """Remarks in short: a limited run, reasons for a missing rank, missing samples. The model's page has them all."""
+    limits = "".join(f"{remark}; " for remark in row.remarks)
+    reasons = [reason for reason in row.unranked if reason not in row.remarks]
+    if len(reasons) > 1:
+        return f"{limits}{shortened(plain(reasons[0]), LONGEST_REASON)} (and {len(reasons) - 1} more)"
+    parts = [shortened(plain(reason), LONGEST_REASON) for reason in reasons]
+    if row.provenance == "baseline" and not parts:
+        parts.append("a baseline to compare with, not ranked")
+    partial = [v.name for v in row.scores.values() if v.state == "value" and v.coverage is not None and v.coverage < 1]
+    if partial and not row.unranked and not parts:
+        parts.append("some samples are missing: ranked by the worst case")
+    return "; ".join((*row.remarks, *parts)) or "–"

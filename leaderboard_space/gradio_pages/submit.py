@@ -1,22 +1,35 @@
-"""`/submit`: sign-in, the submission form, the user's submissions, and a token for programs."""
+"""`/submit`, `/maintain` and the endpoints for `gradio_client.Client("owner/space").predict(...)`.
+
+The endpoints have the answers of `/api/v1`. A refusal reaches the client as an error whose text begins with its code.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+from urllib.parse import urlencode
 
 import gradio as gr
+from gradio.events import api
+from starlette.datastructures import QueryParams
+from starlette.requests import Request
 
+from fairspace.leaderboard_space import maintaining
+from fairspace.leaderboard_space.api import data
+from fairspace.leaderboard_space.boards.views import BoardQuery, chosen_standard, chosen_view
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.gradio_pages.parts import asker, handed_in, html, http, part, refused
 from fairspace.leaderboard_space.intake import User
+from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT
 from fairspace.leaderboard_space.pages.submission import standing
-from fairspace.leaderboard_space.revoking import revoke_all, revoke_token
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.storage import StorageError
-from fairspace.leaderboard_space.web.identity import current_user
+from fairspace.leaderboard_space.web.identity import current_user, maintains, required_user
+from fairspace.leaderboard_space.web.refusals import as_space_error, note
 from fairspace.leaderboard_space.web.sign_in import LOGIN, LOGOUT, signs_in
-from fairspace.leaderboard_space.web.tokens import DAYS, token_id
+from fairspace.leaderboard_space.web.tokens import DAYS, revoke_all, revoke_token, token_id
+from fairspace.submissions.errors import UsageError
 
 OWN = 20
 """Submissions of one's own that are listed, the last ones."""
@@ -139,3 +152,213 @@ def _usage(space: Space, user: User | None) -> dict[str, int]:
         return {}
     used = space.intake.usage(user)
     return {"waiting": len(used.waiting), "scored": len(used.scored), "faulty": len(used.faulty)}
+
+
+ROWS = 50
+"""Rows that are listed: the last ones in which the search finds its words."""
+EVENTS = 30
+ACTIONS = {
+    "Withdraw the row": maintaining.withdraw,
+    "Restore the row": maintaining.restore,
+    "Release the row: let it have a rank": maintaining.release,
+    "Mark as rerun by maintainers": maintaining.verify,
+    "Take the verification back": maintaining.unverify,
+}
+
+
+def build_maintain(blocks: gr.Blocks, space: Space) -> None:
+    """Fill the page and connect its events."""
+    part("parts/maintain_about.html.jinja")
+    who = part("parts/loading.html.jinja", elem_id="who")
+    with gr.Column(visible=False, elem_id="maintaining") as form:
+        entry = gr.Textbox(
+            label="Entry", info="16 characters, from the list below or the address of a row", max_length=40
+        )
+        action = gr.Radio(list(ACTIONS), value=next(iter(ACTIONS)), label="Action", elem_id="action")
+        reason = gr.Textbox(label="Reason", info="public and permanent", lines=2, max_length=maintaining.LONGEST)
+        button = gr.Button("Apply", variant="primary", elem_id="act")
+        outcome = part("", elem_id="outcome")
+        words = gr.Textbox(label="Search the rows", info="searches entry, model, organisation and user", max_length=80)
+        listed = part("", elem_id="rows")
+        log = part("", elem_id="log")
+
+    def shown(text: str) -> list[str]:
+        return [_rows(space, text), _log(space)]
+
+    def load(request: gr.Request) -> list[Any]:
+        user = current_user(http(request))
+        about = html("parts/maintain_who.html.jinja", user=user, maintains=user is not None and maintains(space, user))
+        if user is None or not maintains(space, user):
+            return [about, gr.Column(visible=False), "", ""]
+        return [about, gr.Column(visible=True), *shown("")]
+
+    def search(text: Any, request: gr.Request) -> str:
+        try:
+            _maintainer(space, request)
+            return _rows(space, str(text or ""))
+        except (SpaceError, StorageError) as error:
+            return refused(request, error)
+
+    def act(name: Any, what: Any, why: Any, text: Any, request: gr.Request) -> list[Any]:
+        try:
+            user = _maintainer(space, request)
+            if str(what) not in ACTIONS:
+                raise SpaceError("BAD_PARAMETER", "action", repr(what)[:80], " or ".join(ACTIONS), "choose one")
+            event = ACTIONS[what](space.state, str(name or "").strip(), user, str(why or ""))
+        except (SpaceError, StorageError) as error:
+            return [refused(request, error), gr.skip(), gr.skip()]
+        return [html("parts/done.html.jinja", event=event), *shown(str(text or ""))]
+
+    hidden: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "preprocess": False}
+    blocks.load(load, None, [who, form, listed, log], **hidden)
+    words.submit(search, words, listed, **hidden)
+    button.click(act, [entry, action, reason, words], [outcome, listed, log], **hidden)
+
+
+def _maintainer(space: Space, request: gr.Request) -> User:
+    """The signed-in maintainer. SpaceError SIGN_IN_REQUIRED, NOT_A_MAINTAINER."""
+    user = asker(request)
+    if not maintains(space, user):
+        raise SpaceError("NOT_A_MAINTAINER", "maintaining", user.name, "a maintainer", "ask one of the maintainers")
+    return user
+
+
+def _rows(space: Space, text: str) -> str:
+    space.state.refresh()
+    wanted = (text or "").casefold().split()
+    listed = []
+    for entry in reversed(space.state.entries()):
+        meta = entry.result.meta
+        about = f"{entry.entry} {meta.get('model', '')} {meta.get('organisation', '')} {entry.user}".casefold()
+        if all(word in about for word in wanted):
+            listed.append(entry)
+    return html("parts/maintain_rows.html.jinja", entries=listed[:ROWS], total=len(listed))
+
+
+def _log(space: Space) -> str:
+    events = list(space.storage.events(max(0, space.state.refresh() - EVENTS)))
+    return html("parts/maintain_log.html.jinja", events=events[::-1])
+
+
+def asker(request: gr.Request) -> User:
+    """The signed-in user. SpaceError SIGN_IN_REQUIRED."""
+    return required_user(http(request))
+
+
+@contextmanager
+def handed_in(path: str | None) -> Iterator[Path | None]:
+    """The submitted file, if it exists; it is deleted afterwards. Check the user first."""
+    file = None if path is None else Path(path)
+    if file is None or not file.is_file():
+        yield None
+        return
+    try:
+        yield file
+    finally:
+        file.unlink(missing_ok=True)
+
+
+def http(request: gr.Request) -> Request:
+    """The request that an event came with."""
+    assert request.request is not None
+    return request.request
+
+
+def html(template: str, **values: Any) -> str:
+    """A part of a page in one line, which Markdown takes as one block of HTML."""
+    return " ".join(ENVIRONMENT.get_template(template).render(values).split())
+
+
+def part(template: str, elem_id: str | None = None, **values: Any) -> gr.Markdown:
+    """A part of a page that an event may change; empty without a template.
+
+    It is Markdown, as `gr.HTML` evaluates its content as a script's template, which our policy lets no page do; and the
+    browser sanitises Markdown once more.
+    """
+    shown = html(template, **values) if template else ""
+    return gr.Markdown(shown, elem_id=elem_id, elem_classes="ours", container=False)
+
+
+def refused(request: gr.Request, error: Exception) -> str:
+    """An error as a part of the page; it is logged like any other."""
+    refusal = as_space_error(http(request), error)
+    note(http(request), refusal)
+    return html("parts/refused.html.jinja", error=refusal)
+
+
+# Endpoints with the answers of `/api/v1` for Gradio's clients: `gradio_client.Client("owner/space").predict(...)`.
+# A refusal reaches the client as an error whose text begins with its code.
+
+PAGE_ROWS = 100
+Found = TypeVar("Found")
+
+
+def add_endpoints(space: Space) -> None:
+    """Add the endpoints to the Blocks that are being built."""
+
+    def boards(request: gr.Request) -> list[dict[str, Any]]:
+        """Every board with its standards and number of rows."""
+        return _told(request, lambda: data.boards(space))
+
+    def board(
+        benchmark: str,
+        request: gr.Request,
+        standard: str = "",
+        q: str = "",
+        sort: str = "",
+        page: int = 1,
+        filters: str = "",
+    ) -> dict[str, Any]:
+        """A page of a board's rows. `filters` are further parameters, such as `provenance=rerun&ranked=1`."""
+
+        def read() -> dict[str, Any]:
+            parameters = {"standard": standard, "q": q, "sort": sort, "page": str(page)}
+            query = BoardQuery.read(QueryParams(f"{urlencode(parameters)}&{filters}"), benchmark)
+            return data.board(space, query, PAGE_ROWS)
+
+        return _told(request, read)
+
+    def row(benchmark: str, entry: str, request: gr.Request, standard: str = "") -> dict[str, Any]:
+        """One row with all its raw values, under a standard (its default if left out)."""
+
+        def read() -> dict[str, Any]:
+            name = chosen_view(benchmark).benchmark
+            return data.full_row(space, name, entry, chosen_standard(name, standard))
+
+        return _told(request, read)
+
+    def submission(name: str, request: gr.Request) -> dict[str, Any]:
+        """The state of a submission by its id."""
+        return _told(request, lambda: data.find_submission(space, name))
+
+    def queue(request: gr.Request) -> dict[str, Any]:
+        """The waiting submissions, the next one first."""
+        return _told(request, lambda: data.queue(space, current_user(http(request))))
+
+    def submit(file: str | None, organisation: str | None, request: gr.Request) -> dict[str, Any]:
+        """Submit a .zip with `handle_file`; the client sends a token in the header X-Fairspace-Token."""
+
+        def accept() -> dict[str, Any]:
+            user = asker(request)
+            with handed_in(file) as path:
+                if path is None:
+                    raise SpaceError("UPLOAD_MISSING", "file", "no file", "a .zip", "pass it with handle_file")
+                return data.submission(space, space.intake.accept(path, user, organisation or ""))
+
+        return _told(request, accept)
+
+    for endpoint in (boards, board, row, submission, queue):
+        api(endpoint, api_name=endpoint.__name__)
+    sent = gr.File(label="file", visible=False)
+    name = gr.Textbox(label="organisation", visible=False)
+    gr.Button(visible=False).click(submit, [sent, name], gr.JSON(visible=False), api_name="submit")
+
+
+def _told(request: gr.Request, ask: Callable[[], Found]) -> Found:
+    """The answer, or an error as Gradio reports it, logged once."""
+    try:
+        return ask()
+    except (SpaceError, StorageError, UsageError) as error:
+        refusal = as_space_error(http(request), error)
+        note(http(request), refusal)
+        raise gr.Error(str(refusal), print_exception=False) from error

@@ -1,22 +1,39 @@
-"""One child process with resource limits: enforces limits that the kernel does not, and explains how it ended."""
+"""One child process with resource limits: enforces those that the kernel does not, and reads what the child leaves."""
 
 from __future__ import annotations
 
+import logging
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import orjson
 import psutil
 
+from fairspace.leaderboard_space.jobs import FAULTS, RESULT
 from fairspace.leaderboard_space.jobs.limits import MEMORY, JobLimits
+from fairspace.leaderboard_space.settings import Settings
+from fairspace.submissions.answers.codes import CODES, answer_codes
+from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.errors import UsageError
+from fairspace.submissions.format.faults import Fault
+from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.results.answer_sketch import SketchKey, draw_sketch
+from fairspace.submissions.results.known_answers import like_baseline
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.scoring import MAX_BYTES, load_result
+from fairspace.submissions.uncertainty.resampling import SETTING as RESAMPLES
 
 LOOK_SECONDS = 0.2
 """How often the processes of a job are looked at."""
@@ -35,7 +52,6 @@ class Ended:
 
     Args:
         reason: '' if it ended by itself without an error; else what happened, to follow on "it".
-        output: the end of what it printed.
         halted: whether it was ended because it was no longer wanted.
         seconds: that it lasted.
         beyond: whether it went beyond a limit, as it would again.
@@ -261,3 +277,117 @@ def _beyond_files(limits: JobLimits) -> str:
 
 def _size(size: int) -> str:
     return f"{size / (1 << 20):,.0f} MiB"
+
+
+_LOG = logging.getLogger("fairspace.jobs")
+SCRATCH = "scoring"
+_NICE = 10
+"""Scoring gives way to those who read."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Outcome of a child process: one of the three.
+
+    Args:
+        final: whether another try would come to the same.
+        ours: whether the Space is the cause, and not the file.
+        identity: of the answers that were scored, as `read_identity` gives it.
+    """
+
+    result: Result | None = None
+    faults: tuple[Fault, ...] = ()
+    reason: str = ""
+    final: bool = False
+    ours: bool = False
+    identity: Mapping[str, Any] = field(default_factory=dict)
+
+
+def scoring_settings(settings: Settings) -> dict[str, str]:
+    """Environment variables of a job's process."""
+    return {RESAMPLES: str(settings.resamples)}
+
+
+def limits(settings: Settings) -> JobLimits:
+    """Resource limits of a job."""
+    return JobLimits(
+        settings.scoring_memory,
+        settings.scoring_cpu_seconds,
+        settings.scoring_seconds,
+        settings.scoring_file_bytes,
+        threads=threads_of_user(),
+        nice=_NICE,
+    )
+
+
+@contextmanager
+def scratch(settings: Settings, name: str) -> Iterator[Path]:
+    """An empty folder for a child, gone afterwards; where a killed worker left it behind, the next try clears it."""
+    folder = (settings.work / SCRATCH / name).resolve()
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def read_outcome(ended: Ended, folder: Path, secret: str = "") -> Outcome:
+    """The outcome that a child process wrote; with the Space's secret nobody knows which answers are compared."""
+    if ended.reason:
+        _LOG.warning("a child ended: it %s", ended.reason, extra={"output": ended.output})
+        return Outcome(reason=ended.reason, final=ended.beyond)
+    try:
+        if faults := read_faults(folder):
+            return Outcome(faults=faults)
+        result = load_result(folder / RESULT)
+        return Outcome(result=result, identity=_identity(folder, result, secret))
+    except (UsageError, ValueError, TypeError) as error:
+        _LOG.warning("a child left no outcome: %s", error, extra={"output": ended.output})
+        return Outcome(reason="ended without a result")
+
+
+def _identity(folder: Path, result: Result, secret: str) -> dict[str, Any]:
+    return read_identity(folder, result.benchmark, result.signature.get("dataset_revision", ""), secret)
+
+
+def read_faults(folder: Path) -> tuple[Fault, ...]:
+    """The faults that a child process wrote, if any. ValueError or TypeError for a file that holds none."""
+    file = folder / FAULTS
+    if not file.is_file() or file.stat().st_size > MAX_BYTES:
+        return ()
+    return tuple(Fault(**fault) for fault in orjson.loads(file.read_bytes()))
+
+
+# Whose answers a submission's are: what a job's child leaves for its worker, and what the log keeps of it.
+# The child holds no secret, so it leaves the codes of all answers, and the worker draws the sketch with the Space's
+# key. The worker compares them with the bundled baselines, too: it makes their answers once, and each child would
+# anew.
+
+ANSWERS = "answers.bin"
+_MOST_BYTES = 64 << 20
+
+
+def write_identity(submission: Submission, folder: Path) -> None:
+    """Leave the codes of a submission's answers in a folder."""
+    (folder / ANSWERS).write_bytes(answer_codes(submission).tobytes())
+
+
+def read_identity(folder: Path, name: str, revision: str, secret: str) -> dict[str, Any]:
+    """The identity of answers as the log keeps it; {} where the child left none.
+
+    Args:
+        folder: of the child.
+        name: of the benchmark.
+        revision: of the dataset that was answered.
+        secret: of the Space, from which the key follows.
+
+    ValueError for a file that no `write_identity` wrote.
+    """
+    file = folder / ANSWERS
+    if not file.is_file() or file.stat().st_size > _MOST_BYTES:
+        return {}
+    codes, key = np.frombuffer(file.read_bytes(), CODES), SketchKey.of(secret)
+    identity = {"key": key.name, "sketch": draw_sketch(codes, list(benchmark(name).telling_tasks), key)}
+    like = like_baseline(codes, name, revision)
+    return identity if like is None else identity | {"baseline": asdict(like)}

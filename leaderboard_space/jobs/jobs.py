@@ -1,7 +1,7 @@
 """The jobs of a Space: accepted submissions wait here until they are scored, refused or failed.
 
 The log says what waits: each worker takes the next submission by the log that no other has. A file is looked at before
-its submission may be taken.
+its submission may be taken. The bundled baselines are scored while nobody waits.
 """
 
 from __future__ import annotations
@@ -9,25 +9,42 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from typing import Literal
 
-from fairspace.leaderboard_space.jobs.attempt import Attempt, HaltedError, pause
-from fairspace.leaderboard_space.jobs.baselines import BASELINES, BaselineJobs
-from fairspace.leaderboard_space.jobs.bundled import add_shipped
-from fairspace.leaderboard_space.jobs.fairness import fair_order
-from fairspace.leaderboard_space.jobs.prechecks import PRECHECKING, Prechecks
-from fairspace.leaderboard_space.jobs.tries import TROUBLE, Job, Tries, waiting
+from fairspace.leaderboard_space.jobs.attempt import (
+    PRECHECKING,
+    TROUBLE,
+    Attempt,
+    HaltedError,
+    Job,
+    Tries,
+    look,
+    pause,
+    waiting,
+)
+from fairspace.leaderboard_space.jobs.child import limits, read_outcome, run_child, scoring_settings, scratch
 from fairspace.leaderboard_space.log_state import Submission
+from fairspace.leaderboard_space.result_events import add_result
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
+from fairspace.submissions.benchmarks.baselines import NAMES as BASELINE_NAMES
+from fairspace.submissions.benchmarks.registry import NAMES as BENCHMARKS
+from fairspace.submissions.results.board import entry
+from fairspace.submissions.results.shipped import shipped_results
+from fairspace.submissions.version import VERSION
 
 SCORING = "fairspace.leaderboard_space.jobs.scoring"
 Stage = Literal["queued", "running", "retried", "ended"]
 _LOG = logging.getLogger("fairspace.jobs")
 _KILL_SECONDS = 10.0
+_NICEST = 19
+BASELINES = Job("baselines", 0)
+"""The scoring of baselines among the running jobs."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +85,6 @@ class Jobs:
         settings: where the records of tries lie, workers, limits of a job.
         module: what the child process of a job runs.
         prechecking: what the look at a file before it is scored runs; '' for no look.
-        timing: of the workers.
     """
 
     def __init__(
@@ -80,7 +96,7 @@ class Jobs:
         prechecking: str = PRECHECKING,
         timing: Timing | None = None,
     ) -> None:
-        self.state, self.settings, self.module = state, settings, module
+        self.state, self.settings, self.module, self.prechecking = state, settings, module, prechecking
         self.timing = timing or Timing()
         self.tries = Tries(settings.work)
         self._stopping, self._told = threading.Event(), 0.0
@@ -89,7 +105,8 @@ class Jobs:
         self._taking = threading.Lock()
         self._interrupted: dict[tuple[Job, int], float] = {}
         self._threads: list[threading.Thread] = []
-        self._prechecks = Prechecks(state, settings, prechecking) if prechecking else None
+        self._shipped, self._broken = False, set[tuple[str, str]]()
+        """Whether the shipped results were added, and the baselines that could not be scored."""
         self._order: tuple[int, list[Job]] = (-1, [])
         """The waiting jobs in their order, as of an event."""
 
@@ -99,10 +116,10 @@ class Jobs:
         if self.settings.workers:
             for number in range(self.settings.workers):
                 self._begin(f"worker-{number}", partial(self._repeat, self._work, self.timing.poll))
-            if self._prechecks is not None:
+            if self.prechecking:
                 self._begin("prechecks", partial(self._repeat, self._precheck, self.timing.poll))
             if self.settings.baselines:
-                self._begin("baselines", self._score_baselines)
+                self._begin("baselines", partial(self._repeat, self._score_baseline, self.timing.poll))
 
     def take_no_more(self) -> None:
         """Take no further job; running jobs continue."""
@@ -214,7 +231,7 @@ class Jobs:
         """Take the next job that no worker has; None if there is none."""
         with self._taking:
             for job in self._jobs():
-                checked = self._prechecks is None or self.tries.of(job).checked
+                checked = not self.prechecking or self.tries.of(job).checked
                 if checked and job not in self._running and not self._pauses(job):
                     self._running[job] = threading.Event()
                     return job
@@ -231,46 +248,47 @@ class Jobs:
     def _precheck(self) -> bool:
         """Look at the files of waiting submissions, one after the other, beside the workers."""
         for job in self._jobs():
-            if self._prechecks is None or self.tries.of(job).checked:
+            if self.tries.of(job).checked:
                 continue
-            look = Job(f"check-{job.id}", job.attempt)
-            halt = self._running[look] = threading.Event()
+            of_look = Job(f"check-{job.id}", job.attempt)
+            halt = self._running[of_look] = threading.Event()
             try:
                 if self._stopping.is_set():
                     break
                 self.state.refresh()
-                if waiting(self.state, job) and self._prechecks.passes(job, halt):
+                if waiting(self.state, job) and look(self.state, self.settings, self.prechecking, job, halt):
                     self.tries.note(job, replace(self.tries.of(job), checked=True))
             finally:
-                del self._running[look]
+                del self._running[of_look]
         return False
 
-    def _score_baselines(self) -> None:
-        """Add the shipped results, and begin to score a bundled baseline when nothing waits."""
-        self._safely(lambda: add_shipped(self.state))
-        baselines = BaselineJobs(self.state, self.settings)
-        while not self._stopping.wait(self.timing.poll) and baselines.pending():
-            if not self.waiting() and not self.running() and not self._safely(lambda: self._score_baseline(baselines)):
-                self._stopping.wait(self.timing.sweep)
-        # Nothing is left to do: whether this thread is alive tells nothing any more.
-        self._threads.remove(threading.current_thread())
-
-    def _score_baseline(self, baselines: BaselineJobs) -> None:
-        """Score one baseline."""
+    def _score_baseline(self) -> bool:
+        """Score the next missing baseline while no submission waits; False where there is nothing to do."""
+        if not self._shipped:
+            add_shipped(self.state)
+            self._shipped = True
+        self.state.refresh()
+        about = next((pair for pair in missing(self.state) if pair not in self._broken), None)
+        if about is None or self.waiting() or self.running():
+            return False
+        benchmark, name = about
+        context = {"id": f"{benchmark}/{name}"}
         halt = self._running[BASELINES] = threading.Event()
         try:
-            about = baselines.next()
-            if about is not None and not self._stopping.is_set():
-                baselines.score(about, halt)
+            with scratch(self.settings, f"baseline-{benchmark}-{name}") as folder:
+                most = replace(limits(self.settings), nice=_NICEST)
+                arguments = [benchmark, name, str(folder)]
+                ended = run_child(SCORING, arguments, folder, most, halt, scoring_settings(self.settings))
+                outcome = None if ended.halted else read_outcome(ended, folder)
         finally:
             del self._running[BASELINES]
-
-    def _safely(self, work: Callable[[], object]) -> bool:
-        try:
-            work()
-        except TROUBLE as error:
-            _LOG.warning("a baseline was not scored: %s", error)
-            return False
+        if outcome is not None and outcome.result is not None:
+            add_result(self.state.storage, outcome.result)
+            self.state.refresh()
+            _LOG.info("a baseline was scored", extra={**context, "seconds": round(ended.seconds, 3)})
+        elif outcome is not None:
+            self._broken.add(about)
+            _LOG.error("a baseline is left out until the next start: it %s", outcome.reason, extra=context)
         return True
 
 
@@ -279,3 +297,59 @@ def _join(threads: list[threading.Thread], seconds: float) -> None:
     until = time.monotonic() + seconds
     for thread in threads:
         thread.join(max(until - time.monotonic(), 0))
+
+
+def fair_order(submissions: Iterable[Submission]) -> list[Submission]:
+    """The waiting submissions among all, the next one first: fair between accounts, in order within one.
+
+    Fair queueing (Demers, Keshav and Shenker 1989) with jobs of equal cost: the round of a submission is one later than
+    that of the account's submission before it, and not earlier than the round that was being served when it was
+    accepted. A round is over when as many jobs have ended as accounts took part. So who hands in three at once takes
+    turns with the others, and an endless stream of new accounts does not keep anybody waiting for ever.
+    """
+    everything = list(submissions)
+    waiting = [submission for submission in everything if submission.outcome == "waiting"]
+    first = min((submission.accepted for submission in waiting), default="")
+    moments: list[tuple[str, bool, int, Submission]] = []
+    for place, submission in enumerate(everything):
+        if submission.outcome == "waiting" or submission.ended >= first:
+            moments.append((submission.accepted, False, place, submission))
+            if submission.ended:
+                moments.append((submission.ended, True, place, submission))
+    served = 0.0
+    rounds: dict[str, float] = {}
+    latest: dict[str, float] = {}
+    unfinished: Counter[str] = Counter()
+    places: dict[str, int] = {}
+    for _, ended, _, submission in sorted(moments, key=lambda moment: moment[:3]):
+        account = submission.user.casefold()
+        if not ended:
+            rounds[submission.id] = latest[account] = max(served, latest.get(account, -1) + 1)
+            places[submission.id] = len(places)
+            unfinished[account] += 1
+        else:
+            served += 1 / max(1, sum(count > 0 for count in unfinished.values()))
+            unfinished[account] -= 1
+    return sorted(waiting, key=lambda submission: (rounds[submission.id], places[submission.id]))
+
+
+def missing(state: State) -> list[tuple[str, str]]:
+    """Benchmark and name of the baselines that this version of the software has not scored yet.
+
+    Those of older versions stay in the log; the board shows the newest of each.
+    """
+    done = {
+        (logged.benchmark, logged.result.meta["baseline"])
+        for logged in state.entries()
+        if logged.result.meta.get("baseline") and logged.result.meta.get("revision") == VERSION
+    }
+    return [pair for pair in product(BENCHMARKS, BASELINE_NAMES) if pair not in done]
+
+
+def add_shipped(state: State) -> int:
+    """Add the shipped results that the store has never had; return how many. Errors: StorageError."""
+    there = {logged.entry for logged in state.entries()}
+    lacking = [result for result in shipped_results() if entry(result) not in there]
+    for result in lacking:
+        add_result(state.storage, result)
+    return len(lacking)

@@ -1,7 +1,8 @@
 """Run a module within limits: `python -m fairspace.leaderboard_space.jobs.limits LIMITS PARENT MODULE ARGUMENT ...`.
 
 It has no network where the system allows that, dies with its parent, and ends with `MEMORY` where Python found no more
-memory. Nothing but the standard library is loaded before the limits hold.
+memory. Nothing but the standard library is loaded before the limits hold. Without arguments it ends with 0 if a process
+can leave the network here.
 """
 
 from __future__ import annotations
@@ -12,10 +13,52 @@ import os
 import resource
 import runpy
 import signal
+import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
 
-from fairspace.leaderboard_space.jobs.network import leave_network
+_CLONE_NEWUSER, _CLONE_NEWNET = 0x10000000, 0x40000000
+_PR_SET_NO_NEW_PRIVS = 38
+_CAPABILITY_VERSION = 0x20080522
+
+
+def leave_network() -> bool:
+    """Leave the network; False where the system does not let this process. It may have only one thread.
+
+    A namespace of users comes with it, because only there an ordinary user may do this. This process stays the user
+    who it is, and gives up the rights that the new namespace would give it.
+    """
+    if sys.platform != "linux":
+        return False
+    user, group = os.geteuid(), os.getegid()
+    kernel = ctypes.CDLL(None, use_errno=True)
+    if kernel.unshare(_CLONE_NEWUSER | _CLONE_NEWNET) != 0:
+        return False
+    with suppress(OSError):  # without them it is the user `nobody` to itself alone; its files stay its own
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
+        Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
+    kernel.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    kernel.capset((ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)())
+    return True
+
+
+@cache
+def children_leave_network() -> bool:
+    """Whether the processes of jobs have no network here; tried once, in a process of its own."""
+    command = [sys.executable, "-I", "-S", __file__]
+    try:
+        return subprocess.run(command, stdin=subprocess.DEVNULL, timeout=60, check=False).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+# Run a module within limits: `python -m fairspace.leaderboard_space.jobs.limits LIMITS PARENT MODULE ARGUMENT ...`.
+# It has no network where the system allows that, dies with its parent, and ends with `MEMORY` where Python found no
+# more memory. Nothing but the standard library is loaded before the limits hold.
 
 MEMORY = 86
 """Exit status of a module that ran out of memory."""
@@ -29,7 +72,6 @@ class JobLimits:
 
     Args:
         memory: bytes, of all its processes.
-        cpu_seconds: of the processor.
         seconds: that it may last.
         file_bytes: of a file that it writes, of all files in its folder, and of what it prints.
         open_files: at a time.
@@ -87,6 +129,8 @@ def die_with_parent(parent: int) -> None:
 
 def main() -> None:
     """Run the module that the arguments name."""
+    if not sys.argv[1:]:
+        sys.exit(0 if leave_network() else 1)
     text, parent, module = sys.argv[1:4]
     leave_network()
     die_with_parent(int(parent))

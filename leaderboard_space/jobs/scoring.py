@@ -1,7 +1,7 @@
-"""Check and score a submission in a child process: `python -m fairspace.leaderboard_space.jobs.scoring FILE FOLDER`.
+"""Check and score in a child process: `python -m fairspace.leaderboard_space.jobs.scoring WHAT FOLDER`.
 
-It writes `result.json` and whose answers they are, or `faults.json` for a submission that cannot be scored, into the
-folder.
+WHAT is the file of a submission, or the benchmark and the name of a bundled baseline. It writes `result.json` and whose
+answers they are, or `faults.json` for a submission that cannot be scored, into the folder.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from pathlib import Path
 import orjson
 
 from fairspace.leaderboard_space.jobs import FAULTS, RESULT
-from fairspace.leaderboard_space.verification.identity import write_identity
+from fairspace.leaderboard_space.jobs.child import write_identity
+from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.checking.submission import check_submission
+from fairspace.submissions.format.faults import SubmissionError
 from fairspace.submissions.results.scoring import score_submission
 
 
@@ -27,5 +29,14 @@ def score(file: Path, folder: Path) -> None:
         (folder / RESULT).write_text(score_submission(report.submission).dumps(), encoding="utf-8")
 
 
+def score_baseline(benchmark: str, name: str, folder: Path) -> None:
+    """Score a bundled baseline. SubmissionError if it does not pass the check."""
+    report = check_submission(write_baseline(name, benchmark, folder / "baseline"))
+    if report.submission is None:
+        raise SubmissionError(list(report.faults))
+    (folder / RESULT).write_text(score_submission(report.submission).dumps(), encoding="utf-8")
+
+
 if __name__ == "__main__":
-    score(Path(sys.argv[1]), Path(sys.argv[2]))
+    *what, folder = sys.argv[1:]
+    score_baseline(what[0], what[1], Path(folder)) if what[1:] else score(Path(what[0]), Path(folder))

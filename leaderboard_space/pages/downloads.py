@@ -1,22 +1,170 @@
-"""The rows of a board as a file, with the same filters and order as its page."""
+"""The rows of a board as CSV, Parquet and JSON, with the same filters and order as its page.
+
+Numbers stand in the unit in which they are scored (shares from 0 to 1), unrounded. All text has gone through `plain`.
+In CSV, a text cell that a spreadsheet could take for a formula gets an apostrophe before its first sign; numbers stay
+numbers, and the file is UTF-8 with a byte order mark, by which spreadsheets know it.
+"""
 
 from __future__ import annotations
 
+import csv
 import gzip
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
 
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
 from fastapi import APIRouter, Request, Response
 
-from fairspace.leaderboard_space.boards.query import BoardQuery
-from fairspace.leaderboard_space.boards.tables.export import as_csv, as_json, as_parquet
-from fairspace.leaderboard_space.boards.tables.table import board_table, check_models
-from fairspace.leaderboard_space.boards.views import check_choice, draft_of
+from fairspace.leaderboard_space.boards.fields import exact, visitor_fields
+from fairspace.leaderboard_space.boards.table import board_table, check_models
+from fairspace.leaderboard_space.boards.views import BoardQuery, check_choice, draft_of
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.web.identity import space_of
-from fairspace.submissions.results.row import Row
+from fairspace.submissions.errors import harmless, plain
+from fairspace.submissions.results.row import Row, RowClass
 from fairspace.submissions.results.row_errors import with_errors
+from fairspace.submissions.results.row_fields import ROW_FIELDS
+from fairspace.submissions.results.three_numbers import state_of
+from fairspace.submissions.values import Value
 from fairspace.submissions.version import VERSION
+
+PERCEIVED = (
+    "Gender, age, skin tone and race are perceived presentation, measured with error; they say nothing about a person."
+)
+STATES = ("value", "undefined", "not run", "incomplete")
+"""What `<score>:state` holds; `incomplete` is a value from a part of the samples."""
+ABOUT = (
+    *(
+        "rank",
+        "entry",
+        "model",
+        "organisation",
+        "submitter",
+        "owner",
+        "attempt",
+        "row_class",
+        "figures",
+        "cohort",
+        "protocol",
+        "group",
+        "ranked",
+    ),
+    *("tier", "rank_best", "rank_worst"),
+    *("unranked", "remarks", "parameters", "architecture", "licence", "open_weights", "tasks", "by", "since", "source"),
+)
+"""Columns of what every row has: rows are ranked within their `row_class`; `ranked` is the number that ranks go by,
+`parameters` are billions; a row could have any rank from `rank_best` to `rank_worst`."""
+_TEXT, _NUMBER = pa.string(), pa.float64()
+_TYPES: Mapping[Any, pa.DataType] = {
+    str: _TEXT,
+    RowClass: _TEXT,
+    list[str]: pa.list_(_TEXT),
+    float | None: _NUMBER,
+    int: pa.int32(),
+    int | None: pa.int32(),
+    bool | None: pa.bool_(),
+}
+VALUE: dict[str, pa.DataType] = {
+    "": _NUMBER,
+    ":state": _TEXT,
+    ":low": _NUMBER,
+    ":high": _NUMBER,
+    ":coverage": _NUMBER,
+    ":error": _NUMBER,
+    ":interval_low": _NUMBER,
+    ":interval_high": _NUMBER,
+    ":debiased": _NUMBER,
+}
+"""End of a column's name -> type, of what every score has."""
+_NOTHING: Mapping[str, str] = {}
+
+
+def as_csv(rows: Sequence[Row], state: State, about: Mapping[str, str] = _NOTHING) -> bytes:
+    """The rows, with their errors, as CSV; lists are joined by "; "."""
+    text, names = io.StringIO(), list(_schema(rows))
+    writer = csv.writer(text, lineterminator="\r\n")
+    writer.writerow(names)
+    for record in _records(rows, state):
+        cells = map(record.get, names)
+        writer.writerow([cell if cell is None or type(cell) is float else _cell(cell) for cell in cells])
+    return b"\xef\xbb\xbf" + text.getvalue().encode()
+
+
+def as_parquet(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> bytes:
+    """The rows as Parquet, with what they are in the file's metadata."""
+    schema = pa.schema(list(_schema(rows).items()), metadata={**about, "perceived": PERCEIVED})
+    sink = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(list(_records(rows, state)), schema), sink)
+    return sink.getvalue()
+
+
+def as_json(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> bytes:
+    """The rows as one JSON object; a score also has the reason of its state."""
+    records = []
+    for row in rows:
+        scores = {
+            name: {
+                k: plain(v) if isinstance(v, str) else v for k, v in exact(value).to_json().items() if k != "evidence"
+            }
+            for name, value in row.scores.items()
+        }
+        labels = {name: plain(label) for name, label in row.labels.items()}
+        about_row = visitor_fields(row, ABOUT, state.entry(row.entry))
+        records.append(orjson.dumps({**about_row, "labels": labels, "chances": dict(row.chances), "scores": scores}))
+    head = orjson.dumps({**about, "perceived": PERCEIVED, "rows": []}).removesuffix(b"]}")
+    return b"%b%b]}\n" % (head, b",".join(records))  # the objects of thousands of rows would take ten times the room
+
+
+def _schema(rows: Sequence[Row]) -> dict[str, pa.DataType]:
+    scores = dict.fromkeys(name for row in rows for name in row.scores)
+    labels = dict.fromkeys(name for row in rows for name in row.labels)
+    values = {f"{name}{end}": kind for name in scores for end, kind in VALUE.items()}
+    chances = dict.fromkeys(name for row in rows for name in row.chances)
+    outcomes = {f"label:{name}": _TEXT for name in labels} | {f"chance:{name}": _NUMBER for name in chances}
+    fields = {name: _TYPES[ROW_FIELDS[name].type] if name in ROW_FIELDS else _TEXT for name in ABOUT}
+    return {**fields, **outcomes, **values}
+
+
+def _records(rows: Sequence[Row], state: State) -> Iterator[dict[str, Any]]:
+    for row in rows:
+        yield visitor_fields(row, ABOUT, state.entry(row.entry)) | _scores(row)
+
+
+def _scores(row: Row) -> dict[str, Any]:
+    """The columns of labels, chances and scores."""
+    record: dict[str, Any] = {f"label:{name}": plain(label) for name, label in row.labels.items()}
+    record.update((f"chance:{name}", chance) for name, chance in row.chances.items())
+    for name, scored in row.scores.items():
+        record.update(zip(_columns(name), _cells_of(exact(scored)), strict=True))
+    return record
+
+
+@lru_cache(1024)
+def _columns(score: str) -> tuple[str, ...]:
+    return tuple(f"{score}{end}" for end in VALUE)
+
+
+def _cells_of(value: Value) -> tuple[Any, ...]:
+    """What the columns of `VALUE` hold of a score."""
+    share, sure = value.coverage, value.uncertainty
+    state = state_of(value).replace("_", " ")
+    errors = (None,) * 4 if sure is None else (sure.error, sure.low, sure.high, sure.debiased)
+    return value.value, state, value.low, value.high, share, *errors
+
+
+def _cell(value: Any) -> str | int | float | None:
+    """A cell of CSV: a number as it is, text made harmless, nothing where there is nothing."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return harmless("; ".join(value))
+    return harmless(value) if isinstance(value, str) else value
+
 
 router = APIRouter(include_in_schema=False)
 Export = Callable[[Sequence[Row], State, Mapping[str, str]], bytes]

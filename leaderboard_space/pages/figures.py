@@ -1,31 +1,141 @@
-"""Figures as SVG images, as wide as a page wants them."""
+"""Figures as SVG images, as wide as a page wants them, and IRIS' fairness space, at `/fairness-space`."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import RedirectResponse
 
-from fairspace.leaderboard_space.boards.figures.gallery import Gallery, split_models
-from fairspace.leaderboard_space.boards.figures.plots import note
-from fairspace.leaderboard_space.boards.figures.tiers import TIERS
-from fairspace.leaderboard_space.boards.views import VIEWS
+from fairspace.leaderboard_space.boards.figures import TIERS, Drawing, Figure, Place, Source, note
+from fairspace.leaderboard_space.boards.iris import Profile, by_archetype, caution, letters, space_rows, tau
+from fairspace.leaderboard_space.boards.table import slug
+from fairspace.leaderboard_space.boards.view import View
+from fairspace.leaderboard_space.boards.views import VIEWS, check_choice, chosen_standard
+from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.pages.rendering import page
+from fairspace.leaderboard_space.state import Board, State
 from fairspace.leaderboard_space.web.identity import site_of, space_of
+from fairspace.metrics.iris_score.standards import ARCHETYPES
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.results.row import Row
+
+MOST_CHOSEN = 4
+"""Models that a reader can choose for a figure."""
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A figure on a page, with all that the macro `figure` shows.
+
+    Args:
+        about: which.
+    """
+
+    about: Figure
+    address: str
+    drawing: Drawing
+
+
+FIGURES: dict[tuple[str, str], Figure] = {
+    (view.benchmark, figure.name): figure for view in VIEWS.values() for figure in (TIERS, *view.figures)
+}
+"""Benchmark and name -> figure."""
+
+
+def find_figure(benchmark: str, name: str) -> Figure:
+    """The figure of that name. SpaceError UNKNOWN_PAGE."""
+    found = FIGURES.get((benchmark, name))
+    if found is None:
+        names = ", ".join(figure_name for of, figure_name in FIGURES if of == benchmark) or ", ".join(NAMES)
+        raise SpaceError("UNKNOWN_PAGE", "the figure", f"{benchmark}/{name}"[:80], f"one of: {names}", "see the board")
+    return found
+
+
+def draw_figure(
+    state: State, benchmark: str, standard: str, name: str, models: Sequence[str] = (), table: str = ""
+) -> Drawing:
+    """A figure of some chosen models, among the rows of a table of the board, or of those that hold the models.
+
+    The board keeps it. SpaceError UNKNOWN_PAGE, BAD_PARAMETER or UNKNOWN_ENTRY.
+    """
+    figure = find_figure(benchmark, name)
+    view = VIEWS[benchmark]
+    check_choice("table", table, ("", *map(slug, view.slices)))
+    rows = board_of(state, benchmark, standard)
+
+    def draw() -> Drawing:
+        chosen, missing = chosen_rows(rows, models)
+        if missing:
+            expected = "entries of rows on this board"
+            raise SpaceError("UNKNOWN_ENTRY", "models", repr(missing[0]), expected, "see the board")
+        if len(chosen) < figure.needs:
+            mend = f"add ?models= with up to {MOST_CHOSEN} entries, separated by commas"
+            raise SpaceError("BAD_PARAMETER", "models", f"{len(chosen)} models", f"{figure.needs} or more", mend)
+        of = table or _table_of(view, chosen)
+        kept = rows.get_or_make(("rows", of), lambda: _kept_by(view, of, rows))
+        return figure.draw(Source(state, benchmark, standard, kept, chosen))
+
+    return rows.get_or_make(("figure", name, table, *models), draw)
+
+
+def place_figures(
+    state: State, benchmark: str, standard: str, where: Place, models: Sequence[str] = (), table: str = ""
+) -> list[Placed]:
+    """The figures of a page, drawn; those that need more models than were chosen are left out."""
+    parts = ([f"models={','.join(models)}"] if models else []) + ([f"table={table}"] if table else [])
+    query = f"?{'&'.join(parts)}" if parts else ""
+    return [
+        Placed(
+            about,
+            f"/figures/{benchmark}/{standard}/{name}.svg{query}",
+            draw_figure(state, benchmark, standard, name, models, table),
+        )
+        for (of, name), about in FIGURES.items()
+        if of == benchmark and where in about.places and len(models) >= about.needs
+    ]
+
+
+def _table_of(view: View, chosen: Sequence[Row]) -> str:
+    """The first table that holds all chosen models; '' without models, or where no table holds all."""
+    names = [slug(name) for name, part in view.slices.items() if chosen and all(map(part.keep, chosen))]
+    return names[0] if names else ""
+
+
+def _kept_by(view: View, table: str, rows: Board) -> Board:
+    keep = next((part.keep for name, part in view.slices.items() if slug(name) == table), None)
+    return rows if keep is None else Board(filter(keep, rows))
+
+
+def board_of(state: State, name: str, standard: str) -> Board:
+    """The rows of a board. SpaceError UNKNOWN_PAGE if there is no such benchmark or standard."""
+    if name not in NAMES or standard not in benchmark(name).standards:
+        names = ", ".join(benchmark(name).standards) if name in NAMES else ", ".join(NAMES)
+        what = f"{name}, standard {standard}"
+        raise SpaceError("UNKNOWN_PAGE", "the board", repr(what[:80]), f"one of: {names}", "choose one of these")
+    return state.board(name, standard)
+
+
+def chosen_rows(rows: Board, models: Sequence[str]) -> tuple[tuple[Row, ...], list[str]]:
+    """The rows of some entries in the order given, each once, and the entries that the board does not have."""
+    if len(models) > MOST_CHOSEN:
+        count = f"{len(models)} models"
+        raise SpaceError("BAD_PARAMETER", "models", count, f"at most {MOST_CHOSEN}", "remove some")
+    wanted = list(dict.fromkeys(models))
+    there = rows.by_entry
+    return tuple(there[entry] for entry in wanted if entry in there), [e for e in wanted if e not in there]
+
+
+def split_models(text: str) -> tuple[str, ...]:
+    """The entries of a `models=` parameter, each once, without any sign that an entry never has."""
+    parts = ("".join(sign for sign in part if sign.isalnum() or sign == "-")[:40] for part in text[:400].split(","))
+    return tuple(dict.fromkeys(filter(None, parts)))
+
 
 router = APIRouter(include_in_schema=False)
-GALLERY = Gallery(
-    {(view.benchmark, figure.name): figure for view in VIEWS.values() for figure in (TIERS, *view.figures)}
-)
-"""The figures of all benchmarks; `GALLERY.place(state, benchmark, standard, "board")` gives those of a page."""
-FORMER = {
-    ("fact_or_fair", "radar"): "scores",
-    ("genres", "radar"): "deviations",
-    ("iris", "radar"): "sectors",
-    ("iris", "space"): "map-ifs-rfs",
-    ("stereotypical_bias", "radar"): "scores",
-}
-"""Benchmark and name of a figure that is no longer drawn -> the one that shows its numbers."""
 WIDTH = 760
 """Pixels, where a page asks for no other width."""
 
@@ -43,9 +153,7 @@ def figure(
 ) -> Response:
     """A figure of the named models, or of a board; as a file its links have this site's address."""
     state = space_of(request).state
-    if other := FORMER.get((benchmark, name)):
-        return RedirectResponse(f"/figures/{benchmark}/{standard}/{other}.svg?{request.url.query}", 308)
-    drawing = GALLERY.drawing(state, benchmark, standard, name, split_models(models), table)
+    drawing = draw_figure(state, benchmark, standard, name, split_models(models), table)
     wide = width // 40 * 40
     image = note(drawing.note, wide) if drawing.draw is None else drawing.draw(wide)
     content = image.document(site_of(request) if download else "").encode()
@@ -57,3 +165,46 @@ def figure(
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
     return Response(content, headers=headers, media_type="image/svg+xml")
+
+
+SHOWN = 60
+"""Models named under a profile."""
+
+
+@router.get("/fairness-space")
+def fairness_space(
+    request: Request,
+    standard: str = "",
+    models: list[str] = Query([]),  # noqa: B008 how FastAPI reads a repeated parameter
+) -> Response:
+    """The space of one standard, with up to four models named in it."""
+    state = space_of(request).state
+    standard = chosen_standard("iris", standard)
+    rows = board_of(state, "iris", standard)
+    chosen, missing = chosen_rows(rows, split_models(",".join(models)))
+    entries = [row.entry for row in chosen]
+    choices, _ = space_rows(Source(state, "iris", standard, rows, chosen))
+    maps = place_figures(state, "iris", standard, "space", entries)
+
+    def address(standard: str) -> str:
+        return "/fairness-space?" + urlencode(
+            {"standard": standard} | ({"models": ",".join(entries)} if entries else {}), safe=","
+        )
+
+    return page(
+        request,
+        "fairness_space.html.jinja",
+        standard=standard,
+        standards={name: address(name) for name in find_benchmark("iris").standards},
+        tau=tau(standard),
+        maps=maps,
+        chosen=chosen,
+        missing=missing,
+        choices=choices,
+        profiles=[
+            (Profile("", code), those[:SHOWN], len(those)) for code, those in by_archetype(rows, standard).items()
+        ],
+        names=ARCHETYPES,
+        letters=letters(standard),
+        caution=caution(standard),
+    )

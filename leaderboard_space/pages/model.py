@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from fairspace.leaderboard_space.boards.instrument import instrument
-from fairspace.leaderboard_space.boards.tables.columns import facts_of, numbers_of
-from fairspace.leaderboard_space.boards.tables.evidence import grid
-from fairspace.leaderboard_space.boards.tables.value_lines import value_lines
-from fairspace.leaderboard_space.boards.telling import behind, provenance_of
+from fairspace.leaderboard_space.boards.columns import facts_of, numbers_of
 from fairspace.leaderboard_space.boards.view import View, total_of
 from fairspace.leaderboard_space.boards.views import VIEWS, chosen_standard
+from fairspace.leaderboard_space.boards.words import behind, provenance_of, shown
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.pages.figures import GALLERY
+from fairspace.leaderboard_space.pages.figures import place_figures
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.web.identity import space_of
-from fairspace.leaderboard_space.web.store_threads import with_store
+from fairspace.leaderboard_space.web.rates import with_store
 from fairspace.metrics.iris_score.standards import ARCHETYPES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.report.headline import sentences_of
 from fairspace.submissions.results.answer_sketch import SKETCH
 from fairspace.submissions.results.board import UNSCORABLE, logged_row
-from fairspace.submissions.results.folded_facts import Fact
+from fairspace.submissions.results.folded_facts import Fact, folded_facts
+from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import CLASSES, Row
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.scoring import rescore
-from fairspace.submissions.results.three_numbers import ThreeNumbers
-from fairspace.submissions.results.variant_scores import instrument_ranges, variant_scores
+from fairspace.submissions.results.three_numbers import Show, ThreeNumbers, ideal_of, numbers_in_row
+from fairspace.submissions.results.variant_scores import Ends, instrument_ranges, variant_scores
+from fairspace.submissions.uncertainty.variant import KINDS, Kind, Variant
 from fairspace.submissions.values import Value
 
 router = APIRouter(include_in_schema=False)
@@ -47,11 +48,7 @@ class Standing:
     """A row under one standard.
 
     Args:
-        standard: its name.
         rank: as a number, or a word.
-        total: what its total score is called.
-        three: the three numbers of the total.
-        facts: what is folded away.
         labels: profile codes and the like.
     """
 
@@ -112,7 +109,7 @@ def _model(request: Request, benchmark: str, entry: str, standard: str) -> Respo
         means=behind(row, row.scores.values()),
         reasons=list(dict.fromkeys((*row.remarks, *row.unranked))),
         evidence=f"/model/{benchmark}/{entry}/evidence/",
-        figures=GALLERY.place(state, benchmark, standard, "model", (entry,)),
+        figures=place_figures(state, benchmark, standard, "model", (entry,)),
     )
 
 
@@ -184,3 +181,234 @@ def _with_evidence(state: State, row: Row, standard: str) -> dict[str, Value]:
         for name, value in scores.items()
     }
     return {**values, **names}
+
+
+TITLES: Mapping[Kind, tuple[str, str]] = {
+    "occupation_threshold": (
+        "Another threshold for occupations",
+        "An answer that names no occupation of the list counts as the nearest one if its embedding is similar enough. "
+        "These are the values with other similarity thresholds.",
+    ),
+    "judge": ("Another judge", "The values that each of the other judges gives on its own."),
+    "repeated_evaluations": (
+        "The same judge asked again",
+        "The means over several evaluations of the same passages by one judge, with 95 % intervals from how far these "
+        "evaluations differ. The paper prints means over four.",
+    ),
+    "name_swap": (
+        "One parse alone",
+        "Each passage is parsed twice, as written and with its two names exchanged, and the value is the mean of both. "
+        "These are the values of one parse alone. A perfect parser would give the same ones; half of their difference "
+        "is what the parser gives to male names. Results of earlier versions are the parse as written.",
+    ),
+    "reading_errors": (
+        "Errors of reading",
+        "Raw answers are read by rules, which err now and then. Here some answers were misread on purpose, as often as "
+        "the rules err on answers that people labelled, and as often as the upper end of what was measured. A value "
+        "that moves little does not depend on such errors.",
+    ),
+    "authors_reading": (
+        "As the authors read answers",
+        "The paper, or its authors' code, reads or counts some answers otherwise than a careful person would. These "
+        "are the values with their reading.",
+    ),
+    "labels_corrected": (
+        "Labels corrected for their errors",
+        "The shares are corrected with the confusion matrix of the labeller. The interval covers sampling error and "
+        "labelling error. Corrected values have no small-sample bias; compare them with the lower estimates. The "
+        "scores are the measured scores plus the change that the correction makes.",
+    ),
+    "labels_transported": (
+        "Labels corrected for a worse labeller",
+        "The same correction, if the labeller recognised each group 5 or 10 points less often here than where it was "
+        "tested. A value that moves little does not rest on the test being like these images.",
+    ),
+    "human_labels": (
+        "Labels corrected by people",
+        "People labelled a part of the images; the errors of the labeller on that part correct the rest. Corrected "
+        "values have no small-sample bias; compare them with the lower estimates. The scores are the measured scores "
+        "plus the change that the correction makes.",
+    ),
+}
+"""Kind of variant -> heading, and what it is."""
+_LABELS = ("labels_corrected", "labels_transported", "human_labels")
+DIGITS = 4
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A score and its range over the variants of a kind."""
+
+    name: str
+    measured: str
+    low: str
+    high: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """A measured value with its interval, and the value under each variant with its interval or ''.
+
+    `debiased` is the lower estimate without the bias of few samples, '' where there is none: corrected labels, whose
+    values have none of that bias, compare with it.
+    """
+
+    name: str
+    measured: tuple[str, str]
+    debiased: str
+    cells: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One kind of variant.
+
+    Args:
+        notes: how they were made.
+        scores: that move with them.
+        same: how many scores do not move.
+        plain: whether the values are without their bias at this number of samples.
+    """
+
+    title: str
+    about: str
+    names: Sequence[str]
+    notes: Sequence[str]
+    lines: Sequence[Line]
+    scores: Sequence[Scored]
+    same: int
+    plain: bool
+
+
+def instrument(result: Result, ranges: Mapping[Kind, Mapping[str, Ends]]) -> list[Part]:
+    """The measurement error of a result by kind of variant; empty without variants.
+
+    Args:
+        result: with its variants.
+        ranges: of its scores, as `variant_scores` gives them.
+    """
+    parts = []
+    for kind in KINDS:
+        variants = [variant for variant in result.variants if variant.kind == kind]
+        if variants:
+            parts.append(_part(kind, variants, result.values, result.scored.scores, ranges.get(kind, {})))
+    return parts
+
+
+def _part(
+    kind: Kind,
+    variants: Sequence[Variant],
+    values: Mapping[str, Value],
+    scores: Mapping[str, Value],
+    ranges: Mapping[str, tuple[float, float]],
+) -> Part:
+    names = dict.fromkeys(name for variant in variants for name in variant.values if name in values)
+    cells = {name: [_cell(variant, name) for variant in variants] for name in names}
+    lines = [Line(name, _own(values[name]), _debiased(values[name]), by_variant) for name, by_variant in cells.items()]
+    moved = {name: ends for name, ends in ranges.items() if ends[0] < ends[1]}
+    moved_scores = [Scored(name, _text(scores[name].value), *map(_text, ends)) for name, ends in moved.items()]
+    title, about = TITLES[kind]
+    notes = dict.fromkeys(plain(f"{variant.name}: {variant.note}") for variant in variants if variant.note)
+    same = len(ranges) - len(moved)
+    return Part(title, about, [plain(v.name) for v in variants], [*notes], lines, moved_scores, same, kind in _LABELS)
+
+
+def _own(value: Value) -> tuple[str, str]:
+    about = value.uncertainty
+    return _text(value.value), "" if about is None else f"{_text(about.low)} to {_text(about.high)}"
+
+
+def _debiased(value: Value) -> str:
+    about = value.uncertainty
+    return "" if about is None or about.debiased is None else _text(about.debiased)
+
+
+def _cell(variant: Variant, name: str) -> tuple[str, str]:
+    ends = variant.intervals.get(name)
+    return _text(variant.values.get(name)), "" if ends is None else f"{_text(ends[0])} to {_text(ends[1])}"
+
+
+def _text(value: float | None) -> str:
+    return number(value, 1 if value is not None and abs(value) >= 1000 else DIGITS)
+
+
+NO_OTHERS: Mapping[str, tuple[float, float]] = {}
+
+
+@dataclass(frozen=True)
+class ValueLine:
+    """One value of a row: its name, what it is in a few words, its three numbers, and its folded facts."""
+
+    name: str
+    words: str
+    three: ThreeNumbers
+    facts: list[Fact]
+
+
+def value_lines(
+    values: Iterable[Value], row: Row, benchmark: str, instruments: Mapping[str, tuple[float, float]] = NO_OTHERS
+) -> list[ValueLine]:
+    """Lines of the values of a row, in their order.
+
+    Args:
+        values: scores or raw values, in the unit in which they are scored.
+        row: that they are of.
+        benchmark: of the row; it says what its values are.
+        instruments: name -> the smallest and the largest value by other instruments.
+    """
+    published = row.provenance == "published"
+    describe = find_benchmark(benchmark).about().describe
+    ranking = row.result.scored.ranking if row.result is not None else ""
+    lines = []
+    for value in values:
+        ideal, show, ranked = ideal_of(row, value.name), _show(value), row if value.name == ranking else None
+        three = numbers_in_row(row, value.name, value, show, ranked=ranked is not None)
+        others = instruments.get(value.name)
+        facts = folded_facts(value, ideal, show, published=published, row=ranked, instruments=others)
+        lines.append(ValueLine(value.name, describe(value.name), three, facts))
+    return lines
+
+
+def _show(value: Value) -> Show:
+    """Numbers of the size of a value, or the text that the paper prints of it."""
+
+    def show(shown_number: float) -> str:
+        if shown_number == value.value:
+            return shown(value)
+        return number(shown_number, 1 if value.value is not None and abs(value.value) >= 1000 else DIGITS)
+
+    return show
+
+
+MOST_COLUMNS = 12
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of parts.
+
+    Args:
+        columns: names of the numbers; parts of parts have a dot between them.
+        rows: name of the part -> its numbers.
+    """
+
+    columns: tuple[str, ...]
+    rows: Mapping[str, tuple[Any, ...]]
+
+
+def grid(data: Any) -> Grid | None:
+    """JSON data as a grid; None if its parts are not alike, or are no objects."""
+    if not isinstance(data, Mapping) or len(data) < 2 or not all(isinstance(part, Mapping) for part in data.values()):
+        return None
+    flat = {name: _flat(part) for name, part in data.items()}
+    columns = next(iter(flat.values())).keys()
+    if not 0 < len(columns) <= MOST_COLUMNS or any(part.keys() != columns for part in flat.values()):
+        return None
+    return Grid(tuple(columns), {name: tuple(part[column] for column in columns) for name, part in flat.items()})
+
+
+def _flat(part: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in part.items():
+        flat.update(_flat(value, f"{before}{name}.") if isinstance(value, Mapping) else {f"{before}{name}": value})
+    return flat

@@ -3,22 +3,81 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from fastapi import Request, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup, escape
 
-from fairspace.leaderboard_space.boards.query import decimal
-from fairspace.leaderboard_space.boards.telling import provenance_of, visibility
-from fairspace.leaderboard_space.boards.text import coverage, prose, shown
-from fairspace.leaderboard_space.boards.views import draft_of, named_standard
-from fairspace.leaderboard_space.pages.markup import cell_content, chance, fold, measured
+from fairspace.leaderboard_space.boards.columns import Cell, Strip
+from fairspace.leaderboard_space.boards.views import decimal, draft_of, named_standard
+from fairspace.leaderboard_space.boards.words import EVIDENCE, coverage, prose, provenance_of, shown, visibility
 from fairspace.leaderboard_space.web.identity import current_user, is_maintainer
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
-from fairspace.submissions.results.folded_facts import SENTENCES
+from fairspace.submissions.results.folded_facts import SENTENCES, Fact
+from fairspace.submissions.results.three_numbers import ThreeNumbers
+
+_TERMS = {name: f"<dt>{escape(name)}</dt>" for name in SENTENCES}
+
+
+def fold(facts: Sequence[Fact], what: str) -> Markup:
+    """What is known of a value beside its three numbers; the sentences of the facts stand once on the page.
+
+    Args:
+        facts: of `folded_facts`.
+        what: whose.
+    """
+    about = f'<summary>More<span class="visually-hidden"> about {escape(what)}</span></summary>'
+    terms = "".join([f"{_TERMS[fact.name]}<dd>{escape(fact.text)}</dd>" for fact in facts])
+    return Markup(f'<details class="fold">{about}\n<dl>{terms}</dl></details>\n')  # noqa: S704 escaped
+
+
+def measured(three: ThreeNumbers) -> Markup:
+    """The value with its interval and what is missing, or the state in words."""
+    if three.value is None:
+        return _span("state", three.value_text)
+    missing = _span("below", three.missing_text) if three.missing_text else ""
+    return escape(three.value_text) + _span("below sure", three.interval_text) + missing
+
+
+def chance(three: ThreeNumbers) -> Markup:
+    """What fair models show by chance, and the verdict."""
+    return escape(three.chance_text) + (_span("below", three.verdict) if three.verdict else "")
+
+
+def cell_content(cell: Cell, what: str) -> Markup:
+    """What a cell of a board shows; `what`: of which row."""
+    if cell.chip:
+        word = EVIDENCE[cell.text] if cell.text in ("recomputed", "published") else cell.text
+        parts = [_span(f"chip chip-{cell.text}", word)]
+    else:
+        parts = [_span("state", cell.text) if cell.missing else escape(cell.text)]
+    if cell.note:
+        parts.append(Markup('<sup><a href="#note-{0}" aria-label="Note {0}">{0}</a></sup>').format(cell.note))
+    if cell.sure:
+        parts.append(_span("below sure", cell.sure))
+    if cell.below:
+        parts.append(_span("below", cell.below))
+    if cell.strip:
+        parts.append(_strip(cell.strip))
+    if cell.facts:
+        parts.append(fold(cell.facts, what))
+    return Markup("").join(parts)
+
+
+def _strip(strip: Strip) -> Markup:
+    ends = f"--a:{strip.low}%;--b:{strip.high}%;--at:{strip.at}%"
+    sure = f'<i style="--a:{strip.sure[0]}%;--b:{strip.sure[1]}%"></i>' if strip.sure else ""
+    return Markup(f'<span class="strip{" beyond" if strip.beyond else ""}" style="{ends}">{sure}</span>')  # noqa: S704 numbers
+
+
+def _span(name: str, text: str) -> Markup:
+    return Markup(f'<span class="{escape(name)}">{escape(text)}</span>')  # noqa: S704 escaped
+
 
 HERE = Path(__file__).resolve().parents[1]
 ASSETS = HERE / "assets"

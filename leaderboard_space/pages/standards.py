@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
 from fastapi import APIRouter, Request, Response
 
-from fairspace.leaderboard_space.boards.figures.gallery import board_of
-from fairspace.leaderboard_space.boards.standard_facts import (
-    cohort,
-    metrics,
-    moves,
-    neighbours,
-    origin,
-    parameters,
-    references,
-    title_of,
-)
+from fairspace.leaderboard_space.boards.figures import Table
 from fairspace.leaderboard_space.boards.views import VIEWS
+from fairspace.leaderboard_space.pages.figures import board_of
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.web.identity import space_of
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.errors import plain
+from fairspace.submissions.results.row import Row
+from fairspace.submissions.standards.documents import changed_references, digest, document, fields, moves
 
 router = APIRouter(include_in_schema=False)
 MOST = 200
@@ -67,3 +65,146 @@ def standard(request: Request, benchmark: str, name: str) -> Response:
         left_out=len(moved) - len(moved[:MOST]),
         title_of=title_of,
     )
+
+
+__all__ = ["cohort", "metrics", "moves", "neighbours", "origin", "parameters", "references", "title_of"]
+
+MEANING = {
+    "metrics": "the values that are scored; the table below lists them",
+    "minimum_coverage": "below this share of valid samples a ranked value is undefined",
+    "scale": "S: a sector's score is S · exp(−K · magnitude)",
+    "decay": "K: how fast a score falls with the distance from the ideal",
+    "tau": "τ: threshold of the profile code",
+    "sector_divisor": "what a value is divided by before the norm of its sector",
+    "total_divisor": "what a value is divided by before the norm of the total",
+    "fidelity_by_goodness": "RFS_Und as one minus the root of two goodnesses (Table 27) in place of a norm",
+    "floors": "competence that must be reached before a score counts (`_max`: must not be exceeded)",
+    "truth": "which labels decide what is factual",
+    "maximum_position": "the most chosen option letter must stay below this share",
+    "maximum_position_share": "the most used side of the picture may have at most this share",
+    "minimum_competent": "share of all pairs of stories that must be stories",
+    "minimum_distinct": "share of all pairs of stories that must differ from the others",
+    "default_cohort": "the cohort of a judge of another family",
+}
+"""Parameter -> what it does."""
+_TOLD = (
+    *("benchmark", "name", "draft", "note", "date", "why", "ares", "metrics", "metrics_sha256", "calibration"),
+    *("cohort", "cohort_source", "cohorts", "references", "dataset_revisions", "together"),
+)
+"""Fields that stand in other parts of the page."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One number or word that a standard fixes.
+
+    Args:
+        name: with its part, `scale.IFS_Gen`.
+        meaning: what it does; '' where the line above says it.
+        before: in the standard that it is compared with; None if there is none or it is the same.
+    """
+
+    name: str
+    meaning: str
+    value: str
+    before: str | None = None
+
+
+def parameters(standard: Any, other: Any = None) -> list[Parameter]:
+    """Every parameter of a standard, with what another one has in its place where they differ."""
+    mine, theirs = _settings(standard), {} if other is None else _settings(other)
+    names = [*mine, *(name for name in theirs if name not in mine)]
+    listed, explained = [], set()
+    for name in names:
+        key = name.split(".")[0]
+        value, before = mine.get(name, "–"), theirs.get(name, "–")
+        meaning = "" if key in explained else MEANING.get(key, "")
+        explained.add(key)
+        listed.append(Parameter(name, meaning, value, before if other is not None and before != value else None))
+    return listed
+
+
+def _settings(standard: Any) -> dict[str, str]:
+    values = document("", standard)
+    count = {"metrics": f"{len(values['metrics'])} in {len(standard.sectors)} sectors"} if "metrics" in values else {}
+    rest = {name: _text(value) for name, value in fields({k: v for k, v in values.items() if k not in _TOLD})}
+    return count | rest
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.10g}".replace("-", "\N{MINUS SIGN}")
+    return str(value)
+
+
+def metrics(benchmark: str, standard: Any) -> tuple[str, Table]:
+    """What a standard scores: a heading and a table."""
+    scored = find_benchmark(benchmark).about().scored(standard)
+    return scored.heading, Table(scored.headers, scored.rows)
+
+
+def cohort(benchmark: str, standard: Any) -> tuple[str, Table | None]:
+    """Which models a standard's numbers were set by: a sentence, and a table where there is one."""
+    if not standard.cohort:
+        return "None: every score stands for itself, and needs no other models.", None
+    models = plain(", ".join(standard.cohort))
+    text = f"{len(standard.cohort)} models: {models}. Their figures: {standard.cohort_source}."
+    figures = find_benchmark(benchmark).about().cohort(standard)
+    if figures is None:
+        return text, None
+    return f"{text} {figures.heading}".rstrip(), Table(figures.headers, figures.rows)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a standard rests on beside its parameters.
+
+    Args:
+        revisions: dataset and revisions, in words.
+        together: group and the protocols that are ranked together in it, in words.
+        files: reference file, its sha256, and whether it is still that file.
+        metrics_sha256: of its table of metrics, '' where it has none.
+        ares: what it says of the classifier, '' where it needs none.
+        command: that prints the document.
+    """
+
+    sha256: str
+    revisions: list[str]
+    together: list[str]
+    files: list[tuple[str, str, bool]]
+    metrics_sha256: str
+    ares: str
+    command: str
+
+
+def origin(benchmark: str, standard: Any) -> Origin:
+    """Hashes, revisions and files of a standard."""
+    changed = changed_references(standard)
+    return Origin(
+        digest(document(benchmark, standard)),
+        [f"{dataset} {', '.join(revisions)}" for dataset, revisions in standard.dataset_revisions.items()],
+        [f"{title}: {', '.join(protocols)}" for title, protocols in standard.together.items()],
+        [(file, sha256, file not in changed) for file, sha256 in standard.references.items()],
+        getattr(standard, "metrics_sha256", ""),
+        getattr(standard, "ares", ""),
+        f"fairspace standard {benchmark}/{standard.name}",
+    )
+
+
+def references(benchmark: str) -> Sequence[str]:
+    """Which outside figures the scores are compared with, as Markdown of ours."""
+    return find_benchmark(benchmark).about().references
+
+
+def neighbours(benchmark: str, name: str) -> tuple[Any, Any]:
+    """The standard that was released before this one, and the first of all; None for itself."""
+    standards = sorted(find_benchmark(benchmark).standards.values(), key=lambda standard: standard.date)
+    place = [standard.name for standard in standards].index(name)
+    return (standards[place - 1], standards[0]) if place else (None, None)
+
+
+def title_of(row: Row) -> str:
+    """A row's model with its cohort, plain."""
+    return f"{plain(row.model)} ({plain(row.cohort)})" if row.cohort else plain(row.model)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter, Request, Response
 
-from fairspace.leaderboard_space.boards.tables.value_lines import value_lines
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.jobs.jobs import Progress
 from fairspace.leaderboard_space.log_state import Submission
+from fairspace.leaderboard_space.pages.model import value_lines
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.identity import current_user, space_of
@@ -29,8 +29,6 @@ class Standing:
     """A submission with its place in the queue.
 
     Args:
-        submission: as the log has it.
-        progress: as the queue has it.
         model: the model's name, '' until the submission is scored.
     """
 

@@ -1,14 +1,33 @@
-"""Check a store: log, files, state."""
+"""Check a store in its log, files and state, and mend the log of a folder: broken lines are skipped and named."""
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
-from dataclasses import dataclass
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO
 
+from fairspace.leaderboard_space.events import START, Draft, Event, clock, digest, digests, follow, sealed
 from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import Storage, StorageError, submission_path
-from fairspace.leaderboard_space.storage.local import LocalStorage
+from fairspace.leaderboard_space.storage.local import (
+    LOG,
+    PARTS,
+    LocalStorage,
+    make_folder,
+    place,
+    put_aside,
+    read_count,
+    tidy,
+    write_count,
+)
+from fairspace.leaderboard_space.storage.log import Log, similar
+from fairspace.submissions.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -16,7 +35,6 @@ class Checked:
     """Result of a check.
 
     Args:
-        events: in the log.
         rows: that were scored here, withdrawn or not.
         submissions: that were accepted.
         snapshot: sha256 of `State.snapshot`; equal for stores whose boards are equal.
@@ -78,3 +96,120 @@ def _check_submission(state: State, submission: Submission) -> None:
         if hashlib.file_digest(stream, "sha256").hexdigest() != submission.sha256:
             path, mend = submission_path(submission.sha256), "put the file back from a backup"
             raise StorageError("STORE_CORRUPT", path, "other content than its name says", "what was handed in", mend)
+
+
+# Mend the log of a store in a folder: broken lines are skipped and named, all others stay.
+# A line with the hash of its content proves itself. A line of an earlier version has none: it is sound unless the
+# line after it follows from another one. Sound events stand in a new log in their order, with their numbers; in
+# place of each other one stands an event that says that it is lost, and a last event says what was done. Lines
+# behind a change carry the hash of the line that is now before them.
+
+
+@dataclass(frozen=True)
+class Mended:
+    """Result of a repair.
+
+    Args:
+        events: that the log holds now.
+        lost: number of each event whose line is broken or missing.
+        aside: where the broken lines lie now; none if the log was sound.
+    """
+
+    events: int
+    lost: tuple[int, ...] = ()
+    aside: tuple[Path, ...] = ()
+
+
+def mend(root: Path) -> Mended:
+    """Mend the log of a folder. UsageError: no log there.
+
+    Nothing else may use the store: a process that had read the log refuses the mended one.
+    """
+    if not (root / LOG).is_file():
+        raise UsageError(f"{root} holds no {LOG}; name the folder of a store.")
+    with (root / LOG).open("r+b") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        log = Log(str(root / LOG), "")
+        try:
+            log.catch_up(stream)
+            is_sound = read_count(root) <= len(log)
+        except StorageError as error:
+            if error.code != "STORE_CORRUPT":
+                raise
+            is_sound = False
+        if not is_sound:
+            mended = _mend(root, stream)
+            write_count(root, mended.events)
+        else:
+            stream.seek(log.end)
+            rest = stream.read()
+            mended = Mended(len(log), aside=(put_aside(root, rest),) if rest else ())
+            stream.truncate(log.end)
+            os.fsync(stream.fileno())
+        tidy(root)
+    return mended
+
+
+def _mend(root: Path, stream: IO[bytes]) -> Mended:
+    stream.seek(0)
+    lines = stream.readlines()
+    events = [_event(line) for line in lines]
+    previous = {event.number: event.previous for event in events if event is not None}
+    sound: dict[int, bytes] = {}
+    broken: list[bytes] = []
+    number = length = 0
+    for line, event in zip(lines, events, strict=True):
+        if event is not None and _is_sound(event, line, number + 1, previous.get(event.number + 1)):
+            number = event.number
+            sound.setdefault(number, line)
+        else:
+            number += line.endswith(b"\n")  # nobody was told of a torn end
+            broken.append(line)
+        length = max(length, number)
+    length = max(length, read_count(root))
+    lost = [number for number in range(1, length + 1) if number not in sound]
+    aside = [put_aside(root, line) for line in broken]
+    make_folder(root / PARTS)
+    handle, part = tempfile.mkstemp(dir=root / PARTS)
+    with os.fdopen(handle, "wb") as file:
+        last, before = None, START
+        for last in _events(sound, length):
+            line = last.line()
+            before = digest(line)
+            file.write(line)
+        about = {"lost": lost, "aside": [path.name for path in aside]}
+        end = follow(Draft("mended", f"mended:{length + 1}", about), last, before)
+        file.write(end.line())
+        file.flush()
+        os.fsync(file.fileno())
+    place(Path(part), root / LOG)
+    return Mended(end.number, tuple(lost), tuple(aside))
+
+
+def _event(line: bytes) -> Event | None:
+    """The event of a line without its body; None for a line that no event has."""
+    try:
+        event = Event.of_line(line)
+    except ValueError:
+        return None
+    return replace(event, body={}) if event.line() == line else None
+
+
+def _is_sound(event: Event, line: bytes, expected: int, following: str | None) -> bool:
+    """Whether a line is what was appended; `following` is the hash that the next line carries, None without one."""
+    if event.sha256:
+        return event.sha256 == digests(line)[1]
+    return event.number == expected if following is None else similar(following, digest(line))
+
+
+def _events(sound: Mapping[int, bytes], length: int) -> Iterator[Event]:
+    """The events of the mended log, each linked to the one before."""
+    previous, time = START, Event.of_line(sound[min(sound)]).time if sound else clock()
+    for number in range(1, length + 1):
+        if number in sound:
+            event = Event.of_line(sound[number])
+            event = event if event.previous == previous else sealed(replace(event, previous=previous))
+        else:
+            event = sealed(Event(number, time, "lost", f"lost:{number}", previous, {}))
+        previous, time = digest(event.line()), event.time
+        yield event

@@ -4,8 +4,8 @@
 
 Everything that is appended is one commit on top of the commit that was read (`parent_commit`), so two Spaces on one
 repository cannot write past each other: whoever comes second reads what the other wrote, leaves out what is there now,
-numbers the rest anew and tries again. The same is done where nobody knows whether a commit was made. One thread of a
-process writes; it makes one commit of everything that waits, and no more commits than the Hub takes in an hour.
+numbers the rest anew and tries again. The same is done where nobody knows whether a commit was made. Whoever may write
+makes one commit of everything that waits, and no more commits than the Hub takes in an hour.
 
 The log is copied to this machine (`mirror`), and read from there; a thread asks for the head every few seconds while
 somebody reads. A Hub that fails makes appending fail after many tries, and reading old. If it fails from the start, the
@@ -19,11 +19,11 @@ from __future__ import annotations
 import hashlib
 import logging
 import math
-import queue
 import random
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -37,10 +37,7 @@ from fairspace.builders.publishing.content import Content
 from fairspace.builders.publishing.requests import FAILURES, Requests, TroubleError
 from fairspace.leaderboard_space.events import Draft, Event
 from fairspace.leaderboard_space.storage import StorageError, vouched_by, write_error
-from fairspace.leaderboard_space.storage.hub_files import Files
-from fairspace.leaderboard_space.storage.hub_repository import Repository
-from fairspace.leaderboard_space.storage.mirror import Mirror
-from fairspace.leaderboard_space.storage.pace import Pace
+from fairspace.leaderboard_space.storage.hub_files import Files, Mirror, Repository
 
 _CODES = {
     "HUB_REFUSED": "STORE_REFUSED",
@@ -115,22 +112,24 @@ class HubStorage:
         self._given = 0
         self._whole: dict[str, tuple[int, int]] = {}
         self._asked = time.monotonic()
-        self._waiting: queue.Queue[_Waiting | None] = queue.Queue()
-        self._closing, self._nudged = threading.Event(), threading.Event()
-        self._threads: dict[Callable[[], None], threading.Thread] = {}
-        self._starting = threading.Lock()
+        self._waiting: deque[_Waiting] = deque()
+        self._writing, self._polling = threading.Lock(), threading.Lock()
+        self._closing = threading.Event()
 
     def append(self, drafts: Sequence[Draft], files: Mapping[str, Path | bytes] | None = None) -> list[Event]:
         """See `Storage.append`."""
         waiting = _Waiting(drafts, files or {})
         if self._head is None and (trouble := self._recent_trouble("STORE_AWAY")) is not None:
             raise trouble
-        with self._starting:
-            if self._closing.is_set():
-                what, mend = "the store is closed", "do it again after the restart"
-                raise StorageError("STORE_UNAVAILABLE", f"datasets/{self.repo_id}", what, "an open one", mend)
-            self._waiting.put(waiting)
-        self._start(self._write)
+        if self._closing.is_set():
+            what, mend = "the store is closed", "do it again after the restart"
+            raise StorageError("STORE_UNAVAILABLE", f"datasets/{self.repo_id}", what, "an open one", mend)
+        self._waiting.append(waiting)
+        with self._writing:
+            while not waiting.done.done():  # who had the lock before may have committed it
+                if any(draft.key not in self._mirror.log for draft in waiting.drafts):
+                    self._closing.wait(self._pace.wait())
+                self._settle([self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))])
         return waiting.done.result()
 
     def remove(self, paths: Sequence[str], draft: Draft, number: int) -> bool:
@@ -154,11 +153,8 @@ class HubStorage:
         """See `Storage.events`; events of other writers appear after some seconds, or at once after `sync`."""
         if self._head is None and self._recent_trouble("STORE_AWAY") is None:
             self._reach()
-        elif time.monotonic() - self._asked > self._every:
-            self._nudged.set()
-            self._start(self._poll)
-        for target in list(self._threads):
-            self._start(target)
+        elif time.monotonic() - self._asked > self._every and self._polling.acquire(blocking=False):
+            threading.Thread(target=self._poll, name="hub-storage", daemon=True).start()
         for event in self._mirror.events(after):
             self._given = max(self._given, event.number)
             yield event
@@ -238,28 +234,12 @@ class HubStorage:
 
     def close(self, seconds: float = 20.0) -> None:
         """See `Storage.close`; unfinished writes were never confirmed."""
-        with self._starting:
-            self._closing.set()
-            self._waiting.put(None)
-        self._nudged.set()
+        self._closing.set()
         end = time.monotonic() + seconds
-        with self._starting:
-            threads = list(self._threads.values())
-        for thread in threads:
-            thread.join(max(0.0, end - time.monotonic()))
-        if not any(thread.is_alive() for thread in threads):
+        while self._waiting and time.monotonic() < end:
+            time.sleep(0.01)
+        if all(lock.acquire(timeout=max(0.0, end - time.monotonic())) for lock in (self._writing, self._polling)):
             self._mirror.close()
-
-    def _start(self, target: Callable[[], None]) -> None:
-        """Start a thread unless it runs; a thread that died is reported and started again."""
-        with self._starting:
-            thread = self._threads.get(target)
-            if thread is not None and (thread.is_alive() or self._closing.is_set()):
-                return
-            if thread is not None:
-                self._unexpected(f"the thread {target.__name__} died")
-            self._threads[target] = threading.Thread(target=target, name="hub-storage", daemon=True)
-            self._threads[target].start()
 
     def _unexpected(self, what: str) -> StorageError:
         """An error that does not come from the Hub."""
@@ -269,29 +249,16 @@ class HubStorage:
         return self.trouble
 
     def _poll(self) -> None:
-        """Thread: ask for the head while there are readers."""
-        while self._nudged.wait() and not self._closing.is_set():
-            self._nudged.clear()
-            try:
-                self.sync()
-            except StorageError as error:
-                log.warning("the store on the Hub cannot be read: %s", error, extra={"code": error.code})
-            except Exception as error:  # noqa: BLE001 -- nobody waits for it, and without the thread reading grows old
-                self._unexpected(f"reading the log failed: {type(error).__name__}: {error}")
-
-    def _write(self) -> None:
-        """Thread: commit waiting appends."""
-        while (first := self._waiting.get()) is not None:
-            batch = [first]
-            if any(draft.key not in self._mirror.log for draft in first.drafts):
-                self._closing.wait(self._pace.wait())
-                while len(batch) < _BATCH and not self._waiting.empty():
-                    other = self._waiting.get()
-                    if other is None:
-                        self._waiting.put(None)
-                        break
-                    batch.append(other)
-            self._settle(batch)
+        """Ask for the head, in a thread of its own: a slow Hub keeps nobody from reading."""
+        try:
+            self.sync()
+        except StorageError as error:
+            log.warning("the store on the Hub cannot be read: %s", error, extra={"code": error.code})
+        except Exception as error:  # noqa: BLE001 -- nobody waits for it; the next reader asks again
+            self._unexpected(f"reading the log failed: {type(error).__name__}: {error}")
+        finally:
+            self._asked = time.monotonic()
+            self._polling.release()
 
     def _settle(self, batch: Sequence[_Waiting]) -> None:
         """Commit waiting appends and report to their callers; one that the Hub refuses does not fail the others."""
@@ -436,3 +403,33 @@ class HubStorage:
 def segment_path(number: int) -> str:
     """Path of a part of the log, numbered from 1."""
     return f"events/{number:08}.jsonl"
+
+
+class Pace:
+    """A token bucket that allows at most `an_hour` calls in any hour.
+
+    Args:
+        an_hour: calls in an hour; a fifth of them may come at once.
+        clock: seconds.
+    """
+
+    def __init__(self, an_hour: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._most = max(1.0, an_hour // 5)
+        self._a_second = max(1.0, an_hour - self._most) / 3600
+        self._left, self._at = self._most, clock()
+
+    def wait(self) -> float:
+        """Seconds until a token is free."""
+        self._fill()
+        return max(0.0, 1 - self._left) / self._a_second
+
+    def take(self) -> None:
+        """Spend one token, even if none is free."""
+        self._fill()
+        self._left = max(0.0, self._left - 1)
+
+    def _fill(self) -> None:
+        now = self._clock()
+        self._left = min(self._most, self._left + (now - self._at) * self._a_second)
+        self._at = now

@@ -1,18 +1,29 @@
-"""A size-limited local cache of files of a store on the Hub."""
+"""What a store on the Hub keeps here and asks there: copies of files and of the log, and the requests."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import stat
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from tempfile import mkstemp
+from typing import IO, TYPE_CHECKING
 from weakref import WeakValueDictionary
+
+from fairspace.leaderboard_space.events import Draft, Event
+from fairspace.leaderboard_space.storage import StorageError
+from fairspace.leaderboard_space.storage.log import Log
+
+if TYPE_CHECKING:
+    from huggingface_hub.hf_api import RepoFile
+
 
 ROOM = 4 << 30
 """Bytes."""
@@ -32,7 +43,6 @@ class Files:
     """A folder of copies. Safe for several threads and processes: a file is there whole, or not at all.
 
     Args:
-        folder: the folder.
         room: bytes; what was used longest ago goes first.
     """
 
@@ -104,3 +114,180 @@ class Files:
                 about = file.stat()
                 if stat.S_ISREG(about.st_mode) and not (file.name.startswith(_PART) and about.st_mtime > abandoned):
                     yield about.st_mtime, about.st_size, file
+
+
+class Repository:
+    """A dataset repository on the Hub.
+
+    Args:
+        repo_id: `namespace/name`.
+        endpoint: of the Hub; HF_ENDPOINT, or the public one.
+        token: HF_TOKEN, or that of `hf auth login`.
+    """
+
+    def __init__(self, repo_id: str, endpoint: str | None, token: str | None) -> None:
+        from huggingface_hub import HfApi
+
+        self.repo_id, self._hub = repo_id, HfApi(endpoint=endpoint, token=token)
+
+    def head(self) -> str:
+        """The commit of the main branch; the repository is created if it does not exist or is not visible."""
+        from huggingface_hub.errors import RepositoryNotFoundError
+
+        try:
+            info = self._hub.repo_info(self.repo_id, repo_type="dataset")
+        except RepositoryNotFoundError:
+            self._hub.create_repo(self.repo_id, repo_type="dataset", private=True, exist_ok=True)
+            info = self._hub.repo_info(self.repo_id, repo_type="dataset")
+        return str(info.sha)
+
+    def segments(self, commit: str) -> list[RepoFile]:
+        """The files that the log consists of at a commit, in order."""
+        from huggingface_hub.errors import EntryNotFoundError
+        from huggingface_hub.hf_api import RepoFile
+
+        try:
+            tree = list(self._hub.list_repo_tree(self.repo_id, "events", repo_type="dataset", revision=commit))
+        except EntryNotFoundError:
+            return []
+        return sorted((entry for entry in tree if isinstance(entry, RepoFile)), key=lambda entry: entry.path)
+
+    def content(self, path: str, commit: str) -> bytes:
+        """A file as it is at a commit."""
+        from huggingface_hub import get_session, hf_raise_for_status
+
+        answer = get_session().get(self._address(path, commit), headers=self._headers(), follow_redirects=True)
+        hf_raise_for_status(answer)
+        return bytes(answer.content)
+
+    def download(self, path: str, commit: str, target: Path, timeout: float) -> bool:
+        """Write a file as it is at a commit; whether there is one. `timeout`: seconds without a byte."""
+        from huggingface_hub import get_session, hf_raise_for_status
+        from huggingface_hub.errors import EntryNotFoundError
+
+        address, headers = self._address(path, commit), self._headers()
+        with get_session().stream("GET", address, headers=headers, follow_redirects=True, timeout=timeout) as answer:
+            if answer.status_code >= 400:
+                answer.read()
+            try:
+                hf_raise_for_status(answer)
+            except EntryNotFoundError:
+                return False
+            with target.open("wb") as file:
+                for chunk in answer.iter_bytes(1 << 20):
+                    file.write(chunk)
+        return True
+
+    def commit(self, added: Mapping[str, Path | bytes], message: str, parent: str, removed: Sequence[str] = ()) -> str:
+        """The commit that adds and removes files on top of `parent`, if that is still the head."""
+        from huggingface_hub import CommitOperationAdd, CommitOperationDelete
+
+        created = self._hub.create_commit(
+            self.repo_id,
+            [
+                *(CommitOperationAdd(path, content) for path, content in added.items()),
+                *(CommitOperationDelete(path) for path in removed),
+            ],
+            commit_message=message,
+            repo_type="dataset",
+            parent_commit=parent,
+        )
+        return str(created.oid)
+
+    def _address(self, path: str, commit: str) -> str:
+        from huggingface_hub import hf_hub_url
+
+        return hf_hub_url(self.repo_id, path, repo_type="dataset", revision=commit, endpoint=self._hub.endpoint)
+
+    def _headers(self) -> dict[str, str]:
+        from huggingface_hub import get_token
+
+        token = self._hub.token or get_token()
+        return {"authorization": f"Bearer {token}"} if isinstance(token, str) else {}
+
+
+class Mirror:
+    """The copy. Safe for several threads; several processes have one each.
+
+    Args:
+        folder: of the copies, one subfolder for each process that runs.
+        where: the log, for errors.
+        mend: what to do about a damaged line.
+    """
+
+    def __init__(self, folder: Path, where: str, mend: str) -> None:
+        self._lock = threading.RLock()
+        self._about = where, mend
+        self._claim, self._stream = _claim(folder)
+        self.log = Log(where, mend)
+        try:
+            self.log.catch_up(self._stream)
+        except StorageError:  # of the copy of an earlier process: what it is of will tell
+            self.clear()
+        self._stream.truncate(self.log.end)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._stream.truncate(0)
+            self.log = Log(*self._about)
+
+    def add(self, lines: Sequence[bytes]) -> None:
+        """Take lines that follow. StorageError STORE_CORRUPT for the first that does not; those before it stay.
+
+        OSError where there is no room for them; then none is taken.
+        """
+        with self._lock:
+            self.log.write(self._stream, lines)
+            try:
+                for line in lines:
+                    self.log.note(line)
+            except StorageError:
+                self._stream.truncate(self.log.end)
+                raise
+
+    def events(self, after: int) -> Iterator[Event]:
+        """The events with a number above `after`."""
+        while True:
+            with self._lock:
+                read = self.log.read(self._stream, after)
+            if not read:
+                return
+            yield from read
+            after = read[-1].number
+
+    def find(self, key: str) -> Event | None:
+        """The event of that key."""
+        with self._lock:
+            return self.log.find(self._stream, key)
+
+    def following(self, drafts: Sequence[Draft]) -> list[bytes]:
+        """See `Log.following`."""
+        with self._lock:
+            return self.log.following(drafts)
+
+    def content(self, begin: int, end: int) -> bytes:
+        """The bytes of the log from one place to another."""
+        with self._lock:
+            self._stream.seek(begin)
+            return self._stream.read(end - begin)
+
+    def close(self) -> None:
+        """Release the copy for the next process."""
+        self._stream.close()
+        self._claim.close()
+
+
+def _claim(folder: Path) -> tuple[IO[bytes], IO[bytes]]:
+    """The lock and the log of the first copy that no other process has."""
+    for number in count(1):
+        place = folder / f"copy-{number}"
+        place.mkdir(parents=True, exist_ok=True)
+        claim = (place / "lock").open("wb")
+        try:
+            fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            claim.close()
+            continue
+        return claim, (place / "events.jsonl").open("a+b")
+    raise AssertionError("there are more numbers than processes")

@@ -15,22 +15,14 @@ import hashlib
 import os
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from fairspace.leaderboard_space.events import Draft, Event
-from fairspace.leaderboard_space.storage import StorageError, vouched_by, write_error
-from fairspace.leaderboard_space.storage.files import (
-    PARTS,
-    make_folder,
-    place,
-    put_aside,
-    sync_folder,
-    tidy,
-    write_part,
-)
+from fairspace.leaderboard_space.storage import HUB, Storage, StorageError, vouched_by, write_error
 from fairspace.leaderboard_space.storage.log import Log
 
 LOG = "events.jsonl"
@@ -240,3 +232,80 @@ def _lies_at(file: IO[bytes], path: Path) -> bool:
     with suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(file.fileno()), path.stat())
     return False
+
+
+TORN = "torn"
+PARTS = "parts"
+"""Files that are still being written; a writer that was killed leaves one behind."""
+_ABANDONED = 86_400.0
+"""Seconds after which a file in `parts` is nobody's any more."""
+
+
+def tidy(root: Path) -> None:
+    """Remove files that killed writers left behind; other processes may write at the same time."""
+    before = time.time() - _ABANDONED
+    for part in (root / PARTS).glob("*"):
+        with suppress(FileNotFoundError):
+            if part.stat().st_mtime < before:
+                part.unlink()
+
+
+def put_aside(root: Path, torn: bytes) -> Path:
+    """Save the cut-off end of a log for inspection."""
+    target = root / TORN / hashlib.sha256(torn).hexdigest()
+    place(write_part(root / PARTS, torn), target)
+    return target
+
+
+def write_part(folder: Path, content: Path | bytes) -> Path:
+    """Write a new file completely and sync it to the disk."""
+    make_folder(folder)
+    handle, name = tempfile.mkstemp(dir=folder)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            if isinstance(content, Path):
+                with content.open("rb") as source:
+                    while chunk := source.read(1 << 20):
+                        file.write(chunk)
+            else:
+                file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        with suppress(OSError):
+            Path(name).unlink()
+        raise
+    return Path(name)
+
+
+def place(part: Path, target: Path) -> None:
+    """Give a written file its name atomically, so that it exists completely or not at all, even after a power cut."""
+    make_folder(target.parent)
+    part.replace(target)
+    sync_folder(target.parent)
+
+
+def make_folder(folder: Path) -> None:
+    """Create a folder and its parents durably."""
+    if not folder.is_dir():
+        make_folder(folder.parent)
+        folder.mkdir(exist_ok=True)
+        sync_folder(folder.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Sync the entries of a folder to the disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def open_storage(store: str, work: Path, commits_an_hour: int = 100) -> Storage:
+    """The storage that a setting names: a folder, or `hf://datasets/<owner>/<name>`; see `Settings`."""
+    if store.startswith(HUB):
+        from fairspace.leaderboard_space.storage.hub import HubStorage
+
+        return HubStorage(store.removeprefix(HUB), work, commits_an_hour)
+    return LocalStorage(store)

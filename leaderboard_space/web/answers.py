@@ -45,8 +45,6 @@ class Answer:
     """An answer of the application.
 
     Args:
-        status: of the answer.
-        headers: as they were sent.
         content: as it was sent: packed, if its headers say so.
         route: that answered, for the log.
     """
@@ -79,7 +77,6 @@ class Answers:
     Signed-in requests and those with a token bypass the cache, and wait for the same places.
 
     Args:
-        app: what answers.
         space: whose boards, and how many requests a client may send; if any number, making has no limit either.
         most: bytes that are cached.
     """

@@ -41,7 +41,6 @@ class Places:
         proxies: whose connections are those of many clients, and have no bound of their own.
         most: connections in all.
         of_address: connections of one address; 0 for any number.
-        head_seconds: as `HEAD_SECONDS`.
         body_seconds: from the head of a request until its body must have come.
     """
 

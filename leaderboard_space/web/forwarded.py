@@ -1,4 +1,4 @@
-"""Client address and scheme behind proxies, from the headers of a request."""
+"""Client address and scheme behind proxies, from the headers of a request; and HEAD as GET without its content."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fairspace.submissions.errors import UsageError
 
@@ -50,10 +50,6 @@ class Forwarded:
     """Middleware around everything else: it puts the client's address and scheme where all the rest looks for them.
 
     The client is the last address that is no proxy's: what stands before it, the client may have made up.
-
-    Args:
-        app: what answers.
-        proxies: whose headers are believed.
     """
 
     def __init__(self, app: ASGIApp, proxies: Proxies) -> None:
@@ -77,3 +73,25 @@ def _address(text: str) -> Address | None:
     except ValueError:
         return None
     return getattr(address, "ipv4_mapped", None) or address
+
+
+STREAMS = "/gradio_api/"
+"""Where some answers never end by themselves, so that a head is Gradio's to answer."""
+
+
+class Heads:
+    """Middleware around everything else."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http" or scope["method"] != "HEAD" or scope["path"].startswith(STREAMS):
+            await self.app(scope, receive, send)
+            return
+
+        async def sent(message: Message) -> None:
+            await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+
+        await self.app({**scope, "method": "GET"}, receive, sent)

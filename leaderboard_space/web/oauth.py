@@ -38,9 +38,6 @@ class SignIn:
 
     The cookie holds the user's name and organisations, and none of the Hub's tokens: they would let who steals it act
     on the Hub, and would make it larger than browsers keep.
-
-    Args:
-        app: what answers.
     """
 
     def __init__(self, app: ASGIApp) -> None:

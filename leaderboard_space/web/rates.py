@@ -1,4 +1,4 @@
-"""Rate limits per client: requests per minute and uploads per hour."""
+"""Rate limits per client, and threads of their own for requests that wait for the store."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import partial
+from typing import ParamSpec, TypeVar
 
+from anyio import CapacityLimiter, to_thread
+from anyio.lowlevel import RunVar
 from starlette.requests import HTTPConnection
 
 CLIENTS = 10_000
@@ -77,3 +81,19 @@ def network(peer: str) -> str:
     except ValueError:
         return peer
     return str(ipaddress.ip_network((parsed, 64), strict=False)) if parsed.version == 6 else str(parsed)
+
+
+THREADS = 8
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
+_LIMITER: RunVar[CapacityLimiter] = RunVar("threads for the store")
+"""One for each event loop."""
+
+
+async def with_store(function: Callable[Given, Found], *arguments: Given.args, **named: Given.kwargs) -> Found:
+    """Run a function that waits for the store in one of these threads."""
+    limiter = _LIMITER.get(None)
+    if limiter is None:
+        limiter = CapacityLimiter(THREADS)
+        _LIMITER.set(limiter)
+    return await to_thread.run_sync(partial(function, *arguments, **named), limiter=limiter)

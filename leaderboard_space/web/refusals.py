@@ -12,7 +12,7 @@ from starlette.requests import HTTPConnection
 from starlette.routing import Match, Mount
 
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.operation.logs import REQUEST
+from fairspace.leaderboard_space.logs import REQUEST
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.storage import StorageError
 from fairspace.leaderboard_space.web.rates import client

@@ -40,9 +40,9 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show the board: published figures, scored submissions and baselines."""
+    from fairspace.leaderboard_space.events import signing_key
     from fairspace.leaderboard_space.settings import Settings
     from fairspace.leaderboard_space.state import State
-    from fairspace.leaderboard_space.verification.signing import signing_key
     from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
     from fairspace.submissions.commands.show.board import row_json, show_board
     from fairspace.submissions.results.row_errors import with_errors
@@ -127,10 +127,10 @@ def store(
     as_json: Json = False,
 ) -> None:
     """Check a store: the whole log and every file that it names. Stores with the same board print the same snapshot."""
+    from fairspace.leaderboard_space.events import signing_key
     from fairspace.leaderboard_space.settings import Settings
     from fairspace.leaderboard_space.state import State
     from fairspace.leaderboard_space.storage.checking import check
-    from fairspace.leaderboard_space.verification.signing import signing_key
 
     if mend:
         _mend(Path(place))
@@ -154,7 +154,7 @@ def store(
 
 def _mend(folder: Path) -> None:
     """Mend the log of a store: broken lines are put aside and named, all others stay."""
-    from fairspace.leaderboard_space.storage.mending import mend
+    from fairspace.leaderboard_space.storage.checking import mend
 
     done = mend(folder)
     if done.lost:
@@ -166,7 +166,7 @@ def _mend(folder: Path) -> None:
 
 def _revoke(state: State, token: str, user: str) -> None:
     """Revoke a token, all tokens of a user, or both."""
-    from fairspace.leaderboard_space.revoking import revoke_all, revoke_token
+    from fairspace.leaderboard_space.web.tokens import revoke_all, revoke_token
 
     by = getpass.getuser()
     if token:

@@ -155,10 +155,10 @@ def _sign(where: str, entry: str, outcome: Outcome) -> None:
         typer.echo(f"Verified: event {event['number']} of {where}.")
         return
     from fairspace.leaderboard_space import maintaining
+    from fairspace.leaderboard_space.events import signing_key
     from fairspace.leaderboard_space.intake import User
     from fairspace.leaderboard_space.settings import Settings
     from fairspace.leaderboard_space.state import State
-    from fairspace.leaderboard_space.verification.signing import signing_key
     from fairspace.submissions.commands.shared.checked import existing_store
 
     key = signing_key(Settings.from_environment().secret)

@@ -9,10 +9,13 @@ With random weights no router is ever sure. The shares on the fast path are ther
 so many of these images pass: none; and the shares that the paper's own timings imply. Where all experts vote an image
 takes V seconds, with one expert S on average, and with routing R (E4, the mean of E1 to E3, and E6 of Tables 11 and
 12); the share (V - R) / (V - S) is 0.21 on Selected-300 and 0.47 on Random-200.
+
+    python -m tests.benchmarks.bench_ares     two threads of a CPU; `tests.benchmarks.gpu` is for a GPU
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import tempfile
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
     from fairspace.ares.image_processing_ares import AresImageProcessor
     from fairspace.ares.modeling_ares import AresModel
 
-IMAGES, SIDE, DRAWINGS, THREADS = 32, 1024, 8, 2
+IMAGES, SIDE, DRAWINGS = 32, 1024, 8
 TILE = 4
 """Images per pass on a CPU. More bring nothing there, and leave more places unused where few images need an expert."""
 TURN = 4
@@ -43,15 +46,15 @@ SHARES = {"none": 0.0, "Selected-300": 0.21, "Random-200": 0.47}
 PAPER = "the paper: 0.185 to 0.223 s per image"
 
 
-def write_images(folder: Path) -> list[Path]:
+def write_images(folder: Path, count: int) -> list[Path]:
     """JPEG files of 1024 x 1024 pixels, as image generators make them, of drawn faces."""
     from fairspace.builders.drawn.drawing import draw_face
     from fairspace.builders.iris.groups import GROUPS
 
-    for number in range(DRAWINGS):
+    for number in range(min(count, DRAWINGS)):
         gender, age, skin_tone = GROUPS[number * 2].split("_")
         draw_face(gender, age, skin_tone, number, size=SIDE).save(folder / f"{number:04}.jpg", quality=92)
-    for number in range(DRAWINGS, IMAGES):
+    for number in range(DRAWINGS, count):
         from PIL import Image
 
         shift = number // DRAWINGS * 16
@@ -60,17 +63,24 @@ def write_images(folder: Path) -> list[Path]:
     return sorted(folder.iterdir())
 
 
-def random_ares() -> AresModel:
+def random_ares(**settings: Any) -> AresModel:
     """ARES of the paper's size with random weights and random escalation routers."""
     import torch
-    import xgboost
 
     from fairspace.ares.configuration_ares import AresConfig
     from fairspace.ares.modeling_ares import AresModel
-    from fairspace.ares.routing_ares import EscalationRouter, meta_features
 
     torch.manual_seed(0)
-    model = AresModel(AresConfig(tile=TILE)).eval()
+    return with_random_routers(AresModel(AresConfig(**settings)))
+
+
+def with_random_routers(model: AresModel) -> AresModel:
+    """The model, ready to answer, with escalation routers that decide at random."""
+    import xgboost
+
+    from fairspace.ares.routing_ares import EscalationRouter, meta_features
+
+    model.eval()
     random = np.random.RandomState(0)
     for task in model.config.tasks:
         chances = random.dirichlet(np.ones(len(task["labels"])), size=(200, 3))
@@ -114,12 +124,12 @@ def plain(model: AresModel, processor: AresImageProcessor, files: list[Path]) ->
     return labels
 
 
-def ours(model: AresModel, processor: AresImageProcessor, files: list[Path]) -> list[list[int]]:
+def ours(model: AresModel, processor: AresImageProcessor, files: list[Path], workers: int = 0) -> list[list[int]]:
     """Read once, batched, routed; the labels' numbers."""
     from fairspace.ares.classifying_ares import classify
 
     found = []
-    for (answer,) in classify(model, files, processor=processor, batch=64, workers=1):
+    for (answer,) in classify(model, files, processor=processor, batch=64, workers=workers):
         row = []
         for task in model.config.tasks:
             names = [
@@ -156,7 +166,7 @@ def report(what: str, seconds: float, beside: str = "") -> None:
     print(f"{what:<64}{seconds:8.3f} s per image {1 / seconds:8.2f} images/s  {beside}", flush=True)
 
 
-def main() -> None:
+def on_cpu(count: int, threads: int, settings: dict[str, Any]) -> None:
     """The plain flow and ours, image by image in turns, so that what else runs on the machine slows all alike.
 
     Ends with an error if float32 gives other labels.
@@ -167,13 +177,13 @@ def main() -> None:
     from fairspace.ares.annotating.session import PRECISIONS
     from fairspace.ares.image_processing_ares import AresImageProcessor
 
-    torch.set_num_threads(THREADS)
-    model = random_ares()
+    torch.set_num_threads(threads)
+    model = random_ares(**settings)
     processor = AresImageProcessor(image_size=model.config.image_size)
     low = {name: deepcopy(model).to(dtype=getattr(torch, name)) for name in PRECISIONS}
     model.config.fast_confidence = 1.0
     with tempfile.TemporaryDirectory() as scratch:
-        files = write_images(Path(scratch))
+        files = write_images(Path(scratch), count)
         pixels = read(processor, files)
         thresholds = {
             (kind, name): threshold(low[kind], pixels.to(low[kind].dtype), share)
@@ -185,17 +195,17 @@ def main() -> None:
         labels: dict[tuple[str, str], list[list[int]]] = {way: [] for way in took}
         ours(low["float32"], processor, files[:1])
         plain(model, processor, files[:1])
-        for start in range(0, IMAGES, TURN):
+        for start in range(0, count, TURN):
             turn = files[start : start + TURN]
             for way, spent in took.items():
                 if way != PLAIN:
                     low[way[0]].config.fast_confidence = thresholds[way]
-                run = partial(plain, model) if way == PLAIN else partial(ours, low[way[0]])
+                run = partial(plain, model) if way == PLAIN else partial(ours, low[way[0]], workers=1)
                 seconds, work, found = timed(partial(run, processor=processor, files=turn))
                 spent[0], spent[1] = spent[0] + seconds, spent[1] + work
                 labels[way] += found
     plainly, worked = took[PLAIN]
-    report("float32: one at a time, six backbone passes, three readings", plainly / IMAGES, PAPER)
+    report("float32: one at a time, six backbone passes, three readings", plainly / count, PAPER)
     for (kind, name), (seconds, work) in took.items():
         if (kind, name) != PLAIN:
             beside = f"{plainly / seconds:5.2f} times the plain flow; {worked / work:5.2f} by processor time"
@@ -204,8 +214,17 @@ def main() -> None:
                 beside += f"; {same:.1%} of its labels"
                 if kind == "float32" and same < 0.98:
                     sys.exit(f"only {same:.1%} of the labels are those of the plain flow")
-            report(f"{kind}: fast path for {SHARES[name]:.0%} ({name})", seconds / IMAGES, beside)
+            report(f"{kind}: fast path for {SHARES[name]:.0%} ({name})", seconds / count, beside)
     print(f"peak memory {peak_gib():.2f} GiB")
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description="How fast ARES is.")
+    parser.add_argument("--images", type=int, default=IMAGES)
+    parser.add_argument("--threads", type=int, default=2, help="of torch")
+    asked = parser.parse_args()
+    on_cpu(asked.images, asked.threads, {"tile": TILE})
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from gradio.queueing import Event
 from starlette.requests import Request
 
 from fairspace.leaderboard_space.app import create_app
-from fairspace.leaderboard_space.gradio_pages import memory
+from fairspace.leaderboard_space.gradio_pages import blocks as memory
 from fairspace.leaderboard_space.gradio_pages.blocks import build
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space

@@ -16,7 +16,7 @@ from starlette.types import Message, Receive, Scope, Send
 from fairspace.leaderboard_space import maintaining
 from fairspace.leaderboard_space.app import create_app
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.gradio_pages.parts import html
+from fairspace.leaderboard_space.gradio_pages.submit import html
 from fairspace.leaderboard_space.intake import User
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from fairspace.leaderboard_space.logged_results import logged_errors, logged_result
+from fairspace.leaderboard_space.log_state import logged_errors, logged_result
 from fairspace.leaderboard_space.result_events import result_draft
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row_errors import Errors

@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from fairspace.leaderboard_space import revoking
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import clock
 from fairspace.leaderboard_space.intake import User
-from fairspace.leaderboard_space.revoking import revoke_all, revoke_token
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
+from fairspace.leaderboard_space.web import tokens as revoking
 from fairspace.leaderboard_space.web.identity import HEADER
-from fairspace.leaderboard_space.web.tokens import MARK, Tokens, token_id
+from fairspace.leaderboard_space.web.tokens import MARK, Tokens, revoke_all, revoke_token, token_id
 from tests.leaderboard_space.api.spaces import Opened, opened
 
 ANN = User("ann", ("lab",))

@@ -2,8 +2,8 @@ import unicodedata
 
 import pytest
 
-from fairspace.leaderboard_space.boards.tables.scores import Column, remarks
-from fairspace.leaderboard_space.boards.text import coverage, prose, shown
+from fairspace.leaderboard_space.boards.view import Column, remarks
+from fairspace.leaderboard_space.boards.words import coverage, prose, shown
 from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number

@@ -14,6 +14,7 @@ import pytest
 from fairspace.leaderboard_space import maintaining
 from fairspace.leaderboard_space.api.data import public_event
 from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.events import is_forged, signed, signing_key
 from fairspace.leaderboard_space.intake import User
 from fairspace.leaderboard_space.log_state import LogState
 from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT
@@ -23,7 +24,6 @@ from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.checking import check
 from fairspace.leaderboard_space.storage.local import LocalStorage
-from fairspace.leaderboard_space.verification.signing import is_forged, signed, signing_key
 from fairspace.submissions.commands import main as cli
 from tests.leaderboard_space.factory import result
 

@@ -15,7 +15,7 @@ from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
 from fairspace.leaderboard_space.api import data, routes
-from fairspace.leaderboard_space.boards.query import BoardQuery
+from fairspace.leaderboard_space.boards.views import BoardQuery
 from fairspace.leaderboard_space.errors import CODES
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import User

@@ -17,11 +17,11 @@ import anyio.to_thread
 import httpx
 import pytest
 
-from fairspace.leaderboard_space.operation import logs
+from fairspace.leaderboard_space import logs
 from fairspace.leaderboard_space.pages.api_docs import GRADIO
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.storage import StorageError
-from fairspace.leaderboard_space.web.store_threads import with_store
+from fairspace.leaderboard_space.web.rates import with_store
 from fairspace.submissions.errors import UsageError
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.api.test_api import OTHER, of
@@ -49,7 +49,7 @@ def test_it_says_when_it_is_not_well(space: Opened, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(space.jobs, "well", False)
     monkeypatch.setenv("SPACE_ID", "fairspace/leaderboard")
     monkeypatch.setattr(Path, "is_mount", lambda self: self == Path("/"))
-    monkeypatch.setattr("fairspace.leaderboard_space.operation.health.ROOM", 1 << 60)
+    monkeypatch.setattr("fairspace.leaderboard_space.operation.ROOM", 1 << 60)
 
     def unreadable() -> int:
         raise StorageError("STORE_UNAVAILABLE", "the Hub", "silence", "an answer", "wait")
@@ -141,7 +141,7 @@ def test_an_upload_that_finds_no_room_is_refused_with_a_remedy(space: Opened, mo
     async def full(request: object, path: Path) -> str:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("fairspace.leaderboard_space.web.uploads._receive", full)
+    monkeypatch.setattr("fairspace.leaderboard_space.api.routes._receive", full)
     answer = space.client.post("/api/v1/submissions", headers=of(space, OTHER), content=b"PK")
     assert (answer.status_code, answer.json()["code"]) == (503, "WORK_FULL")
     assert "send it again later" in answer.json()["mend"]

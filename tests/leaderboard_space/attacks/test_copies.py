@@ -17,13 +17,11 @@ import pytest
 
 from fairspace.builders.fact_or_fair.plan import draws
 from fairspace.leaderboard_space.events import Draft
-from fairspace.leaderboard_space.jobs.child import Ended
-from fairspace.leaderboard_space.jobs.outcome import read_outcome
+from fairspace.leaderboard_space.jobs.child import Ended, read_identity, read_outcome, write_identity
 from fairspace.leaderboard_space.jobs.scoring import score
 from fairspace.leaderboard_space.result_events import result_draft
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
-from fairspace.leaderboard_space.verification.identity import read_identity, write_identity
 from fairspace.submissions.answers.codes import Codes, answer_codes
 from fairspace.submissions.benchmarks.baselines import NAMES as BASELINES
 from fairspace.submissions.benchmarks.baselines import Baseline, baseline_meta

@@ -16,9 +16,8 @@ from fairspace.leaderboard_space.events import START, Draft, Event, digest
 from fairspace.leaderboard_space.result_events import add_result, result_draft, submission_id
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import StorageError, submission_path
-from fairspace.leaderboard_space.storage.checking import check
+from fairspace.leaderboard_space.storage.checking import check, mend
 from fairspace.leaderboard_space.storage.local import COUNT, LOG, LocalStorage
-from fairspace.leaderboard_space.storage.mending import mend
 from tests.leaderboard_space.factory import result
 
 USERS = ("ada", "bob", "eve")

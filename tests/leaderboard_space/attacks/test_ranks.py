@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 
 from fairspace.leaderboard_space import maintaining
-from fairspace.leaderboard_space.boards.figures.ranking import largest
-from fairspace.leaderboard_space.boards.fronts import fronts
+from fairspace.leaderboard_space.boards.figures import largest
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import User
-from fairspace.leaderboard_space.jobs.bundled import add_shipped
+from fairspace.leaderboard_space.jobs.jobs import add_shipped
+from fairspace.leaderboard_space.pages.board import fronts
 from fairspace.leaderboard_space.result_events import result_draft
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage

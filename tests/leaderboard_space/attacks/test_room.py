@@ -15,7 +15,7 @@ import pytest
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import Intake, User
 from fairspace.leaderboard_space.log_state import Submission
-from fairspace.leaderboard_space.operation.pruning import due, prune
+from fairspace.leaderboard_space.operation import due, prune
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import StorageError, submission_path

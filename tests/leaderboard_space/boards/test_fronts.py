@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fairspace.leaderboard_space.boards.fronts import MOST, front
 from fairspace.leaderboard_space.boards.views import VIEWS
+from fairspace.leaderboard_space.pages.board import MOST, front
 from fairspace.submissions.results.board import board, ranked
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.values import measured

@@ -1,13 +1,14 @@
-"""Snapshots of boards: who makes them, when, and what readers get meanwhile."""
+"""Snapshots of boards: who makes them, when, and what readers get meanwhile; what is made of a board is made once."""
 
 import threading
-import time
 from typing import Any
 
 import pytest
 
-from fairspace.leaderboard_space.boards.board_cache import Board as Rows
-from fairspace.leaderboard_space.boards.snapshots import PART, Snapshots
+from fairspace.leaderboard_space import state
+from fairspace.leaderboard_space.state import Board, Snapshots
+from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.results.board import published_rows
 
 
 class Log:
@@ -20,14 +21,14 @@ class Log:
         self.waits: threading.Event | None = None
         self.making = threading.Event()
 
-    def board(self, benchmark: str, standard: str) -> Rows:
+    def board(self, benchmark: str, standard: str) -> Board:
         self.made += 1
         self.making.set()
         if self.waits is not None:
             self.waits.wait(20)
         if self.fails:
             raise ValueError("a board that cannot be made")
-        rows: Rows = self.came
+        rows: Board = self.came
         return rows
 
 
@@ -37,9 +38,9 @@ def shown_by(boards: Snapshots) -> Any:
 
 
 def snapshots(pace: float) -> tuple[Log, Snapshots]:
-    """A log, and snapshots of it whose clock stands still."""
+    """A log with a second event that no snapshot shows yet, and snapshots of it."""
     log = Log()
-    boards = Snapshots(log.board, pace, lambda: 0.0)
+    boards = Snapshots(log.board, pace)
     boards.change("iris", 1)
     assert shown_by(boards) == ("first",)
     log.came += ("second",)
@@ -88,20 +89,8 @@ def test_what_prepares_a_snapshot_alone_sees_it_before_it_is_shown() -> None:
     assert shown_by(boards) == ("first", "second")
 
 
-def test_a_snapshot_that_cannot_be_prepared_is_shown() -> None:
-    _, boards = snapshots(60)
-
-    def prepare(benchmark: str) -> None:
-        raise ValueError(f"a page of {benchmark} that cannot be made")
-
-    boards.prepare = prepare
-    with pytest.raises(ValueError, match="cannot be made"):
-        boards.renew("iris")
-    assert shown_by(boards) == ("first", "second")
-
-
 def test_a_board_that_cannot_be_made_is_made_by_who_asks_for_it() -> None:
-    log, boards = snapshots(60)
+    log, boards = snapshots(0.01)
     log.fails = True
     with pytest.raises(ValueError, match="cannot be made"):
         boards.renew("iris")
@@ -111,44 +100,50 @@ def test_a_board_that_cannot_be_made_is_made_by_who_asks_for_it() -> None:
     assert shown_by(boards) == ("first", "second")
 
 
-def test_a_change_comes_by_itself_once_its_time_has_come() -> None:
-    log, boards = snapshots(60)
-    boards.pace = 0.01
-    shown = threading.Event()
-    boards.renew("iris")
+def test_a_change_comes_by_itself_once_its_time_has_come_and_a_failure_stops_no_later_one() -> None:
+    log, boards = snapshots(0.01)
+    stop, failed, shown = threading.Event(), threading.Event(), threading.Event()
+
+    def prepare(benchmark: str) -> None:
+        if not failed.is_set():
+            failed.set()
+            raise ValueError(f"a page of {benchmark} that cannot be made")
+        shown.set()
+
+    boards.prepare = prepare
+    following = threading.Thread(target=boards.follow, args=(stop,))
+    following.start()
+    assert failed.wait(20)
     log.came += ("third",)
-    boards.prepare = lambda benchmark: shown.set()
     boards.change("iris", 3)
+    boards.rows("iris", "inaugural")
+    boards.change("iris", 4)
     assert shown.wait(20)
-    deadline = time.monotonic() + 20
-    while shown_by(boards)[-1] != "third" and time.monotonic() < deadline:
-        time.sleep(0.01)
+    stop.set()
+    following.join(20)
     assert shown_by(boards)[-1] == "third"
 
 
-def test_a_board_that_takes_long_is_made_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    waits: list[float] = []
+def test_a_value_of_a_board_is_made_once_until_others_were_made_and_is_tried_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(state, "MOST", 2)
+    board = Board(published_rows("iris", benchmark("iris").default))
+    made: list[str] = []
 
-    class Timer:
-        def __init__(self, seconds: float, *_: object) -> None:
-            waits.append(seconds)
+    def of(name: str) -> int:
+        def make() -> int:
+            made.append(name)
+            if made == ["a"]:
+                raise ValueError("not yet")
+            return len(board)
 
-        def start(self) -> None:
-            pass
+        return board.get_or_make(name, make)
 
-    monkeypatch.setattr(threading, "Timer", Timer)
-    now = 100.0
-    log = Log()
-    boards = Snapshots(log.board, 5.0, lambda: now)
-
-    def prepare(benchmark: str) -> None:
-        nonlocal now
-        now += 3.0
-
-    boards.change("iris", 1)
-    shown_by(boards)
-    boards.prepare = prepare
-    boards.change("iris", 2)
-    boards.renew("iris")
-    boards.change("iris", 3)
-    assert waits == [5.0, 3.0 * PART]
+    with pytest.raises(ValueError, match="not yet"):
+        of("a")
+    assert [of(name) for name in "abab"] == [len(board)] * 4
+    assert made == ["a", "a", "b"]
+    assert of("c") == of("b") == len(board) == len(board.by_entry)
+    of("a")
+    assert made == ["a", "a", "b", "c", "a"]

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from fairspace.leaderboard_space.events import Draft, Event
+from fairspace.leaderboard_space.jobs import jobs
+from fairspace.leaderboard_space.jobs.attempt import Tries
 from fairspace.leaderboard_space.jobs.jobs import Jobs
-from fairspace.leaderboard_space.jobs.prechecks import Prechecks
-from fairspace.leaderboard_space.jobs.tries import Tries
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from tests.leaderboard_space.jobs.spaces import CHILDREN, USER, settings, space, until
 
 LOOKS = ("looking", "checked")
 TRANSITIONS = ("accepted", *LOOKS, "waiting", "taken", "noted", "running", "scored", "torn", "appended", "ended")
 append, take, note, forget = LocalStorage.append, Jobs._take_next, Tries.note, Tries.forget
-passes = Prechecks.passes
+look = jobs.look
 
 
 def kill() -> None:
@@ -70,9 +70,9 @@ def main() -> None:
     if at == "accepted":
         Jobs.start = first(Jobs.start)  # type: ignore[method-assign]
     elif at == "looking":
-        Prechecks.passes = first(passes)  # type: ignore[method-assign]
+        jobs.look = first(look)
     elif at == "checked":
-        Prechecks.passes = then(passes)  # type: ignore[method-assign]
+        jobs.look = then(look)
     elif at == "waiting":
         Jobs._take_next = first(take)  # type: ignore[method-assign]
     elif at == "taken":

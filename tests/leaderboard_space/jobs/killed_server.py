@@ -27,7 +27,7 @@ import psutil
 from starlette.datastructures import QueryParams
 
 from fairspace.leaderboard_space.api import data
-from fairspace.leaderboard_space.boards.query import BoardQuery
+from fairspace.leaderboard_space.boards.views import BoardQuery
 from fairspace.leaderboard_space.jobs.jobs import Jobs, Timing
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
@@ -47,6 +47,8 @@ LIFE_SECONDS = 3.0
 AT_START = 0.15
 """Share of the servers that are killed while they start."""
 MANY = 10**6
+UNNAMED = "no event names "
+"""Begin of the one note that a kill may leave: a file is stored before the event that names it."""
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["fairspace.leaderboard_space.app", __name__])
 
@@ -220,7 +222,8 @@ def _judge(folder: Path, load: Load) -> dict[str, int]:
     }
     assert not wrong, wrong
     report = check(storage)
-    assert (report.faults, report.notes) == ((), ())
+    faults, notes = report.faults, [note for note in report.notes if not note.startswith(UNNAMED)]
+    assert not [*faults, *notes], f"faults {faults}, notes {notes}"
     state = State(storage)
     state.refresh()
     left = [process.pid for process in psutil.process_iter() if str(folder) in " ".join(_command(process))]

@@ -12,8 +12,7 @@ import psutil
 import pytest
 
 from fairspace.leaderboard_space.jobs.child import Ended, run_child
-from fairspace.leaderboard_space.jobs.limits import JobLimits
-from fairspace.leaderboard_space.jobs.network import children_leave_network
+from fairspace.leaderboard_space.jobs.limits import JobLimits, children_leave_network
 
 LIMITS = JobLimits(memory=256 << 20, cpu_seconds=30, seconds=30, file_bytes=4 << 20, processes=16)
 CHILDREN = "tests.leaderboard_space.jobs.children"

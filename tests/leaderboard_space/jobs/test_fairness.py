@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from fairspace.leaderboard_space.jobs.fairness import fair_order
+from fairspace.leaderboard_space.jobs.jobs import fair_order
 from fairspace.leaderboard_space.log_state import Submission
 
 

@@ -2,7 +2,6 @@
 
 import threading
 import time
-from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Self
@@ -12,11 +11,9 @@ import pytest
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import Usage, User
-from fairspace.leaderboard_space.jobs.attempt import INTERRUPTIONS, Attempt, pause
+from fairspace.leaderboard_space.jobs.attempt import INTERRUPTIONS, PRECHECKING, Attempt, Job, Record, pause
 from fairspace.leaderboard_space.jobs.child import Ended
 from fairspace.leaderboard_space.jobs.jobs import SCORING
-from fairspace.leaderboard_space.jobs.prechecks import PRECHECKING
-from fairspace.leaderboard_space.jobs.tries import Job, Record
 from fairspace.leaderboard_space.result_events import result_draft
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
@@ -384,43 +381,11 @@ def test_quotas_count_however_the_clock_jumps(tmp_path: Path, monkeypatch: pytes
     assert clocks[1] < clocks[2] < clocks[0]
 
 
-def test_what_waits_and_what_is_coming_counts_for_the_quotas_once(tmp_path: Path) -> None:
-    opened = space(settings(tmp_path, valid_a_day=2, waiting=3))
-    one = hand_in(opened, tmp_path, "one")
-    opened.intake._coming[one.id] = one  # accepted by a thread that has not said so yet
-    hand_in(opened, tmp_path, "two")
-    with pytest.raises(SpaceError, match="QUOTA_VALID"):
-        hand_in(opened, tmp_path, "three")
-    opened.intake._coming["0" * 20] = replace(one, id="0" * 20, user="grace")
-    with pytest.raises(SpaceError, match="QUOTA_VALID"):
-        hand_in(space(settings(tmp_path, valid_a_day=2)), tmp_path, "three")
-
-
-def test_attempts_that_fail_are_bounded_for_a_submission_and_for_a_user(tmp_path: Path) -> None:
-    opened = space(settings(tmp_path, failed_a_day=4, attempts=2))
-
-    def fail(text: str) -> None:
-        one = hand_in(opened, tmp_path, text)
-        body = {"id": one.id, "attempt": one.attempt, "reason": "It died.", "tries": 3}
-        opened.storage.append([Draft("failed", f"ended:{one.id}:{one.attempt}", body)])
-
-    fail("one")
-    fail("one")
-    with pytest.raises(SpaceError, match="2 attempts at it failed"):
-        hand_in(opened, tmp_path, "one")
-    fail("two")
-    fail("two")
-    with pytest.raises(SpaceError, match="4 failed attempts of ada"):
-        hand_in(opened, tmp_path, "three")
-    assert hand_in(opened, tmp_path, "three", User("grace")).tries == 0
-    assert [one.tries for one in opened.state.submissions() if one.user == "ada"] == [3, 3]
-
-
 @pytest.mark.process
 def test_baselines_are_scored_behind_submissions_and_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = [("fact_or_fair", "constant")]
     monkeypatch.setattr(
-        "fairspace.leaderboard_space.jobs.baselines.missing",
+        "fairspace.leaderboard_space.jobs.jobs.missing",
         lambda state: [one for one in wanted if one[0] not in {own.benchmark for own in state.entries()}],
     )
     monkeypatch.setattr("fairspace.leaderboard_space.jobs.jobs.add_shipped", lambda state: 0)
@@ -429,7 +394,6 @@ def test_baselines_are_scored_behind_submissions_and_once(tmp_path: Path, monkey
     hand_in(opened, tmp_path, result("iris", "stereotyped", "a model").dumps())
     opened.jobs.start()
     until(lambda: len(opened.state.entries()) == 2)
-    until(lambda: not any(thread.name == "jobs-baselines" for thread in threading.enumerate()))
     assert opened.jobs.alive()
     opened.jobs.stop()
     assert not waits(opened)

@@ -1,18 +1,14 @@
 import re
-from dataclasses import replace
 from urllib.parse import parse_qsl
 
 import pytest
 from starlette.datastructures import QueryParams
 
-from fairspace.leaderboard_space.boards.query import BoardQuery
-from fairspace.leaderboard_space.boards.tables.intervals import Scale
-from fairspace.leaderboard_space.events import Draft
-from fairspace.leaderboard_space.result_events import result_draft
+from fairspace.leaderboard_space.boards.columns import Scale
+from fairspace.leaderboard_space.boards.views import BoardQuery
 from fairspace.submissions.results.folded_facts import SENTENCES
 from fairspace.submissions.results.row import Row
 from tests.leaderboard_space.api.spaces import Opened
-from tests.leaderboard_space.factory import result
 from tests.leaderboard_space.pages.rows import (
     BENCHMARK,
     HOSTILE_MODEL,
@@ -159,7 +155,7 @@ def test_a_permalink_opens_the_table_that_its_rows_stand_in(site: Opened) -> Non
     assert entries(page(site, f"/?benchmark=fact_or_fair&models={image}")) == [image]
 
 
-@pytest.mark.parametrize("columns", ["scores", "none", "coverage", "about", "licence,total"])
+@pytest.mark.parametrize("columns", ["parts", "none", "coverage", "about", "licence,total"])
 def test_every_choice_of_columns_has_the_three_numbers_and_folds_the_rest(site: Opened, columns: str) -> None:
     text = page(site, f"{BOARD}&columns={columns}&models={entry_of(site, 'Aurora')}")
     for header in (">Rank<", ">Mean<", ">By chance<"):
@@ -183,7 +179,6 @@ def test_a_reader_chooses_the_columns_and_the_address_keeps_them(site: Opened) -
     assert ">Race persona<" in chosen.partition("<tbody")[0]
     assert heads(page(site, f"{BOARD}&columns=none")) == []
     assert len(heads(page(site, f"{BOARD}&columns=coverage"))) == 7
-    assert heads(page(site, f"{BOARD}&columns=scores")) == heads(page(site, BOARD))
     assert "BAD_PARAMETER" in page(site, f"{BOARD}&columns=licence,licences", 400)
 
 
@@ -215,13 +210,7 @@ def test_ranks_that_are_counted_within_cohorts_stand_under_headings_of_their_own
     assert "From the papers · evaluator" not in page(site, "/?benchmark=genres&sort=model")
 
 
-def test_an_address_of_a_set_that_is_folded_away_now_shows_the_scores(site: Opened) -> None:
-    assert entries(page(site, f"{BOARD}&columns=uncertainty&sort=error")) == entries(page(site, f"{BOARD}&sort=error"))
-    for key in ("tier", "interval", "debiased", "bounds", "worst"):
-        page(site, f"{BOARD}&sort=-{key}")
-
-
-@pytest.mark.parametrize("columns", ["scores", "profile", "coverage", "about"])
+@pytest.mark.parametrize("columns", ["parts", "profile", "coverage", "about"])
 @pytest.mark.parametrize("benchmark", ["iris", "fact_or_fair", "stereotypical_bias", "genres"])
 def test_hostile_names_stay_text_in_every_column_set(site: Opened, benchmark: str, columns: str) -> None:
     text = page(site, f"/?benchmark={benchmark}&columns={columns}")
@@ -248,29 +237,7 @@ def test_a_partial_score_is_marked_and_its_coverage_has_columns(site: Opened) ->
 
 def test_footnotes_lead_to_the_errata_where_their_column_stands(site: Opened) -> None:
     assert '<a href="/errata#E-IRIS-02">' in page(site, "/?columns=profile&standard=inaugural")
-    assert "/errata#E-IRIS-02" not in page(site, "/?columns=scores&standard=inaugural")
-
-
-def test_a_board_that_did_not_change_is_not_sent_again(site: Opened) -> None:
-    tag = site.client.get("/").headers["ETag"]
-    assert site.client.get("/", headers={"If-None-Match": tag}).status_code == 304
-
-
-def test_pages_are_kept_for_each_query_and_until_the_board_changes(site: Opened) -> None:
-    first = page(site, f"{BOARD}&q=acme")
-    assert page(site, f"{BOARD}&q=acme") == first
-    assert page(site, f"{BOARD}&q=gap") != first
-    late = result(BENCHMARK, "stereotyped", "Some model")
-    late = replace(late, meta={**late.meta, "model": "Late", "organisation": "Acme"})
-    site.space.storage.append([result_draft(late, own=True)[0]])
-    site.space.state.refresh()
-    assert entry_of(site, "Late") in entries(page(site, f"{BOARD}&q=acme"))
-    body = {"entry": entry_of(site, "Late"), "by": "m", "reason": "the test is over"}
-    site.space.storage.append([Draft("withdrawn", "withdrawn:late:1", body)])
-    site.space.state.refresh()
-    last = page(site, f"{BOARD}&q=acme")
-    assert entries(last) == entries(first)
-    assert "by m: the test is over" in last
+    assert "/errata#E-IRIS-02" not in page(site, "/?columns=parts&standard=inaugural")
 
 
 def test_a_scale_reaches_as_far_as_its_numbers_and_tells_them_apart_but_not_to_what_lies_far_out() -> None:

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import pytest
 
-from fairspace.leaderboard_space.boards.comparison import lines
-from fairspace.leaderboard_space.boards.figures.profiles import by_archetype, letters, profiles
-from fairspace.leaderboard_space.boards.standard_facts import moves, parameters
+from fairspace.leaderboard_space.boards.iris import by_archetype, letters, profiles
+from fairspace.leaderboard_space.pages.compare import lines
+from fairspace.leaderboard_space.pages.standards import moves, parameters
 from fairspace.metrics.iris_score.standards import ALGORITHM_1, ARCHETYPES, GRANULAR, INAUGURAL
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.results.board import published_rows

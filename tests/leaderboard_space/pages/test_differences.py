@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairspace.leaderboard_space.boards.comparison import lines
+from fairspace.leaderboard_space.pages.compare import lines
 from fairspace.submissions.report.differences import Difference, Score, corrected, difference, differences
 from fairspace.submissions.uncertainty.intervals import Z
 from tests.submissions.results.test_tiers import BENCH, board, result, waves

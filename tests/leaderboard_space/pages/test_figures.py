@@ -9,13 +9,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from fairspace.leaderboard_space.boards.board_cache import Board
-from fairspace.leaderboard_space.boards.figures.figures import Source
-from fairspace.leaderboard_space.boards.figures.gallery import board_of, split_models
-from fairspace.leaderboard_space.boards.figures.plots import bounds_of
+from fairspace.leaderboard_space.boards.figures import Source, bounds_of
 from fairspace.leaderboard_space.boards.stereotypical_bias import official
 from fairspace.leaderboard_space.errors import SpaceError
-from fairspace.leaderboard_space.pages.figures import FORMER, GALLERY
+from fairspace.leaderboard_space.pages.figures import FIGURES as EVERY
+from fairspace.leaderboard_space.pages.figures import board_of, draw_figure, find_figure, split_models
+from fairspace.leaderboard_space.state import Board
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.errors import plain
 from fairspace.submissions.results.result import Result
@@ -23,7 +22,7 @@ from fairspace.submissions.values import measured, not_run
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.factory import HOSTILE, renamed, result
 
-FIGURES = sorted(GALLERY.figures)
+FIGURES = sorted(EVERY)
 MANY = 400
 
 
@@ -60,7 +59,7 @@ def test_every_mark_of_every_figure_is_named_and_leads_to_its_model(drawn: Opene
     for standard in benchmark(name).standards:
         models = {row.entry: row.model for row in drawn.space.state.board(name, standard)}
         for chosen in ("", entry, "p-01", f"{entry},p-01,p-02,p-03"):
-            if not chosen and GALLERY.find(name, figure).needs:
+            if not chosen and find_figure(name, figure).needs:
                 continue
             for text, href in _marks(drawn, name, figure, chosen, standard):
                 if not href:  # an official share, which is no model's
@@ -83,18 +82,12 @@ def test_a_hostile_name_is_text_in_a_figure(drawn: Opened, name: str, figure: st
 @pytest.mark.parametrize("name", NAMES)
 def test_every_figure_has_its_numbers_as_a_table_or_says_what_is_missing(drawn: Opened, name: str) -> None:
     state, entry = drawn.space.state, _entry(drawn, name)
-    for figure in (figure for (of, _), figure in GALLERY.figures.items() if of == name):
-        drawing = GALLERY.drawing(state, name, "inaugural", figure.name, (entry,))
+    for figure in (figure for (of, _), figure in EVERY.items() if of == name):
+        drawing = draw_figure(state, name, "inaugural", figure.name, (entry,))
         assert drawing.table.rows or drawing.note
         assert drawing.draw is not None or drawing.note
         assert all(len(row) == len(drawing.table.headers) for row in drawing.table.rows)
         assert figure.how_to_read
-
-
-def test_an_answer_that_is_known_is_not_sent_again(drawn: Opened) -> None:
-    address = "/figures/iris/inaugural/ranking.svg"
-    first = drawn.client.get(address)
-    assert drawn.client.get(address, headers={"If-None-Match": first.headers["ETag"]}).status_code == 304
 
 
 @pytest.mark.parametrize(
@@ -120,15 +113,6 @@ def test_bounds_are_drawn_where_samples_are_missing() -> None:
     assert [bounds_of(value, 100) for value in values] == [(40.0, 70.0), None, None]
 
 
-@pytest.mark.parametrize(("name", "former"), sorted(FORMER))
-def test_the_address_of_a_figure_that_is_no_longer_drawn_leads_to_its_numbers(
-    drawn: Opened, name: str, former: str
-) -> None:
-    answer = drawn.client.get(f"/figures/{name}/inaugural/{former}.svg?models=p-01")
-    assert answer.status_code == 200
-    assert str(answer.url).endswith(f"/figures/{name}/inaugural/{FORMER[name, former]}.svg?models=p-01")
-
-
 def test_answers_that_refuse_are_known_and_drawn_as_such(drawn: Opened) -> None:
     """The refusing baseline answers nothing rightly and treats nobody fairly; what it was not asked has no number."""
     refusing = next(
@@ -136,18 +120,18 @@ def test_answers_that_refuse_are_known_and_drawn_as_such(drawn: Opened) -> None:
     )
     assert {value.value for name, value in refusing.scores.items() if "llm" in name} == {0.0}
     assert {value.state for name, value in refusing.scores.items() if "t2i" in name} <= {"not_run", "undefined"}
-    table = GALLERY.drawing(drawn.space.state, "fact_or_fair", "inaugural", "scores", (refusing.entry,)).table
+    table = draw_figure(drawn.space.state, "fact_or_fair", "inaugural", "scores", (refusing.entry,)).table
     assert "undefined" not in table.rows[0]
 
 
 def test_evidence_that_is_not_there_is_told_as_not_printed(drawn: Opened) -> None:
     state = drawn.space.state
     for name in ("labour", "wins"):
-        drawing = GALLERY.drawing(state, "stereotypical_bias", "up_to_twenty", name, ("p-01",))
+        drawing = draw_figure(state, "stereotypical_bias", "up_to_twenty", name, ("p-01",))
         assert drawing.draw is None
         assert "the paper does not print" in drawing.note
         assert "LLaVA-v1.5" in drawing.note
-    relations = GALLERY.drawing(state, "genres", "inaugural", "relations", ("p-01",))
+    relations = draw_figure(state, "genres", "inaugural", "relations", ("p-01",))
     assert "Not printed by relational model: Qwen-3B" in relations.note
     assert {cell for row in relations.table.rows for cell in row[4:]} == {"not printed"}
 
@@ -163,7 +147,7 @@ def test_labour_statistics_stand_beside_what_the_answers_say(drawn: Opened) -> N
         assert f"{name}: {100 * women:.1f} % of those who work in it" in texts
         picked = next(text for text in texts if f"women picked as {name}:" in text)
         assert f": {100 * told[name]['p']['female']:.1f}" in picked
-    note = GALLERY.drawing(drawn.space.state, "stereotypical_bias", "up_to_twenty", "labour", (entry,)).note
+    note = draw_figure(drawn.space.state, "stereotypical_bias", "up_to_twenty", "labour", (entry,)).note
     assert re.search(r"95 % interval over redrawn answers .* \d+% \(\d+% to \d+%\)\. Official shares", note), note
 
 
@@ -179,7 +163,7 @@ def test_win_matrices_are_those_of_the_evidence(drawn: Opened) -> None:
 
 def test_no_point_stands_above_the_bound_of_the_trade_off(drawn: Opened) -> None:
     for attribute in ("gender", "race"):
-        table = GALLERY.drawing(drawn.space.state, "fact_or_fair", "inaugural", f"tradeoff-{attribute}", ()).table
+        table = draw_figure(drawn.space.state, "fact_or_fair", "inaugural", f"tradeoff-{attribute}", ()).table
         assert len(table.rows) > 20
         for row in table.rows:
             if row[2] == "objective":
@@ -194,7 +178,7 @@ def test_a_figure_of_many_models_stays_light_and_says_what_it_leaves_out(drawn: 
         rows = board_of(state, name, "inaugural")
         own = replace(rows[[row.provenance for row in rows].index("published")], provenance="scored here")
         many = tuple(replace(own, entry=f"{i:016x}", rank=i + 1, model=f"{HOSTILE} {i}") for i in range(MANY))
-        for (of, figure_name), figure in GALLERY.figures.items():
+        for (of, figure_name), figure in EVERY.items():
             if of == name and not figure.needs:
                 drawing = figure.draw(Source(state, name, "inaugural", Board((*rows, *many)), (own,)))
                 assert drawing.draw is None or len(drawing.draw(800).document()) < 300_000, figure_name
@@ -203,21 +187,21 @@ def test_a_figure_of_many_models_stays_light_and_says_what_it_leaves_out(drawn: 
 
 
 def test_a_ranking_says_whom_a_rank_is_among_and_who_has_no_number(drawn: Opened) -> None:
-    genres = GALLERY.drawing(drawn.space.state, "genres", "inaugural", "ranking", ())
+    genres = draw_figure(drawn.space.state, "genres", "inaugural", "ranking", ())
     assert genres.table.headers[:3] == ["Model", "Evaluator", "Class"]
     ranks = [tuple(row[1:4]) for row in genres.table.rows if row[3] != "–"]
     assert len(set(ranks)) == len(ranks) > 3
-    assert GALLERY.drawing(drawn.space.state, "fact_or_fair", "inaugural", "ranking", ()).table.headers[1] == "Kind"
-    iris = GALLERY.drawing(drawn.space.state, "iris", "inaugural", "ranking", ())
+    assert draw_figure(drawn.space.state, "fact_or_fair", "inaugural", "ranking", ()).table.headers[1] == "Kind"
+    iris = draw_figure(drawn.space.state, "iris", "inaugural", "ranking", ())
     assert "Without a number: FLUX.1-dev," in iris.note
     assert "Protocols: v2, paper. Numbers of different protocols do not compare." in iris.note
 
 
 def test_what_is_computed_from_printed_values_is_not_called_published(drawn: Opened) -> None:
     state = drawn.space.state
-    line = GALLERY.drawing(state, "iris", "algorithm_1", "sectors", ("p-01",)).table.rows[0]
+    line = draw_figure(state, "iris", "algorithm_1", "sectors", ("p-01",)).table.rows[0]
     assert line[:4] == ["Bagel", "computed here from the paper's tables", "68.98", "not available"]
-    line = GALLERY.drawing(state, "iris", "inaugural", "sectors", ("p-01",)).table.rows[0]
+    line = draw_figure(state, "iris", "inaugural", "sectors", ("p-01",)).table.rows[0]
     assert line[:4] == ["Bagel", "printed in a paper", "71.46", "69.81"]
     board = drawn.client.get("/?benchmark=iris&standard=algorithm_1&columns=parts").text
     assert '68.98<span class="below">computed here; 71.46 printed</span>' in board
@@ -231,7 +215,7 @@ def test_rewarded_drift_is_told_once_on_every_page_that_shows_it_and_only_under_
 
 
 def test_one_far_score_does_not_hide_the_others(drawn: Opened) -> None:
-    drawing = GALLERY.drawing(drawn.space.state, "iris", "inaugural", "sectors", (_entry(drawn, "iris"), "p-01"))
+    drawing = draw_figure(drawn.space.state, "iris", "inaugural", "sectors", (_entry(drawn, "iris"), "p-01"))
     assert "Beyond the end of the axis (120):" in drawing.note
     assert drawing.draw is not None
     assert ">120</text>" in drawing.draw(760).document()
@@ -252,10 +236,10 @@ def test_the_figures_of_a_table_show_its_models_alone(drawn: Opened) -> None:
 
 def test_drawings_are_kept_until_the_board_changes(drawn: Opened) -> None:
     state = drawn.space.state
-    first = GALLERY.drawing(state, "iris", "inaugural", "ranking", ())
-    assert GALLERY.drawing(state, "iris", "inaugural", "ranking", ()) is first
+    first = draw_figure(state, "iris", "inaugural", "ranking", ())
+    assert draw_figure(state, "iris", "inaugural", "ranking", ()) is first
     with pytest.raises(SpaceError):
-        GALLERY.drawing(state, "iris", "inaugural", "ranking", ("p-99",))
+        draw_figure(state, "iris", "inaugural", "ranking", ("p-99",))
 
 
 def test_entries_are_read_without_any_sign_that_none_has() -> None:

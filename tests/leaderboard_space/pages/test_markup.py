@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-from fairspace.leaderboard_space.boards.tables.columns import Cell
-from fairspace.leaderboard_space.boards.tables.intervals import Strip
-from fairspace.leaderboard_space.pages.markup import cell_content, chance, fold, measured
+from fairspace.leaderboard_space.boards.columns import Cell, Strip
+from fairspace.leaderboard_space.pages.rendering import cell_content, chance, fold, measured
 from fairspace.submissions.results.folded_facts import Fact
 from fairspace.submissions.results.three_numbers import ThreeNumbers
 

@@ -1,7 +1,7 @@
 import re
 
-from fairspace.leaderboard_space.boards.tables.evidence import Grid, grid
 from fairspace.leaderboard_space.events import Draft
+from fairspace.leaderboard_space.pages.model import Grid, grid
 from tests.leaderboard_space.api.spaces import Opened
 from tests.leaderboard_space.pages.rows import BENCHMARK, HOSTILE_MODEL, entry_of, page
 

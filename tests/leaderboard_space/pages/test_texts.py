@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from fairspace.leaderboard_space.boards.documents import ROOT, document
+from fairspace.leaderboard_space.pages.texts import ROOT, document
 from tests.leaderboard_space.api.spaces import Opened
 from tests.leaderboard_space.pages.rows import page
 

@@ -76,14 +76,6 @@ def test_the_board_shows_three_numbers_and_folds_the_tier(sure: Opened) -> None:
     assert " computed here More" in found[printed][2]
 
 
-def test_rows_are_sorted_by_what_is_folded_away(sure: Opened) -> None:
-    found = cells(page(sure, f"{BOARD}&columns=uncertainty&sort=-error"))
-    assert next(iter(found)) == "close"
-    assert "standard error 0.0200" in found["close"][2]
-    assert "missing could be 0.3000 to 0.4000: 10 % missing" in found["far"][2]
-    assert next(iter(cells(page(sure, f"{BOARD}&sort=-bounds")))) == "far"
-
-
 def test_a_row_shows_its_three_numbers_and_the_error_of_the_instrument(sure: Opened) -> None:
     text = page(sure, f"/model/{BENCH}/{entry(sure, 'far')}")
     top = text[text.index('class="verdict"') : text.index("All else that is known of this score")]

@@ -24,8 +24,7 @@ from fairspace.leaderboard_space.result_events import add_result, result_draft
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import StorageError
-from fairspace.leaderboard_space.storage.hub import HubStorage, segment_path
-from fairspace.leaderboard_space.storage.pace import Pace
+from fairspace.leaderboard_space.storage.hub import HubStorage, Pace, segment_path
 from fairspace.submissions.results.result import Result
 from tests.hub.faults import DROP, SLOW, Fault
 from tests.hub.running import COMMIT, OWNER, ROOT, STRANGER, Hub, online
@@ -253,7 +252,7 @@ def test_what_waits_becomes_one_commit_and_one_refused_file_does_not_take_the_ot
     threads = [threading.Thread(target=append, args=(number,)) for number in range(2, 12)]
     for thread in threads:
         thread.start()
-    until(lambda: store._waiting.qsize() == 10)
+    until(lambda: len(store._waiting) == 10)
     held.go.set()
     for thread in (first, *threads):
         thread.join()
@@ -267,7 +266,7 @@ def test_what_waits_becomes_one_commit_and_one_refused_file_does_not_take_the_ot
     threads += [threading.Thread(target=append, args=(number,)) for number in (22, 23)]
     for thread in threads:
         thread.start()
-    until(lambda: store._waiting.qsize() == 3)
+    until(lambda: len(store._waiting) == 3)
     held.go.set()
     for thread in (first, *threads):
         thread.join()
@@ -308,7 +307,7 @@ def test_of_two_drafts_with_one_key_the_first_brings_event_and_file(opened: Open
     assert held.come.wait(30)
     for number, thread in enumerate(threads[1:], 1):
         thread.start()
-        until(lambda number=number: store._waiting.qsize() == number)  # type: ignore[misc]
+        until(lambda number=number: len(store._waiting) == number)  # type: ignore[misc]
     held.go.set()
     for thread in threads:
         thread.join()
@@ -343,7 +342,7 @@ def test_submissions_that_come_at_once_are_one_commit_and_count_for_the_quota(
     assert held.come.wait(30)
     for thread in threads[1:]:
         thread.start()
-    until(lambda: store._waiting.qsize() + len(refused) == 10)
+    until(lambda: len(store._waiting) + len(refused) == 10)
     held.go.set()
     for thread in threads:
         thread.join()
@@ -434,7 +433,7 @@ def test_the_head_is_asked_for_only_while_somebody_reads_and_a_dead_hub_is_no_hi
     assert list(one.events()) == []
     other.append([draft(1)])
     until(lambda: len(list(one.events())) == 1)
-    until(lambda: not one._nudged.is_set())
+    until(lambda: not one._polling.locked())
     hub.inject(Fault("GET", "/api/datasets/", 500, times=100))
     until(lambda: len(list(one.events())) == 1 and one.trouble is not None)
     assert one.trouble is not None
@@ -485,11 +484,6 @@ def test_a_thread_that_goes_wrong_is_told_and_goes_on(opened: Open, monkeypatch:
     assert store.trouble.code == "STORE_FAULT"
     monkeypatch.setattr(store, "sync", whole)
     until(lambda: len(list(store.events())) == 1 and store.trouble is None)
-    ended = store._threads[store._write]
-    store._waiting.put(None)
-    ended.join(30)
-    assert len(list(store.events())) == 1
-    assert store._threads[store._write].is_alive()
     store.append([draft(2)])
     assert keys(store) == ["key-1", "key-2"]
 

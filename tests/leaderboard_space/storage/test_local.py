@@ -18,9 +18,8 @@ import pytest
 from fairspace.leaderboard_space.events import Draft, Event, sealed
 from fairspace.leaderboard_space.result_events import add_result, result_draft
 from fairspace.leaderboard_space.storage import StorageError, submission_path
-from fairspace.leaderboard_space.storage.checking import check
+from fairspace.leaderboard_space.storage.checking import check, mend
 from fairspace.leaderboard_space.storage.local import LOG, LocalStorage
-from fairspace.leaderboard_space.storage.mending import mend
 from fairspace.submissions.results.result import Result
 from tests.leaderboard_space.factory import renamed, result
 

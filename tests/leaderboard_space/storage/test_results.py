@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from fairspace.leaderboard_space.events import Draft
-from fairspace.leaderboard_space.jobs import bundled
+from fairspace.leaderboard_space.jobs import jobs
 from fairspace.leaderboard_space.result_events import add_result, result_draft, result_key
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import StorageError
@@ -153,11 +153,11 @@ def test_a_baseline_of_an_older_version_gives_its_place_on_the_board_to_the_newe
     for version in ("0.0.8", "0.0.9"):
         add_result(storage, replace(found, meta={**found.meta, "revision": version}))
     state = folded(tmp_path)
-    assert ("fact_or_fair", "stereotyped") in bundled.missing(state)
+    assert ("fact_or_fair", "stereotyped") in jobs.missing(state)
     add_result(storage, found)
     state.refresh()
-    assert ("fact_or_fair", "stereotyped") not in bundled.missing(state)
-    assert len(bundled.missing(state)) == 4 * 5 - 1
+    assert ("fact_or_fair", "stereotyped") not in jobs.missing(state)
+    assert len(jobs.missing(state)) == 4 * 5 - 1
     assert len(state.entries()) == 3
     (row,) = [row for row in state.board("fact_or_fair", "inaugural") if row.provenance == "baseline"]
     assert row.result is not None
@@ -183,22 +183,12 @@ def test_a_result_that_this_version_cannot_score_stands_unranked_and_leaves_its_
     assert check(storage).faults == ()
 
 
-def test_bundled_baselines_are_scored_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundled, "BENCHMARKS", ("fact_or_fair",))
-    monkeypatch.setattr(bundled, "BASELINES", ("constant",))
-    storage = LocalStorage(tmp_path)
-    (pending,) = bundled.missing(folded(tmp_path))
-    add_result(storage, bundled.score_one(*pending))
-    assert not bundled.missing(folded(tmp_path))
-    assert [own.result.meta["model"] for own in folded(tmp_path).entries()] == ["baseline: constant"]
-
-
 def test_shipped_results_are_added_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scored: Result) -> None:
-    monkeypatch.setattr(bundled, "shipped_results", lambda: (scored,))
+    monkeypatch.setattr(jobs, "shipped_results", lambda: (scored,))
     state = folded(tmp_path)
-    added = bundled.add_shipped(state)
+    added = jobs.add_shipped(state)
     state.refresh()
-    assert (added, bundled.add_shipped(state)) == (1, 0)
+    assert (added, jobs.add_shipped(state)) == (1, 0)
     assert [own.result.meta for own in folded(tmp_path).entries()] == [scored.meta]
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from pydantic import ValidationError
 
-from fairspace.leaderboard_space.boards.tables.scores import remarks
+from fairspace.leaderboard_space.boards.view import remarks
 from fairspace.submissions.checking.submission import check_submission, read_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.manifest import FILE, RUN, STAGES, Manifest, Stage, now, read_manifest, write_manifest

@@ -10,8 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from fairspace.leaderboard_space.events import SIGNATURE, is_forged, signing_key
 from fairspace.leaderboard_space.intake import User
-from fairspace.leaderboard_space.verification.signing import SIGNATURE, is_forged, signing_key
 from fairspace.leaderboard_space.web.tokens import Tokens
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.commands import main as cli

@@ -8,12 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from fairspace.leaderboard_space.boards.query import BoardQuery
-from fairspace.leaderboard_space.boards.tables.column_sets import column_sets, folded_columns
-from fairspace.leaderboard_space.boards.tables.columns import MODEL, BoardColumn, rank_column
-from fairspace.leaderboard_space.boards.telling import provenance_of
+from fairspace.leaderboard_space.boards.columns import MODEL, BoardColumn, column_sets, rank_column
 from fairspace.leaderboard_space.boards.view import Slice, View
-from fairspace.leaderboard_space.boards.views import VIEWS, check_choice
+from fairspace.leaderboard_space.boards.views import VIEWS, BoardQuery, check_choice
+from fairspace.leaderboard_space.boards.words import provenance_of
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.state import State
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
@@ -50,10 +48,7 @@ class BoardTable:
     """One table of a board under one standard.
 
     Args:
-        view: of the benchmark.
-        part: the table.
         rows: of the whole board, in its order.
-        standard: of the board.
         state: knows who handed a row in.
     """
 
@@ -62,8 +57,7 @@ class BoardTable:
         self.notes, numbers = _footnotes(view, part, self.rows)
         self.choice = column_sets(view, part, self.rows, numbers, state)
         self.front = (rank_column(self.rows), MODEL)
-        folded = folded_columns(part.total, find_benchmark(view.benchmark).higher_is_better)
-        self.columns = {column.key: column for column in (*folded, *self.front, *self.choice.all())}
+        self.columns = {column.key: column for column in (*self.front, *self.choice.all())}
         self.numbers = numbers
         self._standard = standard
         self._searched = {row.entry: _Searched.of(row) for row in self.rows}

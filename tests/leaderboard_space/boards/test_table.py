@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from starlette.datastructures import QueryParams
 
-from fairspace.leaderboard_space.boards.query import BoardQuery
-from fairspace.leaderboard_space.boards.tables.columns import BoardColumn
-from fairspace.leaderboard_space.boards.tables.table import BoardTable, board_table
-from fairspace.leaderboard_space.events import Draft
+from fairspace.leaderboard_space.boards.columns import BoardColumn
+from fairspace.leaderboard_space.boards.table import BoardTable, board_table
+from fairspace.leaderboard_space.boards.views import BoardQuery
 from fairspace.leaderboard_space.result_events import result_draft
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
@@ -64,21 +63,3 @@ def test_every_order_of_every_snapshot_is_that_of_the_keys(state: State) -> None
                 expected = in_order(made.rows, column, falling, query().standard)
                 assert [row.entry for row in made.select(query(f"sort={sort}"))] == expected, (again, sort)
         add(state, "a later model", "balanced")
-
-
-@pytest.mark.parametrize(
-    ("text", "numbers"),
-    [("q=MODEL+3", {3}), ("q=3+model", {3}), ("q=model+9", set()), ("provenance=recomputed", {0, 1, 2, 3, 4})],
-)
-def test_filters_select_what_fits_them(state: State, text: str, numbers: set[int]) -> None:
-    selected = table(state).select(query(text))
-    assert {row.model for row in selected} == {f"model {number}" for number in numbers}
-
-
-def test_a_row_that_was_verified_is_found_as_rerun(state: State) -> None:
-    entry = next(row.entry for row in table(state).rows if row.model == "model 2")
-    assert not table(state).select(query("provenance=rerun"))
-    state.storage.append([Draft("verified", "verified:1", {"entry": entry, "by": "m", "reason": "rerun"})])
-    state.refresh()
-    assert [row.entry for row in table(state).select(query("provenance=rerun"))] == [entry]
-    assert entry not in {row.entry for row in table(state).select(query("provenance=recomputed"))}

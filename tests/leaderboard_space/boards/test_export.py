@@ -7,7 +7,7 @@ import io
 from dataclasses import replace
 from pathlib import Path
 
-from fairspace.leaderboard_space.boards.tables.export import as_csv
+from fairspace.leaderboard_space.pages.downloads import as_csv
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.results.board import published_rows

@@ -1,0 +1,508 @@
+"""Figures: what each shows, how to read it, its numbers as a table, and how it is drawn.
+
+A benchmark's module declares its figures in its `View`; `pages.figures` serves them, the macro `figure` places them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Literal
+
+from markupsafe import Markup, escape
+
+from fairspace.leaderboard_space.boards.words import behind, shortened, value_text, visibility
+from fairspace.leaderboard_space.state import Board, State
+from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.drawing.dots import Dot, DotPlot, Ends, Line, dot_plots
+from fairspace.submissions.drawing.scale import span
+from fairspace.submissions.drawing.svg import Svg, cut, wrapped
+from fairspace.submissions.errors import plain
+from fairspace.submissions.plotting import BLUE, COLOURS, GREY, number
+from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.row import CLASSES, Row
+from fairspace.submissions.results.row_errors import with_errors
+from fairspace.submissions.values import Value, number_of
+
+Place = Literal["board", "model", "compare", "space"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """The numbers of a figure; the first cell of a row is its head. Cells are plain text, made harmless."""
+
+    headers: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    @cached_property
+    def html(self) -> Markup:
+        """The table as HTML, computed once."""
+        heads = "".join(f'<th scope="col">{escape(header)}</th>' for header in self.headers)
+        lines = []
+        for first, *cells in self.rows:
+            lines.append(f'<tr><th scope="row">{escape(first)}</th>')
+            lines.extend(f"<td>{escape(cell)}</td>" for cell in cells)
+            lines.append("</tr>\n")
+        content = "".join(lines)
+        text = f"<table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{content}</tbody>\n</table>"
+        return Markup(text)  # noqa: S704 every cell is escaped above
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure of some models: its numbers, and a function that draws it on demand.
+
+    Args:
+        draw: how many pixels wide it shall be -> the image; None where there is nothing to draw, and `note` says why.
+        note: what is left out, and why.
+    """
+
+    draw: Callable[[float], Svg] | None
+    table: Table
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """The rows of a board with and without the values of a figure."""
+
+    places: dict[str, int]
+    order: list[Row]
+    without: list[Row]
+
+    @classmethod
+    def of(cls, rows: Sequence[Row], has: Callable[[Row], bool]) -> _Fit:
+        fit: dict[str, int] = {}
+        order: list[Row] = []
+        without: list[Row] = []
+        for place, row in enumerate(rows):
+            if has(row):
+                fit[row.entry] = place
+                order.append(row)
+            else:
+                without.append(row)
+        order.sort(key=lambda row: (row.row_class == "handed in", float("inf") if row.rank is None else row.rank))
+        return cls(fit, order, without)
+
+    def note(self, drawn: int) -> str:
+        """A note on the rows that are left out."""
+        parts = []
+        if drawn < len(self.order):
+            which = "verified and printed ones, baselines, the best of the others"
+            parts.append(f"The figure shows {drawn} of {len(self.order)} models: {which}.")
+        if self.without and self.order:
+            parts.append(f"Without a number: {names_of(self.without)}.")
+        return " ".join(parts)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Input of a figure.
+
+    Args:
+        rows: of the board, or of one of its tables.
+        chosen: the models that a reader chose, at most four.
+    """
+
+    state: State
+    benchmark: str
+    standard: str
+    rows: Board
+    chosen: tuple[Row, ...] = ()
+
+    def href(self, row: Row) -> str:
+        """The page of a row under this standard."""
+        return f"/model/{self.benchmark}/{row.entry}?standard={self.standard}"
+
+    def some(self, most: int, what: str, has: Callable[[Row], bool]) -> tuple[list[Row], str]:
+        """At most `most` rows that have the values of a figure, in the board's order, and a note on the others.
+
+        Selected rows first, then verified and printed rows and baselines, then the others by rank. `what` names the
+        test `has` of a row's values.
+        """
+        fit = self.rows.get_or_make(("fit", what), lambda: _Fit.of(self.rows, has))
+        kept = {row.entry: row for row in self.chosen if row.entry in fit.places}
+        for row in fit.order:
+            if len(kept) >= most:
+                break
+            kept[row.entry] = row
+        return sorted(kept.values(), key=lambda row: fit.places[row.entry]), fit.note(len(kept))
+
+    def full(self, row: Row) -> Result | None:
+        """The result behind a row with its evidence; None for a printed row."""
+        return self.state.full(row.entry) if row.provenance != "published" else None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a benchmark.
+
+    Args:
+        how_to_read: Markdown of ours.
+        draw: makes it.
+        needs: how many models must be chosen.
+    """
+
+    name: str
+    title: str
+    how_to_read: str
+    draw: Callable[[Source], Drawing]
+    places: tuple[Place, ...] = ("board",)
+    needs: int = 0
+
+
+def value_of(row: Row, name: str) -> Value | None:
+    """A row's score or raw value; None if it has no value of that name."""
+    return row.scores.get(name) or row.values.get(name)
+
+
+def has_number(row: Row, name: str) -> bool:
+    """Whether a row's value of that name has a number."""
+    return number_of(row.scores if name in row.scores else row.values, name) is not None
+
+
+def values_table(rows: Sequence[Row], names: dict[str, str], digits: int = 2, scale: float = 1.0) -> Table:
+    """One line per model, and per name its value with its bounds.
+
+    Args:
+        rows: models.
+        names: name of a value -> what stands above it.
+        digits: decimals.
+        scale: what every number is multiplied by.
+    """
+    lines = []
+    for row in rows:
+        values = [value_of(row, name) for name in names]
+        lines.append([plain(row.model), behind(row, values), *(cell(row, value, digits, scale) for value in values)])
+    return Table(["Model", "Evidence", *names.values()], lines)
+
+
+def cell(row: Row, value: Value | None, digits: int = 2, scale: float = 1.0) -> str:
+    """A row's value with its bounds as text, or its state in words."""
+    return value_text(value, digits, scale, row.provenance == "published")
+
+
+def names_of(rows: Sequence[Row], most: int = 6) -> str:
+    """The models' names with their cohorts, the first ones of many."""
+    names = [f"{shortened(plain(row.model), 40)} ({row.cohort})" if row.cohort else plain(row.model) for row in rows]
+    names = [shortened(name, 60) for name in names[:most]]
+    return ", ".join(names) + (f" and {len(rows) - most} more" if len(rows) > most else "")
+
+
+MARKERS = ("circle", "diamond", "square", "right")
+"""Shapes of chosen models, in the order of `COLOURS`."""
+SYMBOLS = {
+    "from a paper": "circle",
+    "self-reported labels or judge": "diamond-open",
+    "scored here": "diamond",
+    "rerun by maintainers": "square",
+    "baseline": "cross",
+}
+"""By `telling.visibility`."""
+SIGNS = "● from a paper, ◇ self-reported labels or judge, ◆ scored here, ■ rerun by maintainers, ✕ baseline."
+_POINT = 1e-9
+"""Ends that are no further apart are one number."""
+
+
+def bounds_of(value: Value, scale: float = 1.0) -> Ends:
+    """The range that the missing samples allow; None where nothing is missing."""
+    if value.low is None or value.high is None or value.high - value.low <= _POINT:
+        return None
+    return scale * value.low, scale * value.high
+
+
+def interval_of(value: Value, scale: float = 1.0) -> Ends:
+    """The 95 % interval; None where nothing was resampled."""
+    about = value.uncertainty
+    return None if about is None else (scale * about.low, scale * about.high)
+
+
+def told(row: Row, value: Value | None, digits: int, scale: float = 1.0) -> str:
+    """A value in words: the number with its bounds, and its 95 % interval."""
+    text = value_text(value, digits, scale, row.provenance == "published")
+    about = None if value is None else interval_of(value, scale)
+    if about is None:
+        return text
+    return f"{text}, 95 % interval {number(about[0], digits)} to {number(about[1], digits)}"
+
+
+def dot(
+    source: Source,
+    row: Row,
+    value: Value | None,
+    digits: int = 2,
+    scale: float = 1.0,
+    what: str = "",
+    colour: str = BLUE,
+    symbol: str = "",
+) -> Dot | None:
+    """A row's value as a dot that leads to the row's page; None without a number.
+
+    Args:
+        source: of the figure.
+        row: whose value it is.
+        value: the number.
+        digits: decimals.
+        scale: what the number is multiplied by.
+        what: which value it is, where a figure shows several of a row.
+        colour: of the dot.
+        symbol: its shape; the one of the row's evidence for ''.
+    """
+    if value is None or value.value is None:
+        return None
+    name = shortened(plain(row.model), 60) or "(no name)"
+    text = f"{name}{', ' if what else ''}{what}: {told(row, value, digits, scale)}"
+    shown = number(scale * value.value, 0 if abs(value.value) >= 10_000 else digits)
+    ends = (interval_of(value, scale), bounds_of(value, scale))
+    return Dot(scale * value.value, text, shown, source.href(row), colour, symbol or SYMBOLS[visibility(row)], *ends)
+
+
+def keys_of(rows: Sequence[Row]) -> dict[str, tuple[str, str]]:
+    """Legend of chosen models: name -> colour and shape."""
+    names = [plain(row.model) or "(no name)" for row in rows]
+    names = [f"{name} ({row.cohort})" if names.count(name) > 1 else name for name, row in zip(names, rows, strict=True)]
+    names = [f"{name} [{place}]" if names.count(name) > 1 else name for place, name in enumerate(names, 1)]
+    return dict(zip(names, zip(COLOURS, MARKERS, strict=True), strict=False))
+
+
+def by_category(
+    source: Source,
+    titles: Sequence[str],
+    values: Sequence[Sequence[Value | None]],
+    digits: int = 2,
+    scale: float = 1.0,
+    prefix: str = "",
+) -> list[Line]:
+    """One line per category, one dot per chosen model; `values`: per model, in the order of the titles."""
+    looks = list(zip(source.chosen, values, COLOURS, MARKERS, strict=False))
+    return [
+        Line(
+            title,
+            [
+                dot(source, row, of_row[place], digits, scale, f"{prefix}{title}", colour=colour, symbol=symbol)
+                for row, of_row, colour, symbol in looks
+            ],
+        )
+        for place, title in enumerate(titles)
+    ]
+
+
+def ends_of(lines: Sequence[Line], most: float = math.inf, *, zero: bool = False) -> tuple[float, float]:
+    """Ends of an axis for all dots, their intervals and bounds, but for what is beyond `most` from 0."""
+    numbers = [
+        end
+        for line in lines
+        for dot in line.dots
+        if dot is not None
+        for end in (dot.value, *(dot.interval or ()), *(dot.bounds or ()))
+        if abs(end) <= most
+    ]
+    return span(numbers, zero=zero)
+
+
+def chosen_plot(
+    lines: Sequence[Line], ends: tuple[float, float], title: str, levels: Mapping[float, str] | None = None
+) -> DotPlot:
+    """The dot plot of chosen models."""
+    return DotPlot(lines, ends, title, levels or {}, share=0.34)
+
+
+def note(text: str, width: float) -> Svg:
+    """An image without data that says why."""
+    svg = Svg(width, text)
+    lines = wrapped(text, width - 16)
+    for place, line in enumerate(lines):
+        svg.text(8, 16 + 18 * place, line, colour=GREY)
+    svg.height = 24 + 18 * len(lines)
+    return svg
+
+
+FAR = 3.0
+"""What is that many times as large as the largest ranked number stands at the end of the axis. A number that was
+handed in, and that nobody verified, counts only where no verified or printed row is ranked: it must not set the scale
+for them."""
+
+
+def ranking(
+    score: Callable[[Row], str], title: str, scale: float = 1.0, digits: int = 2, most: int = 30, cohort: str = ""
+) -> Callable[[Source], Drawing]:
+    """Draws the ranked number of every model: by class, and best first within a class.
+
+    Args:
+        score: row -> name of the score that it is ranked by.
+        title: of the axis.
+        scale: 100 for a share in percent.
+        digits: decimals of the numbers beside the marks.
+        most: models that are drawn.
+        cohort: what the cohorts are, the header of their column; '' where a board has none.
+    """
+
+    def draw(source: Source) -> Drawing:
+        some, note = source.some(most, f"ranking {title}", lambda row: has_number(row, score(row)))
+        rows = with_errors(some, source.standard)
+        numbers = {row.entry: row.scores[score(row)] for row in rows}
+        lines = []
+        for row in rows:
+            value = numbers[row.entry]
+            of = [row.cohort or "not known"] if cohort else []
+            figures = behind(row, [value])
+            lines.append(
+                [
+                    plain(row.model),
+                    *of,
+                    CLASSES[row.row_class].title.lower(),
+                    str(row.rank or "–"),
+                    figures,
+                    cell(row, value, 3, scale),
+                ]
+            )
+        table = Table(["Model", *filter(None, [cohort]), "Class", "Rank", "Evidence", title], lines)
+        if not rows:
+            return Drawing(None, table, "No model has this number under this standard.")
+        top = scale * FAR * largest([row for row in rows if row.rank is not None], numbers)
+        better = "higher" if find_benchmark(source.benchmark).higher_is_better else "lower"
+        grouped = sorted(rows, key=lambda row: list(CLASSES).index(row.row_class))
+        if cohort:
+            order = list(dict.fromkeys((row.row_class, row.cohort) for row in grouped))
+            grouped.sort(key=lambda row: order.index((row.row_class, row.cohort)))
+        protocols = list(dict.fromkeys(row.group for row in grouped if row.group))
+        if len(protocols) > 1:
+            note = f"{note} Protocols: {', '.join(protocols)}. Numbers of different protocols do not compare.".strip()
+            grouped.sort(
+                key=lambda row: (list(CLASSES).index(row.row_class), protocols.index(row.group or protocols[0]))
+            )
+        dots = []
+        for place, row in enumerate(grouped):
+            head = CLASSES[row.row_class].title + (f" ({row.cohort or 'not known'})" if cohort else "")
+            above = grouped[place - 1] if place else None
+            new = above is None or above.ranked_with != row.ranked_with
+            head += f" · {row.group}" if len(protocols) > 1 and row.group else ""
+            colour = GREY if row.row_class == "baseline" else BLUE
+            mark = dot(source, row, numbers[row.entry], digits, scale, colour=colour)
+            dots.append(Line(plain(row.model) or "(no name)", [mark], head if new else ""))
+        plot = DotPlot(dots, ends_of(dots, top), f"{title}; {better} is better")
+        return Drawing(partial(_image, plot, title), table, note)
+
+    return draw
+
+
+def _image(plot: DotPlot, title: str, width: float) -> Svg:
+    return dot_plots(width, title, [plot])
+
+
+def largest(ranked: Sequence[Row], numbers: Mapping[str, Value]) -> float:
+    """The largest number of the ranked rows that are verified or printed, else of all ranked rows; inf for none."""
+    sure = [row for row in ranked if row.row_class != "handed in"] or ranked
+    return max((numbers[row.entry].value or 0.0 for row in sure), default=math.inf)
+
+
+MOST = 40
+"""Models that are drawn, the best first."""
+
+
+def _draw(source: Source) -> Drawing:
+    rows = [row for row in source.rows if row.tier is not None]
+    shown = with_errors(rows[:MOST], source.standard)
+    lines = []
+    for row in shown:
+        best, worst = row.rank_range or (None, None)
+        ranks = "–" if best is None else f"{number(best, 0)} to {number(worst, 0)}"
+        value = _ranked(row)
+        about = None if value is None else value.uncertainty
+        ends = "–" if about is None else f"{number(about.low, 4)} to {number(about.high, 4)}"
+        of = [plain(row.model), row.row_class, plain(row.cohort) or "–", str(row.tier), str(row.rank), ranks]
+        lines.append([*of, cell(row, value, 4), ends])
+    headers = ["Model", "Class", "Cohort", "Tier", "Rank", "Possible ranks", "Score", "95 % interval"]
+    note = f"The figure shows the best {MOST} of {len(rows)} models." if len(rows) > MOST else ""
+    if not shown:
+        return Drawing(None, Table(headers, lines), "No model on this board was scored here with resampling yet.")
+    return Drawing(partial(_tiers_image, source, shown), Table(headers, lines), note)
+
+
+def _ranked(row: Row) -> Value | None:
+    return None if row.result is None else row.scores.get(row.result.scored.ranking)
+
+
+def _tiers_image(source: Source, rows: Sequence[Row], width: float) -> Svg:
+    lines = []
+    for place, row in enumerate(rows):
+        new = not place or _band(row) != _band(rows[place - 1])
+        head = f"Tier {row.tier}, {CLASSES[row.row_class].title.lower()}{f', {row.cohort}' if row.cohort else ''}"
+        mark = dot(source, row, _ranked(row), 4, what=f"tier {row.tier}", symbol="tick")
+        lines.append(Line(plain(row.model) or "(no name)", [mark], head if new else ""))
+    return dot_plots(width, TIERS.title, [DotPlot(lines, ends_of(lines), "score")])
+
+
+def _band(row: Row) -> tuple[tuple[str, ...], int | None]:
+    return row.ranked_with, row.tier
+
+
+TIERS = Figure(
+    "tiers",
+    "Which differences between models are significant",
+    "One line per model that was scored here, the best at the top. The upright mark is the score, the thick line its "
+    "95 % interval. With few samples a gap tends to be too large; the score is then near one end of the interval. A "
+    "thin line shows the best to the worst case of the missing answers; ranks and tiers use its worse end. A group is "
+    "a tier: its best model and the models that are not significantly worse, tested on the items that both answered "
+    "and corrected for the number of pairs down to a model. Printed rows have no samples and no tier. Two models with "
+    "overlapping intervals can still differ significantly, because their errors may be correlated.",
+    _draw,
+)
+
+
+SIDE = 46.0
+"""Pixels of a cell at most."""
+_LOW, _MIDDLE, _HIGH = (29, 74, 115), (241, 242, 239), (138, 59, 10)
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Shares from 0 to 1 by the groups of rows and columns; None without a number.
+
+    Args:
+        shares: one list per row.
+    """
+
+    title: str
+    model: str
+    href: str
+    shares: Sequence[Sequence[float | None]]
+
+
+def matrices(groups: Sequence[str], tables: Sequence[Matrix], title: str, width: float) -> Svg:
+    """Square tables, two beside each other where there is room; a cell without a number stays empty."""
+    svg = Svg(width, title)
+    columns = 2 if width >= 560 else 1
+    room = (width - 16) / columns
+    left = 86.0
+    side = min(SIDE, (room - left - 12) / len(groups))
+    height = 70 + side * len(groups)
+    for place, table in enumerate(tables):
+        x, y = 4 + place % columns * room, 4 + place // columns * height
+        svg.text(x, y + 10, cut(f"{table.model}: {table.title}", room - 12), bold=True)
+        for column, group in enumerate(groups):
+            svg.text(x + left + (column + 0.5) * side, y + 34, cut(group, side - 2, 11), size=11, anchor="middle")
+        for line, (group, shares) in enumerate(zip(groups, table.shares, strict=True)):
+            top = y + 44 + line * side
+            svg.text(x + left - 8, top + side / 2, cut(group, left - 8, 11), size=11, anchor="end", colour=GREY)
+            for column, share in enumerate(shares):
+                if share is None:
+                    continue
+                text = f"{table.model}, {table.title}: {group} picked over {groups[column]}: {number(100 * share, 1)} %"
+                with svg.mark(text, table.href):
+                    svg.box(x + left + column * side + 1, top + 1, side - 2, side - 2, _colour(share))
+                    ink = "#fffffe" if abs(share - 0.5) > 0.2 else "#1c2128"
+                    middle = x + left + (column + 0.5) * side
+                    svg.text(middle, top + side / 2, number(100 * share, 0), colour=ink, size=11.5, anchor="middle")
+    svg.height = 8 + height * -(-len(tables) // columns)
+    return svg
+
+
+def _colour(share: float) -> str:
+    """Blue below one half, orange above; the same on light and dark pages, as its number is."""
+    end = _LOW if share < 0.5 else _HIGH
+    depth = min(1.0, abs(share - 0.5) / 0.5)
+    parts = [round(middle + depth * (value - middle)) for middle, value in zip(_MIDDLE, end, strict=True)]
+    return "#" + "".join(f"{part:02x}" for part in parts)

@@ -1,1 +1,0 @@
-"""Operation of a Space: log lines and health."""

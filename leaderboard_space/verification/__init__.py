@@ -1,1 +1,0 @@
-"""The evidence and the signature of a verified row."""
