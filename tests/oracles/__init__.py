@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests.oracles import authors, fact_or_fair, genres, iris, libraries, stereotypical_bias, totals
-from tests.oracles.authors.running import Outcome
+from tests.oracles.authors.clones import Outcome
 from tests.oracles.comparison import Comparison, compare
 from tests.oracles.drawing import Oracle
 

@@ -10,30 +10,17 @@ What is served
   `seed` alone. The prompts of the four benchmarks and of the GENRES judge are recognised (`answers.KINDS`) and answered
   in forms that the parsers read, drawn by hash; any other prompt gets a plain sentence. `n` up to 10; no streaming.
 - `POST /v1/images/generations`: small drawn faces (`fairspace.builders.drawn.drawing`) that depend on `prompt`, `seed`
-(else nothing
-  else) and the place among the `n` alone. Groups that a prompt names are followed in most pictures; a prompt that names
+  and the place among the `n` alone. Groups that a prompt names are followed in most pictures; a prompt that names
   none has a usual group. No two requests with different keys get the same bytes. `response_format` b64_json or url.
 - `GET /v1/models`, and `GET /v1/files/...` for pictures by URL (no key needed).
 - Any other API key than `served.key` is a 401; a malformed request is a 400.
 
-`Served.start(**options)`: see `Options`: faults, key, models, in_flight and retry_after (the rate limit), latency and
-spread, pixels, picture (png, jpeg), image_reply, faceless, unseeded, unknown (refused parameters), limit (of time),
-port.
-The server ends with its parent process, at `limit` seconds (600), at `stop()` and at the end of the `with` block.
+`Options` says what `Served.start` takes, `Requests` what `requests()` counts, `faults.py` what can go wrong. The server
+ends with its parent process, after `limit` seconds, and at the end of the `with` block.
 
-`Served`: `url` (".../v1"), `address`, `key`, `environment()`, `requests(reset=False)`, `inject(*faults)`, `kill_at()`,
-`end_at()`, `restart()`, `stop()`. `Requests`: fates, kinds, models, attempts and answers per key, highest number at a
-time, images, files, cpu_seconds; total, distinct, most_answers. An answer without latency is given at once: name a
-`latency` to see or limit requests at the same time.
-
-`Fault(way, share, times, attempt, matching, about, by, every, skip, status, seconds, code)`: see `faults.py` for the
-ways. The key of a request is its text, images and seed (`key_of`): everything before the first answer of an assistant,
-so that a model which is asked to mend its answer meets the same key at a later attempt. Attempts are counted per key.
-Which keys a fault spoils depends on a hash, and which attempts on `attempt` and `times` (None: for ever); only `every`
-and `skip` go by the order of requests. Requests that are limited, unauthorised or invalid count as no attempt.
-
-`expected.said(text, images, seed)` and `expected.drawn(prompt, seed)` tell what will be answered, so that a test can
-check that every answer reached its own item.
+The key of a request is its text, images and seed: everything before the first answer of an assistant, so that a model
+which is asked to mend its answer meets the same key at a later attempt. Which keys a fault spoils depends on a hash,
+and which attempts on `attempt` and `times` (None: for ever); only `every` and `skip` go by the order of requests.
 
     Fault("status", status=429, seconds=0.01, share=0.2)            # a fifth is limited once, then answered
     Fault("status", times=None, share=0.01)                         # one in a hundred always fails with 500
@@ -46,8 +33,7 @@ check that every answer reached its own item.
 
 from tests.served.counts import Requests
 from tests.served.faults import WAYS, Fault
-from tests.served.keys import key_of
-from tests.served.options import KEY, Options
+from tests.served.options import Options
 from tests.served.running import Served
 
-__all__ = ["KEY", "WAYS", "Fault", "Options", "Requests", "Served", "key_of"]
+__all__ = ["WAYS", "Fault", "Options", "Requests", "Served"]

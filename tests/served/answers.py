@@ -1,7 +1,7 @@
 """What the served model answers: the benchmarks' prompts are recognised, and answered in forms that models use.
 
-An answer depends on the conversation and its seed alone. What it says is drawn; that a parser of this project reads it
-is what `test_served.py` tests, and no answer is made with a parser's help.
+An answer depends on the conversation and its seed alone. What it says is drawn, and no answer is made with a parser's
+help.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,16 +13,15 @@ class Requests:
     """The requests of chat and images since the start or the last reset.
 
     Args:
-        fates: fate -> requests: `answered` (truly), the name of a fault (`Fault.name`), `limited`
-            (429, too many in flight), `unauthorised` (401), `invalid` (400) or `gone` (the client left before).
-        kinds: kind of prompt (`answers.KINDS`, `other`, `image`) -> requests that were neither limited nor invalid.
+        fates: fate -> requests: `answered` (truly), the name of a fault (`Fault.name`), `unauthorised` (401),
+            `invalid` (400) or `gone` (the client left before).
+        kinds: kind of prompt (`answers.KINDS`, `other`, `image`) -> requests that were not invalid.
         models: the model that was named -> the same requests.
         attempts: key -> how often it was asked; a conversation that goes on after an answer has the same key.
         answers: key -> how often it was answered truly, also late (`slow`).
         highest: the most requests at a time; those that are read and not yet answered.
         images: pictures that were given.
         files: pictures that were fetched by URL.
-        cpu_seconds: of the server's process.
     """
 
     fates: Mapping[str, int]
@@ -34,7 +32,6 @@ class Requests:
     highest: int
     images: int
     files: int
-    cpu_seconds: float
 
     @property
     def total(self) -> int:
@@ -67,4 +64,4 @@ class Counts:
 
     def told(self) -> dict[str, Any]:
         """The fields of `Requests`."""
-        return {**vars(self), "cpu_seconds": time.process_time()}
+        return dict(vars(self))

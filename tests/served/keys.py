@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,11 +34,6 @@ class InvalidError(Exception):
     def __init__(self, message: str, param: str, code: str = "invalid_request") -> None:
         super().__init__(message)
         self.param, self.code = param, code
-
-
-def key_of(text: str, images: Sequence[str] = (), seed: int | None = None) -> str:
-    """The key of a request of one message: its text, its images as data URIs, and its seed."""
-    return _key(_hash(text, *map(_hash, images)), seed)
 
 
 def chat_request(body: dict[str, Any]) -> Request:

@@ -37,7 +37,7 @@ class Picture:
     """What a picture shows.
 
     Args:
-        gender: `female` or `male`; '' for a picture of nobody.
+        gender: `female` or `male`.
         age: `young`, `middle-aged` or `older`.
         skin_tone: `light`, `middle` or `dark`.
         occupation: whose sign is on the wall; '' for none.
@@ -51,7 +51,7 @@ class Picture:
     look: int
 
 
-def picture(prompt: str, key: str, choice: int, faceless: float) -> Picture:
+def picture(prompt: str, key: str, choice: int) -> Picture:
     """What a prompt's picture shows; `choice` is its place among several to one request."""
     random = Random(f"{key}/{choice}")
     usual = _group(Random(prompt))
@@ -61,8 +61,7 @@ def picture(prompt: str, key: str, choice: int, faceless: float) -> Picture:
         name if name and random.random() < FOLLOWED else drawn for name, drawn in zip(named, group, strict=True)
     )
     found = _OCCUPATION.search(prompt)
-    nobody = random.random() < faceless
-    return Picture("" if nobody else gender, age, tone, _NAMES[found[1]] if found else "", random.randrange(LOOKS))
+    return Picture(gender, age, tone, _NAMES[found[1]] if found else "", random.randrange(LOOKS))
 
 
 def encoded(shown: Picture, size: int, form: Format, key: str) -> bytes:
@@ -78,9 +77,15 @@ def encoded(shown: Picture, size: int, form: Format, key: str) -> bytes:
 
 def file_name(shown: Picture, size: int, form: Format, key: str) -> str:
     """A name that says all about a picture, so that no server has to keep it."""
-    gender = GENDERS.index(shown.gender) + 1 if shown.gender else 0
     occupation = OCCUPATIONS.index(shown.occupation) + 1 if shown.occupation else 0
-    codes = (gender, AGES.index(shown.age), SKIN_TONES.index(shown.skin_tone), occupation, shown.look, size)
+    codes = (
+        GENDERS.index(shown.gender),
+        AGES.index(shown.age),
+        SKIN_TONES.index(shown.skin_tone),
+        occupation,
+        shown.look,
+        size,
+    )
     return f"{'-'.join(map(str, codes))}-{key}.{form}"
 
 
@@ -90,19 +95,16 @@ def read_file_name(name: str) -> tuple[Picture, int, Format, str] | None:
     if found is None:
         return None
     gender, age, tone, occupation, look, size = (int(code) for code in found.groups()[:6])
-    who = Picture(("", *GENDERS)[gender], AGES[age], SKIN_TONES[tone], ("", *OCCUPATIONS)[occupation], look)
+    who = Picture(GENDERS[gender], AGES[age], SKIN_TONES[tone], ("", *OCCUPATIONS)[occupation], look)
     return who, size, cast(Format, found[8]), found[7]
 
 
 @lru_cache(maxsize=8192)
 def _drawn(shown: Picture, size: int, form: Format) -> bytes:
-    from fairspace.builders.drawn.drawing import draw_face, draw_object
+    from fairspace.builders.drawn.drawing import draw_face
 
-    if shown.gender:
-        look = {"size": size, "occupation": shown.occupation}
-        image = draw_face(shown.gender, shown.age, shown.skin_tone, shown.look, **look)  # type: ignore[arg-type]
-    else:
-        image = draw_object("Neat", shown.look, size)
+    look = {"size": size, "occupation": shown.occupation}
+    image = draw_face(shown.gender, shown.age, shown.skin_tone, shown.look, **look)  # type: ignore[arg-type]
     stream = BytesIO()
     image.save(stream, form, **({"quality": 88} if form == "jpeg" else {"compress_level": 1}))
     return stream.getvalue()

@@ -10,19 +10,105 @@ import asyncio
 import json
 import os
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from starlette.types import Message, Receive, Scope, Send
 
 from tests.served import replies
-from tests.served.answers import answer, recognise
+from tests.served.answers import answer, recognise, refusing, unreadable
 from tests.served.counts import Counts
 from tests.served.faults import Fault, Faults
 from tests.served.keys import InvalidError, Request, chat_request, image_request, unit
 from tests.served.options import Options
 from tests.served.pictures import encoded, file_name, picture, read_file_name
-from tests.served.replies import Reply
-from tests.served.wrong import spoiled
+from tests.served.replies import Reply, base64_text, completion, failed, images, json_reply, limited, reply
+
+_PAGE = b"<!doctype html><html><head><title>Gateway</title></head><body><h1>Please sign in</h1></body></html>"
+_CODES = {429: "rate_limit_exceeded", 404: "model_not_found", 401: "invalid_api_key"}
+_REJECTED = "Your request was rejected by the safety system."
+
+
+def spoiled(fault: Fault, request: Request, body: dict[str, Any], drawing: Options | None) -> Reply:
+    """What is answered instead of the truth; `drawing`: how a picture would be drawn, None for a chat."""
+    if fault.way == "status":
+        if fault.status == 429:
+            return limited(fault.seconds)
+        code = fault.code or _CODES.get(fault.status, "server_error" if fault.status >= 500 else "invalid_request")
+        after = fault.seconds if fault.status == 503 else None
+        return failed(fault.status, f"The server answered {fault.status} on purpose.", code, "", after)
+    if fault.way == "html":
+        return reply(200, _PAGE, "text/html; charset=utf-8")
+    if fault.way == "not_completion":
+        return json_reply(200, {"status": "ok", "detail": "this is no completion"})
+    if fault.way in ("truncated", "cut", "reset"):
+        return _broken_off(fault, _truth(request, body, drawing))
+    return _image(fault, request, drawing) if drawing else _chat(fault, request, body)
+
+
+def _broken_off(fault: Fault, whole: Reply) -> Reply:
+    half = len(whole.body) // 2
+    if fault.way == "truncated":
+        return reply(whole.status, whole.body[:half], "application/json")
+    return replace(whole, reset_after=half if fault.way == "cut" else 0)
+
+
+def _truth(request: Request, body: dict[str, Any], drawing: Options | None) -> Reply:
+    if drawing:
+        return images([{"b64_json": base64_text(_file(request, drawing))}])
+    return completion(request, body, [answer(request)])
+
+
+def _file(request: Request, drawing: Options) -> bytes:
+    shown = picture(request.text, request.key, 0)
+    return encoded(shown, drawing.pixels or 96, drawing.picture, f"{request.key}-0")
+
+
+def _chat(fault: Fault, request: Request, body: dict[str, Any]) -> Reply:
+    """The ways of an answer."""
+    match fault.way:
+        case "empty":
+            return completion(request, body, [])
+        case "silent":
+            return completion(request, body, [""], "length")
+        case "half":
+            text = answer(request)
+            return completion(request, body, [text[: len(text) // 2]], "length")
+        case "filtered":
+            return completion(request, body, [None], "content_filter")
+        case "refusal":
+            return completion(request, body, [None], "stop", refusing(request))
+        case "blocked":
+            return failed(
+                400, "The prompt was blocked by the content filter.", fault.code or "content_filter", "prompt"
+            )
+        case "refusing":
+            return completion(request, body, [refusing(request)])
+        case "unreadable":
+            return completion(request, body, [unreadable(request)])
+        case _:
+            raise ValueError(fault.way)
+
+
+def _image(fault: Fault, request: Request, drawing: Options) -> Reply:
+    """The ways of pictures."""
+    match fault.way:
+        case "empty":
+            return images([])
+        case "silent":
+            return images([{"b64_json": ""}])
+        case "half":
+            data = _file(request, drawing)
+            return images([{"b64_json": base64_text(data[: len(data) // 2])}])
+        case "unreadable":
+            return images([{"b64_json": base64_text(f"no image {request.key}".encode())}])
+        case "refusal":
+            return failed(400, _REJECTED, "moderation_blocked")
+        case "filtered" | "refusing" | "blocked":
+            return failed(400, _REJECTED, fault.code or "content_policy_violation")
+        case _:
+            raise ValueError(fault.way)
+
 
 CHAT, IMAGES, FILES = "/v1/chat/completions", "/v1/images/generations", "/v1/files/"
 
@@ -68,10 +154,6 @@ class Server:
     async def _ask(self, path: str, data: bytes, host: str, receive: Receive, send: Send) -> None:
         """Answer a request of chat or images, or spoil it, and count it."""
         counts, options = self.counts, self.options
-        if options.in_flight and self._in_flight > options.in_flight:
-            counts.fates["limited"] += 1
-            await _send(send, replies.limited(options.retry_after))
-            return
         try:
             body = _object(data, options.unknown)
             request = chat_request(body) if path == CHAT else image_request(body)
@@ -97,9 +179,7 @@ class Server:
         if fault is not None and fault.way != "slow":
             await _send(send, spoiled(fault, request, body, options if path == IMAGES else None))
             return
-        varied = options.unseeded == "varied" and body.get("seed") is None
-        first = counts.answers[request.key] * number if varied else 0
-        choices = range(first, first + number)
+        choices = range(number)
         if path == CHAT:
             reply = replies.completion(request, body, [answer(request, choice) for choice in choices])
         else:
@@ -115,7 +195,7 @@ class Server:
         size = options.pixels or int(str(body.get("size", "1024x1024")).partition("x")[0])
         by_url = body.get("response_format", options.image_reply) == "url"
         for choice in choices:
-            shown = picture(request.text, request.key, choice, options.faceless)
+            shown = picture(request.text, request.key, choice)
             name = f"{request.key}-{choice}"
             if by_url:
                 url = f"http://{host}{FILES}{file_name(shown, size, options.picture, name)}"

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tests.oracles.authors import genres, iris, running
-from tests.oracles.authors.running import Outcome
+from tests.oracles.authors import genres, iris
+from tests.oracles.authors.clones import Outcome
 
 RUNS: Mapping[str, Callable[[Path], Outcome]] = {"iris": iris.run, "genres": genres.run}
 """Name of a repository -> what runs a clone of it."""
-__all__ = ["RUNS", "running"]

@@ -1,13 +1,22 @@
-"""Clones of the authors' repositories: which files of them are run, and at which commit."""
+"""The authors' own code, run in a child process on what the oracles draw, against this project's values.
+
+Only pinned files of a clone are run, on a temporary copy of those that are used.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
+import shutil
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from fairspace.builders.errors import CodedError
+from tests.oracles.comparison import Comparison
 
 
 class CloneError(CodedError):
@@ -86,3 +95,35 @@ GENRES = Repository(
 )
 REPOSITORIES = {repository.option: repository for repository in (IRIS, GENRES)}
 """Option of the command -> the repository that it names a clone of."""
+
+
+LIMIT = 900
+"""Seconds that a program may take."""
+
+
+class Outcome(NamedTuple):
+    """What a clone gave: comparisons, what was changed so that it runs, and what each listed departure is."""
+
+    comparisons: list[Comparison]
+    patches: tuple[str, ...]
+    departures: Mapping[str, str]
+
+
+def copy(repository: Repository, clone: Path, to: Path) -> None:
+    """Copy the files that are used, once they are those of the commit."""
+    repository.check(clone)
+    for path in repository.files:
+        (to / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(clone / path, to / path)
+
+
+def run(script: str, folder: Path, repository: Repository) -> Any:
+    """Run one of our child scripts on a folder with the copy and the data; what it writes to `out.json`."""
+    program = Path(__file__).with_name(script)
+    command = [sys.executable, "-I", "-W", "ignore", str(program), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, cwd=folder)
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        expected, mend = "an end without an error", "compare the versions of its packages with the repository's own"
+        raise CloneError("CLONE_FAILED", repository.address, last[:300], expected, mend)
+    return json.loads((folder / "out.json").read_text(encoding="utf-8"))

@@ -11,12 +11,11 @@ from typing import Any
 
 from fairspace.builders.genres.plan import pair_list
 from tests.oracles import genres as ours
-from tests.oracles.authors.clones import GENRES
-from tests.oracles.authors.running import Outcome, copy
-from tests.oracles.authors.running import run as run_child
+from tests.oracles.authors.clones import GENRES, Outcome, copy
+from tests.oracles.authors.clones import run as run_child
 from tests.oracles.comparison import Comparison, compare
 from tests.oracles.drawing import HANDED_IN
-from tests.oracles.genres.drawn import GENDERS, JUDGED, WORDS, Story, answers, response
+from tests.oracles.genres import GENDERS, JUDGED, WORDS, Story, answers, response
 
 TITLE = "GENRES"
 RELATIONS = ("cs", "em", "mp", "ar")

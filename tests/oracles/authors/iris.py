@@ -17,12 +17,11 @@ from fairspace.metrics.iris_score.formula import normalised, profile_code
 from fairspace.metrics.iris_score.standards import GRANULAR, INAUGURAL
 from fairspace.submissions.benchmarks.iris.parse.labels import read_rating
 from tests.oracles import iris as ours
-from tests.oracles.authors.clones import IRIS
-from tests.oracles.authors.running import Outcome, copy
-from tests.oracles.authors.running import run as run_child
+from tests.oracles.authors.clones import IRIS, Outcome, copy
+from tests.oracles.authors.clones import run as run_child
 from tests.oracles.comparison import Comparison, compare
 from tests.oracles.drawing import ABSENT, HANDED_IN, random
-from tests.oracles.iris.drawn import GROUPS, NO_FACE, NO_SKIN, Drawn
+from tests.oracles.iris import GROUPS, NO_FACE, NO_SKIN, Drawn
 
 TITLE = "IRIS"
 ORACLE = ours.ORACLES[0]

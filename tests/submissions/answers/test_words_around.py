@@ -11,7 +11,8 @@ import pytest
 from tests.readings import read_lines
 from tests.submissions.answers.wrappings import FILES, count
 
-STRIDE = 31
+STRIDE, CLOSER = 31, 5
+"""Every 31st answer of each file in the fast tier, every fifth of all in the full one."""
 LEAST, FALSE = 0.97, 0.001
 
 
@@ -32,5 +33,5 @@ def test_words_around_an_answer_leave_its_reading_as_it_is(file: Path) -> None:
 
 
 @pytest.mark.slow
-def test_words_around_every_labelled_answer_leave_its_reading_as_it_is() -> None:
-    hold(read_lines(FILES))
+def test_words_around_every_fifth_labelled_answer_leave_its_reading_as_it_is() -> None:
+    hold(read_lines(FILES)[::CLOSER])

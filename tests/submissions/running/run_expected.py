@@ -10,7 +10,6 @@ from fairspace.submissions.running.asking.inspect_task import Chosen, open_bench
 from fairspace.submissions.running.asking.journal import Answer, Fate, Key
 from tests.served import Fault
 from tests.served.answers import answer, recognise, refusing, unreadable
-from tests.served.expected import said
 from tests.served.faults import Faults
 from tests.served.keys import Request, chat_request
 
@@ -74,6 +73,4 @@ def _request(prompt: str, images: Sequence[bytes], seed: int | None) -> Request:
     uris = [f"data:image/png;base64,{base64.b64encode(image).decode()}" for image in images]
     shown = [{"type": "image_url", "image_url": {"url": uri}} for uri in uris]
     content = [*shown, {"type": "text", "text": prompt}]
-    request = chat_request({"messages": [{"role": "user", "content": content}], "seed": seed})
-    assert answer(request) == said(prompt, uris, seed)
-    return request
+    return chat_request({"messages": [{"role": "user", "content": content}], "seed": seed})

@@ -54,6 +54,6 @@ def test_a_clone_of_another_commit_is_refused_before_anything_runs(
 def test_a_program_that_fails_is_named_with_its_last_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = tmp_path / "child.py"
     script.write_text("raise ValueError('no such column')", encoding="utf-8")
-    monkeypatch.setattr(authors.running, "__file__", str(tmp_path / "running.py"))
+    monkeypatch.setattr(clones, "__file__", str(tmp_path / "clones.py"))
     with pytest.raises(CloneError, match=r"CLONE_FAILED at a/b: ValueError: no such column"):
-        authors.running.run("child.py", tmp_path, Repository("iris", "a/b", "1234567", {}))
+        clones.run("child.py", tmp_path, Repository("iris", "a/b", "1234567", {}))

@@ -154,15 +154,16 @@ def test_inspects_own_provider_gives_the_same_answers_at_temperature_zero(models
 @pytest.mark.parametrize(
     ("benchmark", "limit", "counts"),
     [
-        ("iris", 1, {"occupation": 1, "tournament": 50, "pair": 34}),
-        ("stereotypical_bias", 2, {"vision_gender": 40, "vision_race": 40, "language_gender": 2, "language_race": 2}),
+        ("iris", 1, {"occupation": 1, "pair": 34}),
+        ("stereotypical_bias", 1, {"vision_gender": 20, "vision_race": 20, "language_gender": 1, "language_race": 1}),
         ("genres", 3, {"narrative": 3}),
     ],
 )
 def test_a_model_that_sees_answers_about_pictures(
     models: Path, data: Path, tmp_path: Path, benchmark: str, limit: int, counts: dict[str, int]
 ) -> None:
-    asked = ("--data", data, "--limit", limit, "--stratified", "--model", f"local/{models}/vision", *ONE_WORD)
+    tasks = ("--tasks", ",".join(counts))
+    asked = ("--data", data, "--limit", limit, "--stratified", "--model", f"local/{models}/vision", *ONE_WORD, *tasks)
     out = run(benchmark, tmp_path / "mine", *asked)
     assert Counter(row["task"] for row in rows(out)) == counts
     assert all(row["response"] in WORDS for row in rows(out))
@@ -174,7 +175,7 @@ def test_a_model_that_sees_answers_about_pictures(
     assert found["ranked"] is None
     assert found["unranked"]
     if benchmark == "iris":
-        assert_run(found, UNDERSTANDING, GENERATION)
+        assert_run(found, (), GENERATION)
 
 
 @pytest.fixture(scope="module")
