@@ -1,4 +1,4 @@
-"""A verification in 80 columns, the same on every machine: a difference below 1e-10 is told as *equal*, as is 0."""
+"""A verification in 80 columns, the same on every machine: what agrees by name, what differs with its difference."""
 
 from __future__ import annotations
 
@@ -52,20 +52,20 @@ def lines(verification: Verification) -> list[str]:
 
 
 def _tables(rows: Sequence[Comparison]) -> Iterator[str]:
-    """One table per benchmark and source; scorers that agree on the same data stand together above it."""
+    """What agrees, by data, and below it a table of what does not: per benchmark and source."""
     for (benchmark, source), group in groupby(rows, key=lambda row: (row.benchmark, row.source)):
         yield from ("", f"{benchmark} against {source}")
         apart: list[Comparison] = []
         equal: dict[str, list[Comparison]] = {}
         for row in group:
-            if row.verdict == "ok" and row.difference < _NOISE:
+            if row.verdict == "ok":
                 equal.setdefault(row.scorer, []).append(row)
             else:
                 apart.append(row)
         for data, scorers in _by_data(equal).items():
             alike = [row for scorer in scorers for row in equal[scorer]]
             undefined = sum(row.undefined for row in alike)
-            text = f"equal, {', '.join(data)}: {'; '.join(scorers)} ({sum(row.count for row in alike)} numbers"
+            text = f"agree, {', '.join(data)}: {'; '.join(scorers)} ({sum(row.count for row in alike)} numbers"
             text += f", {undefined} undefined on both sides)" if undefined else ")"
             yield from wrap(text, WIDTH, subsequent_indent="  ")
         if apart:
@@ -119,7 +119,7 @@ def document(verification: Verification) -> str:
     head = (
         "# Verification\n\n"
         "Every score's largest difference from printed tables, independent oracles and the authors' own code.\n"
-        f"*equal* is a difference below {_NOISE:g}. Do not edit: written by "
+        "*agree* is a difference within the bound: 1e-9, or what the printed digits allow. Do not edit: written by\n"
         "`python -m tests.oracles --out cards/verification.md`.\n"
     )
     return f"{head}\n```text\n" + "\n".join(lines(verification)) + "\n```\n"
