@@ -1,7 +1,4 @@
-"""Every code that a fault of a submission or of labelled answers can have: what it means and how to mend it.
-
-`FORMAT.md` prints this table.
-"""
+"""Every code that a fault of a submission or of labelled answers can have: what it means and how to mend it."""
 
 from __future__ import annotations
 
