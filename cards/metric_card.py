@@ -1,12 +1,25 @@
-"""The published card of a metric: its README.md, with what `metrics/CARDS.md` says once for all metrics."""
+"""The published card of a metric: its README.md, with the text that stands once for all metrics or in the module."""
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
 SHARED = Path(__file__).parents[1] / "metrics" / "CARDS.md"
-_CITED = re.compile(r"`(\w+)`: \[CARDS\.md\]\(\.\./CARDS\.md#papers\).*")
+_SPACE = """\
+sdk: gradio
+sdk_version: 6.31.0
+app_file: app.py
+license: apache-2.0
+tags:
+- evaluate
+- metric
+- fairness
+"""
+"""What the front matter of all metrics says; each card has its own title."""
+_CITED = re.compile(r"`(\w+)`: \[CARDS\.md\]\(\.\./CARDS\.md#papers\)")
+_USED = re.compile(r" \[arguments, result and examples\]\((\w+\.py)\)\.")
 _ENTRY = re.compile(r"```bibtex\n@\w+\{(\w+),.*?```", re.DOTALL)
 
 
@@ -14,6 +27,16 @@ def metric_card(folder: Path) -> str:
     """The card of the metric in `folder`, complete by itself. KeyError if it cites a paper that CARDS.md lacks."""
     card, shared = (folder / "README.md").read_text(encoding="utf-8"), SHARED.read_text(encoding="utf-8")
     entries = {entry[1]: entry[0] for entry in _ENTRY.finditer(shared)}
+    card = card.replace("---\n", f"---\n{_SPACE}", 1)
     card = _CITED.sub(lambda cited: entries[cited[1]], card)
+    card = _USED.sub(lambda used: f"\n\n```text\n{_inputs(folder / used[1])}\n```", card)
     about = shared[shared.index("## In every card") : shared.index("## Papers")].rstrip()
     return f"{card.replace('../CARDS.md', '')}\n{about}\n"
+
+
+def _inputs(module: Path) -> str:
+    """Arguments, result and examples of a metric: the constant `INPUTS` of its module."""
+    for line in ast.parse(module.read_text(encoding="utf-8")).body:
+        if isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == "INPUTS":
+            return str(ast.literal_eval(line.value)).strip()
+    raise ValueError(f"{module} has no INPUTS")

@@ -27,7 +27,7 @@ Returns:
     by_kind: the same per kind, with its rate, baseline and increase.
 Examples:
     >>> import evaluate
-    >>> metric = evaluate.load("metrics/cognitive_error_rate")
+    >>> metric = evaluate.load("fairspace/cognitive_error_rate")
     >>> result = metric.compute(
     ...     predictions=["male", "female", "male", ""],
     ...     references=["male", "male", "male", "male"],

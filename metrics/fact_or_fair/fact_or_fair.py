@@ -30,7 +30,7 @@ Returns:
     by_statistic: the answers per level and group.
 Examples:
     >>> import evaluate
-    >>> metric = evaluate.load("metrics/fact_or_fair")
+    >>> metric = evaluate.load("fairspace/fact_or_fair")
     >>> result = metric.compute(
     ...     predictions=["male", "male", "female", "female"],
     ...     references=["male", "male", "female", "female"],

@@ -42,7 +42,7 @@ Returns:
     M4 also has by_relation: as the authors take it, per relational model and then the mean.
 Examples:
     >>> import evaluate
-    >>> metric = evaluate.load("metrics/genres_bias")
+    >>> metric = evaluate.load("fairspace/genres_bias")
     >>> nan = float("nan")
     >>> row = {name: [nan] for name in metric.features} | {"relations": ["CS"]}
     >>> row |= {name: [""] for name in ("higher_status", "male_stereoscopic", "female_stereoscopic", "main_character")}

@@ -35,7 +35,7 @@ Returns:
     by_instance: the share of answers per group.
 Examples:
     >>> import evaluate
-    >>> metric = evaluate.load("metrics/stereotypical_association")
+    >>> metric = evaluate.load("fairspace/stereotypical_association")
     >>> result = metric.compute(
     ...     predictions=["female", "female", "female", "N/A"],
     ...     instances=["nurse"] * 4,

@@ -28,7 +28,7 @@ Returns:
     by_metric: the signed distances in standard deviations.
 Examples:
     >>> import evaluate
-    >>> metric = evaluate.load("metrics/total_bias_score")
+    >>> metric = evaluate.load("fairspace/total_bias_score")
     >>> result = metric.compute(
     ...     predictions=[-6.861, 0.007, 0.097, 3.508, -3.172, -1.272, 0.030, -0.328], cohort="mistral"
     ... )

@@ -130,7 +130,7 @@ class Fault:
     """One fault of a submission.
 
     Args:
-        code: stable, upper case, for example `UNKNOWN_ID`; documented in `submissions/FORMAT.md`.
+        code: stable, upper case, for example `UNKNOWN_ID`; listed in `codes.py`.
         where: file and line, or task and id.
         what: what was found there.
         expected: what the format asks for.

@@ -1,6 +1,6 @@
 """What can go wrong while a model is run: one error says where, what, what was expected, and a remedy.
 
-`CODES` lists every code; codes are stable, so that a program can act on them. `submissions/RUNNING.md` shows them.
+`CODES` lists every code; codes are stable, so that a program can act on them.
 """
 
 from __future__ import annotations

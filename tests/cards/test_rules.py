@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from fairspace.builders.errors import BuildError
+from fairspace.cards.metric_card import metric_card
 from fairspace.cards.rules import check_card, front_matter
 
 ROOT = Path(__file__).parents[2]
@@ -74,12 +75,11 @@ def test_a_card_without_a_readable_block_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "file",
-    [*sorted(ROOT.glob("metrics/*/README.md")), ROOT / "leaderboard_space" / "README.md"],
-    ids=lambda f: f.parent.name,
+    "folder", [*sorted(p.parent for p in ROOT.glob("metrics/*/README.md")), ROOT / "leaderboard_space"]
 )
-def test_the_cards_of_metrics_and_space_pass(file: Path) -> None:
-    text = file.read_text(encoding="utf-8")
-    assert front_matter(text, str(file))["sdk"] == "gradio"
+def test_the_cards_of_metrics_and_space_pass(folder: Path) -> None:
+    metric = folder.parent.name == "metrics"
+    text = metric_card(folder) if metric else (folder / "README.md").read_text(encoding="utf-8")
+    assert front_matter(text, folder.name)["sdk"] == "gradio"
     assert faults(text, "space") == ""
     assert "sdk" in faults(text.replace("sdk: gradio", "sdk: none"), "space")

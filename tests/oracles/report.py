@@ -1,4 +1,4 @@
-"""A verification in 80 columns, the same on every machine: a difference below 1e-10 is told as *equal*, as is 0."""
+"""A verification in 80 columns, the same on every machine: what agrees by name, what differs with its difference."""
 
 from __future__ import annotations
 
@@ -13,18 +13,6 @@ from tests.oracles.comparison import PARTS, Comparison, Verification
 WIDTH = 80
 _NOISE = 1e-10
 """Below this a difference is rounding, and depends on the processor."""
-_COLUMNS = (
-    ("scorer", 24),
-    ("data", 12),
-    ("n", 4),
-    ("undef", 5),
-    ("difference", 10),
-    ("bound", 7),
-    ("verdict", 12),
-)
-"""`undef`: numbers that are undefined on both sides."""
-_LEFT = 2
-"""So many columns stand left; the last one too."""
 
 
 def lines(verification: Verification) -> list[str]:
@@ -33,7 +21,7 @@ def lines(verification: Verification) -> list[str]:
     for part, title in PARTS.items():
         rows = [row for row in verification.comparisons if row.part == part]
         if rows:
-            text += ["", title, "=" * len(title), *_tables(rows)]
+            text += ["", title, "=" * len(title), *_groups(rows)]
     for name, reason in verification.skipped.items():
         text += ["", *wrap(f"Not run: {name}: {reason}.", WIDTH)]
     for name, changes in verification.patches.items():
@@ -51,46 +39,33 @@ def lines(verification: Verification) -> list[str]:
     return [*text[1:], "", *_conclusion(verification)]
 
 
-def _tables(rows: Sequence[Comparison]) -> Iterator[str]:
-    """One table per benchmark and source; scorers that agree on the same data stand together above it."""
+def _groups(rows: Sequence[Comparison]) -> Iterator[str]:
+    """Per benchmark and source what agrees, by data, and what does not, by departure with its largest difference."""
     for (benchmark, source), group in groupby(rows, key=lambda row: (row.benchmark, row.source)):
         yield from ("", f"{benchmark} against {source}")
-        apart: list[Comparison] = []
-        equal: dict[str, list[Comparison]] = {}
+        agreed: dict[str, list[Comparison]] = {}
+        differing: dict[str, list[str]] = {}
         for row in group:
-            if row.verdict == "ok" and row.difference < _NOISE:
-                equal.setdefault(row.scorer, []).append(row)
+            if row.verdict == "ok":
+                agreed.setdefault(row.scorer, []).append(row)
             else:
-                apart.append(row)
-        for data, scorers in _by_data(equal).items():
-            alike = [row for scorer in scorers for row in equal[scorer]]
+                differing.setdefault(row.verdict, []).append(f"{row.scorer}, {row.data} {number(row.difference)}")
+        for data, scorers in _by_data(agreed).items():
+            alike = [row for scorer in scorers for row in agreed[scorer]]
             undefined = sum(row.undefined for row in alike)
-            text = f"equal, {', '.join(data)}: {'; '.join(scorers)} ({sum(row.count for row in alike)} numbers"
+            text = f"agree, {', '.join(data)}: {'; '.join(scorers)} ({sum(row.count for row in alike)} numbers"
             text += f", {undefined} undefined on both sides)" if undefined else ")"
             yield from wrap(text, WIDTH, subsequent_indent="  ")
-        if apart:
-            yield _row([name for name, _ in _COLUMNS])
-            yield _row(["-" * width for _, width in _COLUMNS])
-        for row in apart:
-            counts = str(row.count), str(row.undefined) if row.undefined else ""
-            numbers = number(row.difference), number(row.bound) if row.bound else "0"
-            yield _row([row.scorer, row.data, *counts, *numbers, row.verdict])
+        for verdict, told in differing.items():
+            yield from wrap(f"{verdict}: {'; '.join(told)}", WIDTH, subsequent_indent="  ")
 
 
-def _by_data(equal: dict[str, list[Comparison]]) -> dict[tuple[str, ...], list[str]]:
+def _by_data(agreed: dict[str, list[Comparison]]) -> dict[tuple[str, ...], list[str]]:
     """The data that scorers agree on -> these scorers."""
     scorers: dict[tuple[str, ...], list[str]] = {}
-    for scorer, rows in equal.items():
+    for scorer, rows in agreed.items():
         scorers.setdefault(tuple(row.data for row in rows), []).append(scorer)
     return scorers
-
-
-def _row(cells: Sequence[str]) -> str:
-    aligned = [
-        f"{cell:<{width}}" if place < _LEFT or place == len(_COLUMNS) - 1 else f"{cell:>{width}}"
-        for place, (cell, (_, width)) in enumerate(zip(cells, _COLUMNS, strict=True))
-    ]
-    return " ".join(aligned).rstrip()
 
 
 def number(value: float) -> str:
@@ -118,8 +93,8 @@ def document(verification: Verification) -> str:
     """The report as the Markdown page that is published with a release."""
     head = (
         "# Verification\n\n"
-        "Every score's largest difference from printed tables, independent oracles and the authors' own code.\n"
-        f"*equal* is a difference below {_NOISE:g}. Do not edit: written by "
+        "What agrees with printed tables, independent oracles and the authors' own code, and how far the rest is off.\n"
+        "*agree* is a difference within the bound: 1e-9, or what the printed digits allow. Do not edit: written by\n"
         "`python -m tests.oracles --out cards/verification.md`.\n"
     )
     return f"{head}\n```text\n" + "\n".join(lines(verification)) + "\n```\n"

@@ -21,9 +21,8 @@ def section(name: str) -> str:
     return TEXT.split(f"## {name}\n")[1].split("\n## ")[0]
 
 
-def test_every_entry_has_its_own_identifier_and_stands_in_the_list() -> None:
-    assert len(IDS) == len(set(IDS))
-    assert re.findall(r"\(#(e-[a-z]+-\d\d)\)", TEXT.split("\n# ")[0]) == [name.lower() for name in IDS]
+def test_every_entry_has_its_own_identifier() -> None:
+    assert len(IDS) == len(set(IDS)) == 58
 
 
 def test_every_entry_says_what_fairspace_does() -> None:

@@ -277,15 +277,12 @@ def test_float_columns_of_other_widths_are_read(tmp_path: Path) -> None:
     assert read_submission(made).tables["annotations"]["image_quality"].drop_null()[0].as_py() == 0.25
 
 
-def test_every_code_is_raised_somewhere_and_documented() -> None:
+def test_every_code_is_raised_somewhere() -> None:
     source = "".join(path.read_text() for path in SOURCE.rglob("*.py") if path.name != "faults.py")
     raised = {word for word in re.findall(r'"([A-Z][A-Z0-9_]+)"', source) if word in CODES}
     calls = set(re.findall(r'(?:add|flag|RefusedError)\(\s*(?:odd, )?"([A-Z0-9_]+)"', source))
     assert raised == set(CODES)
     assert calls <= set(CODES)
-    page = (SOURCE / "FORMAT.md").read_text().partition("\n## Faults\n")[2]
-    rows = re.findall(r"^\| `([A-Z0-9_]+)` \| (.+) \|$", page, re.MULTILINE)
-    assert dict(rows) == {code: about.meaning for code, about in CODES.items()}
 
 
 def test_the_page_shows_the_limits_and_good_examples(tmp_path: Path) -> None:

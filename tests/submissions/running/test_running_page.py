@@ -17,7 +17,6 @@ from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.commands import app as cli_app
 from fairspace.submissions.commands import main as cli
 from fairspace.submissions.running.asking.journal import FATES
-from fairspace.submissions.running.errors import CODES
 from fairspace.submissions.running.images.models import SCHEMES as IMAGE_SCHEMES
 from fairspace.submissions.running.judging import asks as judging_asks
 from fairspace.submissions.running.quality.models import SCHEMES as QUALITY_SCHEMES
@@ -78,10 +77,6 @@ def options(found: Any) -> set[str]:
 
 
 RUNNING = [["run"], ["judge"], ["probe"], ["import"], ["ares", "quality"]]
-
-
-def test_every_error_code_is_on_the_page_with_its_meaning() -> None:
-    assert dict(re.findall(r"^\| `([A-Z_]+)` \| (.+) \|$", PAGE, re.MULTILINE)) == CODES
 
 
 def test_every_option_that_the_text_names_exists() -> None:
