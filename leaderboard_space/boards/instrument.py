@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.variant_scores import Ends
+from fairspace.submissions.results.scoring import Ends
 from fairspace.submissions.uncertainty.variant import KINDS, Kind, Variant
 from fairspace.submissions.values import Value
 

@@ -29,9 +29,8 @@ from fairspace.submissions.results.board import UNSCORABLE, logged_row
 from fairspace.submissions.results.folded_facts import Fact
 from fairspace.submissions.results.row import CLASSES, Row
 from fairspace.submissions.results.row_errors import with_errors
-from fairspace.submissions.results.scoring import rescore
+from fairspace.submissions.results.scoring import instrument_ranges, rescore, variant_scores
 from fairspace.submissions.results.three_numbers import ThreeNumbers
-from fairspace.submissions.results.variant_scores import instrument_ranges, variant_scores
 from fairspace.submissions.values import Value
 
 router = APIRouter(include_in_schema=False)
