@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairspace.submissions.benchmarks.names import NAMES
 from fairspace.submissions.commands.app import RUN, app
 from fairspace.submissions.commands.shared.run_options import (
     AboutOption,
     AgainOption,
     AresOption,
-    BenchmarkOption,
     CostLimitOption,
     DataOption,
     FacesOption,
@@ -21,12 +21,9 @@ from fairspace.submissions.commands.shared.run_options import (
     ModelOption,
     PricesOption,
     SettingOption,
-    StratifiedOption,
     TokenLimitOption,
     about_model,
-    check_together,
     model_settings,
-    named_folder,
     need_run,
     pairs,
     spending_bounds,
@@ -53,7 +50,7 @@ SMALLEST = (
     rich_help_panel=RUN,
 )
 def run(
-    benchmark: BenchmarkOption,
+    benchmark: Annotated[str, typer.Option(help=f"One of {', '.join(NAMES)}.")],
     out: Annotated[
         Path | None,
         typer.Option(help="Folder of the submission; the run's own files lie beside it, in OUT.run."),
@@ -82,7 +79,7 @@ def run(
         int | None,
         typer.Option(help="At most so many stimuli of each task: a smaller run, marked as limited.", min=1),
     ] = None,
-    stratified: StratifiedOption = False,
+    stratified: Annotated[bool, typer.Option("--stratified", help="Spread --limit evenly over the strata.")] = False,
     seed: Annotated[
         int | None, typer.Option(help="Seed of the run; each request and image has a seed of its own from it.")
     ] = None,
@@ -117,7 +114,12 @@ def run(
     from fairspace.submissions.running.settings import RunSettings
     from fairspace.submissions.running.watching import watched
 
-    check_together(limit, stratified, images, ares, faces, quality)
+    if stratified and limit is None:
+        raise UsageError("--stratified says how --limit chooses; name both, or leave it out.")
+    if faces and not ares:
+        raise UsageError("--faces finds the faces that --ares labels; name both, or leave it out.")
+    if quality and not (images and ares):
+        raise UsageError("--quality rates what --images makes and --ares labels; name all three, or leave it out.")
     if forms and dry_run:
         raise UsageError("--dry-run counts the paper's form; each further form takes as much again. Leave out --forms.")
     chosen = Chosen(benchmark, data, words(tasks), limit, stratified, seed, prefix, text_only, dataset_revision)
@@ -133,7 +135,8 @@ def run(
         what = "--token-limit and --cost-limit bound what --model answers; images are counted by --dry-run."
         raise UsageError(f"{what} Leave them out.")
     _check_idle(chosen, model, images)
-    out = named_folder(out)
+    if out.name in ("", ".."):
+        out = out.resolve()  # its workings lie in NAME.run
     settings = RunSettings(
         chosen,
         out,
