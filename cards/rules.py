@@ -17,7 +17,6 @@ from fairspace.builders.errors import BuildError
 LICENCES = ("apache-2.0", "cc-by-4.0", "cc-by-nc-4.0", "cc-by-sa-4.0", "cc0-1.0", "mit", "other")
 """Of the Hub's licence identifiers those that an artifact of ours may have."""
 SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M")
-COLOURS = ("red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray")
 _FRONT = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
 
 

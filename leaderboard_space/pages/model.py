@@ -29,9 +29,8 @@ from fairspace.submissions.results.folded_facts import Fact, folded_facts
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import CLASSES, Row
 from fairspace.submissions.results.row_errors import with_errors
-from fairspace.submissions.results.scoring import rescore
+from fairspace.submissions.results.scoring import Ends, instrument_ranges, rescore, variant_scores
 from fairspace.submissions.results.three_numbers import Show, ThreeNumbers, ideal_of, numbers_in_row
-from fairspace.submissions.results.variant_scores import Ends, instrument_ranges, variant_scores
 from fairspace.submissions.uncertainty.variant import KINDS, Kind, Variant
 from fairspace.submissions.values import Value
 

@@ -20,8 +20,6 @@ from fairspace.submissions.format.faults import SubmissionError
 MODULES = (
     "run",
     "judge",
-    "items",
-    "probe",
     "score",
     "standard",
     "space",

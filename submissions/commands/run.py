@@ -1,19 +1,19 @@
-"""`fairspace run`: run a benchmark against a model and write the submission; `--dry-run` plans the run only."""
+"""`fairspace run` and `fairspace probe`: run a benchmark against a model, or plan that; probe its representations."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairspace.submissions.benchmarks.names import NAMES
 from fairspace.submissions.commands.app import RUN, app
 from fairspace.submissions.commands.shared.run_options import (
     AboutOption,
     AgainOption,
     AresOption,
-    BenchmarkOption,
     CostLimitOption,
     DataOption,
     FacesOption,
@@ -21,25 +21,24 @@ from fairspace.submissions.commands.shared.run_options import (
     ModelOption,
     PricesOption,
     SettingOption,
-    StratifiedOption,
     TokenLimitOption,
     about_model,
-    check_together,
     model_settings,
-    named_folder,
     need_run,
     pairs,
     spending_bounds,
     tell_outcome,
     words,
 )
-from fairspace.submissions.errors import UsageError, plain
+from fairspace.submissions.errors import UsageError, need_packages, plain
+from fairspace.submissions.plotting import digits
 from fairspace.submissions.running.errors import RunError
 
 if TYPE_CHECKING:
     from fairspace.submissions.running.asking.inspect_task import Chosen
     from fairspace.submissions.running.asking.models import ModelSettings
 
+FILE = "probe.json"
 SMALLEST = (
     "Difference: the smallest between two models' shares, of as many stimuli each, that is found with 80 % probability "
     "at the 5 % level, at shares of one half, where they vary most."
@@ -51,7 +50,7 @@ SMALLEST = (
     rich_help_panel=RUN,
 )
 def run(
-    benchmark: BenchmarkOption,
+    benchmark: Annotated[str, typer.Option(help=f"One of {', '.join(NAMES)}.")],
     out: Annotated[
         Path | None,
         typer.Option(help="Folder of the submission; the run's own files lie beside it, in OUT.run."),
@@ -80,7 +79,7 @@ def run(
         int | None,
         typer.Option(help="At most so many stimuli of each task: a smaller run, marked as limited.", min=1),
     ] = None,
-    stratified: StratifiedOption = False,
+    stratified: Annotated[bool, typer.Option("--stratified", help="Spread --limit evenly over the strata.")] = False,
     seed: Annotated[
         int | None, typer.Option(help="Seed of the run; each request and image has a seed of its own from it.")
     ] = None,
@@ -115,7 +114,12 @@ def run(
     from fairspace.submissions.running.settings import RunSettings
     from fairspace.submissions.running.watching import watched
 
-    check_together(limit, stratified, images, ares, faces, quality)
+    if stratified and limit is None:
+        raise UsageError("--stratified says how --limit chooses; name both, or leave it out.")
+    if faces and not ares:
+        raise UsageError("--faces finds the faces that --ares labels; name both, or leave it out.")
+    if quality and not (images and ares):
+        raise UsageError("--quality rates what --images makes and --ares labels; name all three, or leave it out.")
     if forms and dry_run:
         raise UsageError("--dry-run counts the paper's form; each further form takes as much again. Leave out --forms.")
     chosen = Chosen(benchmark, data, words(tasks), limit, stratified, seed, prefix, text_only, dataset_revision)
@@ -131,7 +135,8 @@ def run(
         what = "--token-limit and --cost-limit bound what --model answers; images are counted by --dry-run."
         raise UsageError(f"{what} Leave them out.")
     _check_idle(chosen, model, images)
-    out = named_folder(out)
+    if out.name in ("", ".."):
+        out = out.resolve()  # its workings lie in NAME.run
     settings = RunSettings(
         chosen,
         out,
@@ -212,3 +217,67 @@ def _show_plan(
     typer.echo(SMALLEST)
     if note:
         typer.echo(note)
+
+
+@app.command(epilog="Example: fairspace probe models/Janus-Pro-1B --recipe janus --out probed", rich_help_panel=RUN)
+def probe(
+    model: Annotated[
+        str, typer.Argument(help="A folder, ID or ID@REVISION, or python:./FILE.py:FUNCTION.", metavar="MODEL")
+    ],
+    recipe: Annotated[str, typer.Option(help="A .toml or .json file, or janus or qwen-image, which come along.")],
+    out: Annotated[Path, typer.Option(help="Folder for probe.json and a CSV file per probe.")],
+    occupations: Annotated[
+        str, typer.Option(help="With commas, NAME or NAME:GENDER of the stereotype; those of Table 30 if left out.")
+    ] = "",
+    images: Annotated[
+        Path | None, typer.Option(help="Folder of OCCUPATION/GENDER/*.png and anchor/GENDER/*.png, for RSA.")
+    ] = None,
+    steps: Annotated[int | None, typer.Option(help="Generation steps to follow; all if left out.", min=2)] = None,
+) -> None:
+    """Probe a model's representations: association, similarity, consistency, distortion, steps and complexity."""
+    need_packages("run", "torch", "transformers", "diffusers")
+    from fairspace.submissions.probing.measuring import ProbeSettings, dumps
+    from fairspace.submissions.probing.measuring import probe as probed
+    from fairspace.submissions.probing.opening import open_model
+    from fairspace.submissions.probing.recipe import read_recipe
+    from fairspace.submissions.probing.stimuli import make_stimuli
+    from fairspace.submissions.probing.tables import csv_of
+    from fairspace.submissions.progress import progress
+
+    _check_out(out)
+    read = read_recipe(recipe)
+    stimuli = make_stimuli(occupations, images)
+    opened = open_model(model, read)
+    with progress(f"Probing {opened.name}", None) as bar:
+        document = probed(opened, read, stimuli, ProbeSettings(steps=steps), lambda _, done: bar(done))
+    texts = {FILE: dumps(document)}
+    for name, each in document["probes"].items():
+        if each["state"] != "not_run":
+            texts[f"{name}.csv"] = csv_of(name, each)
+    out.mkdir(exist_ok=True)
+    for name, text in texts.items():
+        part = out / f".{name}.part"
+        part.write_text(text, encoding="utf-8", newline="\n")
+        part.replace(out / name)
+    for name, each in document["probes"].items():
+        _tell(name, each)
+    typer.echo(f"Wrote {out}: probe.json, and a CSV file per probe.")
+
+
+def _check_out(out: Path) -> None:
+    """UsageError where the folder cannot be written, or holds something else."""
+    if not out.parent.is_dir():
+        raise UsageError(f"There is no folder {out.parent} to write {out.name} to; make it first.")
+    if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / FILE).is_file())):
+        raise UsageError(f"{out} holds something else; name another --out.")
+
+
+def _tell(name: str, probe_values: dict[str, Any]) -> None:
+    if probe_values["state"] == "value":
+        ends = probe_values["interval"]
+        shown = f" ({digits(ends[0])} to {digits(ends[1])})" if ends else ""
+        typer.echo(f"{name}: {digits(probe_values[name])}{shown}")
+    else:
+        rest = probe_values.get("partial_mean")
+        of_others = "" if rest is None else f"; mean of the others: {digits(rest)}"
+        typer.echo(f"{name}: {probe_values['state'].replace('_', ' ')}: {probe_values['reason']}{of_others}")

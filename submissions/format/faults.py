@@ -1,6 +1,6 @@
 """What can be wrong with a submission or with labelled answers: every code, its meaning and its remedy.
 
-A fault says where, what, what was expected and how to mend it. `FORMAT.md` prints the table of codes.
+A fault says where, what, what was expected and how to mend it.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class Fault:
     """One fault of a submission.
 
     Args:
-        code: stable, upper case, for example `UNKNOWN_ID`; listed in `codes.py`.
+        code: stable, upper case, for example `UNKNOWN_ID`; listed in `CODES`.
         where: file and line, or task and id.
         what: what was found there.
         expected: what the format asks for.

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairspace.submissions.benchmarks.names import NAMES
 from fairspace.submissions.errors import UsageError, did_you_mean, need_packages, plain
 
 if TYPE_CHECKING:
@@ -23,11 +22,9 @@ if TYPE_CHECKING:
     from fairspace.submissions.running.run import Outcome
     from fairspace.submissions.running.settings import About
 
-BenchmarkOption = Annotated[str, typer.Option(help=f"One of {', '.join(NAMES)}.")]
 DataOption = Annotated[
     str, typer.Option(help="Folder of builds, or NAMESPACE or NAMESPACE@TAG on the Hub; for items with images.")
 ]
-StratifiedOption = Annotated[bool, typer.Option("--stratified", help="Spread --limit evenly over the strata.")]
 ModelOption = Annotated[str, typer.Option(help="Model that answers, as Inspect names it: PROVIDER/MODEL.")]
 ImagesOption = Annotated[
     str, typer.Option(help="Model that makes images: diffusers:ID, endpoint:URL#MODEL or python:MODULE:FUNCTION.")
@@ -64,28 +61,6 @@ AgainOption = Annotated[bool, typer.Option("--again", help="Ask again what faile
 def need_run() -> None:
     """UsageError if what running models needs is not installed."""
     need_packages("run", "inspect_ai", "openai", "aiohttp")
-
-
-def named_folder(folder: Path) -> Path:
-    """A folder by a path that ends with its name, as its workings lie in NAME.run; `.` has none."""
-    return folder if folder.name not in ("", "..") else folder.resolve()
-
-
-def check_together(
-    limit: int | None,
-    stratified: bool,
-    images: str = "",
-    ares: str = "",
-    faces: str = "",
-    quality: list[str] | None = None,
-) -> None:
-    """UsageError for an option that would say nothing without another one: it is most likely a mistake."""
-    if stratified and limit is None:
-        raise UsageError("--stratified says how --limit chooses; name both, or leave it out.")
-    if faces and not ares:
-        raise UsageError("--faces finds the faces that --ares labels; name both, or leave it out.")
-    if quality and not (images and ares):
-        raise UsageError("--quality rates what --images makes and --ares labels; name all three, or leave it out.")
 
 
 def words(text: str) -> tuple[str, ...]:

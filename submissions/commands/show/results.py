@@ -30,8 +30,7 @@ from fairspace.submissions.report.headline import direction, headline
 from fairspace.submissions.results.answer_sketch import SKETCH
 from fairspace.submissions.results.folded_facts import DEBIASED, probability
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.scoring import limits_of
-from fairspace.submissions.results.variant_scores import instrument_ranges, variant_scores
+from fairspace.submissions.results.scoring import instrument_ranges, limits_of, variant_scores
 from fairspace.submissions.uncertainty.variant import Kind, Variant, ranges
 from fairspace.submissions.values import Value
 

@@ -59,11 +59,6 @@ def faults(rows: Sequence[Fault]) -> None:
             OUT.print(cell(f"  {label}: {text}"))
 
 
-def line(text: object, style: str = "") -> None:
-    """Print one line of untrusted text, wrapped at the width of the terminal."""
-    OUT.print(cell(text), style=style)
-
-
 def notes(lines: Iterable[str]) -> None:
     """Print what a submitter may want to know, though it is no fault."""
     for note in lines:

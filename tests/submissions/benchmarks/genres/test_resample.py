@@ -28,8 +28,7 @@ from fairspace.submissions.benchmarks.genres.variants import variants
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.format.schema import Submission, Tool
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.scoring import score_submission
-from fairspace.submissions.results.variant_scores import variant_scores
+from fairspace.submissions.results.scoring import score_submission, variant_scores
 from fairspace.submissions.uncertainty.bootstrap import draw, uncertainties
 from fairspace.submissions.uncertainty.resampling import resample
 from fairspace.submissions.uncertainty.variant import Variant

@@ -22,8 +22,7 @@ from fairspace.submissions.benchmarks.iris.variants import THRESHOLDS, variants
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.scoring import rescore, score_submission
-from fairspace.submissions.results.variant_scores import variant_scores
+from fairspace.submissions.results.scoring import rescore, score_submission, variant_scores
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.uncertainty.variant import Kind, Variant
 from tests.submissions.benchmarks.iris.factory import META, NAMES, measure, responses, submission
