@@ -28,7 +28,7 @@ from fairspace.submissions.errors import UsageError
 
 if TYPE_CHECKING:
     from fairspace.submissions.format.schema import Submission
-    from fairspace.submissions.running.rerunning.outcome import Outcome
+    from fairspace.submissions.running.rerunning.rerun import Outcome
 
 SIGN = "Sign"
 
@@ -78,9 +78,9 @@ def verify_submission(
     """
     need_run()
     from fairspace.submissions.commands.show.verification import show_verification
+    from fairspace.submissions.progress import watched
     from fairspace.submissions.running.rerunning.judgements import judge_again
     from fairspace.submissions.running.rerunning.rerun import Means, rerun
-    from fairspace.submissions.running.watching import watched
 
     if not (model or images):
         raise UsageError("Name what is asked again: --model, --images, or both.")

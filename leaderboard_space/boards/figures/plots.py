@@ -9,8 +9,7 @@ from fairspace.leaderboard_space.boards.figures.figures import Source
 from fairspace.leaderboard_space.boards.telling import value_text, visibility
 from fairspace.leaderboard_space.boards.text import shortened
 from fairspace.submissions.drawing.dots import Dot, DotPlot, Ends, Line
-from fairspace.submissions.drawing.scale import span
-from fairspace.submissions.drawing.svg import Svg, wrapped
+from fairspace.submissions.drawing.svg import Svg, span, wrapped
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import BLUE, COLOURS, GREY, number
 from fairspace.submissions.results.row import Row

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fairspace.submissions.commands.show.tables import OUT, cell, new_table
 from fairspace.submissions.running.rerunning.agreement import MOST_FOREIGN, Comparison
-from fairspace.submissions.running.rerunning.outcome import Outcome
+from fairspace.submissions.running.rerunning.rerun import Outcome
 
 _VERDICTS = {
     "agrees": "The answers agree with the model's.",

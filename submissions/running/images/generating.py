@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from fairspace.ares.annotating.annotate import Report
     from fairspace.submissions.running.images.made import ImageModel
-    from fairspace.submissions.running.quality.references import References
+    from fairspace.submissions.running.quality.models import References
     from fairspace.submissions.running.settings import Made, RunSettings, Tell
 
 
@@ -45,7 +45,7 @@ def generate(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None
     """Run the image tasks; `made` gets annotations (or images, where nothing labels them), stages and notes."""
     roles = quality_roles(settings.quality)
     if roles:
-        from fairspace.submissions.running.quality.opening import open_quality
+        from fairspace.submissions.running.quality.models import open_quality
 
         # What lacks is known before hours of images.
         open_quality(**roles, references=None, detector=None, device=settings.device)
@@ -117,7 +117,7 @@ def quality_roles(named: Mapping[str, str]) -> dict[str, str]:
     Returns:
         An argument for every role, '' for those that are left out; {} if none is named. UsageError for an unknown role.
     """
-    from fairspace.submissions.running.quality.opening import SCHEMES
+    from fairspace.submissions.running.quality.models import SCHEMES
 
     for role in named:
         if role not in SCHEMES:
@@ -219,9 +219,8 @@ def _images_hash(shards: Path) -> str:
 
 def _rate(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
     """Rate the steered images (M8, M9)."""
-    from fairspace.submissions.running.quality.folder import steer_prompts
-    from fairspace.submissions.running.quality.measuring import measure_quality
-    from fairspace.submissions.running.quality.opening import open_quality
+    from fairspace.submissions.running.quality.measuring import measure_quality, steer_prompts
+    from fairspace.submissions.running.quality.models import open_quality
 
     table = state.tables["annotations"]
     steered = work / "images" / STEER / "shards"
@@ -263,7 +262,7 @@ def _rate(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
 
 def _references(settings: RunSettings) -> References | None:
     """What the role `reference` compares with; None if it is not named. UsageError without the dataset."""
-    from fairspace.submissions.running.quality.references import References
+    from fairspace.submissions.running.quality.models import References
 
     if "reference" not in settings.quality:
         return None

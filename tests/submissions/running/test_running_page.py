@@ -20,8 +20,8 @@ from fairspace.submissions.running.asking.journal import FATES
 from fairspace.submissions.running.errors import CODES
 from fairspace.submissions.running.images.models import SCHEMES as IMAGE_SCHEMES
 from fairspace.submissions.running.judging import asks as judging_asks
-from fairspace.submissions.running.quality.opening import SCHEMES as QUALITY_SCHEMES
-from fairspace.submissions.running.quality.opening import QualityModels
+from fairspace.submissions.running.quality.models import SCHEMES as QUALITY_SCHEMES
+from fairspace.submissions.running.quality.models import QualityModels
 
 PAGE = (Path(cli.__file__).parents[1] / "RUNNING.md").read_text(encoding="utf-8")
 ROOT = Path(__file__).parents[3]
