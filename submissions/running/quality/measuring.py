@@ -53,7 +53,7 @@ Key = tuple[str, str, int]
 Progress = Callable[[str, int, int], None]
 WITHOUT_IMAGE = ("refused", "unreadable")
 """Statuses of rows whose image is not looked for."""
-_FORMAT = 1
+_FORMAT = 2
 _TABLE = """CREATE TABLE IF NOT EXISTS vector (model TEXT, of TEXT, value BLOB NOT NULL, PRIMARY KEY (model, of))
 WITHOUT ROWID"""
 
