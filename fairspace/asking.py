@@ -13,11 +13,11 @@ from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError, did_you_mean, need_packages
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.format.writing import write_submission
+from fairspace.submissions.progress import watched
 from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.run import run as run_benchmark
 from fairspace.submissions.running.settings import About, RunSettings
-from fairspace.submissions.running.watching import watched
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import UsageError, did_you_mean, need_packages, web
-from fairspace.submissions.report.first_values import first_values, lines_of, numbers_of
+from fairspace.submissions.report.first_values import first_values, lines_of, value_row
 from fairspace.submissions.report.headline import sentences_of
 from fairspace.submissions.report.table import Table, results_latex
 from fairspace.submissions.results import result as results
 from fairspace.submissions.results import scoring
-from fairspace.submissions.results.three_numbers import state_of
 from fairspace.submissions.uncertainty.resampling import check_resamples
 from fairspace.submissions.values import Value
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
+    from fairspace.submissions.drawing.svg import Svg
 
 _SHOWN_REASONS = 3
 
@@ -98,36 +97,12 @@ class Result(results.Result):
 
         first = first_values(self)
         shown = {**first, **self.scored.shown, **self.values}
-        frame = pd.DataFrame([self._line(name, value) for name, value in shown.items()]).set_index("name")
+        frame = pd.DataFrame([value_row(self, name, value) for name, value in shown.items()]).set_index("name")
         numbers = ("value", "interval_low", "interval_high", "chance", "chance_end", "if_missing_low", "if_missing_high", "ideal")
         return frame.astype(dict.fromkeys(numbers, float))
 
-    def _line(self, name: str, value: Value) -> dict[str, Any]:
-        three, about = numbers_of(self, value), value.uncertainty
-        ideal = find_benchmark(self.benchmark).ideal(name, self.standard)
-        low, high = three.interval or (None, None)
-        return {
-            "name": name,
-            "kind": "raw value" if name in self.values else "score",
-            "value": value.value,
-            "interval_low": low,
-            "interval_high": high,
-            "chance": None if about is None or ideal is None else about.fair,
-            "chance_end": None if about is None or ideal is None else about.fair_high,
-            "no_bias_shown": three.biased is False,
-            "missing": three.missing_text,
-            "if_missing_low": value.low,
-            "if_missing_high": value.high,
-            "valid": value.valid,
-            "expected": value.expected,
-            "ideal": None if ideal is None else ideal.number,
-            "bad_direction": None if ideal is None else ideal.worse,
-            "state": state_of(value),
-            "reason": value.reason,
-        }
-
-    def plot(self, *names: str) -> go.Figure:
-        """Values as a plotly figure: value, 95 % interval, mean of fair models, ideal as a dashed line.
+    def plot(self, *names: str) -> Svg:
+        """Values as an SVG figure: value, 95 % interval, mean of fair models, ideal; `.document()` is its text.
 
         Args:
             names: of raw values and scores; the first values of the benchmark if there are none.

@@ -1,12 +1,45 @@
-"""Progress bars on standard error for anything that may take over two seconds; silent where nobody watches."""
+"""Progress on standard error for anything that may take over two seconds."""
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+Tell = Callable[[str, int, int], None]
+"""Called with what is being done, how far it is, and of how much."""
+LINE_SECONDS = 60.0
+"""Between two lines of a long run where nobody watches: in a log, a bar would be noise."""
+
+
+@contextmanager
+def progress(description: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    """Show a bar while the block runs; the block calls what it is given with the number of steps just done."""
+    with _bar() as bar:
+        task = bar.add_task(description, total=total)
+        yield lambda steps: bar.update(task, advance=steps)
+
+
+@contextmanager
+def reported(description: str) -> Iterator[Tell]:
+    """Show a bar while the block runs; nothing where nobody watches."""
+    with _bar() as bar:
+        task = bar.add_task(description, total=None)
+        yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
+
+
+@contextmanager
+def watched() -> Iterator[Tell]:
+    """Show the progress of a run: a bar on a terminal, else a line now and then."""
+    if not Console(stderr=True).is_terminal:
+        yield _lines()
+        return
+    with reported("Starting") as tell:
+        yield tell
 
 
 def _bar() -> Progress:
@@ -21,17 +54,21 @@ def _bar() -> Progress:
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
-@contextmanager
-def progress(description: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """Show a bar while the block runs; the block calls what it is given with the number of steps just done."""
-    with _bar() as bar:
-        task = bar.add_task(description, total=total)
-        yield lambda steps: bar.update(task, advance=steps)
+def _lines() -> Tell:
+    """A line at the start of each thing that is done, then one a minute."""
+    doing, line_at, began, done_before = "", 0.0, 0.0, 0
 
+    def tell(what: str, done: int, total: int) -> None:
+        nonlocal doing, line_at, began, done_before
+        at, what = time.monotonic(), what.partition(" (")[0].partition(",")[0]
+        if what != doing:
+            doing, began, done_before = what, at, done
+        elif at < line_at:
+            return
+        line_at = at + LINE_SECONDS
+        seconds = at - began
+        rate = (done - done_before) / seconds if seconds > 0 else 0.0
+        left = f", {rate:.1f}/s, about {(total - done) / rate / 60:.0f} min left" if rate else ""
+        sys.stderr.write(f"{what}: {done} of {total}{left}\n" if total else f"{what}\n")
 
-@contextmanager
-def reported(description: str) -> Iterator[Callable[[str, int, int], None]]:
-    """Show a bar while the block runs; the block calls what it is given with what it does, how far, and of how much."""
-    with _bar() as bar:
-        task = bar.add_task(description, total=None)
-        yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
+    return tell

@@ -221,7 +221,7 @@ def quality(
     from fairspace.submissions.progress import reported
     from fairspace.submissions.reading.tables import META
     from fairspace.submissions.running.images.generating import quality_roles
-    from fairspace.submissions.running.quality.folder import fill_quality
+    from fairspace.submissions.running.quality.measuring import fill_quality
     from fairspace.submissions.running.quality.models import SCHEMES, References, open_quality
 
     named = pairs("--quality", role or []) or {name: next(iter(schemes)) for name, schemes in SCHEMES.items()}

@@ -55,8 +55,8 @@ def judge(
 ) -> None:
     """Let models read the narratives of a submission and write judgements.jsonl; a stopped run continues."""
     need_run()
+    from fairspace.submissions.progress import watched
     from fairspace.submissions.running.judging.judging import judge as judged
-    from fairspace.submissions.running.watching import watched
 
     models = [
         model_settings(name, setting, bounds=spending_bounds(name, token_limit, cost_limit, provider_prices))
@@ -131,9 +131,9 @@ def _from_inspect(
     logs: list[Path], out: Path | None, submission: Path | None, revisions: list[str], about: list[str] | None
 ) -> None:
     need_run()
+    from fairspace.submissions.progress import watched
     from fairspace.submissions.running.judging.importing import import_judges
     from fairspace.submissions.running.logs.importing import import_inspect
-    from fairspace.submissions.running.watching import watched
 
     with watched() as tell:
         if out is not None:

@@ -108,11 +108,11 @@ def run(
     need_run()
     from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
     from fairspace.submissions.commands.ares import faces_setting, need_ares
+    from fairspace.submissions.progress import watched
     from fairspace.submissions.running.asking.inspect_task import Chosen
-    from fairspace.submissions.running.forms import check_forms, run_forms
+    from fairspace.submissions.running.run import check_forms, run_forms
     from fairspace.submissions.running.run import run as run_benchmark
     from fairspace.submissions.running.settings import RunSettings
-    from fairspace.submissions.running.watching import watched
 
     if stratified and limit is None:
         raise UsageError("--stratified says how --limit chooses; name both, or leave it out.")
@@ -153,8 +153,6 @@ def run(
         check_forms(settings)
     with watched() as tell:
         outcome = run_benchmark(settings, tell)
-    if not outcome.stages:  # one of several processes, of which the first tells
-        return
     tell_outcome(outcome)
     if forms:
         with watched() as tell:

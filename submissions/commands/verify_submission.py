@@ -30,7 +30,7 @@ from fairspace.submissions.errors import UsageError
 if TYPE_CHECKING:
     from fairspace.submissions.format.schema import Submission
     from fairspace.submissions.running.rerunning.agreement import Comparison
-    from fairspace.submissions.running.rerunning.outcome import Outcome
+    from fairspace.submissions.running.rerunning.rerun import Outcome
 
 SIGN = "Sign"
 _VERDICTS = {
@@ -88,9 +88,9 @@ def verify_submission(
     a random part of its judgements agrees with the judge, too. Exit code 1: the answers do not agree.
     """
     need_run()
+    from fairspace.submissions.progress import watched
     from fairspace.submissions.running.rerunning.judgements import judge_again
     from fairspace.submissions.running.rerunning.rerun import Means, rerun
-    from fairspace.submissions.running.watching import watched
 
     if not (model or images):
         raise UsageError("Name what is asked again: --model, --images, or both.")

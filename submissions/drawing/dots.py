@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fairspace.submissions.drawing.scale import Scale, upright
-from fairspace.submissions.drawing.svg import Svg, cut, legend, width_of
+from fairspace.submissions.drawing.svg import Scale, Svg, cut, legend, upright, width_of
 from fairspace.submissions.plotting import BLUE, GREY, INK
 
 HEAD, LINE_HEIGHT, NEXT = 26.0, 24.0, 13.0

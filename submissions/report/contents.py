@@ -1,22 +1,105 @@
-"""What a report holds, whatever it is written as: headlines, tables as texts, figures' numbers, items and methods."""
+"""A report (headlines, tables as texts, items, methods, citations), written as Markdown, CSV and LaTeX."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from fairspace.builders.registry import paper
 from fairspace.submissions.answers.items import Item
+from fairspace.submissions.answers.reading import OUTCOMES
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.errors import UsageError, plain
+from fairspace.submissions.errors import UsageError, harmless, latex, markdown, plain
+from fairspace.submissions.format.schema import LabelError
 from fairspace.submissions.plotting import digits
 from fairspace.submissions.report.differences import Difference, corrected, differences, remarks
-from fairspace.submissions.report.first_values import first_values, numbers_of
+from fairspace.submissions.report.first_values import first_values, numbers_of, value_row
 from fairspace.submissions.report.headline import Headline, direction, headline
-from fairspace.submissions.report.methods import citations, methods
-from fairspace.submissions.report.table import Table, model_names
+from fairspace.submissions.report.table import Table, model_names, results_latex
+from fairspace.submissions.results.folded_facts import drawn
 from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.scoring import limits_of
 from fairspace.submissions.values import Value
+from fairspace.submissions.version import VERSION
+
+
+def methods(results: Sequence[Result], names: Sequence[str], tests: int) -> list[str]:
+    """Paragraphs: benchmark, standard and protocol; for each model its answers and instruments; intervals; tests.
+
+    Args:
+        results: of one benchmark under one standard.
+        names: of their models.
+        tests: how many differences between models were tested.
+    """
+    first = results[0]
+    bench = benchmark(first.benchmark)
+    texts = [
+        f"{bench.title} ({paper(first.benchmark).title}) was scored under the released standard {first.standard} with "
+        f"fairspace {VERSION}. Ranks go by the worst case over missing samples."
+    ]
+    protocols = dict.fromkeys(bench.protocols.of(result.signature, result.scored) for result in results)
+    texts += [text for protocol in protocols if (text := bench.protocol_text(protocol))]
+    texts += [" ".join(_of_model(result, name)) for result, name in zip(results, names, strict=True)]
+    texts.append(
+        "Values are as measured, with 95 % intervals by the bootstrap, and stand beside what perfectly fair models of "
+        "as many answers show by chance: their mean, and the end that 95 % of them stay within. Where a value is not "
+        "beyond that end, or its interval holds the ideal, no bias is shown with this many answers."
+    )
+    if tests:
+        texts.append(
+            f"Differences between models are paired: both are resampled on the same items. The {tests} tests are "
+            "corrected together by Holm's method, at 5 %."
+        )
+    return [plain(text) for text in texts]
+
+
+def _of_model(result: Result, name: str) -> Iterator[str]:
+    """Sentences on one model: its answers, how they were read, what labelled or judged them, its intervals."""
+    signature = result.signature
+    yield f"{name}: dataset revision {signature.get('dataset_revision', 'not stated')}."
+    counts = [summary.outcomes for summary in result.readings.values()]
+    handed_in = sum(count.get(outcome, 0) for count in counts for outcome in OUTCOMES)
+    if handed_in:
+        chosen = sum(count["choice"] for count in counts)
+        absent = sum(count["not_handed_in"] for count in counts)
+        yield (
+            f"Of {handed_in + absent:,} answers {handed_in:,} were handed in; {100 * chosen / handed_in:.1f} % of "
+            f"these could be read as a choice (parser {signature.get('parser', 'not stated')})."
+        )
+    for role, text in (("labels", "Images were labelled by"), ("judge", "Texts were judged by")):
+        if role in signature:
+            yield f"{text} {signature[role]}."
+    if "label_error" in result.meta:
+        yield _label_error(LabelError.model_validate(result.meta["label_error"]))
+    name = benchmark(result.benchmark).reporting.leading(result.scored, result.standard)[0]
+    total = result.scored.shown.get(name)
+    if total is not None and total.uncertainty is not None:
+        method = f"{drawn(total.uncertainty)}; resamples: {signature.get('resamples', 'not stated')}"
+        yield f"Interval of {name}: {method}."
+    for mark in limits_of(result):
+        yield f"It is a part of the benchmark: {mark}."
+
+
+def _label_error(error: LabelError) -> str:
+    """The share of wrong labels by attribute."""
+    shares = []
+    for attribute, matrix in error.attributes.items():
+        right, every = sum(row[i] for i, row in enumerate(matrix.counts)), sum(map(sum, matrix.counts))
+        shares.append(
+            f"{attribute} {100 * (1 - right / every):.1f} % of {every:,}" if every else f"{attribute} unknown"
+        )
+    return f"Its measured label errors are {', '.join(shares)} ({error.source})."
+
+
+def citations(benchmark_name: str) -> str:
+    """The entries for BibTeX of the benchmark's paper and of the software."""
+    software = (
+        "@software{fairspace,\n  title = {fairspace: fairness benchmarks for generative models},\n"
+        f"  author = {{{{The fairspace contributors}}}},\n  version = {{{VERSION}}}\n}}"
+    )
+    return f"{paper(benchmark_name).citation}\n\n{software}\n"
+
 
 LARGEST = 1e9
 """Standard errors of a difference that does not vary, as JSON has no number for infinity."""
@@ -224,3 +307,50 @@ def _kept_items(result: Result, model: str) -> Iterator[Group]:
         )
         if items:
             yield Group(model, task, items)
+
+
+def to_markdown(report: Report) -> str:
+    """The report as Markdown with pipe tables."""
+    lines = [f"# {markdown(report.title)}", ""]
+    for name, top in zip(report.names, report.headlines, strict=True):
+        lines += [line for sentence in top.sentences for line in (markdown(f"{name}: {sentence}"), "")]
+        interval = f"95 % interval {top.three.interval_text}" if top.three.interval else ""
+        chance = f"by chance {top.three.chance_words}" if top.three.value is not None else ""
+        facts = [interval, chance, top.direction, f"rank: {top.place}"]
+        told = "; ".join(filter(None, [top.three.value_text, *facts]))
+        lines.append(f"- **{markdown(name)}**: {markdown(f'{top.score} {told}')}")
+        lines.append(f"  - missing: {markdown(top.missing)}")
+        lines += [f"  - no rank: {markdown(reason)}" for reason in top.unranked]
+    for table in report.tables:
+        note = ("", markdown(table.note)) if table.note else ()
+        lines += ["", f"## {markdown(table.heading)}", "", table.to_markdown(), *note]
+    lines += ["", "## Methods", "", *(f"{markdown(text)}\n" for text in report.methods)]
+    return "\n".join([*lines, "## Cite", "", "```bibtex", report.citations.rstrip(), "```", ""])
+
+
+def to_csv(report: Report) -> str:
+    """Every score and raw value of every model, a line each with the columns of `Result.to_frame`, numbers in full."""
+    import pandas as pd
+
+    rows: list[dict[str, Any]] = []
+    for result, name in zip(report.results, report.names, strict=True):
+        about = {"model": name, "benchmark": result.benchmark, "standard": result.standard}
+        about["revision"] = str(result.meta.get("revision", ""))
+        for kind, values in (("score", result.scored.shown), ("raw value", result.values)):
+            rows += [about | value_row(result, value.name, value) | {"kind": kind} for value in values.values()]
+    texts = [{key: harmless(cell) if isinstance(cell, str) else cell for key, cell in row.items()} for row in rows]
+    text: str = pd.DataFrame(texts, dtype=object).to_csv(index=False, lineterminator="\n")
+    return text
+
+
+def to_latex(report: Report) -> str:
+    """Tables with booktabs, the methods paragraphs, and the citations in comments to copy into a .bib file."""
+    tops = zip(report.names, report.headlines, strict=True)
+    sentences = [latex(f"{name}: {sentence}") for name, top in tops for sentence in top.sentences]
+    parts = ["% Needs \\usepackage{booktabs}.", *sentences, results_latex(report.results)]
+    if (compared := report.table("differences")) is not None:
+        name = f"{report.results[0].benchmark}-differences"
+        parts.append(replace(compared, name=name, heading=f"{compared.heading}.").to_latex())
+    parts.append("\n\n".join(latex(text) for text in report.methods))
+    parts.append("".join(f"% {line}\n" for line in ["For the .bib file:", *report.citations.splitlines()]))
+    return "\n".join(parts)

@@ -11,8 +11,7 @@ from math import isfinite
 
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.drawing.dots import Dot, DotPlot, Line, dot_plots
-from fairspace.submissions.drawing.scale import span
-from fairspace.submissions.drawing.svg import Svg
+from fairspace.submissions.drawing.svg import Svg, span
 from fairspace.submissions.plotting import BLUE, GREY, INK, ORANGE, digits
 from fairspace.submissions.report.differences import Difference
 from fairspace.submissions.report.first_values import limits_of, numbers_of

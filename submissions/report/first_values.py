@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import Any
 
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.plotting import digits
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import find_standard
-from fairspace.submissions.results.three_numbers import ThreeNumbers, three_numbers
+from fairspace.submissions.results.three_numbers import ThreeNumbers, state_of, three_numbers
 from fairspace.submissions.uncertainty.scores import WITHOUT
 from fairspace.submissions.values import Value
 
@@ -49,3 +50,29 @@ def lines_of(result: Result, values: Mapping[str, Value]) -> list[tuple[str, ...
     """Values as texts: name, number or state, interval, what fair models show by chance, and notes."""
     threes = [(name, numbers_of(result, value)) for name, value in values.items()]
     return [(name, n.value_text, n.interval_text, n.chance_text, "; ".join(n.notes)) for name, n in threes]
+
+
+def value_row(result: Result, name: str, value: Value) -> dict[str, Any]:
+    """A value as a row of `Result.to_frame`, which says what the columns are."""
+    three, about = numbers_of(result, value), value.uncertainty
+    ideal = benchmark(result.benchmark).ideal(name, result.standard)
+    low, high = three.interval or (None, None)
+    return {
+        "name": name,
+        "kind": "raw value" if name in result.values else "score",
+        "value": value.value,
+        "interval_low": low,
+        "interval_high": high,
+        "chance": None if about is None or ideal is None else about.fair,
+        "chance_end": None if about is None or ideal is None else about.fair_high,
+        "no_bias_shown": three.biased is False,
+        "missing": three.missing_text,
+        "if_missing_low": value.low,
+        "if_missing_high": value.high,
+        "valid": value.valid,
+        "expected": value.expected,
+        "ideal": None if ideal is None else ideal.number,
+        "bad_direction": None if ideal is None else ideal.worse,
+        "state": state_of(value),
+        "reason": value.reason,
+    }

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.drawing.dots import Dot, DotPlot, Line, dot_plots
-from fairspace.submissions.drawing.scale import span
+from fairspace.submissions.drawing.svg import span
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import COLOURS, GREY, digits
 from fairspace.submissions.report.contents import Report

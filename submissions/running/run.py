@@ -6,11 +6,15 @@
 A model that only answers gets the text tasks, one that only makes images the image tasks; what is not run is not in the
 submission, and scoring says so. IRIS' steer prompts follow the model: its neutral images are annotated first, and the
 sixty prompts are those of its own ten strongest occupations and groups (C.2).
+
+With --forms, free questions are asked again in their closed form: OUT.forms/FORM/ is a submission of its own, never
+ranked, of the same choice of stimuli.
 """
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +22,7 @@ import pyarrow as pa
 from pydantic import TypeAdapter, ValidationError
 
 from fairspace.submissions.answers.reading import OUTCOMES
+from fairspace.submissions.benchmarks.forms import Reword
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import UsageError, did_you_mean
 from fairspace.submissions.format.collector import show
@@ -32,7 +37,7 @@ from fairspace.submissions.running.asking.journal import JOURNAL
 from fairspace.submissions.running.asking.parts import check_options, without_images
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import held, public_name, work_folder
-from fairspace.submissions.running.judging.kept import judgements_of, kept_judgements, link
+from fairspace.submissions.running.judging.writing import judgements_of, kept_judgements, link
 from fairspace.submissions.running.settings import Made, RunSettings, Tell, submission_meta
 
 _NEW, _FORMER = "submission.new", "submission.former"
@@ -72,7 +77,7 @@ def run(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> O
                 _answer(settings, work, state, tell)
             _write(settings, work, state)
     except KeyboardInterrupt as error:
-        from fairspace.submissions.running.asking.keeping import stopped
+        from fairspace.submissions.running.asking.answering import stopped
 
         raise stopped(str(work), "what was made is kept") from error
     except OSError as error:
@@ -249,3 +254,36 @@ def _check_meta(settings: RunSettings) -> None:
 def _ours(out: Path, work: Path) -> bool:
     """Whether a run has made a folder."""
     return (out / META).is_file() and (out / FILE).is_file() and work.is_dir()
+
+
+def check_forms(settings: RunSettings) -> None:
+    """UsageError if there is nothing that further forms could be asked of."""
+    forms = benchmark(settings.chosen.benchmark).asking.forms.values()
+    if settings.model is None or not any(_tasks(settings, form) for form in forms):
+        raise UsageError("--forms asks free questions in a closed form: name --model, and a task with a free question.")
+
+
+def run_forms(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> Iterator[Outcome]:
+    """Ask every further form of the benchmark's questions, or go on where an earlier call stopped.
+
+    Args:
+        settings: of the run in the paper's form, which is done; its images are no part of this.
+        tell: as `run`.
+
+    Errors: as `run`; UsageError as `check_forms`.
+    """
+    check_forms(settings)
+    folder = settings.out.with_name(f"{settings.out.name}.forms")
+    folder.mkdir(exist_ok=True)
+    for form, rewords in benchmark(settings.chosen.benchmark).asking.forms.items():
+        chosen = replace(settings.chosen, tasks=_tasks(settings, rewords), form=form)
+        texts = replace(settings, images="", ares="", faces=None, quality={}, score=False)
+        yield run(replace(texts, chosen=chosen, out=folder / form), _naming(tell, form))
+
+
+def _tasks(settings: RunSettings, rewords: Mapping[str, Reword]) -> tuple[str, ...]:
+    return tuple(task for task in text_tasks(settings.chosen) if task in rewords)
+
+
+def _naming(tell: Tell, form: str) -> Tell:
+    return lambda what, done, total: tell(f"{what}, {form}", done, total)

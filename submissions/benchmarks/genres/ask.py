@@ -17,8 +17,7 @@ from fairspace.submissions.benchmarks.asks import Ask, Part, Shown, Stimulus
 from fairspace.submissions.benchmarks.genres.parse.response import split, split_single
 from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.running.data.data import Data
-from fairspace.submissions.running.data.planned import planned_images
+from fairspace.submissions.running.data.data import Data, planned_images
 
 PLACE = ("genres", "pairs", "test")
 TYPICAL_TOKENS = 1000

@@ -19,8 +19,7 @@ from fairspace.submissions.benchmarks.asks import Ask, Part, Shown, Stimulus
 from fairspace.submissions.benchmarks.iris.records import OCCUPATION, PAIR, STEER, TOURNAMENT, neutral_group_counts
 from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.running.data.data import Data
-from fairspace.submissions.running.data.planned import planned_images
+from fairspace.submissions.running.data.data import Data, planned_images
 
 ROUNDS = 50
 """Rounds of a stimulus of the tournament; a group's 2 000 are forty of them."""

@@ -8,8 +8,7 @@ from __future__ import annotations
 from fairspace.builders.stereotypical_bias import plan
 from fairspace.submissions.benchmarks.asks import Ask, Part, Shown, Stimulus
 from fairspace.submissions.benchmarks.task import Task
-from fairspace.submissions.running.data.data import Data
-from fairspace.submissions.running.data.planned import planned_images
+from fairspace.submissions.running.data.data import Data, planned_images
 
 DATASET = "stereotypical_bias"
 TYPICAL_TOKENS = 20

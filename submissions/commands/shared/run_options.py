@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from fairspace.submissions.format.manifest import Stage
     from fairspace.submissions.running.asking.models import ModelSettings
-    from fairspace.submissions.running.asking.spending import Bounds
+    from fairspace.submissions.running.asking.prices import Bounds
     from fairspace.submissions.running.run import Outcome
     from fairspace.submissions.running.settings import About
 
@@ -96,7 +96,7 @@ def model_settings(
 ) -> ModelSettings:
     """How a model is asked, as the values of `option` say. UsageError for a setting out of its range."""
     from fairspace.submissions.running.asking.models import ModelSettings
-    from fairspace.submissions.running.asking.spending import Bounds
+    from fairspace.submissions.running.asking.prices import Bounds
 
     given = _typed(option, texts)
     known: dict[str, Any] = {}
@@ -142,8 +142,7 @@ _NOT_TEXT = ("parameters", "open_weights")
 
 def spending_bounds(model: str, tokens: int | None, cost: float | None, prices: Path | None) -> Bounds:
     """The limits on what a run spends. UsageError for a cost without prices; RunError PRICES_INVALID."""
-    from fairspace.submissions.running.asking.prices import read_prices
-    from fairspace.submissions.running.asking.spending import Bounds
+    from fairspace.submissions.running.asking.prices import Bounds, read_prices
 
     if cost is not None and prices is None:
         raise UsageError("--cost-limit needs --provider-prices FILE, which says what tokens cost.")

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import gc
+import json
 import logging
+import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairspace.submissions.format.manifest import Stage, git, hardware, now, software, version
+import pyarrow as pa
+
+from fairspace.submissions.format.manifest import Scalar, Stage, git, hardware, now, software, version
 from fairspace.submissions.format.schema import SubmissionMeta
-from fairspace.submissions.running.asking.asking import Asking, prompt_hash
-from fairspace.submissions.running.asking.course import course_of
+from fairspace.submissions.running.asking.asking import Asking, of_disk, prompt_hash, unwritten
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Opened, build_task
-from fairspace.submissions.running.asking.journal import JOURNAL, Answer, Journal, Key
-from fairspace.submissions.running.asking.keeping import Answered, grow, stopped, table_of, writing
+from fairspace.submissions.running.asking.journal import JOURNAL, Answer, Journal, Key, table_of
 from fairspace.submissions.running.asking.models import (
     LOCAL,
     ModelSettings,
@@ -25,8 +28,7 @@ from fairspace.submissions.running.asking.models import (
     local_shape,
     open_model,
 )
-from fairspace.submissions.running.asking.presses import one_press_is_enough
-from fairspace.submissions.running.asking.spending import Spending
+from fairspace.submissions.running.asking.prices import Spending
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import public_name
 
@@ -39,6 +41,21 @@ LOGS = "logs"
 _SECONDS = "seconds"
 """Note of a journal: how long all starts asked."""
 Tell = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What came of a run: the rows for the submission, and the stage for its manifest.
+
+    Args:
+        table: `responses` or `judgements`, as `Opened.table` says.
+        stage: who answered, how, when, and how often with which fate.
+        log: Inspect's log of the last start.
+    """
+
+    table: pa.Table
+    stage: Stage
+    log: str
 
 
 def answer(
@@ -166,7 +183,7 @@ def evaluate(task: Task, asking: Asking, model: Model, connections: int, logs: P
     """
     from inspect_ai import eval as run_task
 
-    with _undistracted(), one_press_is_enough():
+    with _undistracted():
         written = run_task(
             task,
             model=model,
@@ -222,3 +239,70 @@ def _asked(opened: Opened) -> set[tuple[Key, str]]:
         for place in places
         for ask in opened.parts[task].read(place).asks
     }
+
+
+def stopped(where: str, what: str) -> RunError:
+    """The error of a run that was stopped by Ctrl-C."""
+    mend = "run the same command again: it goes on from here"
+    return RunError("RUN_STOPPED", where, f"stopped; {what}", "a run to its end", mend)
+
+
+@contextmanager
+def writing(file: Path) -> Iterator[None]:
+    """RunError RUN_INCOMPLETE if the journal cannot be written."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if not of_disk(error):
+            raise
+        raise unwritten(file, error) from error
+
+
+def grow(journal: Journal, limit: int | None, stratified: bool) -> None:
+    """A run may be made longer, never shorter: its answers would be more than was asked for.
+
+    The whole benchmark holds every choice of it, but a stratified choice does not hold a plain one.
+    """
+    before = json.loads(journal.note("limit", json.dumps(limit)))
+    evenly = json.loads(journal.note("stratified", json.dumps(stratified)))
+    if limit is not None and before is not None and evenly != stratified:
+        kinds = {True: "stratified", False: "not stratified"}
+        raise RunError(
+            "RUN_OTHER",
+            str(journal.file),
+            f"a limited run that is {kinds[evenly]}, and now one that is {kinds[stratified]}",
+            "the same kind of choice, or the whole benchmark",
+            "go on as it began, leave out --limit, or name another --out",
+        )
+    if limit is not None and (before is None or limit < before):
+        raise RunError(
+            "RUN_OTHER",
+            str(journal.file),
+            f"a run of {before or 'all'} stimuli a task, and now {limit}",
+            "the same limit or a larger one",
+            "name another --out for the shorter run",
+        )
+    journal.renote("limit", json.dumps(limit))
+    journal.renote("stratified", json.dumps(stratified))
+
+
+def course_of(answers: Iterable[Answer], seconds: float) -> dict[str, Scalar]:
+    """Tokens and seconds of a run, and the shares of answers that were empty, looped or cut off.
+
+    Args:
+        answers: of all starts.
+        seconds: that asking took.
+    """
+    answered = [answer for answer in answers if answer.fate == "answered"]
+    course: dict[str, Scalar] = {
+        "input_tokens": sum(answer.input_tokens for answer in answered),
+        "output_tokens": sum(answer.output_tokens for answer in answered),
+        "seconds": round(seconds),
+    }
+    for name, count in (
+        ("empty", sum(not (answer.response or "").strip() for answer in answered)),
+        ("looping", sum(answer.stop == "loop" for answer in answered)),
+        ("cut_off", sum(answer.stop in ("max_tokens", "model_length") for answer in answered)),
+    ):
+        course[name] = round(count / len(answered), 4) if answered else None
+    return course

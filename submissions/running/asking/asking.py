@@ -30,7 +30,6 @@ from fairspace.submissions.running.asking.exchange import (
     summary,
 )
 from fairspace.submissions.running.asking.journal import Answer, Journal
-from fairspace.submissions.running.asking.presses import first_press_counts
 from fairspace.submissions.running.errors import RunError
 
 if TYPE_CHECKING:
@@ -130,7 +129,6 @@ class Asking:
         import asyncio
 
         if self._closing is None:
-            first_press_counts()
             with suppress(RuntimeError):
                 self._closing = asyncio.get_running_loop().create_task(_close_at_end(model))
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
+import pyarrow as pa
+
+from fairspace.submissions.format.schema import KEYS, SCHEMAS
 from fairspace.submissions.running.errors import RunError
 
 Fate = Literal["answered", "refused", "failed"]
@@ -179,3 +182,18 @@ class Journal:
 def _other(file: Path, what: str) -> RunError:
     mend = "go on with the same model and settings, or name another --out"
     return RunError("RUN_OTHER", str(file), what, "the workings of this very run", mend)
+
+
+def table_of(answers: Iterable[Answer], table: str) -> pa.Table:
+    """Answers as rows of `responses` or `judgements`, sorted by key.
+
+    What failed is left out, so that it counts as missing; what was refused is a row without text.
+    """
+    column = "response" if table == "responses" else "judgement"
+    rows = [
+        {"task": answer.task, "id": answer.id, "sample": answer.sample, column: answer.response}
+        for answer in answers
+        if answer.fate != "failed"
+    ]
+    order = [(key, "ascending") for key in KEYS[table] if key in ("task", "id", "sample")]
+    return pa.Table.from_pylist(rows, schema=SCHEMAS[table]).sort_by(order)

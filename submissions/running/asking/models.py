@@ -24,7 +24,7 @@ from pydantic import TypeAdapter, ValidationError
 from fairspace.submissions.errors import UsageError, plain
 from fairspace.submissions.format.text import Line
 from fairspace.submissions.running.asking.exchange import reason_of
-from fairspace.submissions.running.asking.spending import Bounds
+from fairspace.submissions.running.asking.prices import Bounds
 from fairspace.submissions.running.errors import RunError
 
 if TYPE_CHECKING:

@@ -1,24 +1,31 @@
-"""What models cost: a JSON file of prices, the same that Inspect reads (`inspect eval --model-cost-config FILE`).
+"""What models cost, what a run has spent and may spend.
+
+Prices come from a JSON file, the same that Inspect reads (`inspect eval --model-cost-config FILE`):
 
     {"openai/gpt-4o": {"input": 2.5, "output": 10.0, "input_cache_write": 2.5, "input_cache_read": 1.25},
      "endpoint:gpt-image-1": {"image": 0.04, "currency": "USD"}}
 
 Prices of tokens are per million, those of images per made image. `image` and `currency` are ours, and Inspect reads
 past them; it wants all four prices of tokens for each model and takes them for dollars, and here two are enough.
+
+Tokens are counted as the provider counts them; where it does not, nothing is spent, and no bound is ever reached. The
+bound is over all starts of a run, as the journal knows them, and is looked at after each answer, so that what is in
+flight then comes on top.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from fairspace.submissions.errors import did_you_mean
 from fairspace.submissions.format.collector import RefusedError
 from fairspace.submissions.reading.strict_json import decode, parse
+from fairspace.submissions.running.asking.journal import Answer
 from fairspace.submissions.running.errors import RunError
 
 FIELDS = ("input", "output", "input_cache_write", "input_cache_read", "image", "currency")
@@ -66,14 +73,14 @@ class Prices:
         """The price of a model that makes images. RunError PRICES_INVALID likewise."""
         return self._of(model, "image")
 
-    def _of(self, model: str, field: str) -> Price:
+    def _of(self, model: str, unit: str) -> Price:
         model_price = self.models.get(model)
         if model_price is None:
             what = f"no price of {model!r}{did_you_mean(model, self.models)}"
             raise _invalid(self.file, what, "name the model in the file as on the command line")
-        if getattr(model_price, field) is None:
-            what = f"{model!r} has no price of " + ("made images" if field == "image" else "tokens")
-            raise _invalid(f"{self.file}, {model}", what, f"add {field!r} to it")
+        if getattr(model_price, unit) is None:
+            what = f"{model!r} has no price of " + ("made images" if unit == "image" else "tokens")
+            raise _invalid(f"{self.file}, {model}", what, f"add {unit!r} to it")
         return model_price
 
 
@@ -115,3 +122,55 @@ def _money(where: str, name: str, amount: Any) -> float:
 
 def _invalid(where: str, what: str, mend: str) -> RunError:
     return RunError("PRICES_INVALID", where, what, SHAPE, mend)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """At most this much; None for no bound.
+
+    Args:
+        tokens: of prompts and answers together.
+        cost: in the currency of the price.
+        price: of the model; needed with a cost.
+    """
+
+    tokens: int | None = None
+    cost: float | None = None
+    price: Price | None = None
+
+
+@dataclass
+class Spending:
+    """What has been spent so far."""
+
+    bounds: Bounds
+    input: int = field(default=0, init=False)
+    output: int = field(default=0, init=False)
+
+    def add(self, answers: Iterable[Answer]) -> None:
+        """Count answers."""
+        for answer in answers:
+            self.input += answer.input_tokens
+            self.output += answer.output_tokens
+
+    @property
+    def cost(self) -> float | None:
+        """In the currency of the price; None without one."""
+        price = self.bounds.price
+        if price is None or price.input is None or price.output is None:
+            return None
+        return (self.input * price.input + self.output * price.output) / 1e6
+
+    def check(self, where: str) -> None:
+        """RunError RUN_SPENT if a bound is reached."""
+        spent, cost = self.input + self.output, self.cost
+        if self.bounds.tokens is not None and spent >= self.bounds.tokens:
+            raise _reached(where, f"{spent:,} tokens", f"--token-limit {self.bounds.tokens}")
+        if self.bounds.cost is not None and cost is not None and cost >= self.bounds.cost:
+            currency = self.bounds.price.currency if self.bounds.price else ""
+            raise _reached(where, f"{cost:.2f} {currency}", f"--cost-limit {self.bounds.cost:g}")
+
+
+def _reached(where: str, spent: str, bound: str) -> RunError:
+    mend = "run the same command again with a higher limit: it goes on from here"
+    return RunError("RUN_SPENT", where, f"{spent} are spent", f"less than {bound}", mend)

@@ -7,19 +7,203 @@ without a manifest.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from fairspace.builders.engine.build import MANIFEST, file_hash
 from fairspace.builders.registry import NAMES, dataset
 from fairspace.builders.sources import SOURCES
+from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.running.data.images import Images
-from fairspace.submissions.running.data.manifest import Known, build_command, check_shards, content_hash, read_known
-from fairspace.submissions.running.data.places import FolderOfBuilds, OnHub
 from fairspace.submissions.running.errors import RunError
+
+_ONLINE = "go online to fetch it (HF_HUB_OFFLINE must not be 1), or name a folder of builds"
+
+
+@dataclass(frozen=True)
+class FolderOfBuilds:
+    """A folder with one subfolder per dataset; `absent`: what to do where a split of a dataset is not there."""
+
+    root: Path
+    absent: str = "copy the whole dataset, or build it anew"
+
+    def fetch(self, name: str, config: str, split: str) -> tuple[Path, str]:
+        """The dataset's subfolder. RunError DATA_MISSING."""
+        folder = self.root / name
+        if not folder.is_dir():
+            there = [known for known in NAMES if (self.root / known).is_dir()]
+            what = f"no folder {name}" + (f" beside {', '.join(there)}" if there else "")
+            mend = build_command(name, folder)
+            if (self.root / MANIFEST).is_file():
+                mend = f"name the folder above it: --data {self.root.absolute().parent}"
+            raise RunError("DATA_MISSING", str(self.root), what, "a folder of builds, a subfolder for each", mend)
+        return folder, ""
+
+    def address(self, name: str) -> str:
+        """The subfolder, which `join_images.py` and `datasets` are given."""
+        return str(self.root / name)
+
+
+class OnHub:
+    """Datasets of a namespace on the Hub; only the splits that are needed are fetched, into the client's cache.
+
+    Args:
+        namespace: user or organisation.
+        revision: tag, branch or commit; the main branch if None.
+    """
+
+    absent = _ONLINE
+
+    def __init__(self, namespace: str, revision: str | None) -> None:
+        self._namespace = namespace
+        self._revision = revision
+        self._commits: dict[str, str] = {}
+
+    def fetch(self, name: str, config: str, split: str) -> tuple[Path, str]:
+        """The dataset's folder in the cache, and its commit. RunError DATA_MISSING."""
+        from huggingface_hub import snapshot_download
+
+        repo = self.address(name)
+        with _hub_errors(repo, self._revision):
+            if name not in self._commits:  # asked once, so that all splits are of one commit
+                first = snapshot_download(repo, repo_type="dataset", revision=self._revision, allow_patterns=[MANIFEST])
+                self._commits[name] = Path(first).name
+            commit = self._commits[name]
+            wanted = [f"{config}/{split}-*.parquet"]
+            folder = snapshot_download(repo, repo_type="dataset", revision=commit, allow_patterns=wanted)
+        return Path(folder), commit
+
+    def address(self, name: str) -> str:
+        """The repository."""
+        return f"{self._namespace}/{name}"
+
+
+@contextmanager
+def _hub_errors(repo: str, revision: str | None) -> Iterator[None]:
+    """RunError DATA_MISSING for what the Hub's client raises."""
+    from huggingface_hub import errors
+
+    from fairspace.ares.annotating.model import hub_errors
+
+    where = f"dataset {repo}" + (f" at {revision}" if revision else "")
+    try:
+        yield
+    except hub_errors() as error:
+        mend = "check the name and the network, or name a folder of builds"
+        if isinstance(error, errors.GatedRepoError):
+            mend = "accept its terms on its page on the Hub, then `hf auth login`, or set HF_TOKEN"
+        elif isinstance(error, errors.LocalEntryNotFoundError | errors.OfflineModeIsEnabled):
+            mend = _ONLINE
+        elif isinstance(error, errors.RevisionNotFoundError):
+            mend = "leave out the tag, or name one that the dataset has"
+        what = str(error).strip().split("\n", 1)[0] or type(error).__name__
+        raise RunError("DATA_MISSING", where, what, "a dataset that can be read", mend) from error
+
+
+@dataclass(frozen=True)
+class Known:
+    """What of a manifest decides a run.
+
+    Args:
+        revision: of the item plan.
+        sample: whether it is the small dataset.
+        notes: what the build left out and why.
+        shards: (config, split) -> file below the dataset's folder -> bytes.
+        sha256: of the manifest.
+    """
+
+    revision: str
+    sample: bool
+    notes: tuple[str, ...]
+    shards: Mapping[tuple[str, str], Mapping[str, int]]
+    sha256: str
+
+
+def read_known(folder: Path, name: str, revision: str = "") -> Known | None:
+    """The manifest of a dataset; None where there is none, as in a folder of joined images alone.
+
+    Args:
+        folder: of the build.
+        name: of the dataset.
+        revision: of the items that are asked, which the build must have; '' for the default.
+
+    Errors: RunError DATA_INVALID if the build is not finished, or of another dataset or revision.
+    """
+    file = folder / MANIFEST
+    if not file.is_file():
+        if (folder / ".build").is_dir():
+            mend = "run its `fairspace build` again; it goes on where it stopped"
+            raise RunError("DATA_INVALID", str(folder), "a build that is not finished", "a finished one", mend)
+        return None
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+        named = str(data["dataset"])
+        known = Known(
+            str(data["revision"]),
+            bool(data["sample"]),
+            tuple(map(str, data["notes"])),
+            {(str(split["config"]), str(split["split"])): _shards(split) for split in data["splits"]},
+            file_hash(file),
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        what = f"{type(error).__name__}: {error}"
+        raise RunError("DATA_INVALID", str(file), what, "a build's manifest", build_command(name)) from error
+    newest = dataset(name).revision
+    expected = dataset(name).revision_of(revision) if revision else newest
+    if (named, known.revision) != (name, expected):
+        what = f"revision {known.revision} of {named}"
+        mend = build_command(name) if expected == newest else f"name the build that has it, from the tag {expected}"
+        if named == name and benchmark(dataset(name).benchmark).has_revision(known.revision):
+            mend += f"; or ask what this build has, with --dataset-revision {known.revision}"
+        raise RunError("DATA_INVALID", str(file), what, f"revision {expected} of {name}", mend)
+    return known
+
+
+def check_shards(folder: Path, named: Mapping[str, int], there: Sequence[str]) -> None:
+    """Check that the files are whole which a manifest names. RunError DATA_INVALID if not.
+
+    None of them may be there, if others are: then images were joined to a copy of the rest.
+
+    Args:
+        folder: of the dataset.
+        named: file below it -> bytes.
+        there: the split's files that were found.
+    """
+    if not named.keys() & set(there):
+        return
+    for file, size in named.items():
+        bytes_there = (folder / file).stat().st_size if file in there else None
+        if bytes_there != size:
+            what = "no such file" if bytes_there is None else f"{bytes_there:,} bytes"
+            mend = "copy or fetch the dataset again, or build it anew"
+            raise RunError("DATA_INVALID", str(folder / file), what, f"{size:,} bytes", mend)
+
+
+def content_hash(files: Sequence[Path]) -> str:
+    """The sha256 over the names and contents of files."""
+    return hashlib.sha256("".join(f"{file_hash(file)} {file.name}\n" for file in files).encode()).hexdigest()
+
+
+def build_command(name: str, out: Path | None = None) -> str:
+    """How to build a dataset, and what its images need."""
+    about = dataset(name)
+    needs = [*(f"--source with {source}" for source in about.sources), *(f"--tool {tool}=..." for tool in about.tools)]
+    command = f"`fairspace build {name} --out {out or f'built/{name}'}`"
+    return command + (f", whose images take {', '.join(needs)}" if needs else "") + "; add --sample to try"
+
+
+def _shards(split: Mapping[str, Any]) -> dict[str, int]:
+    return {str(shard["file"]): int(shard["bytes"]) for shard in split["shards"]}
+
 
 _NAMESPACE = re.compile(r"(?P<namespace>[\w-][\w.-]*)(@(?P<tag>[^@\s]+))?")
 
@@ -142,3 +326,39 @@ def open_data(where: str, revision: str = "") -> Data:
         mend = "make one with `fairspace build all --out built`, or with --sample a small one to try"
         raise RunError("DATA_MISSING", where, "no such folder", expected, mend)
     return Data(where, OnHub(named["namespace"], named["tag"]), revision)
+
+
+def planned_images(
+    task: str,
+    data: Data | None,
+    place: tuple[str, str, str],
+    planned: Sequence[str],
+    column_and_prompts: tuple[str, Sequence[str]] | None = None,
+) -> tuple[Images, list[int]]:
+    """The images of a task, and the positions in the plan of those that are there, in order.
+
+    Args:
+        task: of the benchmark.
+        data: where the dataset is.
+        place: dataset, config and split.
+        planned: the ids of all images of the plan.
+        column_and_prompts: the dataset's column of prompts, and the plan's prompt for each image: they belong together.
+
+    Errors: RunError DATA_MISSING without data, split or any image; DATA_INVALID if an id or a prompt is not the plan's.
+    """
+    if data is None:
+        mend = "name the datasets with --data: a folder of builds, or NAMESPACE[@TAG] on the Hub"
+        raise RunError("DATA_MISSING", f"task {task}", "no data", f"the images of {place[0]}, config {place[1]}", mend)
+    images = data.images(*place)
+    where = f"{data.where}: {place[0]}, {place[1]}/{place[2]}"
+    mend = "build or fetch the dataset that belongs to this version of fairspace"
+    if strange := (set(images) | images.without).difference(planned):
+        raise RunError("DATA_INVALID", where, f"the id {min(strange)!r}", "ids of the benchmark's plan", mend)
+    if column_and_prompts is not None:
+        column, prompts = column_and_prompts[0], dict(zip(planned, column_and_prompts[1], strict=True))
+        table = data.table(*place, ("id", column))
+        for item, prompt in zip(table["id"].to_pylist(), table[column].to_pylist(), strict=True):
+            if prompts[item] != prompt:
+                what = f"{column} {str(prompt)[:120]!r}"
+                raise RunError("DATA_INVALID", f"{where}, row {item}", what, f"{prompts[item][:120]!r}", mend)
+    return images, [number for number, item in enumerate(planned) if item in images]

@@ -219,8 +219,7 @@ def _images_hash(shards: Path) -> str:
 
 def _rate(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
     """Rate the steered images (M8, M9)."""
-    from fairspace.submissions.running.quality.folder import steer_prompts
-    from fairspace.submissions.running.quality.measuring import measure_quality
+    from fairspace.submissions.running.quality.measuring import measure_quality, steer_prompts
     from fairspace.submissions.running.quality.models import open_quality
 
     table = state.tables["annotations"]

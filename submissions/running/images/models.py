@@ -10,20 +10,394 @@
 
 A command line needs quotes around it. The code behind `python:` is what the person at the command line names; nothing
 in a submission or a dataset ever is.
+
+Behind `python:` can stand a unified model, or anything else:
+
+    def make(prompts):                       # a list of fairspace.builders.engine.tools.Prompt: text, seed
+        return [paint(prompt.text, prompt.seed) for prompt in prompts]
+
+It returns one thing per prompt: a PIL image, the bytes of an encoded image, or None if the model refused. It may have
+an attribute `settings`, a dict of texts and numbers that decide the images; a run that goes on wants them unchanged.
+What a file imports must be installed, or on PYTHONPATH.
+
+An endpoint is asked through OpenAI's own client. It sends again what met a 429, a 5xx or no connection, and waits as
+Retry-After says; what comes back without a usable image is asked again here, within the same number of attempts. What
+the provider's filter withholds is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import base64
+import os
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from urllib.parse import SplitResult, urlsplit
 
+import httpx
+
+from fairspace.builders.engine.tools import Prompt
 from fairspace.builders.errors import BuildError
 from fairspace.builders.models.schemes import Scheme, read
+from fairspace.submissions.errors import need_packages
+from fairspace.submissions.format.manifest import version
 from fairspace.submissions.running.errors import RunError
-from fairspace.submissions.running.images.callable import CallableImages
-from fairspace.submissions.running.images.diffusers import DiffusersImages
-from fairspace.submissions.running.images.endpoint import EndpointImages
-from fairspace.submissions.running.images.made import ImageModel
+from fairspace.submissions.running.images.made import LIMITS, ImageModel, Made, Setting, checked, failed, refused
+from fairspace.submissions.running.local.own_code import find_function, unknown
+
+if TYPE_CHECKING:
+    from fairspace.builders.models.diffusion import DiffusersGenerator
+
+
+KEY = "OPENAI_API_KEY"
+_ENDPOINT_FORM = "endpoint:URL#MODEL, such as endpoint:https://api.openai.com/v1#gpt-image-1"
+_FILTERED = ("content_filter", "contentfilter", "content_policy", "moderation_blocked", "responsibleaipolicyviolation")
+"""Parts of error codes by which endpoints say that they make no such image."""
+_HERE = ("localhost", "127.0.0.1", "::1")
+_WAIT = 0.5
+"""Seconds before the second attempt after an answer without an image; they double, up to eight."""
+
+
+class EndpointImages:
+    """A model behind an endpoint.
+
+    Args:
+        url: of the endpoint, such as `https://api.openai.com/v1`.
+        model: as the endpoint calls it.
+        named: what it is opened by.
+        size: pixels of a side, or what the endpoint takes, such as `1024x1536`.
+        quality: as the endpoint calls it; '' leaves it out.
+        seed: whether the seed is sent, as a field that not every endpoint knows.
+        concurrency: requests at the same time.
+        attempts: how often an image is asked for at most.
+        timeout: seconds for one attempt.
+        key: environment variable that holds the key. It is sent over https, or to this machine, alone.
+        revision: version or date of the model, where it is known.
+
+    Errors: RunError MODEL_UNKNOWN if the address is none, or the named variable is not set; UsageError without the
+        package openai.
+    """
+
+    engine = "openai"
+    batch = 1
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        *,
+        named: str = "",
+        size: str = "1024",
+        quality: str = "",
+        seed: bool = False,
+        concurrency: int = 8,
+        attempts: int = 6,
+        timeout: float = 180,
+        key: str = "",
+        revision: str = "",
+    ) -> None:
+        need_packages("run", "openai")
+        self._origin = urlsplit(url)
+        wrong = self._origin.scheme not in ("http", "https") or not self._origin.hostname or not model
+        if wrong or self._origin.username is not None:
+            raise _unknown(named or url, "no address, no model, or a password in the address", _ENDPOINT_FORM)
+        if concurrency < 1 or attempts < 1 or timeout <= 0:
+            problem = f"concurrency={concurrency}, attempts={attempts}, timeout={timeout:g}"
+            raise _unknown(named or url, problem, "numbers above 0")
+        self._key = os.environ.get(key or KEY, "")
+        if key and not self._key:
+            raise _unknown(named or url, f"key={key}, which is not set", "an environment variable that holds the key")
+        self.url, self.name, self.revision = url, model, revision or "not stated"
+        self.concurrency, self._attempts, self._timeout = concurrency, attempts, timeout
+        self._asked: dict[str, str] = {"size": f"{size}x{size}" if size.isdecimal() else size}
+        if quality:
+            self._asked["quality"] = quality
+        self._seed = seed
+        self._format: dict[str, str] = {"response_format": "b64_json"}
+
+    @property
+    def engine_version(self) -> str:
+        """Of OpenAI's client."""
+        return version("openai")
+
+    def settings(self) -> dict[str, Setting]:
+        """Host, and what is asked for; no key."""
+        return {"host": self._origin.hostname, **self._asked, "seeded": self._seed}
+
+    def make(self, prompts: Sequence[Prompt]) -> list[Made]:
+        """An image for each prompt, one request after another. RunError MODEL_UNKNOWN if key or model are not known."""
+        return [self._made(prompt) for prompt in prompts]
+
+    def _made(self, prompt: Prompt) -> Made:
+        import openai
+
+        left, wrong, pause = self._attempts, "", _WAIT
+        while left > 0:
+            try:
+                answer = self._request(prompt, left - 1)
+            except openai.APIStatusError as error:
+                return self._status(error)
+            except openai.APIConnectionError as error:
+                return failed(f"{type(error).__name__}: {error}")
+            left -= answer.retries_taken + 1
+            try:
+                results = self._read(answer.parse())
+            except (openai.APIError, ValueError) as error:
+                results = failed(f"{type(error).__name__}: {error}")
+            if results.fate == "answered":
+                return results
+            wrong = results.reason
+            if left > 0:
+                time.sleep(pause)
+                pause = min(2 * pause, 8)
+        return failed(wrong)
+
+    def _request(self, prompt: Prompt, retries: int) -> Any:
+        """An answer that is not read yet."""
+        import openai
+
+        client = self._client if retries == self._attempts - 1 else self._client.with_options(max_retries=retries)
+        images = client.images.with_raw_response
+        more = {"extra_body": {"seed": prompt.seed}} if self._seed else {}
+        form = self._format
+        try:
+            return images.generate(model=self.name, prompt=prompt.text, n=1, **self._asked, **form, **more)
+        except openai.BadRequestError as error:
+            # Some models always send base64, and refuse to be told so.
+            if not form or "response_format" not in f"{error.param} {error}":
+                raise
+            self._format = {}
+            return images.generate(model=self.name, prompt=prompt.text, n=1, **self._asked, **more)
+
+    def _read(self, answer: Any) -> Made:
+        data = getattr(answer, "data", None)
+        if not isinstance(data, list) or not data:
+            return failed("an answer that holds no image")
+        text, url = getattr(data[0], "b64_json", None), getattr(data[0], "url", None)
+        if not isinstance(text, str) and isinstance(url, str) and url.startswith("data:"):
+            text = url.partition(",")[2]
+        if isinstance(text, str):
+            if len(text) > LIMITS.bytes * 4 // 3 + 4:
+                return failed(f"more than {LIMITS.bytes} bytes")
+            return checked(base64.b64decode(text, validate=True))
+        return self._fetch(url) if isinstance(url, str) else failed("an answer with neither base64 nor an address")
+
+    def _fetch(self, url: str) -> Made:
+        """An image at an address of the endpoint's own origin, and of no other."""
+        address = urlsplit(url)
+        if _place(address) != _place(self._origin):
+            return failed(f"an image at {address.hostname}, which is not the endpoint's own host")
+        key = {"Authorization": f"Bearer {self._key}"} if self._key and self._may_know_key else {}
+        ends = time.monotonic() + self._timeout
+        data = b""
+        try:
+            with httpx.stream("GET", url, headers=key, timeout=self._timeout) as stream:  # no redirect is followed
+                if stream.status_code != 200:
+                    return failed(f"{url}: status {stream.status_code}")
+                for piece in stream.iter_bytes():
+                    data += piece
+                    if len(data) > LIMITS.bytes:
+                        return failed(f"more than {LIMITS.bytes} bytes")
+                    if time.monotonic() > ends:
+                        return failed(f"no whole image after {self._timeout:g} s")
+        except (OSError, httpx.HTTPError, httpx.InvalidURL) as error:
+            return failed(f"{url}: {type(error).__name__}: {error}")
+        return checked(data)
+
+    def _status(self, error: Any) -> Made:
+        status = int(error.status_code)
+        said = f"status {status}: {error}"
+        if status in (400, 403, 422) and any(word in code for code in _codes(error) for word in _FILTERED):
+            return refused(said)
+        if status in (401, 403):
+            mend = f"set {KEY}, or the variable that `key=` names, to a key that may use this model"
+            if not self._may_know_key:
+                mend = "name the endpoint's https address: keys are not sent over http"
+            raise RunError("MODEL_UNKNOWN", self.url, f"status {status}", "a key that the endpoint takes", mend)
+        if status == 404:
+            mend = "check the address (it often ends with /v1) and the model's name"
+            raise RunError("MODEL_UNKNOWN", self.url, said[:300], f"a model {self.name!r} that makes images", mend)
+        return failed(said)
+
+    @property
+    def _may_know_key(self) -> bool:
+        return self._origin.scheme == "https" or self._origin.hostname in _HERE
+
+    @cached_property
+    def _client(self) -> Any:
+        import openai
+
+        # Servers of one's own want no key, but the client wants one.
+        key = (self._key if self._may_know_key else "") or "none"
+        return openai.OpenAI(base_url=self.url, api_key=key, timeout=self._timeout, max_retries=self._attempts - 1)
+
+
+def _place(address: SplitResult) -> tuple[str, str | None, int | None]:
+    """Scheme, host and port."""
+    return address.scheme, address.hostname, address.port or {"http": 80, "https": 443}.get(address.scheme)
+
+
+def _codes(error: Any) -> list[str]:
+    """Every code that an error holds, also those of inner errors."""
+    codes, body = [error.code, error.type], error.body
+    while isinstance(body, dict):
+        codes += [body.get("code"), body.get("type")]
+        body = body.get("innererror") or body.get("inner_error") or body.get("error")
+    return [code.lower().replace(" ", "_") for code in codes if isinstance(code, str)]
+
+
+def _unknown(where: str, what: str, expected: str) -> RunError:
+    return RunError("MODEL_UNKNOWN", where, what, expected, "name the model in this form")
+
+
+class DiffusersImages:
+    """A pipeline; each prompt's seed alone decides its noise.
+
+    Args:
+        model: folder or ID[@REVISION].
+        named: what it is opened by.
+        device: of torch; '' takes a GPU if there is one.
+        chosen: fields of `fairspace.builders.models.diffusion.Settings`; those that are left out have its defaults.
+
+    Errors: UsageError without the packages; BuildError TOOL_MISSING without the weights.
+    """
+
+    engine = "diffusers"
+    concurrency = 1
+
+    def __init__(self, model: str, *, named: str = "", device: str = "", **chosen: Any) -> None:
+        need_packages("run", "torch", "diffusers", "transformers")
+        from fairspace.builders.models import weights
+        from fairspace.builders.models.diffusion import DiffusersGenerator, Settings
+
+        settings = Settings(**chosen)
+        for setting in ("steps", "size", "batch"):
+            if getattr(settings, setting) < 1:
+                problem = f"{setting}={getattr(settings, setting)}"
+                raise RunError("MODEL_UNKNOWN", named or model, problem, "1 or more", "name another")
+        self.batch = settings.batch
+        self.device = weights.best_device(device)
+        self._found = weights.find(model, "model_index.json")
+        self._generator = DiffusersGenerator(model, settings=settings, device=self.device)
+        self._withheld: list[bool] = []
+
+    @property
+    def name(self) -> str:
+        """The repository's id, or the folder's own name."""
+        return self._found.name.rpartition("@")[0] if self._found.revision else self._found.name.partition(" (")[0]
+
+    @property
+    def revision(self) -> str:
+        """Commit, or hash of the folder."""
+        return self._found.revision or self._found.name.partition(" (")[2].rstrip(")")
+
+    @property
+    def engine_version(self) -> str:
+        """Of diffusers."""
+        return version("diffusers")
+
+    def settings(self) -> dict[str, Setting]:
+        """All that decides pixels; the precision is the one that the device gives."""
+        settings: dict[str, Setting] = asdict(self._generator.settings)
+        del settings["handover"]  # there is no refiner
+        kind = self.device.partition(":")[0]
+        precision = settings["dtype"] or ("float32" if kind == "cpu" else "bfloat16")
+        return settings | {"dtype": precision, "device": kind}
+
+    def make(self, prompts: Sequence[Prompt]) -> list[Made]:
+        """An image for each prompt; refused is what the pipeline's own safety checker blackens."""
+        try:
+            generator = self._loaded
+            self._withheld.clear()
+            images = generator.generate(prompts)
+        except BuildError as error:
+            raise RunError("MODEL_UNKNOWN", error.where, error.what, error.expected, error.mend) from error
+        except Exception as error:  # noqa: BLE001 - whatever breaks in a pipeline is the fate of these prompts
+            return [failed(f"{type(error).__name__}: {error}") for _ in prompts]
+        withheld = self._withheld or [False] * len(images)
+        return [
+            refused("the pipeline's safety checker withheld it") if held else checked(image)
+            for image, held in zip(images, withheld, strict=True)
+        ]
+
+    @cached_property
+    def _loaded(self) -> DiffusersGenerator:
+        """The generator, with its safety checker watched: it turns images black, which would look like answers."""
+        checker = getattr(self._generator._pipeline, "safety_checker", None)
+        if checker is not None:
+            checker.register_forward_hook(lambda module, given, output: self._withheld.extend(map(bool, output[1])))
+        return self._generator
+
+
+_FORM = "python:MODULE:FUNCTION, or python:FILE.py:FUNCTION"
+
+
+class CallableImages:
+    """A function of the user's.
+
+    Args:
+        what: MODULE:FUNCTION, or FILE.py:FUNCTION.
+        named: what it is opened by.
+        batch: prompts of one call.
+        name: of the model; '' takes MODULE:FUNCTION.
+        revision: of the model; '' takes the hash of a file.
+
+    Errors: RunError MODEL_UNKNOWN if there is no such function.
+    """
+
+    engine = "callable"
+    concurrency = 1
+
+    def __init__(self, what: str, *, named: str = "", batch: int = 1, name: str = "", revision: str = "") -> None:
+        if batch < 1:
+            raise unknown(named or what, "a batch below 1", "batch=1 or more", "name another")
+        loaded = find_function(what, where=named or what, form=_FORM)
+        self.batch = batch
+        self.name, self.revision = name or loaded.name, revision or loaded.revision
+        self._function = loaded.function
+
+    @property
+    def engine_version(self) -> str:
+        """Of Python, for the code has none."""
+        return f"python {platform.python_version()}"
+
+    def settings(self) -> dict[str, Setting]:
+        """What the function says that decides its images, and the size of a batch."""
+        stated = getattr(self._function, "settings", {})
+        scalars = (str, int, float, bool, type(None))
+        if not isinstance(stated, Mapping) or not all(
+            isinstance(key, str) and isinstance(value, scalars) for key, value in stated.items()
+        ):
+            problem = f"the attribute `settings` {stated!r}"[:200]
+            raise unknown(self.name, problem, "a dict of texts, numbers, true, false or None")
+        return {**stated, "batch": self.batch}
+
+    def make(self, prompts: Sequence[Prompt]) -> list[Made]:
+        """What the function returns. RunError MODEL_OUTPUT if that is not one image, bytes or None per prompt."""
+        try:
+            given = self._function(list(prompts))
+        except Exception as error:  # noqa: BLE001 - whatever breaks in foreign code is the fate of these prompts
+            return [failed(f"{type(error).__name__}: {error}") for _ in prompts]
+        if not isinstance(given, list | tuple) or len(given) != len(prompts):
+            length = f" of {len(given)}" if isinstance(given, list | tuple) else ""
+            raise self._wrong(f"{type(given).__name__}{length} for {len(prompts)} prompts")
+        return [self._made(image) for image in given]
+
+    def _made(self, given: Any) -> Made:
+        from PIL.Image import Image
+
+        if given is None:
+            return refused("the function returned None")
+        if not isinstance(given, Image | bytes):
+            raise self._wrong(f"an element of type {type(given).__name__}")
+        return checked(given)
+
+    def _wrong(self, problem: str) -> RunError:
+        expected = "a list with a PIL image, bytes of an encoded image, or None for each prompt"
+        return RunError("MODEL_OUTPUT", self.name, problem, expected, "correct the function, then run again")
 
 
 def open_image_model(named: str, *, device: str = "") -> ImageModel:

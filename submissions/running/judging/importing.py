@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,12 +16,10 @@ from fairspace.submissions.format.collector import show
 from fairspace.submissions.format.manifest import Stage
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen
-from fairspace.submissions.running.asking.journal import Answer
-from fairspace.submissions.running.asking.keeping import table_of
+from fairspace.submissions.running.asking.journal import Answer, table_of
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import held, work_folder
 from fairspace.submissions.running.judging.asks import Judging, open_judging
-from fairspace.submissions.running.judging.evaluations import evaluations
 from fairspace.submissions.running.judging.judging import MOST, by_judge, count, judge_settings, judged_meta, named_tool
 from fairspace.submissions.running.judging.writing import write_judgements
 from fairspace.submissions.running.logs.answers import LogAnswers
@@ -65,12 +64,35 @@ def import_judges(
     judges = [
         (group, revision, number)
         for of_judge, revision in zip(by_model.values(), named, strict=True)
-        for number, group in enumerate(evaluations(of_judge), 1)
+        for number, group in enumerate(_evaluations(of_judge), 1)
     ]
     if len(judges) > MOST:
         raise UsageError(f"The logs hold {len(judges)} evaluations; a submission has {MOST} at most.")
     with held(work_folder(folder)):
         return _imported(folder, judges)
+
+
+def _evaluations(logs: Sequence[LogAnswers]) -> list[list[LogAnswers]]:
+    """The logs of one judge, those of each evaluation together: each has a number, and each of Inspect's epochs is one.
+
+    RunError LOG_CONFLICT if two evaluations differ in more than their seeds.
+    """
+    groups: dict[tuple[int, int], list[LogAnswers]] = {}
+    for log in logs:
+        if _settings(log) != _settings(logs[0]):
+            what = f"settings {show(_settings(log), 200)}, and {show(_settings(logs[0]), 200)} in {logs[0].file.name}"
+            mend = "name logs of one way to judge; another way is a judge of another name"
+            raise RunError("LOG_CONFLICT", log.file.name, what, "the settings of the judge's other evaluations", mend)
+        for epoch, answers in sorted({1: log.answers, **log.later}.items()):
+            part = replace(log, answers=answers, epoch=epoch, later={})
+            groups.setdefault((log.described.evaluation, epoch), []).append(part)
+    return [groups[number] for number in sorted(groups)]
+
+
+def _settings(log: LogAnswers) -> list[tuple[str, object]]:
+    """Settings that all evaluations by a judge have in common."""
+    left_out = ("seed", "limit", "stratified", "arguments")
+    return sorted((name, value) for name, value in log.stage.settings.items() if name not in left_out)
 
 
 def _imported(folder: Path, judges: Sequence[tuple[Sequence[LogAnswers], str, int]]) -> Outcome:

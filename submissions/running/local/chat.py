@@ -2,24 +2,186 @@
 
 An answer depends on its own request alone: not on which other requests share its batch, nor on their order, nor on
 where a run was killed. So every batch has the same number of rows (the last is filled up), prompts are padded to a
-length that follows from their own, and what is drawn at a temperature above 0 is drawn from the request's own seed.
+length that follows from their own, and what is drawn at a temperature above 0 is drawn from the request's own seed
+(the Gumbel-max trick: the token with the
+greatest log-probability plus noise is a sample of the distribution).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
+import psutil
 import torch
 from torch import Tensor
-from transformers import LogitsProcessorList, StoppingCriteriaList
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForImageTextToText,
+    AutoProcessor,
+    AutoTokenizer,
+    LogitsProcessor,
+    LogitsProcessorList,
+    MinPLogitsWarper,
+    StoppingCriteria,
+    StoppingCriteriaList,
+    TemperatureLogitsWarper,
+    TopKLogitsWarper,
+    TopPLogitsWarper,
+)
+from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
 
+from fairspace.builders.models import weights
 from fairspace.submissions.format.manifest import version
-from fairspace.submissions.running.local import found, opening, templates
-from fairspace.submissions.running.local.ending import Choice, Ending, Marks, Said
-from fairspace.submissions.running.local.sampling import Following, Forcing, choosers
+from fairspace.submissions.running.errors import RunError
+from fairspace.submissions.running.local import found
+from fairspace.submissions.running.local.ending import (
+    STOPS,
+    Choice,
+    Ending,
+    Marks,
+    Said,
+    begins_thinking,
+    completion,
+    marks_of,
+    rows_that_fit,
+    texts_of,
+)
+from fairspace.submissions.running.local.found import CONVERT, Found
+
+
+def choosers(config: Any, choice: Choice, seeds: Sequence[int]) -> list[LogitsProcessor]:
+    """What turns logits into those whose greatest is the chosen token; nothing where the likeliest is chosen.
+
+    Args:
+        config: the model's own generation settings.
+        choice: temperature and the like.
+        seeds: of each row.
+    """
+    temperature, top_p, top_k, min_p = choice.temperature, choice.top_p, choice.top_k, None
+    if temperature is None:
+        temperature = 0.0
+        if config.do_sample:
+            temperature = 1.0 if config.temperature is None else config.temperature
+            top_p, top_k, min_p = top_p or config.top_p, top_k or config.top_k, config.min_p
+    if temperature == 0:
+        return []
+    warpers: list[LogitsProcessor] = [TemperatureLogitsWarper(float(temperature))]
+    if top_k:
+        warpers.append(TopKLogitsWarper(top_k))
+    if top_p is not None and top_p < 1:
+        warpers.append(TopPLogitsWarper(top_p))
+    if min_p is not None:
+        warpers.append(MinPLogitsWarper(min_p))
+    return [*warpers, Drawing(seeds)]
+
+
+class Drawing(LogitsProcessor):
+    """Adds Gumbel noise of each row's own seed, so that its greatest logit is a sample."""
+
+    def __init__(self, seeds: Sequence[int]) -> None:
+        self._generators = [torch.Generator().manual_seed(seed) for seed in seeds]
+
+    def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
+        """`scores` (rows, tokens) with noise. The noise is made on the CPU, so that it is the same on every device."""
+        noise = torch.stack([torch.empty(scores.shape[1]).exponential_(generator=each) for each in self._generators])
+        return scores.float() - noise.to(scores.device).log()
+
+
+class Following(StoppingCriteria):
+    """Hands each row's new token to its ending, and says which rows are done."""
+
+    def __init__(self, endings: Sequence[Ending]) -> None:
+        self._endings = endings
+
+    def __call__(self, input_ids: Tensor, scores: Any, **others: Any) -> Tensor:
+        """True for the rows (rows,) whose answer has ended."""
+        for ending, token in zip(self._endings, input_ids[:, -1].tolist(), strict=True):
+            ending.take((token,))
+        return torch.tensor([each.reason is not None for each in self._endings], device=input_ids.device)
+
+
+_ENDLESS = 1 << 20
+"""Tokens of context of a model that states none."""
+_LONG = 4096
+"""Tokens of prompt and answer that memory must have room for, in every row of a batch."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A model of transformers.
+
+    Args:
+        model: ready to generate.
+        tokenizer: of it.
+        processor: of images and texts; None for a language model.
+    """
+
+    model: Any
+    tokenizer: Any
+    processor: Any
+
+
+def open_weights(source: Found, named: str, device: str, dtype: str) -> Opened:
+    """The model with its tokenizer. RunError MODEL_UNKNOWN if it cannot be opened."""
+    device = device or weights.best_device("")
+    at: dict[str, Any] = {"revision": source.revision} if source.revision else {}
+    try:
+        kind = type(AutoConfig.from_pretrained(source.where, **at))
+        sees = kind in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
+        processor = _processor(source.where, at) if sees else None
+        tokenizer: Any = processor.tokenizer if processor else AutoTokenizer.from_pretrained(source.where, **at)
+        opener: Any = AutoModelForImageTextToText if sees else AutoModelForCausalLM
+        model: Any = opener.from_pretrained(
+            source.where,
+            dtype=getattr(torch, dtype or ("float32" if device.startswith("cpu") else "bfloat16")),
+            device_map=device,
+            use_safetensors=True,
+            **at,
+        ).eval()
+    except (OSError, ValueError, ImportError, AttributeError, KeyError, RuntimeError) as error:
+        mend = CONVERT
+        if "torchvision" in str(error) or isinstance(error, ImportError):
+            mend = "install what is named; torchvision must be of the same build as torch"
+        what = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        raise RunError("MODEL_UNKNOWN", named, what, "a model that transformers can open", mend) from error
+    return Opened(model, tokenizer, processor)
+
+
+def context_of(model: Any) -> int:
+    """Tokens of prompt and answer that a model was made for."""
+    config = model.config.get_text_config()
+    lengths = (getattr(config, name, None) for name in ("max_position_embeddings", "n_positions", "max_seq_len"))
+    return next((int(length) for length in lengths if length), _ENDLESS)
+
+
+def batch_that_fits(model: Any, context: int) -> int:
+    """Rows of a batch: 8, or fewer if keys and values of as many long answers fill half of the free memory."""
+    config = model.config.get_text_config()
+    heads = getattr(config, "num_attention_heads", None) or 1
+    width = getattr(config, "head_dim", None) or config.hidden_size // heads
+    kept = getattr(config, "num_key_value_heads", None) or heads
+    row = 2 * config.num_hidden_layers * kept * width * model.dtype.itemsize * min(context, _LONG)
+    free = torch.cuda.mem_get_info()[0] if model.device.type == "cuda" else psutil.virtual_memory().available
+    return rows_that_fit(row, free)
+
+
+def _processor(where: str, at: Mapping[str, str]) -> Any:
+    """Of images and texts; without torchvision the one that works on PIL's images."""
+    backend = {"backend": "pil"} if find_spec("torchvision") is None else {}
+    try:
+        return AutoProcessor.from_pretrained(where, **backend, **at)
+    except ImportError as error:
+        if not backend:
+            raise
+        # Several processors prepare films too, and cannot be opened without what decodes them.
+        raise ImportError(f"{Path(where).name}: its processor needs torchvision ({error})") from error
+
 
 _STEP = 16
 """Prompts of a batch are padded to a multiple of so many tokens."""
@@ -40,7 +202,7 @@ class Prepared:
 
 
 class LocalChat:
-    """A language model with safetensors or GGUF weights; `sees` says whether it takes images.
+    """A language model with safetensors weights; `sees` says whether it takes images.
 
     Args:
         source: the weights.
@@ -59,12 +221,12 @@ class LocalChat:
     def __init__(
         self, source: found.Found, named: str, *, device: str = "", dtype: str = "", batch: int = 0, context: int = 0
     ) -> None:
-        opened = opening.open_weights(source, named, device, dtype)
+        opened = open_weights(source, named, device, dtype)
         self.named, self.source = named, source
         self.model, self.tokenizer, self.sees = opened.model, opened.tokenizer, opened.processor is not None
         self._processor = opened.processor
-        self.context = context or opening.context_of(self.model)
-        self.batch = batch or opening.batch_that_fits(self.model, self.context)
+        self.context = context or context_of(self.model)
+        self.batch = batch or batch_that_fits(self.model, self.context)
         template = (self._processor or self.tokenizer).chat_template
         self._template = template if isinstance(template, str) else str(template or "")
         self.template = bool(template)
@@ -74,13 +236,12 @@ class LocalChat:
     @property
     def stops(self) -> tuple[str, ...]:
         """Texts at which every answer ends."""
-        return () if self.template else templates.STOPS
+        return () if self.template else STOPS
 
     def facts(self) -> dict[str, str | int]:
         """What computes the answers, for a manifest."""
-        reader = f", gguf {version('gguf')}" if self.source.file else ""
         return {
-            "engine": f"transformers {version('transformers')}{reader}",
+            "engine": f"transformers {version('transformers')}",
             "batch": self.batch,
             "dtype": str(self.model.dtype).removeprefix("torch."),
             "context": self.context,
@@ -96,12 +257,12 @@ class LocalChat:
             return Prepared({name: value for name, value in encoded.items() if isinstance(value, Tensor)})
         if any(part["type"] != "text" for turn in turns for part in turn["content"]):
             raise ValueError(f"{self.named} sees no images: {type(self.model).__name__}")
-        texts = templates.texts_of(turns)
+        texts = texts_of(turns)
         with self._one:
             if self.template:
                 encoded = self.tokenizer.apply_chat_template(texts, return_tensors="pt", **options)
             else:
-                encoded = self.tokenizer(templates.completion(texts), return_tensors="pt")
+                encoded = self.tokenizer(completion(texts), return_tensors="pt")
         return Prepared({name: encoded[name] for name in ("input_ids", "attention_mask")})
 
     def is_greedy(self, choice: Choice) -> bool:
@@ -135,13 +296,13 @@ class LocalChat:
         rooms = [self.context - each.tokens for each in prompts] + [0] * lacking
         marks = self._marks
         endings = [
-            Ending(choice, marks, self._decode, room, templates.begins_thinking(each.tensors["input_ids"][0], marks))
+            Ending(choice, marks, self._decode, room, begins_thinking(each.tensors["input_ids"][0], marks))
             for each, room in zip(full, rooms, strict=True)
         ]
         chosen = choosers(self.model.generation_config, choice, [*seeds, *[0] * lacking])
         self.model.generate(
             **{name: self._placed(value) for name, value in inputs.items()},
-            max_new_tokens=min(choice.most + 1, max(rooms)),
+            max_new_tokens=min(choice.max_tokens + 1, max(rooms)),
             do_sample=False,
             num_beams=1,
             temperature=None,
@@ -150,7 +311,7 @@ class LocalChat:
             min_p=None,
             eos_token_id=sorted(marks.ends),
             pad_token_id=self._pad,
-            logits_processor=LogitsProcessorList([*chosen, Forcing(endings)]),
+            logits_processor=LogitsProcessorList(chosen),
             stopping_criteria=StoppingCriteriaList([Following(endings)]),
         )
         return [ending.said() for ending in endings[: len(prompts)]]
@@ -174,7 +335,7 @@ class LocalChat:
     def _marks(self) -> Marks:
         ends = self.model.generation_config.eos_token_id
         every = {*(ends if isinstance(ends, list) else [ends]), self.tokenizer.eos_token_id} - {None}
-        return templates.marks_of(self.tokenizer.get_added_vocab().get, self._template, every)
+        return marks_of(self.tokenizer.get_added_vocab().get, self._template, every)
 
     @property
     def _pad(self) -> int:

@@ -1,15 +1,18 @@
-"""When an answer of a model on this machine ends, token by token; the same rules whatever computes the tokens.
+"""How a chat becomes a prompt, and when an answer ends, token by token; the same rules whatever computes the tokens.
 
 An answer ends at a token or text that says so, at its greatest length, where the model's context is full, or, if that
 is asked for, in a loop: its last tokens are the same sequence again and again (`LOOP_TIMES`). That an answer looped is
 said of every answer, whether or not it was stopped there.
+
+A model with a chat template is asked through it. One without, a base model, completes a text: `Question: ...`,
+`Answer:`, and its answer ends where it begins a question of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 Reason = Literal["stop", "max_tokens", "model_length", "loop"]
 """Why an answer ended: by itself or at a stop text, at its greatest length, at the end of the context, in a loop."""
@@ -25,14 +28,13 @@ class Choice:
     """How tokens are chosen, and where an answer ends.
 
     Args:
-        max_tokens: of an answer; with `think`, of what follows the thinking.
+        max_tokens: of an answer, thinking included.
         temperature: 0 for always the likeliest token; None for what the model's own generation settings say, which
             then also say `top_p` and `top_k` if these are None.
         top_p: see `temperature`.
         top_k: see `temperature`.
         stop: texts at which an answer ends, without them.
         stop_loops: whether an answer ends as soon as it loops.
-        think: tokens after which thinking is closed; None leaves it to the model, and counts it in `max_tokens`.
     """
 
     max_tokens: int
@@ -41,12 +43,6 @@ class Choice:
     top_k: int | None = None
     stop: tuple[str, ...] = ()
     stop_loops: bool = False
-    think: int | None = None
-
-    @property
-    def most(self) -> int:
-        """Tokens that can come out, thinking included."""
-        return self.max_tokens + (self.think or 0)
 
 
 @dataclass(frozen=True)
@@ -97,30 +93,27 @@ class Ending:
     tokens: list[int] = field(default_factory=list, init=False)
     reason: Reason | None = field(default=None, init=False)
     """Why the answer has ended; None while it grows."""
-    forced: int | None = field(default=None, init=False)
-    """The token that must come next; None for any."""
-    _answer_from: int = field(default=0, init=False)
-    _opened: bool = field(default=False, init=False)
-    _begun: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
-        self._begun = self._opened = self.thinking
         if self.room < 1:
             self.reason = "model_length"
 
+    def take(self, tokens: Iterable[int]) -> None:
+        """Take tokens until the answer ends."""
+        for token in tokens:
+            if self.reason is None:
+                self.add(token)
+
     def add(self, token: int) -> None:
         """Take the next token."""
-        self.forced = None
         if token in self.marks.ends:
             self.reason = "stop"
             return
         self.tokens.append(token)
-        self._think(token)
         length = len(self.tokens)
-        bounded = not self.thinking or self.choice.think is None
         if self.choice.stop and self._stopped():
             self.reason = "stop"
-        elif bounded and length - self._answer_from >= self.choice.max_tokens:
+        elif length >= self.choice.max_tokens:
             self.reason = "max_tokens"
         elif length >= self.room:
             self.reason = "model_length"
@@ -136,20 +129,6 @@ class Ending:
             reason = "loop"
         return Said(text[: min(ends)] if ends else text, len(self.tokens), reason)
 
-    def _think(self, token: int) -> None:
-        """Follow the thinking, and close it where its budget is spent."""
-        if self.marks.think is None:
-            return
-        begin, end = self.marks.think
-        if token == begin and not self._opened:
-            self.thinking = self._opened = True
-        elif token == end and self.thinking:
-            self.thinking = False
-            if self.choice.think is not None:
-                self._answer_from = len(self.tokens)
-        if self.thinking and self.choice.think is not None and len(self.tokens) >= self.choice.think:
-            self.forced = end
-
     def _stopped(self) -> bool:
         widest = max(_WIDEST, *(len(stop) + 1 for stop in self.choice.stop))
         tail = self.decode(self.tokens[-widest:])
@@ -157,11 +136,11 @@ class Ending:
 
     def _text(self) -> str:
         """The text; marks of thinking stand in it even where the model's own decoding hides them."""
-        if self.marks.think is None or not self._opened:
+        if self.marks.think is None or not (self.thinking or self.marks.think[0] in self.tokens):
             return self.decode(self.tokens)
         begin, end = self.marks.think
         text, rest = "", list(self.tokens)
-        if not self._begun:
+        if not self.thinking:
             place = rest.index(begin)
             text, rest = self.decode(rest[:place]), rest[place + 1 :]
         text += "<think>"
@@ -181,3 +160,60 @@ def loop_period(tokens: Sequence[int]) -> int:
         if len(tail) == length and tail[period:] == tail[:-period]:
             return period
     return 0
+
+
+STOPS = ("\nQuestion:",)
+"""Texts at which the answer of a base model ends."""
+_ROLES = {"user": "Question: ", "assistant": "Answer: ", "system": ""}
+_THINK = ("<think>", "</think>")
+_TURN_ENDS = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>", "<|endofturn|>", "<turn|>")
+"""How the usual families write the end of a turn. Files of weights often name the end of a whole text alone."""
+
+
+def texts_of(turns: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """A chat of texts: the parts of each turn as lines."""
+    return [{**turn, "content": "\n".join(part["text"] for part in turn["content"])} for turn in turns]
+
+
+def completion(turns: Sequence[Mapping[str, str]]) -> str:
+    """A chat as a text that a base model completes with the answer."""
+    lines = [f"{_ROLES.get(turn['role'], '')}{turn['content'].strip()}" for turn in turns]
+    return "\n".join([*lines, "Answer:"])
+
+
+def marks_of(token_of: Callable[[str], int | None], template: str, ends: Iterable[int]) -> Marks:
+    """The tokens that end an answer, those of turns included, and those around thinking.
+
+    Args:
+        token_of: text -> the token that it is; None if it is several.
+        template: of chats; '' for none.
+        ends: the tokens that the model's settings name.
+    """
+    turns = {token_of(text) for text in _TURN_ENDS if text in template} - {None}
+    begin, end = (token_of(text) for text in _THINK)
+    think = None if begin is None or end is None else (begin, end)
+    return Marks(frozenset(token for token in {*ends, *turns} if token is not None), think)
+
+
+def begins_thinking(prompt: Iterable[int], marks: Marks) -> bool:
+    """Whether a prompt (its tokens) ends inside thinking that the template has begun."""
+    if marks.think is None:
+        return False
+    last = [int(token) for token in prompt if int(token) in marks.think]
+    return bool(last) and last[-1] == marks.think[0]
+
+
+_MOST = 8
+
+
+def rows_that_fit(row: float, free: float) -> int:
+    """Rows of a batch: 8, or fewer if their keys and values fill half of the free memory; at least 1.
+
+    Args:
+        row: bytes that keys and values of one row take at most.
+        free: bytes.
+    """
+    rows = _MOST
+    while rows > 1 and rows * row > free / 2:
+        rows //= 2
+    return rows

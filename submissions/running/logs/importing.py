@@ -25,8 +25,7 @@ from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.reading.limits import LIMITS
 from fairspace.submissions.reading.tables import Rows
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, SAMPLE_DATA, UNREADABLE_AGAIN
-from fairspace.submissions.running.asking.journal import Answer, Key
-from fairspace.submissions.running.asking.keeping import table_of
+from fairspace.submissions.running.asking.journal import Answer, Key, table_of
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.logs.answers import LogAnswers, join, read_log
 from fairspace.submissions.running.logs.files import invalid

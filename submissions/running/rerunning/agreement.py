@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from fairspace.submissions.running.rerunning.answers import Answers
-from fairspace.submissions.running.rerunning.draw import Key
+from fairspace.submissions.running.rerunning.draw import Answers, Key
 
 Verdict = Literal["agrees", "differs", "undecided"]
 MOST_FOREIGN = 0.2

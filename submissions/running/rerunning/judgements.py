@@ -29,10 +29,15 @@ from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.folders import public_name
 from fairspace.submissions.running.judging.asks import ANALYSIS, ANALYSIS_SINGLE, PART, Judging, open_judging
-from fairspace.submissions.running.rerunning.answers import Answers
-from fairspace.submissions.running.rerunning.draw import ITEMS, Key, rank
-from fairspace.submissions.running.rerunning.outcome import JudgeOutcome
-from fairspace.submissions.running.rerunning.rerun import Ask, as_stated, asked_until_settled, other_seed, part_seed
+from fairspace.submissions.running.rerunning.draw import ITEMS, Answers, Key, rank
+from fairspace.submissions.running.rerunning.rerun import (
+    Ask,
+    JudgeOutcome,
+    as_stated,
+    asked_until_settled,
+    other_seed,
+    part_seed,
+)
 from fairspace.submissions.running.settings import Tell
 
 Rows = Iterable[Mapping[str, Any]]

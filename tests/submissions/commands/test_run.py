@@ -259,8 +259,8 @@ def test_judges_read_a_run_and_their_logs_give_the_same_judgements(run: Run, her
     assert code == 0, err
     assert "Next: fairspace judge mine" in out
     before = {file.name: file.read_bytes() for file in (here / "mine").iterdir()}
-    code, out, err = run("judge", "mine", "--model", "local/judge", "-M", "engine=exotic")
-    assert (code, "no engine 'exotic'" in err) == (1, True), "arguments of the provider reach a judge"
+    code, out, err = run("judge", "mine", "--model", "python/json:dumps", "-M", "exotic=1")
+    assert (code, "argument 'exotic'" in err) == (1, True), "arguments of the provider reach a judge"
     code, out, err = run("judge", "mine", *MODEL, "--model", "openai-api/served/n", "--revision", "1")
     assert code == 0, err
     assert "judgements by openai-api/served/n: 6 read" in out

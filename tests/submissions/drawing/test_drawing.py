@@ -6,10 +6,8 @@ from xml.etree import ElementTree
 import pytest
 
 from fairspace.submissions.drawing.dots import Dot, DotPlot, Line, dot_plots
-from fairspace.submissions.drawing.labels import place_labels
-from fairspace.submissions.drawing.points import Map, Point
-from fairspace.submissions.drawing.scale import Scale, span
-from fairspace.submissions.drawing.svg import Svg, cut, width_of
+from fairspace.submissions.drawing.points import Map, Point, place_labels
+from fairspace.submissions.drawing.svg import Scale, Svg, cut, span, width_of
 
 HOSTILE = "</text><script>alert(1)</script>\u202e\x07 \ud800 & \"'"
 

@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from fairspace.submissions.probing.hooks import Taken, pooled, taking
+from fairspace.submissions.probing.extraction import Taken, pooled, taking
 from fairspace.submissions.probing.recipe import Stage
 from fairspace.submissions.running.errors import RunError
 

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from fairspace.submissions.probing.recipe import STAGES, make_recipe, names, read_recipe
-from fairspace.submissions.probing.recipe_data import ARGUMENTS, MOST
+from fairspace.submissions.probing.recipe import ARGUMENTS, MOST, STAGES, make_recipe, names, read_recipe
 from fairspace.submissions.running.errors import RunError
 from tests.machine_speed import slowness
 

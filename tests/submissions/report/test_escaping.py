@@ -20,9 +20,8 @@ import fairspace as fs
 from fairspace.submissions.commands.show.board import show_board
 from fairspace.submissions.commands.show.results import show_result
 from fairspace.submissions.errors import plain
-from fairspace.submissions.report.contents import Report, make_report
+from fairspace.submissions.report.contents import Report, make_report, to_csv, to_latex, to_markdown
 from fairspace.submissions.report.page import to_html
-from fairspace.submissions.report.texts import to_csv, to_latex, to_markdown
 from fairspace.submissions.results.board import board
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import rescore

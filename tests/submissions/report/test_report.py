@@ -19,9 +19,8 @@ from fairspace.submissions.answers.items import Item
 from fairspace.submissions.answers.rows import COUNTED, Example, Summary
 from fairspace.submissions.checking.consistency import TaskConsistency
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.report.contents import Report, make_report
+from fairspace.submissions.report.contents import Report, make_report, to_csv, to_latex, to_markdown
 from fairspace.submissions.report.page import to_html
-from fairspace.submissions.report.texts import to_csv, to_latex, to_markdown
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import rescore
 from tests.submissions.benchmarks.iris.results import iris_result

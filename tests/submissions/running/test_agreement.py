@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fairspace.submissions.running.rerunning.agreement import Comparison, compare, pairs
-from fairspace.submissions.running.rerunning.answers import Answers, shared_words
+from fairspace.submissions.running.rerunning.draw import Answers, shared_words
 from fairspace.submissions.running.rerunning.rerun import judged
 
 N = 400

@@ -10,8 +10,7 @@ from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.format.schema import ANNOTATIONS, Submission
 from fairspace.submissions.running.asking.inspect_task import open_benchmark
 from fairspace.submissions.running.images.generating import image_asks
-from fairspace.submissions.running.rerunning.answers import answers_of
-from fairspace.submissions.running.rerunning.draw import draw_part
+from fairspace.submissions.running.rerunning.draw import answers_of, draw_part
 
 
 def answered() -> Submission:

@@ -12,8 +12,7 @@ from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.models import ModelSettings
-from fairspace.submissions.running.forms import run_forms
-from fairspace.submissions.running.run import run
+from fairspace.submissions.running.run import run, run_forms
 from fairspace.submissions.running.settings import RunSettings
 from tests.served.environment import served  # noqa: F401, a fixture
 

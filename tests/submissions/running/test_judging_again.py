@@ -25,7 +25,7 @@ from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.judging.judging import judge
 from fairspace.submissions.running.rerunning.agreement import Agreement, Comparison
 from fairspace.submissions.running.rerunning.judgements import judge_again
-from fairspace.submissions.running.rerunning.outcome import Outcome, proof_of
+from fairspace.submissions.running.rerunning.rerun import Outcome, proof_of
 from fairspace.submissions.running.run import run
 from fairspace.submissions.running.settings import RunSettings
 from tests.served.environment import served  # noqa: F401, a fixture
@@ -135,7 +135,7 @@ def test_the_command_asks_model_and_judge_and_says_what_it_cannot_ask(
     code, text = verified(*work, "--judge", JUDGE.name)
     assert (code, "The answers agree with the model's." in text) == (0, True)
     assert f"Judgements of {JUDGE.name}, asked again of {JUDGE.name}" in text
-    code, text = verified(*work, "--judge", "local/judge.gguf", "--judge-argument", "engine=exotic")
-    assert (code, "no engine 'exotic'" in text) == (1, True), "a judge on this machine gets arguments of its own"
-    code, text = verified(*work, "--judge-argument", "engine=transformers")
+    code, text = verified(*work, "--judge", "python/json:dumps", "--judge-argument", "exotic=1")
+    assert (code, "argument 'exotic'" in text) == (1, True), "a judge on this machine gets arguments of its own"
+    code, text = verified(*work, "--judge-argument", "batch=2")
     assert (code, "name it with --judge" in text) == (2, True)

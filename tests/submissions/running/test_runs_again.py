@@ -17,10 +17,10 @@ from fairspace.submissions.benchmarks.asks import Ask
 from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.manifest import Scalar, Stage, now
+from fairspace.submissions.running.asking.answering import Answered
 from fairspace.submissions.running.asking.exchange import Spent, answer_of, reason_of
 from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.journal import Answer, Journal
-from fairspace.submissions.running.asking.keeping import Answered
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.run import Outcome, run
@@ -156,7 +156,7 @@ def test_an_answer_to_another_prompt_is_not_taken(mine: Mine) -> None:
 
 
 def test_a_stratified_rungrows_to_the_whole_but_not_to_a_plain_choice(tmp_path: Path) -> None:
-    from fairspace.submissions.running.asking.keeping import grow
+    from fairspace.submissions.running.asking.answering import grow
 
     with Journal(tmp_path / "journal.sqlite") as journal:
         grow(journal, 2, stratified=True)

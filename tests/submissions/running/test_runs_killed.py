@@ -6,7 +6,6 @@ And nothing that was in the journal is asked again.
 from __future__ import annotations
 
 import random
-import signal
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +18,7 @@ from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.journal import Key
 from tests.served import Fault, Served
 from tests.submissions.running.run_expected import expected, found, requests
-from tests.submissions.running.run_factory import Commands, assert_same, journaled, kept_images, small_builds, until
+from tests.submissions.running.run_factory import Commands, assert_same, journaled, small_builds, until
 from tests.tiny_ares import random_ares
 
 pytestmark = pytest.mark.process
@@ -190,27 +189,3 @@ def test_images_of_an_endpoint_and_their_labels_survive_kills(ares: Path, comman
     assert_same(tmp_path / "killed", tmp_path / "unbroken")
     rows = pq.read_table(tmp_path / "killed" / "annotations.parquet").to_pylist()
     assert {row["task"] for row in rows} == {"generation_neutral", "generation_steer"}
-
-
-def test_images_of_ones_own_code_survive_kills(commands: Commands, tmp_path: Path) -> None:
-    images = "python:tests.submissions.running.images.painter:mortal_paint?batch=4"
-    words = (
-        "run",
-        "--benchmark",
-        "fact_or_fair",
-        "--tasks",
-        "t2i_objective",
-        "--images",
-        images,
-        "--limit",
-        60,
-        "--seed",
-        2,
-    )
-    commands.run(*words, "--out", tmp_path / "unbroken")
-    for last in (4, 8):
-        dying = {"PAINT_LAST": str(last), "PAINT_SIGNAL": str(int(signal.SIGKILL))}
-        assert commands.start(*words, "--out", tmp_path / "killed", environment=dying).wait() == -signal.SIGKILL
-        assert kept_images(tmp_path / "killed.run")
-    commands.run(*words, "--out", tmp_path / "killed")
-    assert_same(tmp_path / "killed", tmp_path / "unbroken")

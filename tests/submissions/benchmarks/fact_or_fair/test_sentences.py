@@ -14,10 +14,9 @@ import fairspace as fs
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.fact_or_fair.sentences import leaning, sentences
 from fairspace.submissions.commands.show.results import show_result
-from fairspace.submissions.report.contents import make_report
+from fairspace.submissions.report.contents import make_report, to_latex, to_markdown
 from fairspace.submissions.report.headline import headline, printed_like, sentences_of
 from fairspace.submissions.report.page import to_html
-from fairspace.submissions.report.texts import to_latex, to_markdown
 from fairspace.submissions.results.three_numbers import NO_BIAS_SHOWN
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import measured

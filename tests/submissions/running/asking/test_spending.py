@@ -7,8 +7,7 @@ import pytest
 from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.journal import Answer
 from fairspace.submissions.running.asking.models import ModelSettings
-from fairspace.submissions.running.asking.prices import Price
-from fairspace.submissions.running.asking.spending import Bounds, Spending
+from fairspace.submissions.running.asking.prices import Bounds, Price, Spending
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.run import run
 from fairspace.submissions.running.settings import RunSettings

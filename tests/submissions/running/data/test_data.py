@@ -1,7 +1,6 @@
 """Opening datasets: what they are is told, damage is found, images come by id with little in memory, the Hub works."""
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -13,9 +12,8 @@ import pytest
 from fairspace.builders.engine.build import file_hash
 from fairspace.submissions.running.asking.inspect_task import Chosen, open_benchmark
 from fairspace.submissions.running.data import images as data_images
-from fairspace.submissions.running.data.data import open_data
+from fairspace.submissions.running.data.data import FolderOfBuilds, OnHub, open_data
 from fairspace.submissions.running.data.images import Images
-from fairspace.submissions.running.data.places import FolderOfBuilds, OnHub
 from fairspace.submissions.running.errors import RunError
 from tests.hub.running import OWNER, Hub
 from tests.submissions.running.data.factory import IMAGE, image, splits, write, write_manifest, write_split
@@ -38,9 +36,7 @@ def refused(where: Path | str, place: tuple[str, str, str] = PAIRS) -> RunError:
     return error.value
 
 
-@pytest.mark.parametrize("piece", [1, 100, 1 << 20])
-def test_images_come_by_id_in_any_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece: int) -> None:
-    monkeypatch.setattr(data_images, "PIECE", piece)
+def test_images_come_by_id_in_any_order(tmp_path: Path) -> None:
     files = write_split(tmp_path, "test", {"id": IDS}, per=90, group=40)
     images = Images(files)
     assert list(images) == IDS
@@ -48,33 +44,22 @@ def test_images_come_by_id_in_any_order(tmp_path: Path, monkeypatch: pytest.Monk
     assert [images.get(item) for item in shuffled] == [image(item) for item in shuffled]
 
 
-def test_no_more_than_two_pieces_of_a_row_group_are_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data_images, "PIECE", 10_000)
-    file = tmp_path / "test-0.parquet"
-    cells = [{"bytes": os.urandom(1000), "path": "one.jpg"} for _ in IDS]
-    pq.write_table(pa.table({"id": IDS, "image": pa.array(cells, IMAGE)}), file, row_group_size=len(IDS))
-    images = Images([file])
-    for item, cell in zip(IDS, cells, strict=True):
-        assert images.get(item) == cell["bytes"]
-        held = sum(len(data) for piece in images._held for data in piece.images.to_pylist())
-        assert held <= 20_000
-
-
-def test_in_order_a_row_group_is_opened_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_order_a_row_group_is_read_once_and_two_are_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = write_split(tmp_path, "test", {"id": IDS}, per=100, group=50)
     opened: list[object] = []
-    real = data_images._pieces
+    real = data_images._read
 
-    def counted(group: data_images._Group) -> Iterator[data_images._Piece]:
-        opened.append(group)
-        return real(group)
+    def counted(file: Path, number: int) -> pa.Array:
+        opened.append((file, number))
+        return real(file, number)
 
-    monkeypatch.setattr(data_images, "_pieces", counted)
+    monkeypatch.setattr(data_images, "_read", counted)
     images = Images(files)
     assert not opened
     for item in IDS:
         images.get(item)
     assert len(opened) == 5
+    assert len(images._held) == 2
 
 
 def test_a_row_group_that_is_too_large_for_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,7 +248,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
 OPEN = """
 import json
 from fairspace.submissions.running.data.data import open_data
-from fairspace.submissions.running.data.places import FolderOfBuilds, OnHub
+from fairspace.submissions.running.data.data import FolderOfBuilds, OnHub
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.asking.parts import parts
 data = open_data({where!r})

@@ -10,9 +10,8 @@ import pytest
 from fairspace.builders.engine.tools import Prompt
 from fairspace.submissions.benchmarks.asks import Ask
 from fairspace.submissions.running.errors import RunError
-from fairspace.submissions.running.images.diffusers import DiffusersImages
 from fairspace.submissions.running.images.making import make_images
-from fairspace.submissions.running.images.models import open_image_model
+from fairspace.submissions.running.images.models import DiffusersImages, open_image_model
 from tests.builders.models import tiny
 
 # diffusers' Euler schedulers make numpy arrays of tensors in the way of numpy 1.

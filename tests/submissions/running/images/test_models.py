@@ -14,10 +14,8 @@ from fairspace.ares.fates_ares import Limits
 from fairspace.builders.engine.tools import Prompt
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.images import made as image_made
-from fairspace.submissions.running.images.callable import CallableImages
-from fairspace.submissions.running.images.endpoint import EndpointImages
 from fairspace.submissions.running.images.made import checked, extension
-from fairspace.submissions.running.images.models import open_image_model
+from fairspace.submissions.running.images.models import CallableImages, EndpointImages, open_image_model
 from tests.submissions.running.images import painter as images_painter
 from tests.submissions.running.images.painter import encoded, picture
 

@@ -18,11 +18,11 @@ def letters(tokens: Sequence[int]) -> str:
 
 
 def grown(tokens: Sequence[int], choice: Choice, room: int = 10_000, thinking: bool = False) -> Ending:
-    """The ending after a model that says these tokens, and what is forced upon it."""
+    """The ending after a model that says these tokens."""
     ending = Ending(choice, MARKS, letters, room, thinking)
     said = iter(tokens)
     while ending.reason is None:
-        ending.add(next(said) if ending.forced is None else ending.forced)
+        ending.add(next(said))
     return ending
 
 
@@ -47,17 +47,17 @@ def test_a_prompt_without_room_ends_before_it_begins() -> None:
     assert Ending(Choice(5), MARKS, letters, 0).said().reason == "model_length"
 
 
-def test_thinking_has_its_own_tokens() -> None:
-    thoughts, answer = [THINK, *[12] * 50], [10, 11, END]
-    closed = grown([*thoughts[:4], *answer], Choice(3, think=4))
-    assert closed.tokens == [THINK, 12, 12, 12, THOUGHT, 10, 11]
-    assert closed.said().text == "<think>ccc</think>ab"
-    by_itself = grown([THINK, 12, THOUGHT, *[10] * 3], Choice(3, think=40))
-    assert (by_itself.said().text, by_itself.reason) == ("<think>c</think>aaa", "max_tokens")
-    cut = grown(thoughts, Choice(6))
-    assert (cut.said().text, cut.reason) == ("<think>ccccc", "max_tokens")
-    begun = grown([12, 12, 10, END], Choice(3, think=2), thinking=True)
-    assert begun.said().text == "<think>cc</think>a"
+@pytest.mark.parametrize(
+    ("tokens", "thinking", "text"),
+    [
+        ([THINK, 12, THOUGHT, 10, 11, END], False, "<think>c</think>ab"),
+        ([10, THINK, 12, THOUGHT, 10, END], False, "a<think>c</think>a"),
+        ([THINK, *[12] * 5], False, "<think>ccccc"),
+        ([12, 12, THOUGHT, 10, END], True, "<think>cc</think>a"),
+    ],
+)
+def test_marks_of_thinking_stand_in_the_text(tokens: list[int], thinking: bool, text: str) -> None:
+    assert grown(tokens, Choice(6), thinking=thinking).said().text == text
 
 
 @pytest.mark.parametrize("period", [1, 2, 7, 48, 60])

@@ -126,7 +126,7 @@ def test_temperature_zero_takes_the_likeliest_token_again_and_again(chat: str) -
 def test_draws_follow_the_models_probabilities(chat: str) -> None:
     import torch
 
-    from fairspace.submissions.running.local.sampling import Drawing
+    from fairspace.submissions.running.local.chat import Drawing
 
     chances = torch.tensor([0.5, 0.3, 0.2, 0.0])
     draw = Drawing([1, 2])
@@ -276,23 +276,6 @@ def test_a_looping_answer_is_named_and_may_be_stopped(tmp_path: Path) -> None:
     assert (whole.stop_reason, cut.stop_reason) == ("max_tokens", "max_tokens")
 
 
-def test_thinking_is_closed_when_its_budget_is_spent(tmp_path: Path) -> None:
-    folder = str(tiny_models.chat(tmp_path / "thinker", ("<think>", "</think>", "A")))
-    model = local(folder, think=5)
-    behind = model.api.chat  # type: ignore[attr-defined]
-    close = behind.tokenizer.convert_tokens_to_ids("</think>")
-    behind.model.generation_config.suppress_tokens.append(close)  # it would never stop thinking by itself
-    behind.tokenizer.chat_template += "<think>"
-    (answer,) = said(model, ["A or B?"], temperature=0, max_tokens=3)
-    thought, mark, rest = answer.completion.partition("</think>")
-    assert (mark, thought.startswith("<think>")) == ("</think>", True)
-    assert (answer.usage and answer.usage.output_tokens, answer.stop_reason) == (5 + 1 + 3, "max_tokens")
-    assert rest
-    (cut,) = said(local(folder), ["A or B?"], temperature=0, max_tokens=3)
-    assert cut.usage is not None
-    assert cut.usage.output_tokens == 3
-
-
 def test_requests_that_wait_fill_the_batches(chat: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model = local(chat, batch=4)
     behind, sizes = model.api.chat, []  # type: ignore[attr-defined]
@@ -333,26 +316,18 @@ def gguf(chat: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(write_gguf(Path(chat), tmp_path_factory.mktemp("models") / "tiny.gguf"))
 
 
-def test_a_gguf_file_answers_as_the_folder_that_it_was_made_of(chat: str, gguf: str) -> None:
-    model = local(gguf, engine="transformers")
-    config = {"temperature": 0, "max_tokens": 12}
-    assert texts(said(model, QUESTIONS, **config)) == texts(said(local(chat), QUESTIONS, **config))
-    facts = local_facts(model)
-    assert str(facts["local.engine"]).startswith("transformers 5.")
-    assert ", gguf 0." in str(facts["local.engine"])
-    assert (facts["local.prompt"], facts["local.stop_loops"]) == ("chat template", False)
-    assert found_revision(ModelSettings(f"local/{gguf}")).startswith("sha256 ")
-
-
 def test_llama_cpp_answers_as_transformers_does(chat: str, gguf: str) -> None:
-    model = opened(f"local/{gguf}", engine="llama.cpp", context=256)
+    model = opened(f"local/{gguf}", context=256)
     config = {"temperature": 0, "max_tokens": 12}
     answers = said(model, QUESTIONS, **config)
     assert texts(answers) == texts(said(local(chat), QUESTIONS, **config))
     assert [answer.usage and answer.usage.input_tokens for answer in answers] == [
         answer.usage and answer.usage.input_tokens for answer in said(local(chat), QUESTIONS, **config)
     ]
-    assert str(local_facts(model)["local.engine"]).startswith("llama.cpp (xllamacpp 20")
+    facts = local_facts(model)
+    assert str(facts["local.engine"]).startswith("llama.cpp (xllamacpp 20")
+    assert (facts["local.prompt"], facts["local.stop_loops"]) == ("chat template", False)
+    assert found_revision(ModelSettings(f"local/{gguf}")).startswith("sha256 ")
     drawn = {"temperature": 1.0, "max_tokens": 12, "seed": 3}
     assert texts(said(model, QUESTIONS, **drawn)) == texts(said(model, QUESTIONS, **drawn))
 
@@ -385,14 +360,6 @@ def test_a_damaged_gguf_file_is_refused(gguf: str, tmp_path: Path) -> None:
         file.write_bytes(content[:size])
         with pytest.raises(RunError, match=r"MODEL_UNKNOWN.*a file that llama.cpp can open"):
             opened(f"local/{file}")
-
-
-@pytest.mark.parametrize(
-    ("engine", "problem"), [("lama.cpp", "did you mean 'llama.cpp'"), ("llama.cpp", "no GGUF file")]
-)
-def test_an_engine_that_cannot_run_a_model_is_refused(chat: str, engine: str, problem: str) -> None:
-    with pytest.raises(RunError, match=problem):
-        opened(f"local/{chat}", engine=engine)
 
 
 def test_seeds_are_refused_where_they_change_nothing(chat: str) -> None:

@@ -552,7 +552,7 @@ def test_equal_answers_in_evaluations_of_two_numbers_stay_apart(logs: Path, tmp_
     assert table["judge"].to_pylist().count(f"{JUDGES[0]}#2") * 2 == table.num_rows
 
 
-def test_another_answer_of_the_same_judge_is_another_evaluation(logs: Path, tmp_path: Path) -> None:
+def test_another_answer_of_the_same_evaluation_is_a_conflict(logs: Path, tmp_path: Path) -> None:
     (tmp_path / "made").mkdir()
 
     def change(sample: dict[str, Any]) -> None:
@@ -561,9 +561,9 @@ def test_another_answer_of_the_same_judge_is_another_evaluation(logs: Path, tmp_
 
     other = changed(logs / "judge-0.eval", tmp_path / "made", sample=change)
     folder = shutil.copytree(logs / "told", tmp_path / "s")
-    done = import_judges([logs / "judge-0.eval", other, logs / "judge-0.eval", other], folder)
-    assert len(done.stages) == 2
-    assert done.stages[0].requests == done.stages[1].requests == 9
+    import_judges([logs / "judge-0.eval", logs / "judge-0.eval"], folder)
+    with pytest.raises(RunError, match="LOG_CONFLICT"):
+        import_judges([logs / "judge-0.eval", other], folder)
 
 
 def test_epochs_of_a_judge_are_evaluations(logs: Path, tmp_path: Path) -> None:

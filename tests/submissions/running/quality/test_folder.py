@@ -14,7 +14,7 @@ from fairspace.builders.iris_steer_60.plan import counter_groups, steer_ids, ste
 from fairspace.submissions.benchmarks.iris.records import STEER
 from fairspace.submissions.format.schema import ANNOTATIONS
 from fairspace.submissions.running.errors import RunError
-from fairspace.submissions.running.quality.folder import fill_quality, steer_prompts
+from fairspace.submissions.running.quality.measuring import fill_quality, steer_prompts
 from fairspace.submissions.running.quality.models import Antonyms, QualityModels
 from fairspace.submissions.running.quality.scores import PHOTO
 from tests.submissions.running.quality import factory
