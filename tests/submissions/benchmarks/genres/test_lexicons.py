@@ -21,7 +21,6 @@ from fairspace.submissions.benchmarks.genres.parse.lexicons import (
     versions,
 )
 from fairspace.submissions.benchmarks.genres.parse.sentences import (
-    CODES,
     CORE_WEB,
     EMBEDDED,
     FILES,
@@ -235,7 +234,3 @@ def test_without_any_parser_the_message_says_how_to_get_one(monkeypatch: pytest.
     with pytest.raises(NotAvailableError) as told:
         parsers._loaded.__wrapped__(EMBEDDED)
     assert "en_core_web_sm" in REMEDIES[str(told.value)]
-
-
-def test_every_code_is_explained() -> None:
-    assert set(CODES) == {"PARSER_UNKNOWN", "PARSER_DIFFERS"}
