@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairspace.builders.stereotypical_bias.plan import INSTANCES
-from fairspace.submissions.benchmarks.stereotypical_bias.parse import read_group, read_side
+from fairspace.submissions.benchmarks.stereotypical_bias.parse import NOT_AVAILABLE, read_group, read_side
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.columns import (
     LEFT,
-    NOT_AVAILABLE,
     RIGHT,
     authors_choices,
     parse_group,
