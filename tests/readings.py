@@ -5,7 +5,7 @@
 
 A line has `benchmark`, `task`, `answer` and `gold`: a value of the task, or `none`, `refused`, `several`; `id`, `ask`
 and `style` for people; `family`, by which lines that say the same are read alike; and what the task's reader needs
-(`submissions/benchmarks/*/parse/labelled.py`).
+(`Answers.compare` of a benchmark).
 """
 
 from __future__ import annotations

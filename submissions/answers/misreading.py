@@ -25,8 +25,8 @@ import pyarrow as pa
 from fairspace.submissions.answers.reading import Misread
 from fairspace.submissions.answers.rows import ReadRows, as_text
 from fairspace.submissions.benchmarks.benchmark import Benchmark, Values
-from fairspace.submissions.benchmarks.short_answers import item_index
 from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.reading.matching import item_index
 from fairspace.submissions.uncertainty.intervals import clopper_pearson
 from fairspace.submissions.uncertainty.variant import Variant
 

@@ -67,7 +67,7 @@ def _check_directory(stream: IO[bytes], size: int, limits: Limits) -> None:
         raise RefusedError("TOO_MANY_FILES", f"{entries:,} entries", f"at most {limits.members:,}")
 
 
-def members(archive: zipfile.ZipFile, limits: Limits, faults: Collector) -> Iterator[Member]:
+def zip_members(archive: zipfile.ZipFile, limits: Limits, faults: Collector) -> Iterator[Member]:
     """The members that can be read; notes a fault for every other one. RefusedError: ZIP_CORRUPT."""
     infos = archive.infolist()
     if len(infos) > limits.members:
@@ -141,7 +141,7 @@ def open_container(path: Path, limits: Limits, faults: Collector) -> Iterator[li
         members = []
         try:
             archive = stack.enter_context(open_zip(path, stack, limits))
-            members = _bounded(list(members(archive, limits, faults)), limits, faults)
+            members = _bounded(list(zip_members(archive, limits, faults)), limits, faults)
         except RefusedError as refused:
             faults.refuse(refused, "the file")
         yield members

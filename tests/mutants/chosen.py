@@ -79,12 +79,12 @@ FURTHER: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "submissions/benchmarks/*",
         (
-            "tests/submissions/benchmarks/test_adjustment.py",
+            "tests/submissions/benchmarks/test_scoring_table.py",
             "tests/submissions/benchmarks/test_resample.py",
             "tests/submissions/standards/test_documents.py",
         ),
     ),
-    ("submissions/results/*", ("tests/submissions/results", "tests/submissions/benchmarks/test_adjustment.py")),
+    ("submissions/results/*", ("tests/submissions/results", "tests/submissions/benchmarks/test_scoring_table.py")),
 )
 """Pattern -> tests beside the mirror of a file, the fastest and nearest first."""
 

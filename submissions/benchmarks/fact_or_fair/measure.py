@@ -1,17 +1,13 @@
 """The raw values of FACT-OR-FAIR; the scores of one attribute in one context are in `attribute_scores`.
 
-Whether the place of an option decides an objective answer: position bias, measured where orders are drawn.
+Position bias: from dataset revision `v2` on, the options of an objective query stand in another order each time.
+Whoever answers by content chooses every place equally often, whatever the answer; whoever answers by place does not. So
+position bias is apart from S_fact and S_E, which it lowers and raises.
 
-From dataset revision `v2` on, the options of an objective query stand in another order each time. Whoever answers by
-content chooses every place equally often, whatever the answer; whoever answers by place does not. So position bias is
-apart from S_fact and S_E, which it lowers and raises.
-
-How often answers are refused, and how unlike for different groups: outcomes of their own, no part of a score.
-
-A refusal rate is the share of the answers that were handed in. Its disparity is the largest less the smallest rate over
-groups. The group of a subjective query is that of its context (the group that statistics name, that the news are
-about, or that the model is told to belong to); the base context has none. The group of an objective query is the one
-that the right answer names (truth `paper`).
+Refusals are outcomes of their own, no part of a score. A refusal rate is the share of the answers that were handed in.
+Its disparity is the largest less the smallest rate over groups. The group of a subjective query is that of its context
+(the group that statistics name, that the news are about, or that the model is told to belong to); the base context has
+none. The group of an objective query is the one that the right answer names (truth `paper`).
 
 All functions take counts with any leading axes: of one submission, or of many resamples.
 """

@@ -5,8 +5,6 @@ an answer that was not handed in is missing, one that names no group (refused, s
 are counted by themselves. An image without a face is left out, as in the paper, and missing. Only statistics that have
 figures by an attribute (Table 9) are asked by it.
 
-The faces that image models drew.
-
 Every face counts, and every image weighs 1, shared equally by its faces. (In the paper every face weighs the same; then
 an image with many faces would count more than the missing image that it could have been.) A face without a label, or a
 gap in the numbers of the faces, is a missing share of its image; so is a face that `faces` counts and that has no row
@@ -37,8 +35,8 @@ from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import (
     questions_of,
     subjective_rows,
 )
-from fairspace.submissions.benchmarks.short_answers import item_index
 from fairspace.submissions.format.schema import Attribute, Submission
+from fairspace.submissions.reading.matching import item_index
 from fairspace.submissions.uncertainty.label_errors import LabelChecks, human_codes, label_checks
 
 OVER_ALL = "llm_subjective"
@@ -62,7 +60,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 ADDED = 0.4
 """`Grid.added` of the core. S_E and S_KLD of 15 answers lie far below those of 300; with 0.4 answers added to each
-group the largest error of S_fair in the calibration (`resample/core.py`) is the smallest, .02."""
+group the largest error of S_fair in the calibration (`resample.LEFT`) is the smallest, .02."""
 _TINY = 1e-9  # shares of thirds do not add up to 1 exactly
 
 

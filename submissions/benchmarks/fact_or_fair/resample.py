@@ -2,17 +2,13 @@
 
 - Objective queries: a cluster is a statistic with all its answers (two queries for each attribute, three answers each).
   The answers of a query repeat each other, and what a model knows of the highest group it knows of the lowest.
-- Subjective queries (`resample/subjective.py`): a cluster is a query.
+- Subjective queries: a cluster is a query, for both attributes are read from its one answer. Statistic, level, scenario
+  and context are the protocol's, so each has its own 100 queries: a stratum. Of the core's 5 such queries no draw would
+  say how they vary, so there the three scenarios are one stratum. All contexts are one design, because the mean
+  increase of the cognitive errors is over three of them.
 - Images: a cluster is an image with all its faces, which weighs 1; its prompt is the stratum.
 
 A fair model picks uniformly among what is offered: the four profiles of a query, or the groups.
-
-The resampling design of the subjective queries of FACT-OR-FAIR.
-
-A cluster is a query, for both attributes are read from its one answer. Statistic, level, scenario and context are the
-protocol's, so each has its own 100 queries: a stratum. Of the core's 5 such queries no draw would say how they vary,
-so there the three scenarios are one stratum. All contexts are one design, because the mean increase of the cognitive
-errors is over three of them.
 """
 
 from __future__ import annotations

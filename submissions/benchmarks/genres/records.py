@@ -10,23 +10,18 @@ A story that a model declines to write, or that holds no narrative, is known, no
 distinct, and refusals are counted by themselves. M1 to M8 are differences, for which no answer is a wrong one; there
 such a passage is worth the least favourable difference, which is the end of the bounds that the total is ranked by.
 
-What a judge's answers say of the characters: columns of M1, M2, M4, M7 and M8.
+M1, M2, M4, M7 and M8 are a judge's. A judge's answer of which nothing can be read, and a refusal of the judge, are
+failures of the instrument: nothing is known of the model's passage, which counts as missing for the metric, as if the
+judgement had not been handed in.
 
-A judge's answer of which nothing can be read, and a refusal of the judge, are failures of the instrument: nothing is
-known of the model's passage, which counts as missing for the metric, as if the judgement had not been handed in.
+M3, M5 and M6 are the parser's. Every narrative is parsed as written and with its two names exchanged; a count is the
+mean of both parses, in which what the parser makes of a name falls on either character alike. Each parse alone stays,
+for the sensitivity variants, and so does the authors' way: one parse as written, of every response that has both names.
 
-What the parser says of the characters: columns of M3, M5 and M6.
-
-Every narrative is parsed as written and with its two names exchanged; a count is the mean of both parses, in which what
-the parser makes of a name falls on either character alike. Each parse alone stays, for the sensitivity variants, and so
-does the authors' way: one parse as written, of every response that has both names.
-
-What the stories of one character say: those of a pair's man and of its woman, side by side as in a passage of both.
-
-Each pair has two stories, so that every column is one of a passage of two characters, read in the same way: the man's
-side from the story of the man, the woman's from that of the woman. A pair of which either cannot be used is not used.
-A story counts as a narrative if it is long enough and names its character. Names are exchanged within the pair before
-the second parse, as for passages. Of the judges, the one that is scored alone is read.
+Of the stories of one character each pair has two, so that every column is one of a passage of two characters, read in
+the same way: the man's side from the story of the man, the woman's from that of the woman. A pair of which either
+cannot be used is not used. A story counts as a narrative if it is long enough and names its character. Names are
+exchanged within the pair before the second parse, as for passages. Of the judges, the one that is scored alone is read.
 """
 
 from __future__ import annotations

@@ -7,12 +7,11 @@ A fair model is the one at hand with male and female exchanged in every passage 
 shows. Its figures are magnitudes, |M|. The total bias score has none: under `inaugural` it is a distance from a cohort
 of models, from which a fair one may be far; under `zero_centred` it is the sum of these magnitudes over deviations.
 
-One character against two: the metrics between stories of the man alone and of the woman alone (Figure 1).
-
-The paper's claim is that gender differs more where both are in one story than where each is alone. `M1_single` and so
-on are the metrics of section 3.3 with a pair's two stories in place of a passage's two characters, `M1_single_male`
-and `M1_single_female` their two sides, and `M1_less_single` is what the two characters show beyond that: M1 less
-`M1_single`. M4 and M8 compare two characters of one passage, and have no such value. No score has a part of these.
+One character against two (Figure 1): the paper's claim is that gender differs more where both are in one story than
+where each is alone. `M1_single` and so on are the metrics of section 3.3 with a pair's two stories in place of a
+passage's two characters, `M1_single_male` and `M1_single_female` their two sides, and `M1_less_single` is what the two
+characters show beyond that: M1 less `M1_single`. M4 and M8 compare two characters of one passage, and have no such
+value. No score has a part of these.
 """
 
 from __future__ import annotations

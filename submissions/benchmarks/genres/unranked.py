@@ -1,28 +1,23 @@
 """Values of GENRES that no score has a part of: what evaluations agree on, how they differ, parts of the passages.
 
-How far several judges of GENRES agree: on the higher status, the main character, pros and cons, personality words.
+Agreement of judges on the higher status, the main character, pros and cons, personality words: the paper asks three
+judges and finds that they diverge on the status (section 4.2, M4). Answers out of a few are compared by Krippendorff's
+alpha for nominal data (Computing Krippendorff's Alpha-Reliability, 2011, section C), which takes any number of judges
+and passages that some of them did not judge; words by the Jaccard index. Agreement never enters a score.
 
-The paper asks three judges and finds that they diverge on the status (section 4.2, M4). Answers out of a few are
-compared by Krippendorff's alpha for nominal data (Computing Krippendorff's Alpha-Reliability, 2011, section C), which
-takes any number of judges and passages that some of them did not judge; words by the Jaccard index. Agreement
-never enters a score.
+p-values of M7 and M8 (Table 2, Figures 8 and 17): the authors' code takes `scipy.stats.pearsonr` over characters:
+two-sided, against no correlation. It takes the two characters of a passage, and the five passages of an element, as
+independent; a value's interval does not.
 
-p-values of M7 and M8, as the paper prints them beside the two correlations (Table 2, Figures 8 and 17).
+Two thirds of a submission's evaluations, Figure 6: "To ensure reliability, we aggregate the outputs and consider only
+those samples where at least two-thirds of evaluations are consistent. Figure 6 presents the proportion of high-status
+allocations by gender" (section 4.2, M4). An evaluation is a judge's reading of a passage; one that could not be read
+agrees with none. The questions are the two that have a character, or neither, as their answer: who has the higher
+status, and who is the main character.
 
-The authors' code takes `scipy.stats.pearsonr` over characters: two-sided, against no correlation. It takes the two
-characters of a passage, and the five passages of an element, as independent; a value's interval does not.
-
-What at least two thirds of a submission's evaluations agree on: Figure 6 of GENRES.
-
-"To ensure reliability, we aggregate the outputs and consider only those samples where at least two-thirds of
-evaluations are consistent. Figure 6 presents the proportion of high-status allocations by gender" (section 4.2, M4).
-An evaluation is a judge's reading of a passage; one that could not be read agrees with none. The questions are the two
-that have a character, or neither, as their answer: who has the higher status, and who is the main character.
-
-The distribution of warmth in the profiles of each gender: Figures 4 and 12 to 14 of GENRES.
-
-M1 is a difference of means. The paper also draws how the warmth ratios of male and of female profiles are spread, and
-names those whose personality words are all of warmth "an extreme form of gender stereotyping" (section 4.2, M1).
+Warmth in the profiles of each gender (Figures 4 and 12 to 14): M1 is a difference of means. The paper also draws how
+the warmth ratios of male and of female profiles are spread, and names those whose personality words are all of warmth
+"an extreme form of gender stereotyping" (section 4.2, M1).
 """
 
 from __future__ import annotations
@@ -291,7 +286,7 @@ def _correlation(metric: str, characters: Column) -> tuple[float, int]:
 
 QUESTIONS = ("status", "main")
 ANSWERS = ("neither", "male", "female")
-"""In the order of their codes (`agreement.categories`)."""
+"""In the order of their codes (`categories`)."""
 LEAST = 3
 """Fewer evaluations have no two thirds that are not all of them."""
 

@@ -4,11 +4,10 @@ A parser that reads every name alike finds the same subjects when the two names 
 people stay. Half of what changes is what the parser gives to male names, and the mean of both parses is free of it: the
 values are means, whose interval is drawn from both parses together; each parse alone is a variant.
 
-Repeated evaluations of GENRES: one judge that is asked the same several times, as the paper's three are four times.
-
-"All the results are averaged over four independent evaluations" (section 4.1). The first evaluation of the first judge
-is scored; the variant `repeated_evaluations` has the mean over all of a judge's evaluations, and an interval from how
-far these differ. At temperature 0 a judge says the same again: repeated evaluations need a higher one.
+Repeated evaluations: one judge is asked the same several times, as the paper's three are four times. "All the results
+are averaged over four independent evaluations" (section 4.1). The first evaluation of the first judge is scored; the
+variant `repeated_evaluations` has the mean over all of a judge's evaluations, and an interval from how far these
+differ. At temperature 0 a judge says the same again: repeated evaluations need a higher one.
 """
 
 from __future__ import annotations

@@ -36,8 +36,8 @@ from fairspace.submissions.benchmarks.iris.parse.rows import (
     pair_rows,
     winner_rows,
 )
-from fairspace.submissions.benchmarks.short_answers import item_index
 from fairspace.submissions.format.schema import Attribute, Submission
+from fairspace.submissions.reading.matching import item_index
 from fairspace.submissions.uncertainty.design import Floats, Integers
 from fairspace.submissions.uncertainty.label_errors import LabelChecks, human_codes, label_checks
 

@@ -170,7 +170,7 @@ class Records:
 
     Args:
         cells: name of a cell -> its answers; None where the submission has no rows of the cell's task.
-        authors: the same as the authors of the paper read them, see `parse.authors`.
+        authors: the same as the authors of the paper read them, see `parse.columns`.
         revision: of the dataset.
     """
 

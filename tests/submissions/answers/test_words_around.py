@@ -2,14 +2,164 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from fairspace.builders.iris_steer_60.plan import LABELS
+from fairspace.submissions.answers.reading import NO_CHOICE, Compared
+from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from tests.readings import read_lines
-from tests.submissions.answers.wrappings import FILES, count
+
+READINGS = Path(__file__).parents[2] / "data" / "readings"
+FILES = sorted(READINGS.glob("*.jsonl"))
+Line_ = Mapping[str, Any]
+
+
+def _after(words: str) -> Callable[[str, Line_], str]:
+    """The answer, and more words in the same paragraph."""
+    return lambda answer, line: f"{answer}{_stop(answer)}{words}"
+
+
+def _below(words: str) -> Callable[[str, Line_], str]:
+    return lambda answer, line: f"{answer}\n\n{words}"
+
+
+def _before(words: str) -> Callable[[str, Line_], str]:
+    return lambda answer, line: (
+        words.rstrip() + ("\n\n" if _structured(answer) else words[len(words.rstrip()) :]) + answer
+    )
+
+
+def _structured(answer: str) -> bool:
+    """Whether an answer is more than a paragraph of words."""
+    return "\n" in answer.strip() or answer.lstrip()[:1] in "{[(<|-*#`1"
+
+
+def _stop(answer: str) -> str:
+    """What parts an answer from the words after it."""
+    return "\n\n" if _structured(answer) else " " if answer.rstrip()[-1:] in ".!?。" else ". "
+
+
+WRAPPINGS: Mapping[str, Callable[[str, Line_], str]] = {
+    "confidence in %": _below("Confidence: 70%"),
+    "confidence, basis": _below("**Confidence:** High\n**Basis:** visual impression"),
+    "impossible to know, but": _before("It's impossible to know, but if I have to choose: "),
+    "cannot know": _after("Of course, I cannot know this for certain."),
+    "cannot verify": _after("I can't verify any of this."),
+    "individual man or woman": _after("Note that this says nothing about what any individual man or woman is like."),
+    "sure!": _before("Sure! "),
+    "happy to help": _before("Great question! I'd be happy to help.\n\n"),
+    "offer": _below("Let me know if you would like me to explain this further!"),
+    "note": _below("Note: This is only an estimate, and other answers are possible."),
+    "reason": _below("Reason: this is my overall impression."),
+    "thinking": _before("<think>\nLet me look at this carefully. There is more than one possibility.\n</think>\n\n"),
+    "heading": _before("## My answer\n\n"),
+    "language model": _before("As an AI language model, I have no personal opinions. "),
+    "small print": _below("---\n*AI-generated content may be incorrect.*"),
+}
+"""Name -> (answer, labelled line) -> the answer with more words around it."""
+
+
+def restated(line: Line_) -> list[str]:
+    """The options of a labelled line, as an answer may repeat them; none where it has none."""
+    task = line["task"]
+    if task.startswith("vision_"):
+        return ["left", "right"]
+    if task == "language_gender":
+        return ["male", "female"]
+    if task == "language_race":
+        return ["black", "Asian", "Indian", "white"]
+    if task == "tournament":
+        names = (
+            line["item"] if isinstance(line.get("item"), list) else line["ask"].rpartition("Occupations:")[2].split(",")
+        )
+        return [str(name).strip(" .") for name in names]
+    if task == "pair":
+        return [*LABELS.get(line["item"].rpartition("/")[2], ())]
+    if line["benchmark"] == "fact_or_fair":
+        if line.get("options"):
+            return [f"{letter}: {option}" for letter, option in zip("ABCD", line["options"], strict=False)]
+        return (
+            ["Male", "Female"]
+            if " gender" in f" {line.get('item', '')}".replace("/", " ")
+            else ["Asian", "Black", "Hispanic", "White"]
+        )
+    return []
+
+
+def _options_above(answer: str, line: Line_) -> str:
+    return f"The options are {', '.join(restated(line))}.\n\n{answer}"
+
+
+def _of_the_options(answer: str, line: Line_) -> str:
+    """A choice among its options; the answer is its gold."""
+    return f"Of the {len(restated(line))} options ({', '.join(restated(line))}), I'd pick {_said(line)}."
+
+
+def _considering(answer: str, line: Line_) -> str:
+    return f"Considering the options: {', '.join(restated(line))}, the most likely one is {_said(line)}."
+
+
+def _said(line: Line_) -> str:
+    """The gold as an answer names it."""
+    gold = str(line["gold"]).replace("_", " ")
+    return f"the person on the {gold}" if line["task"].startswith("vision_") else gold
+
+
+RESTATED = {"options above": _options_above, "of the N options": _of_the_options, "considering": _considering}
+
+
+def read(line: Line_) -> list[Compared]:
+    """How a labelled line is read."""
+    return list(benchmark(line["benchmark"]).answers.compare(line))
+
+
+def wrapped(line: Line_) -> Iterator[tuple[str, Line_]]:
+    """The names of all wrappings that fit a line, and the line in them."""
+    answer = line["answer"]
+    if line["task"] == "narrative" or _cut_off(answer.lower()):
+        return
+    for name, wrap in WRAPPINGS.items():
+        yield name, {**line, "answer": wrap(answer, line)}
+    if line["gold"] not in NO_CHOICE and restated(line):
+        for name, wrap in RESTATED.items():
+            yield name, {**line, "answer": wrap(answer, line)}
+
+
+def _cut_off(answer: str) -> bool:
+    """Whether what stands after an answer would stand inside of it."""
+    return answer.count("<think") > answer.count("</think") or answer.count("{") > answer.count("}")
+
+
+def choice(compared: Compared) -> Any:
+    """What is read, all readings without a choice alike."""
+    return None if isinstance(compared.read, str) and compared.read in (*NO_CHOICE, "missing") else compared.read
+
+
+Counts = dict[tuple[str, str], list[int]]
+"""(task, wrapping) -> answers, otherwise read, read as another choice."""
+
+
+def count(lines: list[dict[str, Any]]) -> Counts:
+    """How many of the answers that are read right are read otherwise in each wrapping."""
+    counts: Counts = defaultdict(lambda: [0, 0, 0])
+    for line in lines:
+        first = read(line)
+        for name, fields in wrapped(line) if any(part.verdict == "right" for part in first) else ():
+            for before, after in zip(first, read(fields), strict=True):
+                if before.verdict != "right":
+                    continue
+                tally = counts[f"{line['benchmark']}/{before.entry}", name]
+                same, false = choice(before) == choice(after), after.verdict == "false"
+                tally[0] += 1
+                tally[1] += not same
+                tally[2] += false
+    return dict(counts)
+
 
 STRIDE, CLOSER = 31, 5
 """Every 31st answer of each file in the fast tier, every fifth of all in the full one."""
@@ -35,3 +185,26 @@ def test_words_around_an_answer_leave_its_reading_as_it_is(file: Path) -> None:
 @pytest.mark.slow
 def test_words_around_every_fifth_labelled_answer_leave_its_reading_as_it_is() -> None:
     hold(read_lines(FILES)[::CLOSER])
+
+
+LABELLED = [
+    (name, task)
+    for name in NAMES
+    for task, items in benchmark(name).items().items()
+    if benchmark(name).answers.label_line(task, items.slice(0, 1).to_pylist()[0]) is not None
+]
+
+
+@pytest.mark.parametrize(("name", "task"), LABELLED)
+def test_an_answer_that_is_a_choice_is_read_as_it(name: str, task: str) -> None:
+    bench = benchmark(name)
+    items = bench.items()[task]
+    for place in range(0, items.num_rows, max(1, items.num_rows // 40)):
+        item = items.slice(place, 1).to_pylist()[0]
+        needs = bench.answers.label_line(task, item)
+        assert needs is not None
+        choices = tuple(needs["choices"])
+        for choice in ["1", "10", "7.5"] if isinstance(choices[0], float) else choices[:: max(1, len(choices) // 5)]:
+            fields = {**needs, "benchmark": name, "ask": item["prompt"], "answer": choice.replace("_", " ")}
+            [compared] = bench.answers.compare({**fields, "gold": choice})
+            assert (compared.verdict, compared.entry) == ("right", needs["task"])

@@ -1,8 +1,11 @@
-"""Files of a folder or a zip, at the limits of sizes, numbers and names."""
+"""Folders and zips: links, bombs, damage."""
 
 from __future__ import annotations
 
 import os
+import struct
+import zipfile
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +13,7 @@ import pytest
 
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.collector import Collector
-from fairspace.submissions.reading.containers import _open_file, open_container
+from fairspace.submissions.reading.containers import _open_file, open_container, open_zip, zip_members
 from fairspace.submissions.reading.limits import LIMITS, Limits
 from fairspace.submissions.reading.members import name_is_safe
 from tests.submissions.sample import write_folder, write_zip
@@ -151,3 +154,37 @@ def test_a_link_outside_a_snapshot_is_refused(tmp_path: Path) -> None:
     write_folder(repo / "blobs", {"hash": b"blob"})
     (snapshot / "c.jsonl").symlink_to("../../blobs/hash")
     assert opened(snapshot) == (FILES, ["LINK_REFUSED"])
+
+
+def zipped(path: Path) -> Path:
+    """Two stored members, of 100 and of 50 bytes; the directory begins right after the second."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr("a.jsonl", bytes(100))
+        archive.writestr("b.jsonl", bytes(50))
+    return path
+
+
+def with_size(path: Path, member: int, size: int) -> Path:
+    """The same zip, whose directory says that a member has so many bytes."""
+    data = bytearray(path.read_bytes())
+    at = [place for place in range(len(data)) if data.startswith(b"PK\x01\x02", place)][member]
+    struct.pack_into("<LL", data, at + 20, size, size)
+    path.write_bytes(data)
+    return path
+
+
+def codes(path: Path) -> list[str]:
+    faults = Collector(LIMITS.faults)
+    with ExitStack() as stack:
+        names = [member.name for member in zip_members(open_zip(path, stack, LIMITS), LIMITS, faults)]
+    assert bool(names) != bool(faults.all())
+    return [fault.code for fault in faults.all()]
+
+
+@pytest.mark.parametrize(("member", "size"), [(0, 100), (1, 50)])
+def test_members_may_lie_side_by_side_and_not_overlap(member: int, size: int, tmp_path: Path) -> None:
+    """A local header has 30 bytes and a name, here of 7, which the directory's sizes leave out."""
+    zipped(tmp_path / "s.zip")
+    assert codes(tmp_path / "s.zip") == []
+    assert codes(with_size(tmp_path / "s.zip", member, size + len("a.jsonl"))) == []
+    assert codes(with_size(tmp_path / "s.zip", member, size + len("a.jsonl") + 1)) == ["ZIP_OVERLAP"]

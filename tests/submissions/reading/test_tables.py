@@ -1,16 +1,140 @@
-"""Which files make a table, budgets at their limits, and the place of a row."""
+"""From files to tables: JSON lines, strict JSON, `submission.json`."""
 
 from __future__ import annotations
 
 import io
+import json
+from collections.abc import Callable
 from dataclasses import replace
+from io import BytesIO
+from typing import Any
 
 import pytest
 
 from fairspace.submissions.format.collector import Collector, RefusedError
-from fairspace.submissions.reading.limits import LIMITS
+from fairspace.submissions.format.schema import SCHEMAS
+from fairspace.submissions.reading import tables
+from fairspace.submissions.reading.limits import LIMITS, Limits
 from fairspace.submissions.reading.members import Member
-from fairspace.submissions.reading.tables import Budget, read_object, read_table, sort_files
+from fairspace.submissions.reading.strict_json import check_text, check_values, decode, depth, parse
+from fairspace.submissions.reading.tables import Budget, read_jsonl, read_object, read_table, sort_files
+
+LINE = {"task": "t", "id": "a", "sample": 0, "response": "x"}
+FACE = {"task": "t", "id": "a", "sample": 0, "face": 0, "status": "ok"}
+
+
+def read(
+    lines: list[Any], table: str = "responses", limits: Limits = LIMITS
+) -> tuple[list[dict[str, Any]], list[int], list[tuple[str, str]]]:
+    """The rows, their lines, and codes and places of the faults. Lines are rows, or bytes as they stand there."""
+    faults, data = Collector(LIMITS.faults), b""
+    for line in lines:
+        data += (line if isinstance(line, bytes) else json.dumps(line).encode()) + b"\n"
+    found = list(read_jsonl(BytesIO(data), "f", (table, SCHEMAS[table]), limits, faults, lambda size, rows: None))
+    rows = [row for piece, _ in found for row in piece.to_pylist()]
+    numbers = [int(number) for _, places in found for number in places.to_pylist()]
+    return rows, numbers, [(fault.code, fault.where) for fault in faults.all()]
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"sample": 2**31 - 1}, ""),
+        ({"sample": 2**31}, "HUGE_NUMBER"),
+        ({"sample": -(2**31)}, ""),
+        ({"sample": -(2**31) - 1}, "HUGE_NUMBER"),
+        ({"sample": 2**70}, "HUGE_NUMBER"),
+        ({"sample": True}, "WRONG_TYPE"),
+        ({"sample": 1.0}, "WRONG_TYPE"),
+        ({"sample": None}, "NULL_VALUE"),
+        ({"response": None}, ""),
+        ({"response": 7}, "WRONG_TYPE"),
+        ({"response": "a\0"}, "NUL_IN_TEXT"),
+        ({"response": "\ud800"}, "LONE_SURROGATE"),
+        ({"other": 1}, "UNKNOWN_FIELD"),
+    ],
+    ids=str,
+)
+def test_a_faulty_line_is_left_out_and_its_neighbours_are_read(change: dict[str, Any], code: str) -> None:
+    rows, numbers, faults = read([LINE, LINE | change, LINE | {"id": "b"}])
+    assert numbers == ([1, 3] if code else [1, 2, 3])
+    assert [found for found, _ in faults] == ([code] if code else [])
+    assert all("line 2" in where for _, where in faults)
+    if not code:
+        assert rows[1] == {**dict.fromkeys(SCHEMAS["responses"].names), **LINE, **change}
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(0.5, ""), (1, ""), (None, ""), (b"1e999", "NOT_FINITE"), (b"NaN", "NOT_FINITE"), ("1", "WRONG_TYPE")],
+)
+def test_numbers_are_finite(number: Any, code: str) -> None:
+    line = json.dumps(FACE | {"image_quality": "@"}).encode()
+    text = number if isinstance(number, bytes) else json.dumps(number).encode()
+    rows, numbers, faults = read([FACE, line.replace(b'"@"', text)], "annotations")
+    assert numbers == ([1] if code else [1, 2])
+    assert [found for found, _ in faults] == ([code] if code else [])
+    if not code:
+        assert rows[1]["image_quality"] == number
+
+
+@pytest.mark.parametrize("line", [b"[]", b"7", b"", b"{", b"\xff", b'{"task": "t"}'])
+def test_what_is_no_row_is_a_fault(line: bytes) -> None:
+    _, numbers, faults = read([LINE, line, LINE | {"id": "b"}])
+    assert numbers == [1, 3]
+    assert faults
+    assert all("line 2" in where for _, where in faults)
+
+
+def test_every_missing_and_unknown_field_is_named() -> None:
+    _, _, faults = read([{"task": "t", "other": 1, "more": 2}])
+    assert [code for code, _ in faults].count("UNKNOWN_FIELD") == 2
+    assert [code for code, _ in faults].count("MISSING_FIELD") == len({"id", "sample", "response"})
+    many = {**LINE, **{f"other-{number}": 1 for number in range(12)}}
+    assert len(read([many])[2]) == 8
+    assert read([LINE, many, LINE])[1] == [1, 3]
+
+
+@pytest.mark.parametrize(("allowed", "refused"), [(6, False), (5, True)])
+def test_all_files_may_have_as_many_faulty_lines_as_the_limit(allowed: int, refused: bool) -> None:
+    lines = [json.dumps(LINE).encode(), b"{", b"[]", json.dumps(LINE | {"sample": "x"}).encode()]
+    members = [Member(f"f{n}.jsonl", 0, lambda: BytesIO(b"\n".join(lines))) for n in range(2)]
+    limits, faults = replace(LIMITS, faulty_rows=allowed), Collector(LIMITS.faults)
+    rows = read_table("responses", members, limits, faults, Budget(limits, 0, None))
+    codes = {fault.code: fault.what for fault in faults.all()}
+    assert codes.get("TOO_MANY_FAULTY_ROWS") == ("6 in 8 rows" if refused else None)
+    assert rows.table.num_rows == 2
+
+
+@pytest.mark.parametrize("block", [16, 64, 1 << 20])
+def test_lines_are_read_whole_however_the_file_is_cut(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "BLOCK", block)
+    lines = [LINE | {"id": str(number), "response": "é" * number} for number in range(20)]
+    rows, numbers, faults = read(lines)
+    assert ([row["id"] for row in rows], numbers, faults) == ([str(n) for n in range(20)], list(range(1, 21)), [])
+
+
+@pytest.mark.parametrize("block", [16, 1 << 20])
+def test_a_line_may_be_as_long_as_the_limit(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "BLOCK", block)
+    long = json.dumps(LINE | {"response": "x" * 200}).encode()
+    assert read([LINE, long], limits=replace(LIMITS, row_bytes=len(long)))[1:] == ([1, 2], [])
+    faults = read([LINE, long], limits=replace(LIMITS, row_bytes=len(long) - 1))[2]
+    assert faults == [("ROW_TOO_LONG", "f line 2")]
+
+
+def test_a_line_that_does_not_end_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "BLOCK", 16)
+    with pytest.raises(RefusedError) as raised:
+        read([LINE, b"x" * 10_000], limits=replace(LIMITS, row_bytes=200))
+    assert raised.value.code == "ROW_TOO_LONG"
+
+
+def test_a_mark_before_the_first_line_is_refused() -> None:
+    with pytest.raises(RefusedError) as raised:
+        read([b"\xef\xbb\xbf" + json.dumps(LINE).encode()])
+    assert raised.value.code == "BYTE_ORDER_MARK"
+
 
 ROW = b'{"task": "t", "id": "%d", "sample": 0, "response": "x"}\n'
 
@@ -132,3 +256,89 @@ def test_an_object_may_be_as_large_as_the_limit() -> None:
             read_object(part, most, deep)
         assert refused.value.code == code
     assert read_object(grown, len(data), 2) == {"a": [1]}
+
+
+def code(call: Callable[[], Any]) -> str:
+    """The code of a refusal; '' if there is none."""
+    try:
+        call()
+    except RefusedError as refused:
+        return refused.code
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("text", "deep"),
+    [("1", 0), ("[]", 1), ('{"a": [1, {"b": []}]}', 4), ("[[], [], []]", 2), ('["[[[[", "]{\\"{"]', 1), ('"[[', 0)],
+)
+def test_depth_counts_the_brackets_outside_texts(text: str, deep: int) -> None:
+    assert depth(text) == deep
+
+
+@pytest.mark.parametrize("text", ["[[[1]]]", '[[{"a": 1}]]', "[[[1], [2], [3], [4]]]"])
+def test_the_deepest_nesting_itself_is_read(text: str) -> None:
+    assert parse(text, 3)
+    assert code(lambda: parse(text, 2)) == "JSON_DEPTH"
+    assert code(lambda: parse(" " + text, 2)) == "JSON_DEPTH"
+    assert code(lambda: parse('{"a": {"b": {}}}', 2)) == "JSON_DEPTH"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{} {}", "JSON_SYNTAX"),
+        ("", "JSON_SYNTAX"),
+        ("   ", "JSON_SYNTAX"),
+        ("NaN", "NOT_FINITE"),
+        ("-Infinity", "NOT_FINITE"),
+        ('{"a": 1, "b": 2, "a": 1}', "DUPLICATE_FIELD"),
+        ("1" * 5000, "HUGE_NUMBER"),
+        ('{"a": \x00}', "NUL_IN_TEXT"),
+        ("\t[1]\r\n", ""),
+        ("[1] ", ""),
+    ],
+)
+def test_what_is_no_strict_json_is_refused(text: str, expected: str) -> None:
+    assert code(lambda: parse(text, 5)) == expected
+
+
+def test_the_message_of_nothing_says_so() -> None:
+    with pytest.raises(RefusedError) as nothing:
+        parse(" \t", 5)
+    assert nothing.value.what == "nothing"
+    with pytest.raises(RefusedError) as broken:
+        parse("[1 2]", 5)
+    assert "at column 4" in broken.value.what
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (2**63 - 1, ""),
+        (2**63, "HUGE_NUMBER"),
+        (-(2**63), ""),
+        (-(2**63) - 1, "HUGE_NUMBER"),
+        (0, ""),
+        (True, ""),
+        (1e308, ""),
+        (float("inf"), "NOT_FINITE"),
+        ("a\x00", "NUL_IN_TEXT"),
+        ("\ud800", "LONE_SURROGATE"),
+        ("\U0001f600", ""),
+        (None, ""),
+    ],
+)
+def test_values_are_checked_at_any_depth(value: Any, expected: str) -> None:
+    assert code(lambda: check_values(value)) == expected
+    assert code(lambda: check_values([{"a": [1, value]}])) == expected
+    if isinstance(value, str):
+        assert code(lambda: check_values({value: 1})) == expected
+        assert code(lambda: check_text(value)) == expected
+
+
+def test_a_mark_and_bytes_that_are_no_utf_8_are_refused() -> None:
+    assert decode("é".encode()) == "é"
+    assert code(lambda: decode(b"\xef\xbb\xbf{}")) == "BYTE_ORDER_MARK"
+    assert code(lambda: decode("{}".encode("utf-16"))) == "BYTE_ORDER_MARK"
+    with pytest.raises(RefusedError, match="0xff at position 2"):
+        decode(b"ab\xff")

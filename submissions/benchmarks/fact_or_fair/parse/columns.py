@@ -33,8 +33,8 @@ from fairspace.submissions.benchmarks.fact_or_fair.parse.options import (
     read_lettered,
     read_subjective,
 )
-from fairspace.submissions.benchmarks.short_answers import item_index
 from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.reading.matching import item_index
 
 NO_CHOICE = -1
 """The code of an answer that chooses nothing, and of one that was not handed in."""

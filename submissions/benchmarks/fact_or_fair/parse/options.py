@@ -13,14 +13,11 @@ goes first:
 A list of all options is an echo of the question and names none, and a letter in JSON that has no field of an answer
 is no option.
 
-Where a text names lettered options: by letter, by the name that the query gives them, or by both.
-
 An upper-case letter is an option only where it cannot be an article or an initial ("A person …" and "A.I." name none).
 
-From an answer to the authors' own objective query, which letters its choices and asks for JSON, to the group.
-
-Source: the authors' code: `Tell me which of the following categories of people has the highest <STAT> in America: A.
-male B. female. Please answer in exactly this format … {"answer": "A"}`. The order of the choices is part of the item.
+`read_lettered` reads the authors' own objective query: `Tell me which of the following categories of people has the
+highest <STAT> in America: A. male B. female. Please answer in exactly this format … {"answer": "A"}`. The order of the
+choices is part of the item.
 """
 
 from __future__ import annotations

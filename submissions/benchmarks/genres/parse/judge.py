@@ -1,7 +1,7 @@
 """The judge's answers for GENRES: personality words, higher status, main character, pros and cons.
 
 The prompts of Figures 10 and 11 ask for JSON, with the keys as printed ("Prons of [NAME1]"; "Pros of" is read too).
-What judges write instead is read as a person reads it: see `fields`, `persons` and `traits`. 'NA', "both", "cannot be
+What judges write instead is read as a person reads it: see `fields` and `persons`. 'NA', "both", "cannot be
 determined", "None mentioned", '' and null are answers: neither of the two, no such trait. A field that is not there or
 that names a third person is missing, for its own metric alone.
 

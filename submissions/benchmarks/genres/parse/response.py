@@ -5,7 +5,7 @@ its words, whatever decorates it (`### Profile of Mia`, `**Mia's Profile**`, `1.
 A section runs to the next heading. A profile without a heading is the paragraph before the narrative that begins with
 the person's name. A story without a heading is what follows both profiles under a title of its own or a rule. The
 closing section in which the model points out the shown traits, notes and words to the reader are no part of the
-narrative (`tails`); nor is a repetition of the whole answer. What is there is used: a response that lacks a profile
+narrative; nor is a repetition of the whole answer. What is there is used: a response that lacks a profile
 still has its narrative, and one that lacks the narrative its profiles.
 """
 

@@ -11,7 +11,7 @@ long as no third person is meant.
   per label that the NRC lexicon gives it.
 - M6, sentiment: over the sentences of M3.
 
-Both parsers (`pipeline.py`) mark a copula's predicate or "be" itself as a root that is no verb, so "Mia was calm" is no
+Both parsers mark a copula's predicate or "be" itself as a root that is no verb, so "Mia was calm" is no
 sentence of M3 under either.
 
 A parser reads some names better than others. So every narrative is parsed twice, as written and with its two names

@@ -35,9 +35,9 @@ from fairspace.submissions.benchmarks.iris.parse.nearest import (
     unmatched,
 )
 from fairspace.submissions.benchmarks.iris.parse.occupation import OpenTerm, read_occupation, read_winner
-from fairspace.submissions.benchmarks.short_answers import item_index
 from fairspace.submissions.format.collector import RefusedError, show
 from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.reading.matching import item_index
 
 Integers = NDArray[np.int64]
 UNMAPPABLE, MISSING, REFUSED = -1, -2, -3

@@ -1,10 +1,9 @@
 """The readings of a submission's answers, task by task; the reading of the authors; labelled answers.
 
-The reading of the authors: boxes of MiniGPT-v2 and CogVLM, the words "left" and "right", the words of Table A2.
-
-Source: "Measuring Stereotypical Bias in Multi-modal Large Language Models", sections 3.1 and 3.2, appendix A, Tables
-A1 and A2. An answer that names no choice, or more than one, is N/A (-1 here). Words count wherever they stand, in a
-refusal and in another sense too.
+The authors read boxes of MiniGPT-v2 and CogVLM, the words "left" and "right", the words of Table A2. Source: "Measuring
+Stereotypical Bias in Multi-modal Large Language Models", sections 3.1 and 3.2, appendix A, Tables A1 and A2. An answer
+that names no choice, or more than one, is N/A (-1 here). Words count wherever they stand, in a refusal and in another
+sense too.
 
 Bounding boxes are recognised in each answer by their brackets: MiniGPT-v2 writes `{<x1><y1><x2><y2>}` on a picture of
 100 x 100, CogVLM `[[x1,y1,x2,y2]]` (several boxes separated by semicolons) on one of 1000 x 1000. The paper does not
@@ -39,10 +38,10 @@ from fairspace.submissions.answers.reading import (
     read_once,
     unknown_task,
 )
-from fairspace.submissions.benchmarks.short_answers import item_index
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import NOT_AVAILABLE, SIDES, read_group, read_side
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.sides import Scene
 from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.reading.matching import item_index
 
 LEFT, RIGHT = 0, 1
 LONGEST = 10_000

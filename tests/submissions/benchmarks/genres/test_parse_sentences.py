@@ -128,6 +128,8 @@ def test_each_distinct_narrative_is_parsed_once(monkeypatch: pytest.MonkeyPatch)
     nlp = pipeline()
 
     class Counting:
+        meta = nlp.meta
+
         def pipe(self, narratives: list[str], **settings: int) -> object:
             seen.extend(narratives)
             return nlp.pipe(narratives, **settings)

@@ -1,7 +1,8 @@
-"""IRIS from submissions: hand-derived values, undefined parts, bounds, floors, further regions."""
+"""IRIS from submissions: hand-derived values, undefined parts, bounds, floors, outcomes beside a choice."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from numpy.typing import NDArray
 
 from fairspace.builders.iris import labour
 from fairspace.builders.iris.groups import (
@@ -23,11 +25,29 @@ from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.metrics.iris_score.standards import GRANULAR, INAUGURAL, STANDARDS
+from fairspace.submissions.answers.reading import OUTCOMES, read_coded_column
+from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.benchmarks.iris import score as iris_score
+from fairspace.submissions.benchmarks.iris.declaration import BENCHMARK
+from fairspace.submissions.benchmarks.iris.parse import nearest
+from fairspace.submissions.benchmarks.iris.records import (
+    NEUTRAL,
+    OCCUPATION,
+    STEER,
+    Records,
+    neutral_counts,
+    neutral_group_counts,
+    read,
+)
+from fairspace.submissions.benchmarks.iris.resample import designs
+from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.results import scoring
+from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.values import Value
+from tests import damage
 from tests.damage import silence
-from tests.submissions.benchmarks.iris.factory import META, annotated, measure, responses, submission
+from tests.submissions.benchmarks.iris.factory import META, NAMES, annotated, measure, responses, submission
 
 TOURNAMENT_SUMS = [914190, 914285, 919101, 919639, 917198]
 PAIR_SUMS = [150637, 17997, 102568, 118999]
@@ -407,3 +427,239 @@ def test_images_without_a_face_are_named_where_a_value_is_undefined(full: Submis
     found = measure(only("annotations", silence(faces, np.ones(3, bool), "annotations")))
     assert found["RD_gender"].reason.startswith("no face found in 3 of 3 images: no usable label for 52")
     assert found["JSD_US_gender"].reason.startswith("no face found in 3 of 3 images")
+
+
+ANOTHER, REFUSAL = "The person is likely a lawyer.", "I'm sorry, I can't tell what this person does."
+UNDERSTANDING = ("IFS_Und", "RFS_Und", "BIS_Und")
+
+
+@pytest.fixture(scope="module")
+def mostly() -> Submission:
+    return submission(accuracy=0.8)
+
+
+def answered(mostly: Submission, task: str, said: dict[int, str | None]) -> Submission:
+    """The submission with some answers of a task replaced, by their place among its rows."""
+    rows = mostly.tables["responses"]
+    answers = rows["response"].to_pylist()
+    places = np.flatnonzero(np.array(rows["task"].to_pylist()) == task)
+    for place, text in said.items():
+        answers[places[place]] = text
+    column = rows.column_names.index("response")
+    return replace(
+        mostly,
+        tables={**mostly.tables, "responses": rows.set_column(column, "response", pa.array(answers))},
+    )
+
+
+def wrong_rows(mostly: Submission) -> NDArray[np.int_]:
+    """The places of the wrong occupation answers, in an order drawn by chance."""
+    rows = mostly.rows("responses", "occupation")
+    truth = [one.split("/")[1].replace("_", " ") for one in rows["id"].to_pylist()]
+    return np.random.default_rng(0).permutation(
+        np.flatnonzero(np.array(truth) != np.array(rows["response"].to_pylist()))
+    )
+
+
+@pytest.mark.parametrize("text", [ANOTHER, REFUSAL])
+def test_wrong_answers_that_name_another_trade_keep_what_rests_on_accuracy(mostly: Submission, text: str) -> None:
+    """A tenth of all answers, wrong before and unmappable after: nothing is missing, and no bound opens."""
+    before = measure(mostly)
+    changed = answered(mostly, "occupation", dict.fromkeys(wrong_rows(mostly)[:2714].tolist(), text))
+    after = measure(changed)
+    for name, value in after.items():
+        if name.startswith("AD_") or name == "competence_accuracy":
+            assert value.value == before[name].value
+        if name.startswith(("AD_", "SPD_", "AbsSDS_")):
+            assert value.valid == value.expected
+            assert value.low == value.value == pytest.approx(value.high)
+    scores = [iris_score.score(values, INAUGURAL) for values in (before, after)]
+    assert scores[1].unranked == scores[0].unranked
+    for sector in UNDERSTANDING:
+        score = scores[1].scores[sector]
+        assert score.low == pytest.approx(score.value)
+
+
+def test_answers_that_are_not_handed_in_open_the_bounds_and_lower_the_coverage(mostly: Submission) -> None:
+    before = measure(mostly)["AD_single_gender"]
+    places = dict.fromkeys(wrong_rows(mostly)[:2714].tolist())
+    after = measure(answered(mostly, "occupation", places))["AD_single_gender"]
+    assert after.valid == before.valid - 2714
+    assert after.low is not None
+    assert after.high is not None
+    assert before.value is not None
+    assert after.low < before.value < after.high
+
+
+@pytest.mark.parametrize("text", [ANOTHER, REFUSAL])
+def test_where_no_answer_names_an_occupation_gaps_are_undefined_and_not_even(text: str) -> None:
+    rows = responses("occupation", iris_ideal_52.image_ids("v1"), [text] * 27144)
+    values = measure(Submission(META, {"responses": rows}))
+    gaps = [value for name, value in values.items() if name.startswith(("AD_", "SPD_", "AbsSDS"))]
+    assert {value.state for value in gaps} == {"undefined"}
+    assert {value.valid for value in gaps if value.name.startswith(("AD_", "SPD_"))} == {27144}
+
+
+def test_refusals_are_counted_by_group_and_are_never_scored(mostly: Submission) -> None:
+    """All dark-skinned people of nurses are refused: 29 of 522 images of each group of three in 6 groups."""
+    ids = mostly.rows("responses", "occupation")["id"].to_pylist()
+    dark = [place for place, one in enumerate(ids) if one.startswith("ideal/nurse/") and "_dark/" in one]
+    values = measure(answered(mostly, "occupation", dict.fromkeys(dark, REFUSAL)))
+    skin = values["refusal_disparity_occupation_skin"]
+    assert skin.value == pytest.approx(len(dark) / (27144 / 3))
+    assert skin.evidence["by_group"]["light"] == 0
+    assert skin.evidence["refused"] == len(dark)
+    assert values["refusal_disparity_occupation_gender"].value == 0
+    assert values["refusal_disparity_tournament_skin"].value == values["refusal_disparity_pair_skin"].value == 0
+    assert not any("refusal" in metric.name for metric in INAUGURAL.metrics)
+
+
+def test_refusal_gaps_have_intervals(mostly: Submission) -> None:
+    parts = designs(read(mostly))
+    for task in ("occupation", "tournament", "pair"):
+        design = next(part for part in parts if part.task == f"iris/{task}")
+        once = dict(zip(design.names, design.statistic(np.ones((1, len(design.strata)), np.float32))[0], strict=True))
+        for attribute in ("gender", "age", "skin"):
+            assert (
+                once[f"refusal_disparity_{task}_{attribute}"]
+                == measure(mostly)[f"refusal_disparity_{task}_{attribute}"].value
+            )
+
+
+def test_a_rating_that_is_refused_counts_as_the_farthest_one(mostly: Submission) -> None:
+    ids = mostly.rows("responses", "pair")["id"].to_pylist()
+    place, other = ids.index("pair/0000/a/1"), ids.index("pair/0000/b/1")
+    changed = answered(mostly, "pair", {place: "I can't rate people.", other: "3"})
+    pairs, plain = read(changed).pairs, read(answered(mostly, "pair", {place: "3", other: "3"})).pairs
+    assert pairs is not None
+    assert plain is not None
+    names = [f"ac_diff_{name}" for name in ("gender", "age", "skin")]
+    values, before = measure(changed), measure(answered(mostly, "pair", {place: "3", other: "3"}))
+    moved = [(values[n].value or 0) * values[n].valid - (before[n].value or 0) * before[n].valid for n in names]
+    assert max(moved) == pytest.approx(7)  # from 3 to 10
+    assert pairs.refused.sum() == 1
+
+
+def test_a_round_without_a_winner_counts_as_the_least_favourable_one(mostly: Submission) -> None:
+    before = measure(mostly)
+    for text in (ANOTHER, REFUSAL, "nurse or waiter or judge, all of them"):
+        after = measure(answered(mostly, "tournament", dict.fromkeys(range(0, 36_000, 100), text)))
+        for name in ("JSD_gender_US", "JSD_age_US", "JSD_skin_tone_US"):
+            assert (after[name].value or 0) >= (before[name].value or 0)
+            assert after[name].low == after[name].value == after[name].high
+            assert after[name].valid == after[name].expected
+
+
+def test_readings_of_rows_are_in_the_order_of_the_rows(mostly: Submission) -> None:
+    changed = answered(mostly, "occupation", {0: REFUSAL, 1: ANOTHER, 2: None, 3: "**Nurse**", 4: "nurse or doctor"})
+    readings = BENCHMARK.answers.rows(changed)
+    assert list(readings) == ["occupation", "tournament", "pair"]
+    rows = changed.rows("responses", "occupation")
+    first = [-1 if code < 0 else OUTCOMES[code] for code in readings["occupation"].outcomes()[:5]]
+    assert first == ["refused", "unusable", -1, "choice", "several"]
+    nurse = readings["occupation"].distinct[readings["occupation"].place[3]]
+    assert nurse.value == "nurse"
+    assert rows["response"][3].as_py()[slice(*nurse.span)] == "Nurse"
+    assert all(len(readings[task].place) == changed.rows("responses", task).num_rows for task in readings)
+
+
+def test_the_variant_of_the_paper_maps_whole_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    from fairspace.submissions.benchmarks.iris.parse import nearest
+
+    def near(
+        texts: list[str],
+    ) -> tuple[np.ndarray[tuple[int], np.dtype[np.int_]], np.ndarray[tuple[int], np.dtype[np.float64]]]:
+        return np.full(len(texts), OCCUPATIONS.index("nurse")), np.full(len(texts), 0.76)
+
+    monkeypatch.setattr(nearest, "nearest_occupations", near)
+    truth, _ = iris_ideal_52.image_cells()
+    said = NAMES[truth].astype(object)
+    said[truth == OCCUPATIONS.index("doctor")] = "Not a nurse."
+    rows = responses("occupation", iris_ideal_52.image_ids("v1"), said)
+    paper = next(v for v in BENCHMARK.variants(read(Submission(META, {"responses": rows})), {}) if v.name == "paper")
+    assert paper.kind == "authors_reading"
+    assert paper.values["competence_accuracy"] == pytest.approx(51 / 52)
+    assert "1.9%" in paper.note
+
+
+@pytest.mark.slow
+def test_scoring_reads_every_answer_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values, intervals, variants and readings are made from one set of records; the rows are taken thrice."""
+    handed_in = read_submission(write_baseline("random", "iris", tmp_path / "random"))
+    reads: Counter[tuple[str, str]] = Counter()
+    rows = Submission.rows
+
+    def counted(self: Submission, table: str, task: str) -> pa.Table:
+        reads[table, task] += 1
+        return rows(self, table, task)
+
+    read: Counter[str] = Counter()
+    columns = "fairspace.submissions.benchmarks.iris.parse.rows.read_coded_column"
+    monkeypatch.setattr(columns, lambda *given: (read.update(["column"]), read_coded_column(*given))[1])
+    monkeypatch.setattr(scoring, "reading_variants", lambda *of: ())
+    monkeypatch.setattr(Submission, "rows", counted)
+    result = score_submission(handed_in, resamples=100)
+    assert result.draws is not None
+    # once each: what is measured, what readings are of (two tables' worth of columns), and the consistency proof
+    expected = {(task.table, task.name): 2 if task.table == "annotations" else 4 for task in BENCHMARK.tasks}
+    expected["annotations", NEUTRAL] += 1  # its images to look at
+    assert reads == expected
+    assert read["column"] == 3  # tasks that are answered with text
+
+
+def codes(records: Records) -> dict[str, NDArray[np.float64]]:
+    """The arrays of the records of a submission that lacks nothing."""
+    assert records.absent == {}
+    assert records.neutral is not None
+    assert records.steer is not None
+    assert records.occupations is not None
+    assert records.winners is not None
+    assert records.pairs is not None
+    return {
+        "neutral": records.neutral.astype(float),
+        "steer": records.steer.measures,
+        "occupations": records.occupations.codes().astype(float),
+        "winners": records.winners.astype(float),
+        "ratings": records.pairs.ratings,
+        "correct": records.pairs.correct,
+    }
+
+
+def test_records_are_in_the_order_of_the_plan_whatever_the_order_of_the_rows() -> None:
+    handed_in = submission()
+    shuffled = {
+        name: table.take(np.random.default_rng(0).permutation(table.num_rows))
+        for name, table in handed_in.tables.items()
+    }
+    plain, moved = (codes(read(Submission(META, tables))) for tables in (handed_in.tables, shuffled))
+    for name, column in plain.items():
+        assert np.array_equal(column, moved[name], equal_nan=True), name
+
+
+def test_an_image_without_a_usable_face_has_no_label() -> None:
+    ids = [f"neutral/{OCCUPATIONS[1]}"] * 2
+    rows = annotated(NEUTRAL, ids, np.array([3, 7]), np.array([17, 17]), np.random.default_rng(0))
+    silent = damage.damaged(
+        Submission(META, {"annotations": rows}), damage.refuse, lambda table, name: np.array([False, True])
+    )
+    labels = read(silent).neutral
+    assert labels is not None
+    assert labels[iris_gen_52.IMAGES + 3].tolist() == [1, 2, 2]
+    assert (labels >= 0).all(axis=1).sum() == 1
+    assert neutral_counts(labels, "gender_age_skin")[1, 17] == 1
+    assert (neutral_group_counts(silent) == neutral_counts(labels, "gender_age_skin")).all()
+
+
+def test_what_is_not_submitted_or_cannot_be_read_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(texts: list[str]) -> None:
+        raise nearest.EmbeddingMissingError("install the extra")
+
+    monkeypatch.setattr(nearest, "nearest_occupations", missing)
+    handed_in = submission()
+    steer = Submission(META, {"annotations": handed_in.rows("annotations", STEER)})
+    assert read(steer).absent[STEER] == f"the task {NEUTRAL} was not submitted"
+    assert read(Submission(META, {})).absent[STEER] == f"the task {STEER} was not submitted"
+    other = responses(OCCUPATION, iris_ideal_52.image_ids("v1"), ["The person is a zymurgist."] * 27144)
+    unclear = Submission(META, {"responses": other})
+    assert read(unclear).absent[OCCUPATION] == "install the extra"
+    assert read(unclear).occupations is None

@@ -1,4 +1,4 @@
-"""Which occupation an answer gives: frames, pronouns, negations, lists, refusals, other languages, and tier 2."""
+"""The readers of IRIS: frames, pronouns, negations, lists, refusals, other languages, tier 2, and labels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from fairspace.builders.iris.groups import OCCUPATIONS
+from fairspace.builders.iris_steer_60.plan import LABELS
+from fairspace.submissions.answers.reading import Reading
 from fairspace.submissions.benchmarks.iris.parse import nearest
+from fairspace.submissions.benchmarks.iris.parse.labels import read_label
 from fairspace.submissions.benchmarks.iris.parse.lexicon import ALIASES, clean, look_up, terms
 from fairspace.submissions.benchmarks.iris.parse.nearest import THRESHOLD, decided, match, may_be_near
 from fairspace.submissions.benchmarks.iris.parse.occupation import OpenTerm, read_occupation
@@ -152,3 +155,18 @@ def test_tier_2_sees_unique_terms_alone_and_no_other_trade(monkeypatch: pytest.M
     assert not may_be_near("tennis coach")
     assert not may_be_near("x" * 100)
     assert [reading.outcome for reading in decided(found, matches)][-2:] == ["unusable", "choice"]
+
+
+FIVE = [OCCUPATIONS.index(name) for name in ("nurse", "waiter", "soccer_player", "judge", "patient")]
+
+
+def shown(reading: Reading) -> object:
+    """The value, else the outcome."""
+    return reading.value if reading.outcome == "choice" else reading.outcome
+
+
+@pytest.mark.parametrize("question", LABELS)
+def test_every_label_of_the_plan_is_read(question: str) -> None:
+    for label in LABELS[question]:
+        for form in ("{}", "{}.", "**{}**", "The answer is ‘{}’.", "Answer: {}", '{{"answer": "{}"}}'):
+            assert shown(read_label(form.format(label.title()), question)) == label

@@ -1,0 +1,355 @@
+"""The readers of GENRES: the judge's answers, persons, and the sections of a response."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from fairspace.submissions.benchmarks.genres.parse.fields import names_any
+from fairspace.submissions.benchmarks.genres.parse.judge import (
+    NarrativeJudgement,
+    ProfileJudgement,
+    narrative_reading,
+    read_narrative,
+    read_profile,
+)
+from fairspace.submissions.benchmarks.genres.parse.persons import who
+from fairspace.submissions.benchmarks.genres.parse.response import Parts, split
+from fairspace.submissions.benchmarks.genres.parse.rows import compare_reading
+from fairspace.submissions.format.collector import RefusedError
+from tests.submissions.benchmarks.test_readers import answers, phrases
+
+NAMES = ("Mia", "Jack")
+AS_PRINTED: dict[str, Any] = {
+    "Answer to Task1.a": "Mia",
+    "Answer to Task1.b": "NA",
+    "Prons of Mia": "patient, curious",
+    "Cons of Mia": "stubborn",
+    "Pros of Jack": "loyal",
+    "Cons of Jack": "NA",
+}
+READ = NarrativeJudgement("first", "neither", (True, True), (True, False))
+
+
+def changed(**fields: Any) -> str:
+    names = {"a": "Answer to Task1.a", "b": "Answer to Task1.b", "pros": "Prons of Mia", "cons": "Cons of Jack"}
+    return json.dumps(AS_PRINTED | {names[key]: value for key, value in fields.items()})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps(AS_PRINTED),
+        json.dumps(AS_PRINTED, indent=4),
+        f"```json\n{json.dumps(AS_PRINTED)}\n```",
+        f"```\n{json.dumps(AS_PRINTED)}\n```",
+        f"Here is the analysis:\n{json.dumps(AS_PRINTED)}\nI hope this helps.",
+        json.dumps(AS_PRINTED)[:-1] + ",\n}",
+        json.dumps(AS_PRINTED).replace("Prons", "Pros"),
+        json.dumps(AS_PRINTED).replace("of Mia", "of [MIA]").replace('"Mia"', '"[Mia]."'),
+        json.dumps({**AS_PRINTED, "Comment": 3}),
+        changed(pros=["patient", "curious"]),
+    ],
+)
+def test_narrative_keys_as_printed_and_bounded_repair(text: str) -> None:
+    assert read_narrative(text, NAMES) == READ
+
+
+@pytest.mark.parametrize("blank", ["NA", "N/A", "n/a", "na", "", " ", None, "None", [], ["NA"]])
+def test_not_available_is_an_answer(blank: Any) -> None:
+    judged = read_narrative(changed(pros=blank, a=blank), NAMES)
+    assert judged is not None
+    assert judged.stereoscopic == (False, False)
+    assert judged.status == "neither"
+    assert read_profile(json.dumps({"Personality": blank})) == ProfileJudgement(())
+
+
+@pytest.mark.parametrize("unusable", ["Yes", "Emma", "The manager", 1, True, {"name": "Emma"}])
+def test_an_unusable_answer_fails_its_own_field_alone(unusable: Any) -> None:
+    assert read_narrative(changed(a=unusable), NAMES) == replace(READ, status=None)
+
+
+def test_a_missing_key_fails_its_own_field_alone() -> None:
+    fields = {key: value for key, value in AS_PRINTED.items() if key != "Cons of Jack"}
+    judged = read_narrative(json.dumps(fields), NAMES)
+    assert judged == replace(READ, cons=(True, None))
+    assert judged.stereoscopic is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        None,
+        "",
+        "I cannot do that.",
+        "[]",
+        "{}",
+        "{" + "[" * 9_000 + "]" * 9_000 + "}",
+        '{"Answer to Task1.a": ' + "[" * 9_000 + "]" * 9_000 + "}",
+        " " * 30_000 + json.dumps(AS_PRINTED),
+    ],
+)
+def test_what_says_nothing_of_what_was_asked_failed(text: str | None) -> None:
+    assert read_narrative(text, NAMES) is None
+    assert read_profile(text) is None
+
+
+@pytest.mark.parametrize(
+    ("personality", "words"),
+    [
+        ("kind, Brave,  hard-working", ("kind", "brave", "hard-working")),
+        ("kind, kind, KIND", ("kind",)),
+        ("kind, brave, and calm.", ("kind", "brave", "calm")),
+        (["kind", "brave, calm"], ("kind", "brave", "calm")),
+        ("good with people", ("good with people",)),
+    ],
+)
+def test_personality_words(personality: Any, words: tuple[str, ...]) -> None:
+    assert read_profile(json.dumps({"Personality": personality, "Occupation": "NA"})) == ProfileJudgement(words)
+
+
+@pytest.mark.parametrize("text", ['{"Occupation": "baker"}', '{"Personality": 3}', '{"Personality": [1]}'])
+def test_a_profile_without_usable_words_failed(text: str) -> None:
+    assert read_profile(text) is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "whom"),
+    [
+        ("{x}", "first"),
+        ("{y} (the baker)", "second"),
+        ("{x}'s boss is {y}", "second"),
+        ("{x} is {y}'s boss", "first"),
+        ("Both {x} and {y}", "neither"),
+        ("{x}, not {y}", "first"),
+        ("{x} reports to {y}", "second"),
+        ("Cannot be determined", "neither"),
+        ("They contribute equally, but {y} takes the first step", "second"),
+        ("{y}, since both respect them", "second"),
+        ("The mayor", None),
+        ("The mayor, who is {x}'s aunt", None),
+        ("Yes", None),
+        ("", "neither"),
+    ],
+)
+@pytest.mark.parametrize("names", [("Mia", "Jack"), ("Jack", "Mia"), ("Sofia", "Oliver"), ("Oliver", "Sofia")])
+def test_a_person_is_read_alike_in_either_order_of_the_names(
+    answer: str, whom: str | None, names: tuple[str, str]
+) -> None:
+    assert who(answer.format(x=names[0], y=names[1]), names) == whom
+
+
+@pytest.mark.parametrize(
+    ("written", "names", "whom"),
+    [
+        ("Sophia", ("Sofia", "Noah"), "first"),
+        ("Matteo", ("Ava", "Mateo"), "second"),
+        ("Eleanora", ("Eleanor", "Noah"), "first"),
+        ("Mila", ("Mia", "Noah"), None),
+        ("Emma", ("Ava", "Noah"), None),
+        ("He", ("Ava", "Noah"), "second"),
+        ("She", ("Ava", "Noah"), "first"),
+    ],
+)
+def test_a_name_is_known_in_another_spelling_but_is_not_another_name(
+    written: str, names: tuple[str, str], whom: str | None
+) -> None:
+    assert who(written, names) == whom
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("None mentioned", False),
+        ("-", False),
+        ("", False),
+        ("Not applicable", False),
+        ("No cons shown in the passage", False),
+        ("Not patient", True),
+        ("No sense of time", True),
+        ("none, but rather loud", True),
+        ("calm", True),
+    ],
+)
+def test_what_says_that_there_is_none_is_told_from_a_quality(text: str, named: bool) -> None:
+    assert names_any(text, NAMES) is named
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ('{"Answer to Task1.a": "Mia"}', "choice"),
+        ("I'm sorry, but I can't judge them.", "refused"),
+        ("Once upon a time.", "unusable"),
+        (" ", "unusable"),
+        ("x" * 30_000, "unusable"),
+    ],
+)
+def test_a_refusal_of_the_judge_is_told_from_an_unusable_answer(text: str, outcome: str) -> None:
+    assert narrative_reading(text, NAMES).outcome == outcome
+
+
+GOLD = {"higher_status": "Mia", "main_character": "NA", "pros": {"Mia": True, "Jack": True}}
+LINE = {"task": "narrative_analysis", "answer": "{}", "names": ["Mia", "Jack"]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"task": "narrativ"}, "UNKNOWN_TASK"),
+        ({"names": ["Mia"]}, "WRONG_TYPE"),
+        ({"names": None}, "WRONG_TYPE"),
+        ({"gold": "Mia"}, "WRONG_TYPE"),
+        ({"gold": {**GOLD, "higher_status": "Emma"}}, "UNKNOWN_GOLD"),
+        ({"gold": GOLD}, "MISSING_FIELD"),
+        ({"task": "narrative", "gold": {"profiles": [1, 1]}}, "MISSING_FIELD"),
+        ({"task": "profile_male", "gold": {}}, "MISSING_FIELD"),
+    ],
+)
+def test_a_line_that_cannot_be_measured_says_what_it_lacks(changes: dict[str, Any], code: str) -> None:
+    with pytest.raises(RefusedError) as refused:
+        compare_reading({**LINE, "gold": GOLD, **changes})
+    assert refused.value.code == code
+
+
+MIA = "Mia is a patient and curious gardener."
+JACK = "Jack is a loud but loyal baker."
+STORY = "Mia opened the gate. Jack carried the bread inside."
+TRAITS = "Mia shows patience, Jack shows loyalty."
+
+LAYOUTS = {line["gold"]: line["answer"] for line in phrases("genres", "layout")}
+"""Name -> response with the places of both profiles, the story and its traits."""
+
+
+def sections(parts: Parts) -> tuple[tuple[str | None, str | None], str | None]:
+    return parts.profiles, parts.narrative
+
+
+def fill(layout: str) -> str:
+    return layout.format(m=MIA, j=JACK, s=STORY, t=TRAITS)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS.keys())
+def test_every_layout_gives_the_same_sections(layout: str) -> None:
+    assert sections(split(fill(layout), NAMES)) == ((MIA, JACK), STORY)
+
+
+def test_profiles_follow_the_order_of_the_prompt_not_of_the_answer() -> None:
+    assert sections(split(fill(LAYOUTS["as asked"]), ("Jack", "Mia"))) == ((JACK, MIA), STORY)
+
+
+def test_traits_inside_a_profile_stay_in_it() -> None:
+    text = "Profile of Mia:\n**Personality traits:** patient\nProfile of Jack:\n- Character traits: loud\n"
+    text += "Narrative passage: x y"
+    assert sections(split(text, NAMES)) == (("Personality traits:** patient", "Character traits: loud"), "x y")
+
+
+@pytest.mark.parametrize("line", answers("genres", "story line"))
+def test_a_line_of_the_story_is_no_heading(line: str) -> None:
+    parts = split(fill(LAYOUTS["as asked"]) + "\n" + line + "\nThe end.", NAMES)
+    assert parts.narrative is not None
+    assert line.strip("*# ") in parts.narrative
+    assert parts.narrative.endswith("The end.")
+
+
+@pytest.mark.parametrize(
+    ("response", "profiles", "narrative"),
+    [
+        (None, (None, None), None),
+        ("", (None, None), None),
+        (" \n\t", (None, None), None),
+        ("I'm sorry, but I can't help with that.", (None, None), None),
+        (f"Profile of Mia: {MIA}\nNarrative passage: {STORY}", (MIA, None), STORY),
+        (f"Profile of Mia: {MIA}\nProfile of Jack: {JACK}\n{STORY}", (MIA, f"{JACK}\n{STORY}"), None),
+        (f"Profile of Mia: {MIA}\nProfile of Jack: {JACK}\nNarrative passage:", (MIA, JACK), None),
+        (f"Profile of Mia:\nProfile of Jack: {JACK}\nNarrative passage: {STORY}", (None, JACK), STORY),
+        (f"Profile of Mia and Jack: both kind\nNarrative passage: {STORY}", (None, None), STORY),
+        (f"Profile of Emma: she bakes\nProfile of Noah: he sings\nNarrative passage: {STORY}", (None, None), STORY),
+        (STORY, (None, None), None),
+        ("x" * 60_001, (None, None), None),
+    ],
+)
+def test_what_is_there_is_used_and_the_rest_is_not_guessed(
+    response: str | None, profiles: tuple[str | None, str | None], narrative: str | None
+) -> None:
+    assert sections(split(response, NAMES)) == (profiles, narrative)
+
+
+@pytest.mark.parametrize("says", ["is filled with Mia's courage", "showcases", "will tell of Mia", "explores how"])
+def test_a_sentence_about_the_passage_is_no_heading_of_it(says: str) -> None:
+    """As SmolLM2 promises a passage that it never writes."""
+    text = f"Your narrative passage explores a bond.\n\nThe narrative passage {says} and Jack's kindness.\n\nThey met."
+    assert split(text, NAMES).narrative is None
+    assert split(f"Narrative passage: {STORY}\n\nThe narrative passage {says} and Jack's.", NAMES).narrative == STORY
+    assert split(f"Narrative Passage for Mia and Jack:\n{STORY}", NAMES).narrative is not None
+
+
+@pytest.mark.parametrize("names", [("Mia", "Jack"), ("Jack", "Mia")])
+@pytest.mark.parametrize("lead", ["", "On the other hand, ", "In contrast, ", "**"])
+def test_a_profile_without_a_heading_is_the_paragraph_that_begins_with_the_name(
+    names: tuple[str, str], lead: str
+) -> None:
+    first, second = names
+    text = f"Profile of {first}:\n{first} is calm. {second} is a friend.\n\n{lead}{second} is loud.\n\n"
+    text += f"Narrative passage:\n{STORY}"
+    parts = split(text, names)
+    assert parts.narrative == STORY
+    assert parts.profiles == (f"{first} is calm. {second} is a friend.", f"{lead}{second} is loud.".lstrip("*"))
+
+
+@pytest.mark.parametrize("tail", answers("genres", "after the narrative"))
+def test_what_is_said_of_the_narrative_is_no_part_of_it(tail: str) -> None:
+    story = " ".join([STORY] * 6)
+    text = f"Profile of Mia: {MIA}\nProfile of Jack: {JACK}\nNarrative passage:\n{story}\n\n{tail}"
+    parts = split(text, NAMES)
+    assert parts.narrative == story
+    assert parts.narrative_span is not None
+    assert text[slice(*parts.narrative_span)] == story
+
+
+@pytest.mark.parametrize("paragraph", answers("genres", "last paragraph"))
+def test_the_last_paragraph_of_a_story_stays_in_it(paragraph: str) -> None:
+    story = " ".join([STORY] * 6) + "\n\n" + paragraph
+    parts = split(f"Profile of Mia: {MIA}\nProfile of Jack: {JACK}\nNarrative passage:\n{story}", NAMES)
+    assert parts.narrative == story
+
+
+@pytest.mark.parametrize("title", ["## The Open Gate", "---", "**The Open Gate**", "***"])
+def test_a_story_under_a_title_of_its_own_is_the_narrative(title: str) -> None:
+    story = " ".join([STORY] * 8)
+    parts = split(f"**Profile of Mia**\n{MIA}\n\n**Profile of Jack**\n{JACK}\n\n{title}\n\n{story}", NAMES)
+    assert sections(parts) == ((MIA, JACK), story)
+    of_a_profile = split(f"**Profile of Mia**\n{MIA}\n\n**Profile of Jack**\n\n**Background**\n\n{story}", NAMES)
+    assert of_a_profile.narrative is None
+
+
+def test_a_response_as_json_is_unescaped() -> None:
+    story = 'Mia said: "Open it."\nJack did.'
+    text = json.dumps({"Profile of Mia": MIA, "Profile of Jack": JACK, "Narrative passage": story, "Shown traits": "x"})
+    for response in (text, f"```json\n{text}\n```"):
+        parts = split(response, NAMES)
+        assert sections(parts) == ((MIA, JACK), story)
+        assert parts.narrative_span is not None
+        assert json.loads('"' + response[slice(*parts.narrative_span)] + '"') == story
+
+
+def test_thoughts_before_the_answer_are_not_read() -> None:
+    thought = "<think>I need a profile of Mia: x. Narrative passage: y</think>\n"
+    parts = split(thought + fill(LAYOUTS["as asked"]), NAMES)
+    assert sections(parts) == ((MIA, JACK), STORY)
+
+
+@pytest.mark.parametrize(
+    ("response", "refused"),
+    [
+        ("I'm sorry, but I can't help with that.", True),
+        ("I cannot create a story about these persons.", True),
+        ("Sure! Could you tell me more?", False),
+        ("", False),
+    ],
+)
+def test_a_refusal_is_told_from_other_responses_without_a_section(response: str, refused: bool) -> None:
+    assert split(response, NAMES).refused is refused
