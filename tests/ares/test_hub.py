@@ -24,6 +24,7 @@ from tests.hub.running import OWNER, ROOT, Hub
 from tests.tiny_ares import random_ares
 
 pytestmark = pytest.mark.slow
+IMAGES = 8
 COMMAND = [sys.executable, "-c", "from fairspace.submissions.commands.main import main; main()"]
 STRANGER = f"""
 import importlib.util, json, sys
@@ -86,7 +87,7 @@ class World:
 
     def publish(self, *more: str, expect: int = 0) -> str:
         done = subprocess.run(
-            [*COMMAND, "publish", "ares", "--ares", str(self.model), *more],
+            [*COMMAND, "publish", "ares", "--built", str(self.model.parent), *more],
             env=self.hub.environment(self.root / "owner", OWNER),
             capture_output=True,
             text=True,
@@ -121,7 +122,7 @@ class World:
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     root = tmp_path_factory.mktemp("ares-hub")
     (root / "images").mkdir()
-    for number in range(24):
+    for number in range(IMAGES):
         buffer = BytesIO()
         drawn_face("hub", number, size=96).image.save(buffer, "PNG")
         (root / "images" / f"{number:02}.png").write_bytes(buffer.getvalue())
@@ -142,7 +143,7 @@ def test_a_stranger_s_process_gives_the_same_outputs_to_the_bit(world: World, st
     assert stranger["answers"] == json.loads(json.dumps(here))
     decided, forward, answers = stranger["answers"]
     assert set(decided) == {"age_gender", "skin_tone"}
-    assert len(answers) == 24
+    assert len(answers) == IMAGES
     assert any(name.startswith("logits/") for name in forward)
 
 
