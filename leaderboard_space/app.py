@@ -45,7 +45,6 @@ from fairspace.submissions.version import VERSION
 ROUTERS: tuple[str, ...] = (
     "fairspace.leaderboard_space.operation",
     "fairspace.leaderboard_space.api.routes",
-    "fairspace.leaderboard_space.pages.api_docs",
     "fairspace.leaderboard_space.pages.board",
     "fairspace.leaderboard_space.pages.model",
     "fairspace.leaderboard_space.pages.downloads",

@@ -286,9 +286,6 @@ def refused(request: gr.Request, error: Exception) -> str:
     return html("parts/refused.html.jinja", error=refusal)
 
 
-# Endpoints with the answers of `/api/v1` for Gradio's clients: `gradio_client.Client("owner/space").predict(...)`.
-# A refusal reaches the client as an error whose text begins with its code.
-
 PAGE_ROWS = 100
 Found = TypeVar("Found")
 
