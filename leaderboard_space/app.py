@@ -34,9 +34,9 @@ from fairspace.leaderboard_space.web.answers import Answers
 from fairspace.leaderboard_space.web.connections import Places
 from fairspace.leaderboard_space.web.forwarded import Forwarded, Heads, Proxies
 from fairspace.leaderboard_space.web.guard import LIMITS, Guard
+from fairspace.leaderboard_space.web.identity import check_local, signs_in
 from fairspace.leaderboard_space.web.rates import Rate
 from fairspace.leaderboard_space.web.refusals import add_handlers, refuse_the_rest
-from fairspace.leaderboard_space.web.sign_in import check_local, signs_in
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import UsageError
