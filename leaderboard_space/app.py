@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import socket
@@ -34,9 +35,9 @@ from fairspace.leaderboard_space.web.answers import Answers
 from fairspace.leaderboard_space.web.connections import Places
 from fairspace.leaderboard_space.web.forwarded import Forwarded, Heads, Proxies
 from fairspace.leaderboard_space.web.guard import LIMITS, Guard
+from fairspace.leaderboard_space.web.identity import check_local, signs_in
 from fairspace.leaderboard_space.web.rates import Rate
 from fairspace.leaderboard_space.web.refusals import add_handlers, refuse_the_rest
-from fairspace.leaderboard_space.web.sign_in import check_local, signs_in
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import UsageError
@@ -45,7 +46,6 @@ from fairspace.submissions.version import VERSION
 ROUTERS: tuple[str, ...] = (
     "fairspace.leaderboard_space.operation",
     "fairspace.leaderboard_space.api.routes",
-    "fairspace.leaderboard_space.pages.api_docs",
     "fairspace.leaderboard_space.pages.board",
     "fairspace.leaderboard_space.pages.model",
     "fairspace.leaderboard_space.pages.downloads",
@@ -148,14 +148,15 @@ def serve(settings: Settings, host: str = "127.0.0.1", port: int = 7860) -> None
     space = Space.open(settings)
     space.state.snapshots.prepare = partial(_prepare, space)
     app = create_app(space)
-    Thread(target=_make_boards, args=(space,), name="first-boards", daemon=True).start()
+    boards = Thread(target=_make_boards, args=(space,), name="first-boards", daemon=True)
+    boards.start()
     if not settings.keeps_the_store():
         LOGGER.error("the store is not kept: handing in is refused until FAIRSPACE_STORE names one that is")
     protocol = _places(settings).protocol()
     config = uvicorn.Config(app, host, port, http=protocol, loop="uvloop", ws="none", log_config=None, access_log=False)
     config.timeout_graceful_shutdown, config.server_header = settings.stop_seconds, False
     config.proxy_headers = False  # `Forwarded` knows whom to believe
-    _Server(config, app).run()
+    _Server(config, app, boards).run()
 
 
 def _places(settings: Settings) -> Places:
@@ -168,14 +169,33 @@ def _places(settings: Settings) -> Places:
 
 
 class _Server(uvicorn.Server):
-    """Uvicorn that tells the jobs at once when it stops, and ends streams of open pages."""
+    """Uvicorn that loads Gradio after the boards, tells the jobs at once when it stops, and ends streams of open pages.
 
-    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+    Args:
+        config: of the application.
+        app: of `create_app`.
+        boards: makes the boards; it was started.
+    """
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI, boards: Thread) -> None:
         super().__init__(config)
-        self.app = app
+        self.app, self.boards = app, boards
+        self._loading: asyncio.Task[object] | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Answer requests, and load Gradio when the boards are made."""
+        await super().startup(sockets)
+        self._loading = asyncio.create_task(self._load_gradio())
+
+    async def _load_gradio(self) -> None:
+        while self.boards.is_alive():  # nothing waits for its end: a stop need not
+            await asyncio.sleep(0.1)
+        await self.app.state.gate.load()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Finish running requests within the seconds that the settings allow."""
+        if self._loading is not None:
+            self._loading.cancel()
         await run_in_threadpool(self.app.state.space.jobs.take_no_more)
         self.app.state.gate.end_streams()
         await super().shutdown(sockets)

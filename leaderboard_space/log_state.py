@@ -228,9 +228,6 @@ def _uncertainty(data: dict[str, Any]) -> Uncertainty:
     return Uncertainty(**data)
 
 
-# The state that the events of the log give: submissions with their outcomes, and the rows that were scored here.
-# Events are folded one by one, so every process that reads the same log has the same state.
-
 Outcome = Literal["waiting", "scored", "refused", "failed"]
 
 

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, create_model
 
-from fairspace.leaderboard_space.boards.fields import exact, visitor_fields
 from fairspace.leaderboard_space.boards.table import board_table, slug
 from fairspace.leaderboard_space.boards.views import VIEWS, BoardQuery, draft_of
+from fairspace.leaderboard_space.boards.words import exact, visitor_fields
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import Event
 from fairspace.leaderboard_space.intake import User

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fairspace.leaderboard_space.boards.fields import SUBMITTED
 from fairspace.leaderboard_space.boards.view import Column, Slice, View, remarks
 from fairspace.leaderboard_space.boards.views import NO_COLUMNS, check_choice
-from fairspace.leaderboard_space.boards.words import behind, coverage, provenance_of, shortened, visibility
+from fairspace.leaderboard_space.boards.words import SUBMITTED, behind, coverage, provenance_of, shortened, visibility
 from fairspace.leaderboard_space.state import State
 from fairspace.metrics.iris_score.standards import ARCHETYPES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark

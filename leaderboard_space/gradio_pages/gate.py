@@ -1,7 +1,7 @@
 """The gate before Gradio: passes what its two pages and its clients need, inside this site's header and footer.
 
 Importing Gradio takes longer than all else that a Space does before its first page, so it is loaded when somebody first
-needs it.
+needs it, or by the server once its boards are there.
 """
 
 from __future__ import annotations

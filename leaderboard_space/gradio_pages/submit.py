@@ -25,9 +25,8 @@ from fairspace.leaderboard_space.pages.rendering import ENVIRONMENT
 from fairspace.leaderboard_space.pages.submission import standing
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.storage import StorageError
-from fairspace.leaderboard_space.web.identity import current_user, maintains, required_user
+from fairspace.leaderboard_space.web.identity import LOGIN, LOGOUT, current_user, maintains, required_user, signs_in
 from fairspace.leaderboard_space.web.refusals import as_space_error, note
-from fairspace.leaderboard_space.web.sign_in import LOGIN, LOGOUT, signs_in
 from fairspace.leaderboard_space.web.tokens import DAYS, revoke_all, revoke_token, token_id
 from fairspace.submissions.errors import UsageError
 
@@ -285,9 +284,6 @@ def refused(request: gr.Request, error: Exception) -> str:
     note(http(request), refusal)
     return html("parts/refused.html.jinja", error=refusal)
 
-
-# Endpoints with the answers of `/api/v1` for Gradio's clients: `gradio_client.Client("owner/space").predict(...)`.
-# A refusal reaches the client as an error whose text begins with its code.
 
 PAGE_ROWS = 100
 Found = TypeVar("Found")

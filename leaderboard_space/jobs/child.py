@@ -235,7 +235,7 @@ class _Watched:
 def threads_of_user() -> int:
     """A thread limit for a child, on top of the user's other threads."""
     user = os.getuid()
-    counts = []
+    counts: list[int] = []
     for process in psutil.process_iter():
         with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
             if process.uids().real == user:

@@ -56,10 +56,6 @@ def children_leave_network() -> bool:
         return False
 
 
-# Run a module within limits: `python -m fairspace.leaderboard_space.jobs.limits LIMITS PARENT MODULE ARGUMENT ...`.
-# It has no network where the system allows that, dies with its parent, and ends with `MEMORY` where Python found no
-# more memory. Nothing but the standard library is loaded before the limits hold.
-
 MEMORY = 86
 """Exit status of a module that ran out of memory."""
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36

@@ -12,7 +12,6 @@ import gzip
 import hashlib
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -20,9 +19,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from fastapi import APIRouter, Request, Response
 
-from fairspace.leaderboard_space.boards.fields import exact, visitor_fields
 from fairspace.leaderboard_space.boards.table import board_table, check_models
 from fairspace.leaderboard_space.boards.views import BoardQuery, check_choice, draft_of
+from fairspace.leaderboard_space.boards.words import exact, visitor_fields
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.web.identity import space_of
 from fairspace.submissions.errors import harmless, plain
@@ -39,23 +38,9 @@ PERCEIVED = (
 STATES = ("value", "undefined", "not run", "incomplete")
 """What `<score>:state` holds; `incomplete` is a value from a part of the samples."""
 ABOUT = (
-    *(
-        "rank",
-        "entry",
-        "model",
-        "organisation",
-        "submitter",
-        "owner",
-        "attempt",
-        "row_class",
-        "figures",
-        "cohort",
-        "protocol",
-        "group",
-        "ranked",
-    ),
-    *("tier", "rank_best", "rank_worst"),
-    *("unranked", "remarks", "parameters", "architecture", "licence", "open_weights", "tasks", "by", "since", "source"),
+    *("rank", "entry", "model", "organisation", "submitter", "owner", "attempt", "row_class", "figures", "cohort"),
+    *("protocol", "group", "ranked", "tier", "rank_best", "rank_worst", "unranked", "remarks", "parameters"),
+    *("architecture", "licence", "open_weights", "tasks", "by", "since", "source"),
 )
 """Columns of what every row has: rows are ranked within their `row_class`; `ranked` is the number that ranks go by,
 `parameters` are billions; a row could have any rank from `rank_best` to `rank_worst`."""
@@ -140,13 +125,8 @@ def _scores(row: Row) -> dict[str, Any]:
     record: dict[str, Any] = {f"label:{name}": plain(label) for name, label in row.labels.items()}
     record.update((f"chance:{name}", chance) for name, chance in row.chances.items())
     for name, scored in row.scores.items():
-        record.update(zip(_columns(name), _cells_of(exact(scored)), strict=True))
+        record.update(zip([f"{name}{end}" for end in VALUE], _cells_of(exact(scored)), strict=True))
     return record
-
-
-@lru_cache(1024)
-def _columns(score: str) -> tuple[str, ...]:
-    return tuple(f"{score}{end}" for end in VALUE)
 
 
 def _cells_of(value: Value) -> tuple[Any, ...]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import AsyncIterator, Hashable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Hashable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakValueDictionary
@@ -90,7 +90,6 @@ class Answers:
         self._places = {"page": asyncio.Semaphore(MAKERS), "download": asyncio.Semaphore(DOWNLOADS)}
         self._clients: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
         """Client and kind of answer -> the lock that one such request of theirs holds while it waits for a place."""
-        self._making = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -98,30 +97,35 @@ class Answers:
             await self.app(scope, receive, send)
             return
         request = Request(scope)
+        is_packed = b"gzip" in request.headers.get("accept-encoding", "").encode()
         try:
-            answer = await self._answer(request, receive)
+            is_public = current_user(request) is None
+            key = (scope["path"], scope["query_string"], site_of(request), is_packed) if is_public else None
+            answer = self._find(key) or await self._make(request, receive, key)
         except SpaceError as error:
             await refuse(request, error)(scope, receive, send)
             return
         await answer.send(scope, send)
 
-    async def _answer(self, request: Request, receive: Receive) -> Answer:
-        """The cached answer, or one that is made now. SpaceError TOO_MANY_REQUESTS."""
+    async def _make(self, request: Request, receive: Receive, key: Hashable) -> Answer:
+        """An answer that is made in its client's turn, who spends the seconds. SpaceError TOO_MANY_REQUESTS."""
         who, scope = client(request), request.scope
-        is_packed = b"gzip" in request.headers.get("accept-encoding", "").encode()
-        is_public = current_user(request) is None
-        key = (scope["path"], scope["query_string"], site_of(request), is_packed) if is_public else None
-        if (answer := self._find(key)) is not None:
-            return answer
-        if self._seconds.burst and self._seconds.left(who) <= 0:
+        if self._limited and self._seconds.left(who) <= 0:
             problem = f"answers that took more than {MAKING_SECONDS:g} seconds to make"
             mend = "wait a while; pages that others look at, too, are answered at once"
             raise SpaceError("TOO_MANY_REQUESTS", "the client", problem, "fewer", mend)
-        async with self._place(who, "download" if scope["path"].startswith("/download/") else "page"):
+        kind = "download" if scope["path"].startswith("/download/") else "page"
+        turn: AbstractAsyncContextManager[None] = nullcontext()
+        if self._limited:
+            turn = self._clients.setdefault((who, kind), asyncio.Lock())
+        async with turn, self._places[kind]:
             if (answer := self._find(key)) is not None:  # made meanwhile
                 return answer
-            version = self.state.version()
-            answer = await self._made(scope, receive)
+            version, began = self.state.version(), time.monotonic()
+            try:
+                answer = await self._made(scope, receive)
+            finally:
+                self._seconds.spend(who, time.monotonic() - began)
             self._keep(key, answer, version)
             return answer
 
@@ -140,22 +144,6 @@ class Answers:
                 self._cached, self.size = {}, 0
             self._cached[key] = answer
             self.size += size
-
-    @asynccontextmanager
-    async def _place(self, who: str, kind: str) -> AsyncIterator[None]:
-        """A place for making an answer; the client spends the seconds, divided by the answers made at a time."""
-        async with AsyncExitStack() as held:
-            if self._limited:
-                lock = self._clients.setdefault((who, kind), asyncio.Lock())
-                await held.enter_async_context(lock)
-            await held.enter_async_context(self._places[kind])
-            self._making += 1
-            began, beside = time.monotonic(), self._making
-            try:
-                yield
-            finally:
-                self._seconds.spend(who, (time.monotonic() - began) * 2 / (beside + self._making))
-                self._making -= 1
 
     async def _made(self, scope: Scope, receive: Receive) -> Answer:
         """The application's answer to a client that does not have it yet."""

@@ -135,9 +135,6 @@ def _boundary(request: Request) -> bytes:
     return b"--" + options[b"boundary"]
 
 
-# Limits before every page and call: refuses requests that are too large, too slow, too many or forged.
-# A refusal is answered as every other one is, and leaves one line in the log (`refusals.refuse`).
-
 UPLOADS = frozenset({"/api/v1/submissions", "/gradio_api/upload"})
 EXEMPT = frozenset({"/health", "/health/live"})
 """Addresses of watchers, which count for no limit."""

@@ -1,16 +1,23 @@
-"""The user of a request: signed in at the Hub, a program with a token, or `local` with `--insecure-local`."""
+"""The user of a request: signed in at the Hub, a program with a token, or `local` with `--insecure-local`.
+
+Whether users sign in at the Hub, and where, stands here; `oauth` lets them, and takes a fifth of a server's start.
+"""
 
 from __future__ import annotations
 
+import os
 import time
 
+from huggingface_hub import constants
 from starlette.requests import HTTPConnection
 
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.intake import User
+from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.rates import USER
 from fairspace.leaderboard_space.web.tokens import MARK
+from fairspace.submissions.errors import UsageError
 
 LOCAL = User("local")
 HEADER = "x-fairspace-token"
@@ -82,3 +89,21 @@ def _found(request: HTTPConnection) -> User | None:
     if session_user and session_user["until"] > time.time():
         return User(session_user["name"], tuple(session_user["organisations"]))
     return LOCAL if space.settings.insecure_local else None
+
+
+LOGIN, CALLBACK, LOGOUT = (f"/oauth/huggingface/{name}" for name in ("login", "callback", "logout"))
+
+
+def signs_in() -> bool:
+    """Whether users sign in at the Hub: in a Space with `hf_oauth: true`.
+
+    Elsewhere huggingface_hub would let everybody in as one user, with a cookie that anybody can sign.
+    """
+    settings = (constants.OAUTH_CLIENT_ID, constants.OAUTH_CLIENT_SECRET, os.environ.get("SPACE_ID"))
+    return all(settings) and bool(constants.OPENID_PROVIDER_URL and constants.OAUTH_SCOPES)
+
+
+def check_local(settings: Settings) -> None:
+    """UsageError for `insecure_local` in a Space."""
+    if settings.insecure_local and os.environ.get("SPACE_ID"):
+        raise UsageError("--insecure-local lets everybody submit: use it on your own machine only, not for a Space.")

@@ -14,8 +14,8 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fairspace.leaderboard_space.errors import SpaceError
+from fairspace.leaderboard_space.web.identity import CALLBACK, LOGIN, LOGOUT
 from fairspace.leaderboard_space.web.refusals import refuse
-from fairspace.leaderboard_space.web.sign_in import CALLBACK, LOGIN, LOGOUT
 
 _STATE = "_state_huggingface_"
 _BEGUN = 3

@@ -22,7 +22,7 @@ from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
-from fairspace.leaderboard_space.web import sign_in
+from fairspace.leaderboard_space.web import identity
 from fairspace.leaderboard_space.web.forwarded import Forwarded, Proxies
 from fairspace.leaderboard_space.web.guard import CLIENT_AT_A_TIME, Guard
 from fairspace.leaderboard_space.web.rates import CLIENTS, Rate, address
@@ -219,7 +219,7 @@ def test_nobody_signs_in_outside_of_a_space_and_nobody_is_local_within(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     settings = Settings(store=str(tmp_path / "store"), work=tmp_path / "work", insecure_local=True)
-    assert not sign_in.signs_in()
+    assert not identity.signs_in()
     app = create_app(Space.open(settings))
     assert not [route for route in app.routes if getattr(route, "path", "").startswith("/oauth")]
     monkeypatch.setenv("SPACE_ID", "fairspace/leaderboard")

@@ -1,8 +1,6 @@
 """The Space as people meet it: visitors, submitters and maintainers, on desktop and phone, in light and dark."""
 
-import csv
 import io
-import json
 import re
 import zipfile
 from collections.abc import Iterator
@@ -11,7 +9,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-import pyarrow.parquet
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, ViewportSize, expect
@@ -23,7 +20,7 @@ from fairspace.submissions.checking.submission import check_submission
 from tests.leaderboard_space.attacks.running import Running, running
 from tests.leaderboard_space.chromium import chromium
 from tests.leaderboard_space.factory import HOSTILE, bad_zip, good_zip, renamed, result
-from tests.leaderboard_space.walking import DESKTOP, PAPER, PHONE, Scheme, Walk, focused, read_download, walking, worker
+from tests.leaderboard_space.walking import DESKTOP, PAPER, PHONE, Scheme, Walk, focused, walking, worker
 from tests.submissions.results.test_tiers import result as measured
 from tests.submissions.results.test_tiers import waves
 
@@ -232,19 +229,6 @@ def test_a_visitor_compares_models_and_traces_a_number(walk: Walk) -> None:
 
 
 @windows(2)
-def test_a_visitor_sees_the_fairness_space_drawn_with_its_numbers(walk: Walk) -> None:
-    page = walk.page
-    walk.to("/?benchmark=iris")
-    walk.follow("Fairness space")
-    figure = page.locator("figure").first
-    expect(figure.locator("[data-drawn]")).to_be_visible()
-    figure.get_by_text("How to read this").click()
-    figure.get_by_text("The numbers as a table").click()
-    expect(figure.get_by_role("region")).to_contain_text("Bagel")
-    walk.fits()
-
-
-@windows(2)
 def test_every_mark_of_every_figure_is_named_on_focus_and_leads_to_its_model(walk: Walk, tmp_path: Path) -> None:
     page = walk.page
     for address in (
@@ -278,16 +262,6 @@ def test_every_mark_of_every_figure_is_named_on_focus_and_leads_to_its_model(wal
     with page.expect_navigation():
         page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("/model/genres/p-01"))
-
-
-def test_downloads_hold_the_rows_of_the_page(walk: Walk, tmp_path: Path) -> None:
-    walk.to(f"{BOARD}&q=script")
-    with read_download(walk, "CSV", tmp_path).open(encoding="utf-8-sig", newline="") as file:
-        (row,) = csv.DictReader(file)
-    assert row["model"] == f"'{HOSTILE}"  # no formula
-    (row,) = pyarrow.parquet.read_table(read_download(walk, "Parquet", tmp_path)).to_pylist()
-    assert row["model"] == HOSTILE
-    assert HOSTILE in json.dumps(json.loads(read_download(walk, "JSON", tmp_path).read_bytes()))
 
 
 def test_the_theme_is_the_systems_until_it_is_switched_and_is_kept(walk: Walk) -> None:

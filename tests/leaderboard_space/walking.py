@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal
 
 from playwright.sync_api import Browser, ConsoleMessage, Dialog, Locator, Page, ViewportSize, expect
@@ -129,15 +128,6 @@ def worker(space: Running) -> Iterator[None]:
             process.terminate()
             process.wait(60)
     assert "Traceback" not in (space.root / "worker").read_text(encoding="utf-8")
-
-
-def read_download(walk: Walk, name: str, folder: Path) -> Path:
-    """The file behind a link of the page."""
-    with walk.page.expect_download() as begun:
-        walk.page.get_by_role("link", name=name, exact=True).click()
-    path = folder / begun.value.suggested_filename
-    begun.value.save_as(path)
-    return path
 
 
 def focused(page: Page) -> dict[str, Any]:

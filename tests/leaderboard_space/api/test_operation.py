@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from fairspace.leaderboard_space import logs
-from fairspace.leaderboard_space.pages.api_docs import GRADIO
+from fairspace.leaderboard_space.pages.texts import GRADIO
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.storage import StorageError
 from fairspace.leaderboard_space.web.rates import with_store

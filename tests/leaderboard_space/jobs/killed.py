@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from fairspace.leaderboard_space.events import Draft, Event
-from fairspace.leaderboard_space.jobs import jobs
 from fairspace.leaderboard_space.jobs.attempt import Tries
 from fairspace.leaderboard_space.jobs.jobs import Jobs
 from fairspace.leaderboard_space.storage.local import LocalStorage
@@ -18,7 +17,7 @@ from tests.leaderboard_space.jobs.spaces import CHILDREN, USER, settings, space,
 LOOKS = ("looking", "checked")
 TRANSITIONS = ("accepted", *LOOKS, "waiting", "taken", "noted", "running", "scored", "torn", "appended", "ended")
 append, take, note, forget = LocalStorage.append, Jobs._take_next, Tries.note, Tries.forget
-look = jobs.look
+look = Jobs._precheck
 
 
 def kill() -> None:
@@ -70,9 +69,9 @@ def main() -> None:
     if at == "accepted":
         Jobs.start = first(Jobs.start)  # type: ignore[method-assign]
     elif at == "looking":
-        jobs.look = first(look)
+        Jobs._precheck = first(look)  # type: ignore[method-assign]
     elif at == "checked":
-        jobs.look = then(look)
+        Jobs._precheck = then(look)  # type: ignore[method-assign]
     elif at == "waiting":
         Jobs._take_next = first(take)  # type: ignore[method-assign]
     elif at == "taken":

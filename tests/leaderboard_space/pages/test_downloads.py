@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from fairspace.leaderboard_space.boards.fields import exact
+from fairspace.leaderboard_space.boards.words import exact
 from fairspace.submissions.errors import harmless
 from fairspace.submissions.results.board import published_rows
 from fairspace.submissions.values import measured

@@ -195,16 +195,6 @@ def test_a_reader_never_sees_what_a_writer_takes_back(tmp_path: Path, monkeypatc
     assert [event.key for event in reader.events()] == keys(tmp_path) == ["key-0", "key-2"]
 
 
-def test_garbage_without_a_line_break_is_put_aside(tmp_path: Path) -> None:
-    storage = LocalStorage(tmp_path)
-    storage.append([draft(0)])
-    with (tmp_path / LOG).open("ab") as log:
-        log.write(bytes(5000))
-    assert keys(tmp_path) == ["key-0"]
-    storage.append([draft(1)])
-    assert keys(tmp_path) == ["key-0", "key-1"]
-
-
 def changed_middle(lines: list[bytes]) -> None:
     lines[1] = lines[1].replace(b'"size":1,', b'"size":7,')
 
