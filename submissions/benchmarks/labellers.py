@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fairspace.ares.annotating.labellers.packages import PACKAGES
+from fairspace.ares.annotating.labellers import PACKAGES
 
 _BY = ", labelled by "
 

@@ -24,7 +24,7 @@ IMAGES, BATCH = 32, 16
 def configurations(model: AresModel, pixels: Any) -> Iterator[str]:
     """Seconds per image of every row of Tables 11 and 12 that needs no vision-language model."""
     from fairspace.ares.deciding_ares import ABLATIONS, SINGLE
-    from fairspace.ares.evaluating.routes import configured
+    from fairspace.ares.evaluating.evaluate import configured
 
     for row, mode in ABLATIONS.items():
         if mode == "l2" or (mode in SINGLE and mode not in model.config.kinds):

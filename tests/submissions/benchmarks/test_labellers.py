@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairspace.ares.annotating.labellers.packages import PACKAGES
+from fairspace.ares.annotating.labellers import PACKAGES
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.standard import protocol_group
