@@ -34,9 +34,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from fairspace.builders.engine.dataset import BuiltSplit, Dataset, Job, Manifest, Row, Shard, Split
-from fairspace.builders.engine.making import FILE as CANDIDATES
-from fairspace.builders.engine.making import Earlier, forget_made
+from fairspace.builders.engine.making import forget_made
 from fairspace.builders.engine.review import write_sheets
+from fairspace.builders.engine.reviews import CANDIDATES, Earlier
 from fairspace.builders.engine.tools import Tools
 from fairspace.builders.errors import BuildError
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from datasets import Features
 
-    from fairspace.builders.engine.making import Earlier
+    from fairspace.builders.engine.reviews import Earlier
 
 
 @dataclass(frozen=True)
