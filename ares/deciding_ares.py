@@ -184,11 +184,6 @@ def regresses(config: AresConfig, task: Mapping[str, Any]) -> bool:
     return config.decisions >= 2 and task["arbiter"] == FUSION and config.ablation in ("full", "no_vlm")
 
 
-def by_fusion(route: str) -> bool:
-    """Whether a route ends at the fusion regressor."""
-    return route.split(":")[-1] == FUSION
-
-
 def fast_path(
     config: AresConfig, task: Mapping[str, Any], seen: Observed
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:

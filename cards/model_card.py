@@ -13,9 +13,9 @@ from typing import Any
 
 import yaml
 
+from fairspace.ares.evaluating.measure import classification_report
 from fairspace.ares.evaluating.measurement import Counts, MeasuredError, read_measurement
 from fairspace.ares.evaluating.nonfaces import rows
-from fairspace.ares.evaluating.reports import classification_report
 from fairspace.cards.rules import check_card
 
 FOLDER = Path(__file__).parent

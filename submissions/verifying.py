@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fairspace.ares.evaluating.reports import classification_report
+from fairspace.ares.evaluating.measure import classification_report
 from fairspace.builders.fact_or_fair.published import PAPER
 from fairspace.builders.fact_or_fair.statistics import GROUPS
 from fairspace.builders.printed import table

@@ -21,7 +21,7 @@ from fairspace.ares.image_processing_ares import AresImageProcessor
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.routing_ares import EscalationRouter, meta_features
 from fairspace.ares.training.config import CONFIGS, TaskSettings, read_config
-from fairspace.ares.training.model import extended
+from fairspace.ares.training.stages import extended
 from fairspace.builders.iris import labour
 from fairspace.metrics.iris_score.granular import Granular, table_sha256
 from fairspace.metrics.iris_score.standards import ALGORITHM_1, GRANULAR, STANDARDS, IrisStandard

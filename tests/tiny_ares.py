@@ -34,7 +34,7 @@ def tiny_model(folder: Path) -> Path:
     from fairspace.ares.routing_ares import EscalationRouter, meta_features
     from fairspace.ares.training.config import CONFIGS, read_config
     from fairspace.ares.training.data import DrawnFaces
-    from fairspace.ares.training.model import untrained
+    from fairspace.ares.training.stages import untrained
 
     config = read_config(CONFIGS / "tiny.toml")
     with torch.random.fork_rng():

@@ -26,10 +26,8 @@ from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairspace.ares.annotating.labellers.packages import ARES
-from fairspace.ares.annotating.model import find_labeller, versions
-from fairspace.ares.annotating.rows import Counts, added
-from fairspace.ares.annotating.session import Settings, open_session
+from fairspace.ares.annotating.labellers import ARES
+from fairspace.ares.annotating.session import Counts, Settings, added, find_labeller, open_session, versions
 from fairspace.ares.annotating.source import contents, list_images, open_source
 from fairspace.builders.engine.build import file_hash, write_atomically
 from fairspace.builders.errors import BuildError
@@ -115,7 +113,7 @@ def annotate(
         device: of torch; '' takes a GPU if there is one.
         precision: `float32` or `bfloat16`.
         ask_endpoint: whether images may be sent to the endpoint that the model names.
-        labeller: `ares`, or a package (`labellers.packages`).
+        labeller: `ares`, or a package (`labellers`).
         measurement: of a package, what `fairspace ares evaluate` wrote of it; its error then goes with the labels.
         shard: images of a shard.
         progress: called with what is being done and how fast, how much is done, and of how much.

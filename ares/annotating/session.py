@@ -1,24 +1,239 @@
-"""A labeller, opened once, for any images: ARES, or a package."""
+"""A labeller, ARES or a package, opened once for any images; its name for ever; its answers as rows.
+
+The rows are the annotations of a submission, and beside them the routes, with all that ARES says of a face.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairspace.ares.annotating.labellers.packages import ARES, package
-from fairspace.ares.annotating.rows import Counts, route_schema, tables
-from fairspace.ares.annotating.source import Entry
+import pyarrow as pa
+
+from fairspace.ares.annotating.labellers import ARES, package
+from fairspace.ares.annotating.source import Entry, fetched
 from fairspace.builders.errors import BuildError
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from fairspace.ares.classifying_ares import Answered
     from fairspace.ares.faces_ares import FaceDetector
+
+
+LABELS = ("gender", "age", "skin_tone", "race")
+"""Attributes that the format has columns for; others stand in the routes alone."""
+_QUALITIES = ("image_quality", "face_quality", "prompt_similarity", "reference_similarity")
+_TEXT, _NUMBER, _REAL = pa.string(), pa.int32(), pa.float64()
+_KEY = [
+    pa.field(name, _TEXT if name in ("task", "id") else _NUMBER, False) for name in ("task", "id", "sample", "face")
+]
+ANNOTATIONS = pa.schema(
+    [
+        *_KEY,
+        pa.field("status", _TEXT, nullable=False),
+        *(pa.field(name, _TEXT) for name in LABELS),
+        *(pa.field(name, _REAL) for name in _QUALITIES),
+        pa.field("faces", _NUMBER),
+    ]
+)
+"""The submission format's table; a test compares it with `fairspace.submissions.format.schema.ANNOTATIONS`."""
+
+
+Counts = dict[str, Any]
+"""What became of images.
+
+`images`, inputs; `rows` of the annotations; `faces` that were found, where every readable image counts as one if no
+detector is on; `status` -> rows; `reasons` why an image has no usable face (a word of `REASONS`, `no_face`) -> images;
+`notes` on what was done to read an image (a word of `NOTES`) -> images; `routes`, task of ARES -> route -> faces;
+`labels`, attribute -> label -> faces, where '' counts the abstentions.
+"""
+
+
+def added(first: Any, other: Any) -> Any:
+    """Counts together; a key that one lacks counts nothing there."""
+    if isinstance(first, int):
+        return first + other
+    keys = list(first) if list(first) == list(other) else sorted({*first, *other})
+    return {
+        key: added(first[key], other[key]) if key in first and key in other else first.get(key, other.get(key))
+        for key in keys
+    }
+
+
+def route_schema(config: Any) -> pa.Schema:
+    """The columns of the routes, for the tasks of an `AresConfig`.
+
+    Per image: what reading it said. Per face: `route/<task>`; `value/<task>` where a regression decides; and per
+    attribute `label/<attribute>` and the probabilities `probability/<attribute>/<label>`.
+    """
+    fields = [*_KEY, pa.field("faces", _NUMBER)]
+    fields += [pa.field(name, _TEXT) for name in ("status", "reason", "detail", "notes", "format")]
+    fields += [pa.field("width", _NUMBER), pa.field("height", _NUMBER)]
+    for task in config.tasks:
+        fields.append(pa.field(f"route/{task['name']}", _TEXT))
+        if task["arbiter"] == "fusion":
+            fields.append(pa.field(f"value/{task['name']}", _REAL))
+    for attribute, labels in config.attributes.items():
+        fields.append(pa.field(f"label/{attribute}", _TEXT))
+        fields += [pa.field(f"probability/{attribute}/{label}", _REAL) for label in labels]
+    return pa.schema(fields)
+
+
+def tables(
+    entries: Sequence[Entry], answered: Iterable[Answered], routes: pa.Schema
+) -> tuple[pa.Table, pa.Table, Counts]:
+    """The rows of some inputs.
+
+    Args:
+        entries: the inputs.
+        answered: what became of each, in the same order.
+        routes: of `route_schema`.
+
+    Returns:
+        Annotations, routes, and the counts.
+
+    Errors: BuildError BUILD_CHECK if an input has no fate or several, or rows and faces do not agree.
+    """
+    faces = 0
+    counts: dict[str, Counter[str]] = {name: Counter() for name in ("status", "reasons", "notes")}
+    nested: dict[str, dict[str, Counter[str]]] = {"routes": {}, "labels": {}}
+    rows: list[dict[str, Any]] = []
+    routed: list[dict[str, Any]] = []
+    for entry, image in zip(entries, answered, strict=True):
+        labelled = [answer for answer in image.answers if answer.labels]
+        numbers = [answer.face for answer in image.answers]
+        if len(image.answers) != max(1, len(labelled)) or numbers != list(range(len(numbers))):
+            what = f"{len(labelled)} faces, and the rows {numbers}"
+            raise BuildError("BUILD_CHECK", entry.where, what, "one row per face, or one that says why", "report this")
+        faces += len(labelled)
+        counts["notes"].update(image.fate.notes)
+        if not labelled:
+            counts["reasons"][image.answers[0].reason] += 1
+        for answer in image.answers:
+            name = {"task": entry.task, "id": entry.id, "sample": entry.sample, "face": answer.face}
+            labels = {key: answer.labels.get(key) or None for key in LABELS}
+            status = "abstained" if answer.status == "ok" and not any(labels.values()) else answer.status
+            rows.append({**name, "status": status, **labels, "faces": len(labelled)})
+            routed.append({**name, "faces": len(labelled), **_routed(image, answer)})
+            counts["status"][status] += 1
+            for kind, values in (("routes", answer.routes), ("labels", answer.labels)):
+                for key, value in values.items():
+                    nested[kind].setdefault(key, Counter())[value] += 1
+    total: Counts = {"images": len(entries), "rows": len(rows), "faces": faces}
+    total |= {key: dict(sorted(counter.items())) for key, counter in counts.items()}
+    for kind, by in nested.items():
+        total[kind] = {key: dict(sorted(counter.items())) for key, counter in sorted(by.items())}
+    return _table(rows, ANNOTATIONS), _table(routed, routes), total
+
+
+def _routed(image: Answered, answer: Any) -> dict[str, Any]:
+    fate = image.fate
+    chances = {
+        f"probability/{attribute}/{label}": chance
+        for attribute, labels in answer.probabilities.items()
+        for label, chance in labels.items()
+    }
+    return {
+        "status": answer.status,
+        "reason": answer.reason or None,
+        "detail": fate.detail or None,
+        "notes": " ".join(fate.notes) or None,
+        "format": fate.format or None,
+        "width": fate.width or None,
+        "height": fate.height or None,
+        **{f"route/{task}": route for task, route in answer.routes.items()},
+        **{f"value/{task}": value for task, value in answer.values.items()},
+        **{f"label/{attribute}": label or None for attribute, label in answer.labels.items()},
+        **chances,
+    }
+
+
+def _table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
+    """Rows as a table; what a row does not say is null."""
+    columns = [pa.array([row.get(column.name) for row in rows], column.type) for column in schema]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+_SOFTWARE: tuple[str, ...] = ("torch", "transformers", "pillow", "numpy", "xgboost-cpu", "xgboost")
+
+
+class Labeller(NamedTuple):
+    """What labels images.
+
+    Args:
+        folder: of ARES; of a package the current one, which is not read.
+        named: its `name`, `revision`, `sha256`, and its `measurement`'s sha256 or ''.
+        software: packages whose versions can change an answer.
+        error: what a submission says of the error of its labels (`label_error`); None if it was not measured.
+    """
+
+    folder: Path
+    named: dict[str, str]
+    software: tuple[str, ...]
+    error: dict[str, Any] | None
+
+
+def find_labeller(labeller: str, model: Path | str = "", measurement: Path | None = None) -> Labeller:
+    """The folder of an ARES, or a package; and what names it for ever.
+
+    Args:
+        labeller: `ares`, or the name of a package.
+        model: folder of ARES, or repository on the Hub with `@<revision>` at its end; '' for a package.
+        measurement: what `fairspace ares evaluate` wrote of a package; ARES has its own in its folder.
+
+    Errors: BuildError CONFIG_INVALID if these do not go together; TOOL_MISSING, BUILD_INCOMPLETE, MEASUREMENT_INVALID.
+    """
+    from fairspace.ares.evaluating.measurement import (
+        FILE,
+        error_of_labels,
+        model_sha256,
+        read_document,
+        read_measurement,
+    )
+
+    if labeller == ARES:
+        if not str(model) or measurement is not None:
+            what = "no model" if not str(model) else "a measurement"
+            expected = "a model, whose folder holds its measurement"
+            raise BuildError("CONFIG_INVALID", "--labeller ares", what, expected, "name MODEL alone")
+        folder, software = Path(model), _SOFTWARE
+        if not folder.is_dir():
+            mend = "name a folder, or a repository as NAMESPACE/NAME@REVISION"
+            expected, patterns = "a folder or a repository with ARES", ["*.json", "*.safetensors"]
+            folder = fetched(str(model), "model", patterns, "TOOL_MISSING", expected, mend)
+        sha256, real = model_sha256(folder), folder.resolve()
+        name, revision = real.name, f"sha256:{sha256}"
+        if real.parent.name == "snapshots" and real.parent.parent.name.startswith("models--"):
+            name, revision = real.parent.parent.name.removeprefix("models--").replace("--", "/"), real.name
+        measured = read_measurement(folder) if (folder / FILE).is_file() else None
+    else:
+        chosen = package(labeller)
+        if str(model):
+            what, mend = f"the model {model}", "leave out the model, or label with ares"
+            raise BuildError("CONFIG_INVALID", f"--labeller {labeller}", what, "no model", mend)
+        chosen.check()
+        folder, software = Path(), chosen.software
+        name, revision, sha256 = chosen.name, chosen.version, chosen.sha256
+        measured = read_document(measurement, sha256) if measurement is not None else None
+    named = {"name": name, "revision": revision, "sha256": sha256, "measurement": measured.sha256 if measured else ""}
+    return Labeller(folder, named, software, error_of_labels(measured, name) if measured else None)
+
+
+def versions(software: Sequence[str]) -> dict[str, str]:
+    """Package -> its version, of those that are installed."""
+    installed = {}
+    for name in software:
+        try:
+            installed[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return installed
+
 
 PRECISIONS = ("float32", "bfloat16")
 """Of an opened model; what was measured of one says nothing of the other."""
@@ -33,7 +248,7 @@ class Settings:
 
     Args:
         model: folder of ARES.
-        labeller: `ares`, or the name of a package (`labellers.packages`), which takes the place of the model.
+        labeller: `ares`, or the name of a package (`labellers`), which takes the place of the model.
         batch: faces that are decided together.
         workers: threads that read ahead.
         detector: finds faces; or the settings that `open_faces` takes, or None.

@@ -23,12 +23,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from fairspace.ares.annotating.model import fetched
 from fairspace.ares.reading_ares import SUFFIXES
 from fairspace.builders.errors import BuildError
 
@@ -270,3 +269,30 @@ def _images(parquet: pq.ParquetFile, column: str, start: int) -> Iterator[Any]:
 
 def _layout(where: str, what: str, expected: str) -> BuildError:
     return BuildError("SOURCE_LAYOUT", where, what, expected, "fetch or write the file again")
+
+
+def fetched(name: str, kind: str, patterns: list[str], code: str, expected: str, mend: str) -> Path:
+    """The snapshot of a repository on the Hub: data alone, no code of it.
+
+    Args:
+        name: of the repository, with `@<revision>` at its end where it is not the newest.
+        kind: `model` or `dataset`.
+        patterns: of the files that are fetched.
+        code: of the BuildError if it cannot be had.
+        expected: see `BuildError`.
+        mend: see `BuildError`.
+    """
+    from huggingface_hub import snapshot_download
+
+    repo, _, revision = name.partition("@")
+    try:
+        return Path(snapshot_download(repo, repo_type=kind, revision=revision or None, allow_patterns=patterns))
+    except hub_errors() as error:
+        raise BuildError(code, name, str(error).strip().split("\n", 1)[0], expected, mend) from error
+
+
+def hub_errors() -> tuple[type[Exception], ...]:
+    """What the Hub's client raises: of httpx or its successor, whichever it was made with; for bad names; offline."""
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+
+    return cast(type[Exception], HfHubHTTPError.__bases__[0]), HFValidationError, OSError

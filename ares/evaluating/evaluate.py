@@ -1,39 +1,412 @@
 """Measure a trained ARES: reports, confusion matrices, disparities, calibration, ablations (IRIS, B.3 and B.4).
 
-The experts run once over all test images; every ablation (E1 to E7) is a configuration of the same model.
-Written are
+The experts run once over all test images; every ablation (E1 to E7 of Tables 11 and 12) is a configuration of the same
+model, routed from what `AresModel.observe` saw, so that it answers exactly as `decide` would. Answers of the
+vision-language model are kept, so that it sees an image once per task. Cost is counted in passes of experts and
+questions to that model. Written are
 
     evaluation.json    everything, for programs
     report.md          the tables in the shape of Tables 11 to 19, with the printed figures beside them
 
-All of it follows from the model, the data and the seed.
+An undefined cell says `undefined`; nothing undefined is shown as 0. All of it follows from the model, the data and the
+seed.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import tempfile
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairspace.ares.classifying_ares import answered
-from fairspace.ares.evaluating.ablations import NO_ARBITER, Outcome, ablations
-from fairspace.ares.evaluating.data import HeldOut, HeldOutData, open_test
+from fairspace.ares.deciding_ares import ABLATIONS, SINGLE, Decided, Observed, fast_path, joined
+from fairspace.ares.evaluating.data import HeldOut, HeldOutData, Pictures, open_test
 from fairspace.ares.evaluating.measure import Measured, measure_attribute
 from fairspace.ares.evaluating.measurement import FILE, MeasuredGate, Measurement, model_sha256, write_document
-from fairspace.ares.evaluating.nonfaces import measure_gate
-from fairspace.ares.evaluating.routes import Remembering, observe_all, routed
-from fairspace.ares.evaluating.tables import Evaluation, as_text
+from fairspace.ares.evaluating.nonfaces import WORDS, measure_gate
+from fairspace.ares.evaluating.nonfaces import rows as gate_rows
 from fairspace.ares.image_processing_ares import AresImageProcessor
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.builders.engine.build import write_atomically
 from fairspace.builders.errors import BuildError
+from fairspace.builders.printed import table as printed
+
+Cell = str | int | float | None
+ROWS = {
+    "E1": "(E1) DINOv2 Only",
+    "E2": "(E2) ConvNeXt Only",
+    "E3": "(E3) CLIP Only",
+    "E4": "(E4) Local Ensemble (Vote)",
+    "E5": "(E5) L2 (VLM) Only",
+    "E6": "(E6) ARES (w/o L2 (VLM))",
+    "E7": "(E7) ARES (w/o Fusion MLP)",
+    "ARES": "ARES (Ours)",
+}
+"""Row of an ablation -> how Tables 11 and 12 name it."""
+_SETS = {"random_200": "ares_table11_random200", "selected_300": "ares_table12_selected300"}
+_PRINTED_CLASS = {"middle-aged": "middle"}
+_SCORES = ("precision", "recall", "f1", "support")
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The measured quality of an ARES model.
+
+    Args:
+        model: `name` and `sha256` of the model's folder, `arbiter` that it escalated to or ''.
+        data: `name`, `revision`, `sha256`, and `images` per task.
+        attributes: attribute -> what was measured of the model as it is configured.
+        ablations: row of Tables 11 and 12 -> outcome.
+        notes: what a reader must know.
+        gate: what the gate lets pass; None where the model has none, or nothing was shown to it.
+    """
+
+    model: Mapping[str, str]
+    data: Mapping[str, Any]
+    attributes: Mapping[str, Measured]
+    ablations: Mapping[str, Outcome]
+    notes: tuple[str, ...]
+    gate: MeasuredGate | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON data."""
+        gate = self.gate.model_dump() if self.gate is not None else None
+        return {"format": 1, **asdict(self), "gate": gate}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of figures.
+
+    Args:
+        title: what it shows, and which printed table it has the shape of.
+        header: of the columns.
+        rows: cells; None is undefined.
+    """
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    def text(self) -> str:
+        """As Markdown."""
+        lines = [self.header, tuple("---" for _ in self.header), *(tuple(map(_shown, row)) for row in self.rows)]
+        return f"### {self.title}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def tables(evaluation: Evaluation) -> list[Table]:
+    """Every table of an evaluation."""
+    return [
+        _ablations(evaluation),
+        _report(evaluation),
+        *_confusions(evaluation),
+        _disparity(evaluation),
+        _groups(evaluation),
+        _calibration(evaluation),
+        _routes(evaluation),
+        *([_gate_table(evaluation.gate)] if evaluation.gate is not None else []),
+    ]
+
+
+def _ablations(evaluation: Evaluation) -> Table:
+    tasks = list(evaluation.ablations["ARES"].tasks)
+    known = {"age_gender": "age_gender_acc_pct", "skin_tone": "skin_tone_acc_pct"}
+    beside = ["overall_acc_pct", *(known[task] for task in tasks if task in known)]
+    header = ["configuration", "overall_acc_pct", *(f"{task}_acc_pct" for task in tasks)]
+    header += ["experts_per_image", "questions_per_image", "not_run"]
+    header += [f"printed_{name}_{column}" for name in _SETS for column in beside]
+    rows = []
+    for row, each in evaluation.ablations.items():
+        shares = [_percent(each.accuracy), *(_percent(each.tasks.get(task)) for task in tasks)]
+        line: list[Cell] = [ROWS[row], *shares, each.experts, each.arbiter, ""]
+        if each.reason:
+            line = [ROWS[row], *[""] * (len(tasks) + 3), each.reason]
+        for file in _SETS.values():
+            (figures,) = (figures for figures in printed(file) if figures["configuration"] == ROWS[row])
+            line += [figures[column] for column in beside]
+        rows.append(tuple(line))
+    return Table("Ablations (Tables 11 and 12)", tuple(header), tuple(rows))
+
+
+def _report(evaluation: Evaluation) -> Table:
+    figures = {(line["attribute"], line["class"]): line for line in printed("ares_table13_15_report")}
+    header = ("attribute", "class", *_SCORES, *(f"printed_{score}" for score in _SCORES))
+    rows: list[tuple[Cell, ...]] = []
+    for attribute, measured in evaluation.attributes.items():
+        report = measured.overall.report
+        for name, scores in [*report.classes.items(), ("macro avg", report.macro)]:
+            beside = figures.get((attribute, _PRINTED_CLASS.get(name, name)), {})
+            numbers = [getattr(scores, score) for score in _SCORES]
+            rows.append((attribute, name, *numbers, *(beside.get(score, "") for score in _SCORES)))
+        rows.append((attribute, "accuracy", "", "", report.accuracy, report.macro.support, *[""] * len(_SCORES)))
+    title = "Classification reports (Tables 13 to 15; printed: V-720)"
+    return Table(title, header, tuple(rows))
+
+
+def _confusions(evaluation: Evaluation) -> Iterator[Table]:
+    figures = {
+        (line["attribute"], line["true"], line["predicted"]): line["count"]
+        for line in printed("ares_table16_18_confusion")
+    }
+    for attribute, measured in evaluation.attributes.items():
+        labels = measured.labels
+        short = [_PRINTED_CLASS.get(label, label) for label in labels]
+        header = ("true \\ predicted", *labels, "abstained", *(f"printed_{label}" for label in short))
+        rows: tuple[tuple[Cell, ...], ...] = tuple(
+            (
+                label,
+                *measured.overall.matrix[i],
+                measured.overall.abstained[i],
+                *(figures.get((attribute, short[i], other), "") for other in short),
+            )
+            for i, label in enumerate(labels)
+        )
+        title = f"Confusion matrix: {attribute} (Tables 16 to 18; printed: V-720)"
+        yield Table(title, header, rows)
+
+
+def _disparity(evaluation: Evaluation) -> Table:
+    figures = {line["attribute"]: line for line in printed("ares_table19_disparity")}
+    names = ("max_recall", "max_group", "min_recall", "min_group", "accuracy_disparity")
+    header = ("attribute", *names, "low", "high", *(f"printed_{name}" for name in names))
+    rows = []
+    for attribute, measured in evaluation.attributes.items():
+        gap, classes = measured.disparity, measured.overall.report.classes
+        most = classes[gap.most].recall if gap.most is not None else None
+        least = classes[gap.least].recall if gap.least is not None else None
+        beside = [figures.get(attribute, {}).get(name, "") for name in names]
+        rows.append((attribute, most, gap.most, least, gap.least, gap.value, gap.low, gap.high, *beside))
+    return Table("Accuracy disparity (Table 19; printed: V-720)", header, tuple(rows))
+
+
+def _groups(evaluation: Evaluation) -> Table:
+    header = ("attribute", "group", "label", "images", "abstained", "accuracy", "disparity", "low", "high")
+    rows: list[tuple[Cell, ...]] = []
+    for attribute, measured in evaluation.attributes.items():
+        for group, parts in measured.groups.items():
+            gap = measured.disparities[group]
+            for label, part in parts.items():
+                silent, accuracy = sum(part.abstained), part.report.accuracy
+                rows.append((attribute, group, label, part.images, silent, accuracy, gap.value, gap.low, gap.high))
+    return Table("Accuracy per group of the other attributes, and its gap", header, tuple(rows))
+
+
+def _calibration(evaluation: Evaluation) -> Table:
+    header = ("attribute", "from", "to", "images", "confidence", "accuracy", "expected_calibration_error")
+    rows: list[tuple[Cell, ...]] = []
+    for attribute, measured in evaluation.attributes.items():
+        curve = measured.calibration
+        for i, images in enumerate(curve.images):
+            ends = (curve.edges[i], curve.edges[i + 1])
+            rows.append((attribute, *ends, images, curve.confidence[i], curve.accuracy[i], curve.error))
+    return Table("Calibration: confidence in the answer, and how often it is right", header, tuple(rows))
+
+
+def _routes(evaluation: Evaluation) -> Table:
+    header = ("task", "route", "images", "share")
+    rows: list[tuple[Cell, ...]] = []
+    for task, routes in evaluation.ablations["ARES"].routes.items():
+        total = sum(routes.values())
+        rows += [(task, route, count, count / total) for route, count in routes.items()]
+    return Table("Routes", header, tuple(rows))
+
+
+def _gate_table(gate: MeasuredGate) -> Table:
+    header = ("shown", "held_out", "images", "share_ok", "low", "high", *WORDS)
+    lines: list[tuple[Cell, ...]] = []
+    for shown, held_out, share, words in gate_rows(gate):
+        ends = share.ends or (None, None, None)
+        lines.append((shown, _mark(held_out), share.images, *ends, *(words.get(word, 0) for word in WORDS)))
+    return Table("The gate: what is answered for faces and for drawn non-faces", header, tuple(lines))
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else round(100 * share, 4)
+
+
+def _mark(value: bool) -> str:
+    return "yes" if value else ""
+
+
+def _shown(cell: Cell) -> str:
+    if cell is None:
+        return "undefined"
+    return f"{cell:.4f}" if isinstance(cell, float) else str(cell)
+
+
+def as_text(evaluation: Evaluation) -> str:
+    """The whole evaluation as Markdown."""
+    data, model = evaluation.data, evaluation.model
+    head = f"# ARES measured on {data['name']} {data['revision']}\n\nModel {model['name']}, "
+    head += f"sha256 `{model['sha256'][:16]}`; data sha256 `{data['sha256'][:16]}`.\n"
+    notes = "".join(f"\n- {note}" for note in evaluation.notes)
+    return "\n".join([f"{head}{notes}\n", *(table.text() for table in tables(evaluation))])
+
+
+Progress = Callable[[str, int, int], None]
+
+
+class Remembering:
+    """An arbiter whose answers are kept.
+
+    Args:
+        arbiter: the one that is asked.
+    """
+
+    def __init__(self, arbiter: Any) -> None:
+        self.arbiter = arbiter
+        self._answers: dict[tuple[str, bytes], str | None] = {}
+
+    @property
+    def name(self) -> str:
+        """Of the arbiter."""
+        return str(self.arbiter.name)
+
+    def answer(self, images: Sequence[Any], task: Mapping[str, Any]) -> list[str | None]:
+        """As the arbiter answers; an image that it saw before is not shown again."""
+        keys = [(str(task["name"]), _hash(image)) for image in images]
+        new = {key: image for key, image in zip(keys, images, strict=True) if key not in self._answers}
+        if new:
+            said = self.arbiter.answer(list(new.values()), task)
+            self._answers.update(zip(new, said, strict=True))
+        return [self._answers[key] for key in keys]
+
+
+def observe_all(
+    model: AresModel, images: HeldOut, batch: int, progress: Progress = lambda what, done, total: None
+) -> dict[str, Observed]:
+    """What every part of the model says of every image of a set."""
+    observations: list[dict[str, Observed]] = []
+    for start in range(0, len(images), batch):
+        rows = np.arange(start, min(start + batch, len(images)))
+        observations.append(model.observe(images.pixels(rows, model.device), everything=True))
+        progress("images", int(rows[-1]) + 1, len(images))
+    return {name: joined([each[name] for each in observations]) for name in observations[0]}
+
+
+@contextmanager
+def configured(model: AresModel, **settings: Any) -> Iterator[AresModel]:
+    """The model with other settings in its configuration, for a while."""
+    before = {name: getattr(model.config, name) for name in settings}
+    for name, value in settings.items():
+        setattr(model.config, name, value)
+    try:
+        yield model
+    finally:
+        for name, value in before.items():
+            setattr(model.config, name, value)
+
+
+def routed(model: AresModel, images: HeldOut, seen: Mapping[str, Observed]) -> dict[str, Decided]:
+    """The decisions of the model as it is configured."""
+    return model.route(seen, Pictures(images.faces) if model.arbiter is not None else None)
+
+
+def _hash(image: Any) -> bytes:
+    return hashlib.sha256(repr((image.mode, image.size)).encode() + image.tobytes()).digest()
+
+
+NO_ARBITER = "no vision-language model was named"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The quality and cost of one configuration.
+
+    Args:
+        reason: why it was not run; '' if it was.
+        accuracy: over all tasks at once, over images with labels for all of them; None if there are none.
+        tasks: task -> share of right answers; None without images.
+        routes: task -> route -> images.
+        escalated: task -> share of the images that the escalation router hands on, whether or not there is an arbiter.
+        experts: passes of experts per image, over all tasks.
+        arbiter: questions to the vision-language model per image.
+    """
+
+    reason: str
+    accuracy: float | None
+    tasks: Mapping[str, float | None]
+    routes: Mapping[str, Mapping[str, int]]
+    escalated: Mapping[str, float | None]
+    experts: float | None
+    arbiter: float | None
+
+
+def ablations(model: AresModel, sets: Sequence[HeldOut], seen: Sequence[Mapping[str, Observed]]) -> dict[str, Outcome]:
+    """Row of Tables 11 and 12 -> outcome; `seen` as `observe_all` gives it, per set."""
+    outcomes = {}
+    for row, mode in ABLATIONS.items():
+        missing = f"the model has no expert {mode}" if mode in SINGLE and mode not in model.config.kinds else ""
+        if mode == "l2" and model.arbiter is None:
+            missing = NO_ARBITER
+        with configured(model, ablation=mode):
+            not_run = Outcome(missing, None, {}, {}, {}, None, None)
+            outcomes[row] = not_run if missing else outcome(model, sets, seen)
+    return outcomes
+
+
+def outcome(model: AresModel, sets: Sequence[HeldOut], seen: Sequence[Mapping[str, Observed]]) -> Outcome:
+    """The outcome of the model as it is configured."""
+    names = [str(task["name"]) for task in model.config.tasks]
+    right: dict[str, float | None] = {}
+    escalated: dict[str, float | None] = {}
+    routes: dict[str, dict[str, int]] = {}
+    whole: list[bool] = []
+    experts = arbiter = 0.0
+    n = sum(len(images) for images in sets)
+    for images, observed in zip(sets, seen, strict=True):
+        decided = routed(model, images, observed)
+        labels = images.faces.labels
+        hit = {name: decided[name].label == labels[name] for name in names}
+        every = np.all([labels[name] >= 0 for name in names], axis=0)
+        whole += np.all([hit[name][every] for name in names], axis=0).tolist() if every.any() else []
+        for name in images.tasks:
+            known = labels[name] >= 0
+            right[name], escalated[name] = _share(hit[name][known]), _share(_handed_on(model, decided[name])[known])
+            routes[name] = dict(sorted(Counter(np.array(decided[name].route)[known].tolist()).items()))
+        passes, questions = _cost(model, decided, observed)
+        experts, arbiter = experts + passes, arbiter + questions
+    return Outcome("", _share(np.array(whole)), right, routes, escalated, experts / n, arbiter / n)
+
+
+def _handed_on(model: AresModel, decided: Decided) -> NDArray[np.bool_]:
+    """Which images the escalation router hands on."""
+    if model.config.ablation == "l2":
+        return np.ones(len(decided.label), bool)
+    return np.nan_to_num(decided.escalation, nan=-1.0) > model.config.escalation
+
+
+def _cost(model: AresModel, decided: Mapping[str, Decided], seen: Mapping[str, Observed]) -> tuple[float, int]:
+    """Passes of experts, and questions to the vision-language model, over all images and tasks."""
+    mode, kinds = model.config.ablation, model.config.kinds
+    passes, questions = 0.0, 0
+    for task in model.config.tasks:
+        n = len(decided[task["name"]].label)
+        if mode in SINGLE:
+            passes += n * kinds.count(mode)
+        elif mode != "l2":
+            _, sure = fast_path(model.config, task, seen[task["name"]])
+            passes += n * len(kinds) - float(sure.sum()) * (len(kinds) - 1)
+        if model.arbiter is not None and (mode == "l2" or (task["arbiter"] == "vlm" and mode != "no_vlm")):
+            questions += int(_handed_on(model, decided[task["name"]]).sum())
+    return passes, questions
+
+
+def _share(mask: NDArray[np.bool_]) -> float | None:
+    return float(mask.mean()) if len(mask) else None
+
 
 EVALUATION, REPORT = "evaluation.json", "report.md"
-Progress = Callable[[str, int, int], None]
 _FACES = 1_000
 """Of the test set, at most so many are shown to the gate."""
 

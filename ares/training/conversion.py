@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from fairspace.ares.annotating.model import fetched
+from fairspace.ares.annotating.source import fetched
 from fairspace.ares.pinned_ares import pinned
 from fairspace.builders.errors import BuildError
 

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from fairspace.ares.image_processing_ares import AresImageProcessor
 from fairspace.ares.reading_ares import quiet
-from fairspace.ares.training.augmentation import image_seed
 from fairspace.ares.training.drawn_faces import drawn_face
+from fairspace.ares.training.loop import image_seed
 from fairspace.builders.errors import BuildError
 
 DRAWN = "drawn:"

@@ -16,14 +16,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairspace.ares.gate_ares import NO_FACE, OUT_OF_DISTRIBUTION, SEVERAL_FACES
-from fairspace.builders.drawn import spoilt_faces, spoilt_parts
-from fairspace.builders.drawn.animals import bird, cat, colour, dog, fish
+from fairspace.builders.drawn import spoilt_faces
 from fairspace.builders.drawn.drawing import draw_object, draw_scene, sitter
 from fairspace.builders.drawn.figure import Sitter, paint
-from fairspace.builders.drawn.lookalikes import cartoon, flower, fruit, hand, house, mask, skin, tree
-from fairspace.builders.drawn.palette import BUCKETS, MONK, draws
-from fairspace.builders.drawn.pen import Pen
-from fairspace.builders.drawn.room import FINE, finish, room
+from fairspace.builders.drawn.lookalikes import (
+    bird,
+    cartoon,
+    cat,
+    colour,
+    dog,
+    fish,
+    flower,
+    fruit,
+    hand,
+    house,
+    mask,
+    skin,
+    tree,
+)
+from fairspace.builders.drawn.palette import BUCKETS, FINE, MONK, Pen, draws, finish, room
 from fairspace.builders.drawn.things import THINGS
 from fairspace.builders.iris.groups import AGES, GENDERS
 
@@ -201,12 +212,12 @@ KINDS: Mapping[str, Kind] = {
     "upside_down": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.upside_down, hard=True),
     "sideways": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.sideways),
     "recoloured": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.recoloured, hard=True),
-    "smoothed": Kind(OUT_OF_DISTRIBUTION, spoilt_parts.smoothed, hard=True),
-    "covered": Kind(OUT_OF_DISTRIBUTION, spoilt_parts.replaced(_cover), hard=True),
-    "pasted": Kind(OUT_OF_DISTRIBUTION, spoilt_parts.pasted, hard=True),
-    "displaced": Kind(OUT_OF_DISTRIBUTION, spoilt_parts.displaced, hard=True),
-    "tinted": Kind(OUT_OF_DISTRIBUTION, spoilt_parts.tinted, hard=True),
-    "swirled": Kind(OUT_OF_DISTRIBUTION, spoilt_parts.swirled, hard=True),
+    "smoothed": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.smoothed, hard=True),
+    "covered": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.replaced(_cover), hard=True),
+    "pasted": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.pasted, hard=True),
+    "displaced": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.displaced, hard=True),
+    "tinted": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.tinted, hard=True),
+    "swirled": Kind(OUT_OF_DISTRIBUTION, spoilt_faces.swirled, hard=True),
     "cat": Kind(NO_FACE, _drawn(cat), held_out=True),
     "flower": Kind(NO_FACE, _drawn(flower), held_out=True),
     "cartoon": Kind(OUT_OF_DISTRIBUTION, _drawn(cartoon), held_out=True),

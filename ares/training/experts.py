@@ -21,11 +21,9 @@ from torch.nn import functional
 
 from fairspace.ares.experts_ares import Expert, Stem
 from fairspace.ares.modeling_ares import AresModel, expert_name
-from fairspace.ares.training.augmentation import augmented, drawn, image_seed
-from fairspace.ares.training.config import TrainingConfig
+from fairspace.ares.training.config import ExpertSettings, TrainingConfig
 from fairspace.ares.training.data import Data, Faces
-from fairspace.ares.training.loop import Event, Run, Stage, fit
-from fairspace.ares.training.settings import ExpertSettings
+from fairspace.ares.training.loop import Run, Stage, augmented, drawn, image_seed
 from fairspace.ares.training.upstream import Texts
 
 HEADS = ("head.", "prototypes", "temperature")
@@ -78,29 +76,6 @@ class Trained(nn.Module):
             self.texts = None
 
 
-def train_expert(
-    model: AresModel,
-    kind: str,
-    task: Mapping[str, Any],
-    config: TrainingConfig,
-    data: Data,
-    run: Run,
-    texts: Texts | None,
-    *,
-    with_stem: bool,
-) -> list[Event]:
-    """Train one expert of the model in place; the arguments are those of `expert_stage`.
-
-    Returns:
-        The metrics of each epoch, with a confusion matrix over the held-out images (rows: true, columns: predicted).
-    """
-    stage = expert_stage(model, kind, task, config, data, run, texts, with_stem=with_stem)
-    history = fit(stage, run)
-    assert isinstance(stage.module, Trained)
-    stage.module.settle()
-    return history
-
-
 def expert_stage(
     model: AresModel,
     kind: str,
@@ -112,7 +87,9 @@ def expert_stage(
     *,
     with_stem: bool,
 ) -> Stage:
-    """The stage that `train_expert` fits.
+    """The stage that trains one expert of the model in place; `Trained.settle` ends it.
+
+    Its epochs' metrics have a confusion matrix over the held-out images (rows: true, columns: predicted).
 
     Args:
         model: with upstream weights.

@@ -20,11 +20,10 @@ from torch.nn import functional
 from fairspace.ares.gate_ares import FACE, OUTCOMES, Gate, as_map
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.rounding_ares import rounded
-from fairspace.ares.training.augmentation import image_seed
 from fairspace.ares.training.config import TrainingConfig
 from fairspace.ares.training.data import Data
 from fairspace.ares.training.drawn_nonfaces import KINDS, nonface
-from fairspace.ares.training.loop import Event, Run, Stage, fit
+from fairspace.ares.training.loop import Event, Run, Stage, fit, image_seed
 from fairspace.builders.errors import BuildError
 
 KEPT = 0.99

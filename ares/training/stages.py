@@ -1,32 +1,235 @@
 """Training ARES stage by stage: experts, fusion, routers, gate, calibration (IRIS, B.2; the gate is ours).
 
-The output folder is a model that `AresModel.from_pretrained` loads; `fairspace.ares.training.folder` says what lies
-beside it.
+It begins with upstream weights where there are sources, and random ones elsewhere. The output folder is a model that
+`AresModel.from_pretrained` loads:
+
+config.json, model.safetensors, escalation_<task>.json, preprocessor_config.json    the model
+training.json      configuration and data with their hashes, seed, versions, the best epoch of every stage, and a
+report on the test images; written last, so that a folder with it is finished
+metrics.jsonl      every epoch of every stage, with the confusion matrix over held-out images
+calibration.json   routes, confidence and cuts on the calibration set
+.training/         checkpoints of an unfinished run; gone when it is done
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import platform
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
+from fairspace.ares.annotating.session import versions
+from fairspace.ares.configuration_ares import DECISIONS, AresConfig
 from fairspace.ares.deciding_ares import regresses
-from fairspace.ares.modeling_ares import AresModel
-from fairspace.ares.training.augmentation import image_seed
-from fairspace.ares.training.calibration import calibrated_cuts, fitted_slope
+from fairspace.ares.experts_ares import Expert, Stem
+from fairspace.ares.image_processing_ares import AresImageProcessor
+from fairspace.ares.modeling_ares import AresModel, expert_name
+from fairspace.ares.pinned_ares import checkpoint_name
+from fairspace.ares.training.calibration import calibrated_cuts, fitted_slope, part_report
 from fairspace.ares.training.config import TrainingConfig, read_config
 from fairspace.ares.training.data import PARTS, Data, open_data
-from fairspace.ares.training.experts import train_expert
-from fairspace.ares.training.folder import REPORT, WORK, claimed, finish, opened_run
-from fairspace.ares.training.fusion import fusion_values, labelled_pool, train_fusion
+from fairspace.ares.training.experts import Trained, expert_stage
 from fairspace.ares.training.gate import train_gate
-from fairspace.ares.training.loop import Event, Progress, Run
-from fairspace.ares.training.model import check_fits, extended, untrained
-from fairspace.ares.training.routers import train_escalation, train_fast
-from fairspace.ares.training.upstream import texts
+from fairspace.ares.training.loop import Event, Progress, Run, fit, image_seed
+from fairspace.ares.training.routers import fusion_values, labelled_pool, train_escalation, train_fast, train_fusion
+from fairspace.ares.training.upstream import architecture, backbone_weights, texts
+from fairspace.builders.engine.build import write_atomically
+from fairspace.builders.errors import BuildError
+
+
+def untrained(config: TrainingConfig, tasks: Sequence[dict[str, Any]], options: Mapping[str, str]) -> AresModel:
+    """A model with upstream weights where there are sources, and random ones elsewhere."""
+    wholes = {kind: backbone_weights(kind, upstream) for kind, upstream in config.experts.items()}
+    trunk = backbone_weights("efficientnet", config.fast)
+    backbones: dict[str, dict[str, Any]] = {
+        kind: {
+            "source": upstream.source,
+            "revision": upstream.revision,
+            "shared": upstream.shared,
+            "config": architecture(wholes[kind]) if wholes[kind] is not None else upstream.config,
+        }
+        for kind, upstream in config.experts.items()
+    }
+    router = {"source": config.fast.source, "revision": config.fast.revision}
+    ares_config = AresConfig(
+        tasks=deepcopy(list(tasks)),
+        backbones=backbones,
+        router={**router, "config": architecture(trunk) if trunk is not None else config.fast.config},
+        fast_confidence=config.routers.fast_confidence,
+        escalation=config.routers.escalation,
+        minimum_confidence=config.routers.minimum_confidence,
+        image_size=config.image_size,
+        tile=config.tile,
+        fusion_hidden=config.fusion.hidden,
+        vlm=config.vlm,
+        training={"name": config.name, **options},
+        decisions=DECISIONS,
+    )
+    model = AresModel(ares_config)
+    _set_experts(model, config, tasks, wholes)
+    for kind, whole in wholes.items():
+        if whole is not None:
+            model.stems[kind] = Stem(kind, deepcopy(whole), config.experts[kind].shared)
+    if trunk is not None:
+        model.fast.trunk = trunk
+    return model
+
+
+def extended(old: AresModel, config: TrainingConfig, tasks: Sequence[dict[str, Any]]) -> AresModel:
+    """The model with experts, head and regressor of new tasks beside what it has."""
+    settings = deepcopy(old.config)
+    settings.tasks = [*settings.tasks, *deepcopy(list(tasks))]
+    model = AresModel(settings)
+    model.load_state_dict({**model.state_dict(), **old.state_dict()})
+    model.escalation = dict(old.escalation)
+    wholes = {kind: backbone_weights(kind, upstream) for kind, upstream in config.experts.items()}
+    _set_experts(model, config, tasks, wholes)
+    return model
+
+
+def _set_experts(
+    model: AresModel, config: TrainingConfig, tasks: Sequence[dict[str, Any]], wholes: Mapping[Any, nn.Module | None]
+) -> None:
+    """Begin the tasks' experts with upstream weights, where there are any."""
+    for kind, task in product(wholes, tasks):
+        if (whole := wholes[kind]) is not None:
+            expert = Expert(kind, deepcopy(whole), config.experts[kind].shared, len(task["labels"]))
+            model.experts[expert_name(task["name"], kind)] = expert
+
+
+def check_fits(file: Path, config: TrainingConfig, model: AresConfig) -> None:
+    """CONFIG_INVALID where a configuration of new tasks does not fit a model."""
+    has = {task["name"] for task in model.tasks}
+    facts: list[tuple[str, Any, Any]] = [
+        ("image_size", config.image_size, model.image_size),
+        ("experts", sorted(config.experts), sorted(model.kinds)),
+        ("fusion.hidden", config.fusion.hidden, list(model.fusion_hidden)),
+    ]
+    for kind, upstream in config.experts.items():
+        entry = model.backbones.get(kind, {})
+        facts += [
+            (f"experts.{kind}.{key}", getattr(upstream, key), entry.get(key))
+            for key in ("source", "revision", "shared")
+        ]
+        if not upstream.source:
+            facts.append((f"experts.{kind}.config", upstream.config, entry.get("config")))
+    for key, actual, expected in facts:
+        if actual != expected:
+            raise BuildError(
+                "CONFIG_INVALID", f"{file}, key {key}", repr(actual), f"the model's {expected!r}", "correct it"
+            )
+    for task in config.tasks:
+        if task.name in has:
+            mend = "name only new tasks; others stay as they are"
+            raise BuildError(
+                "CONFIG_INVALID", f"{file}, key tasks", f"{task.name}, which the model has", "a new task", mend
+            )
+
+
+REPORT, METRICS, CALIBRATION, WORK = "training.json", "metrics.jsonl", "calibration.json", ".training"
+_SOFTWARE = ("fairspace", "numpy", "pillow", "safetensors", "torch", "transformers", "xgboost", "xgboost-cpu")
+
+
+@contextmanager
+def opened_run(config: TrainingConfig, out: Path, progress: Progress) -> Iterator[Run]:
+    """Device and folder of a run; leaves the caller's random numbers and settings as they were."""
+    device = torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
+    work, strict = out / WORK, torch.are_deterministic_algorithms_enabled()
+
+    def report(event: Event) -> None:
+        with (work / METRICS).open("a", encoding="utf-8") as lines:
+            lines.write(json.dumps(event) + "\n")
+        progress(event)
+
+    with torch.random.fork_rng([device] if device.type == "cuda" else []):
+        # On a GPU some operations of the backbones have no deterministic form.
+        torch.use_deterministic_algorithms(device.type == "cpu" or strict)
+        try:
+            yield Run(device, work, config.seed, config.workers, report, config.precision, config.compiler)
+        finally:
+            torch.use_deterministic_algorithms(strict)
+
+
+def claimed(out: Path, request: Mapping[str, str]) -> dict[str, Any] | None:
+    """The report of a finished run with these arguments; None if it is to be done. OUT_IN_USE for another one."""
+    report, claim = out / REPORT, out / WORK / "asked.json"
+    if report.is_file():
+        before: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
+        last = before.get("added", [before])[-1]
+        if {key: last.get(key) for key in request} == dict(request):
+            shutil.rmtree(out / WORK, ignore_errors=True)
+            return before
+    asked = json.loads(claim.read_text(encoding="utf-8")) if claim.is_file() else None
+    if asked != request and (asked is not None or (out.is_dir() and any(out.iterdir()))):
+        mend = "name another folder with --out, or remove this one"
+        raise BuildError("OUT_IN_USE", str(out), "something else", "an empty folder, or one of the same training", mend)
+    write_atomically(claim, json.dumps(request))
+    return None
+
+
+def finish(
+    model: AresModel,
+    config: TrainingConfig,
+    data: Data,
+    run: Run,
+    out: Path,
+    request: Mapping[str, str],
+    metrics: Sequence[Event],
+    base: Path | None,
+) -> dict[str, Any]:
+    """Measure the finished model, write it, and clear up; `base` is the folder of the model that it extends."""
+    tasks = [task for task in model.config.tasks if task["name"] in {each.name for each in config.tasks}]
+    model.to(run.device).eval()
+    calibration: dict[str, Any] = {**request, "tasks": part_report(model, "calibration", data, run, tasks)}
+    for task in tasks:
+        if task["arbiter"] == "fusion":
+            calibration["tasks"][task["name"]]["cuts"] = task["cuts"]
+    sources = [*config.experts.items(), ("fast", config.fast)]
+    report: dict[str, Any] = {
+        **request,
+        "name": config.name,
+        "sample": data.sample,
+        "seed": config.seed,
+        "config": config.model_dump(mode="json"),
+        "versions": {"python": platform.python_version(), **versions(_SOFTWARE)},
+        "device": run.device.type,
+        "threads": torch.get_num_threads(),
+        "upstream": {str(key): checkpoint_name(each.source, each.revision) for key, each in sources if each.source},
+        "stages": _stages(metrics),
+        "test": part_report(model, "test", data, run, tasks),
+    }
+    lines = "".join(f"{json.dumps(event)}\n" for event in metrics)
+    if base is not None:
+        first, before = (json.loads((base / name).read_text(encoding="utf-8")) for name in (REPORT, CALIBRATION))
+        report = {**first, "added": [*first.get("added", []), report]}
+        calibration = {**before, "tasks": {**before["tasks"], **calibration["tasks"]}}
+        lines = (base / METRICS).read_text(encoding="utf-8") + lines
+    model.cpu().save_pretrained(out)
+    AresImageProcessor(image_size=config.image_size).save_pretrained(out)
+    write_atomically(out / METRICS, lines)
+    write_atomically(out / CALIBRATION, json.dumps(calibration, indent=1))
+    write_atomically(out / REPORT, json.dumps(report, indent=1))
+    shutil.rmtree(run.work)
+    return report
+
+
+def _stages(metrics: Sequence[Event]) -> dict[str, Any]:
+    """Per stage how many epochs ran, and the metrics of the best one."""
+    records: dict[str, Any] = {}
+    for event in metrics:
+        before = records.setdefault(event["stage"], {"epochs": 0, "best": event})
+        before["epochs"] += 1
+        if event.get("score", []) > before["best"].get("score", []):
+            before["best"] = event
+    return records
 
 
 def train(
@@ -79,7 +282,10 @@ def _train_tasks(
         for kind, upstream in config.experts.items():
             encoder = texts(upstream, task["prompts"]) if kind == "clip" else None
             first = task is tasks[0] and not added and not upstream.source
-            metrics += train_expert(model, kind, task, config, data, run, encoder, with_stem=first)
+            stage = expert_stage(model, kind, task, config, data, run, encoder, with_stem=first)
+            metrics += fit(stage, run)
+            assert isinstance(stage.module, Trained)
+            stage.module.settle()
     pools = {}
     for task in tasks:
         name = task["name"]

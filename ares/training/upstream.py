@@ -20,8 +20,8 @@ from transformers import (
 )
 
 from fairspace.ares.pinned_ares import pinned
+from fairspace.ares.training.config import Upstream
 from fairspace.ares.training.conversion import converted
-from fairspace.ares.training.settings import Upstream
 from fairspace.builders.errors import BuildError
 
 CLASSES: dict[str, Any] = {

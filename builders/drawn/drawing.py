@@ -1,7 +1,7 @@
 """Drawn persons and things: pictures for `--sample` and for tests, with labels that can be seen and measured.
 
 A drawing shows its labels by conventions, so that a person can read them off, a program can measure them
-(`builders/drawn/measure.py`), and a small classifier can learn them. The conventions are no claims about people: they
+(`builders/drawn/tools.py`), and a small classifier can learn them. The conventions are no claims about people: they
 only have to be visible and to be the same in every drawing.
 
 | label | drawn as |
@@ -23,9 +23,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fairspace.builders.drawn.figure import CHIN, HALF_WIDTH, TOP, Sitter, paint
-from fairspace.builders.drawn.palette import ATTIRE, BUCKETS, draws, hair_colours, mix, wall
-from fairspace.builders.drawn.pen import Pen
-from fairspace.builders.drawn.room import FINE, finish, room, sign
+from fairspace.builders.drawn.palette import (
+    ATTIRE,
+    BUCKETS,
+    FINE,
+    Pen,
+    draws,
+    finish,
+    hair_colours,
+    mix,
+    room,
+    sign,
+    wall,
+)
 from fairspace.builders.engine.tools import Box
 
 if TYPE_CHECKING:

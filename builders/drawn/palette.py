@@ -1,18 +1,25 @@
-"""The colours of drawn persons, and draws from a seed.
+"""The colours of drawn persons, draws from a seed, the pen, and the room around a person.
 
 Skin has the ten published colours of the Monk Skin Tone Scale (E. Monk, 2019, https://skintone.google). All other
 colours are ours; they are chosen so that what a picture shows can be told apart: hair stands out from every skin it is
-drawn with, walls are never grey or skin-like, and nothing but an iris has the colour of an iris.
+drawn with, walls are never grey or skin-like, and nothing but an iris has the colour of an iris. The pen draws in units
+of what it draws, so that a figure is the same in every size and place.
 """
 
 from __future__ import annotations
 
 import colorsys
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+    from PIL.ImageDraw import ImageDraw
+
 
 Colour = tuple[int, int, int]
 
@@ -96,3 +103,105 @@ def wall(random: np.random.RandomState) -> Colour:
 def grain() -> np.typing.NDArray[np.int16]:
     """(2048, 2048) noise of a camera, standard deviation 2; pictures take a window of it."""
     return np.rint(np.random.RandomState(52).normal(0, 2, (2048, 2048))).astype(np.int16)
+
+
+Point = tuple[float, float]
+
+
+class Pen:
+    """Draws in units of a figure.
+
+    Args:
+        canvas: where.
+        x: the point between the eyes, in pixels.
+        y: the same.
+        unit: distance between the eyes, in pixels.
+    """
+
+    def __init__(self, canvas: ImageDraw, x: float, y: float, unit: float) -> None:
+        self.canvas, self.x, self.y, self.unit = canvas, x, y, unit
+
+    def at(self, points: Sequence[Point]) -> list[Point]:
+        """Points in pixels."""
+        return [(self.x + x * self.unit, self.y + y * self.unit) for x, y in points]
+
+    def oval(self, x: float, y: float, wide: float, high: float, fill: Colour) -> None:
+        """An ellipse by its middle and half axes."""
+        self.canvas.ellipse(self.at([(x - wide, y - high), (x + wide, y + high)]), fill=fill)
+
+    def shape(self, points: Sequence[Point], fill: Colour) -> None:
+        """A polygon."""
+        self.canvas.polygon(self.at(points), fill=fill)
+
+    def box(self, left: float, top: float, right: float, bottom: float, fill: Colour, round_: float = 0.0) -> None:
+        """A rectangle with round corners."""
+        edges = self.at([(left, top), (right, bottom)])
+        self.canvas.rounded_rectangle(edges, radius=round_ * self.unit, fill=fill)
+
+    def stroke(self, points: Sequence[Point], fill: Colour, width: float) -> None:
+        """A line through points."""
+        self.canvas.line(self.at(points), fill=fill, width=max(1, round(width * self.unit)), joint="curve")
+
+    def ring(self, x: float, y: float, radius: float, fill: Colour, width: float) -> None:
+        """A circle's edge."""
+        edges = self.at([(x - radius, y - radius), (x + radius, y + radius)])
+        self.canvas.ellipse(edges, outline=fill, width=max(1, round(width * self.unit)))
+
+
+FINE = 2
+"""Pictures are drawn this many times larger, then shrunk, which smooths every edge."""
+
+
+def room(size: tuple[int, int], random: np.random.RandomState) -> tuple[Image, ImageDraw]:
+    """A wall with some shapes on it, twice as large as the picture will be."""
+    from PIL import Image, ImageDraw
+
+    width, height = (side * FINE for side in size)
+    colour = wall(random)
+    image = Image.new("RGB", (width, height), colour)
+    canvas = ImageDraw.Draw(image)
+    for _ in range(random.randint(2, 6)):
+        tint = mix(colour, ((255, 255, 255), (0, 0, 0))[random.randint(2)], random.uniform(0.04, 0.14))
+        x, y = random.uniform(0, width), random.uniform(0, height)
+        wide, high = random.uniform(0.05, 0.3, 2) * width
+        draw = canvas.rectangle if random.randint(2) else canvas.ellipse
+        draw((x - wide, y - high, x + wide, y + high), fill=tint)
+    floor = height * random.uniform(0.82, 0.95)
+    canvas.rectangle((0, floor, width, height), fill=mix(colour, (0, 0, 0), 0.25))
+    return image, canvas
+
+
+def sign(canvas: ImageDraw, width: int, occupation: str) -> None:
+    """A sign in the upper left corner: one of four shapes in one of eleven colours, on a white or dark plate."""
+    random = draws("sign", occupation)
+    side = width * 0.13
+    edge = side * 0.2
+    plate: Colour = ((250, 250, 250), (40, 40, 60))[random.randint(2)]
+    canvas.rectangle((edge, edge, edge + side, edge + side), fill=plate)
+    step = random.randint(11)
+    # Hues 30 degrees apart, but for the one of irises.
+    red, green, blue = colorsys.hsv_to_rgb((step + (step > 5)) / 12 + 0.03, 0.9, 0.85)
+    fill = (round(red * 255), round(green * 255), round(blue * 255))
+    low, high = edge + side * 0.18, edge + side * 0.82
+    middle = (low + high) / 2
+    shape = random.randint(4)
+    if shape == 0:
+        canvas.ellipse((low, low, high, high), fill=fill)
+    elif shape == 1:
+        canvas.rectangle((low, low, high, high), fill=fill)
+    elif shape == 2:
+        canvas.polygon([(middle, low), (high, high), (low, high)], fill=fill)
+    else:
+        canvas.polygon([(middle, low), (high, middle), (middle, high), (low, middle)], fill=fill)
+
+
+def finish(image: Image, random: np.random.RandomState) -> Image:
+    """Shrink to the size of the picture, and add the noise of a camera."""
+    from PIL import Image
+
+    small = np.asarray(image.reduce(FINE), dtype=np.int16)
+    height, width = small.shape[:2]
+    field = grain()
+    x, y = random.randint(field.shape[1] - width), random.randint(field.shape[0] - height)
+    noisy = small + field[y : y + height, x : x + width, None]
+    return Image.fromarray(np.clip(noisy, 0, 255).astype(np.uint8))

@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from fairspace.builders.drawn.palette import ATTIRE, Colour, mix
-from fairspace.builders.drawn.pen import Pen
+from fairspace.builders.drawn.palette import ATTIRE, Colour, Pen, mix
 
 Draw = Callable[[Pen, np.random.RandomState], None]
 

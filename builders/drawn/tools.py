@@ -2,31 +2,371 @@
 
 They stand in for real ones at the same interfaces (`builders/engine/tools.py`), mistakes included: the generator and
 the editor do not do as asked for a share of prompts, so that the checks after them have something to reject.
+
+A drawing is measured from its pixels alone. Faces are found first (`builders/drawn/figure.py`). Every label is then
+read at the place where that module draws it: the cheek's colour is compared with the Monk swatches, the hair beside the
+neck with the hair above the temple, and so on. Nothing hidden in the file is read, so it works on any copy of a
+picture: JPEG, shrunk, cropped. A part that is outside of the picture or covered gives no label.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
-from fairspace.builders.drawn.describe import DrawnDescriber
 from fairspace.builders.drawn.drawing import draw_object, draw_scene, draw_sitter, sitter
-from fairspace.builders.drawn.edit import redraw
-from fairspace.builders.drawn.faces import Face
-from fairspace.builders.drawn.figure import Sitter
-from fairspace.builders.drawn.matching import DrawnMatcher
-from fairspace.builders.drawn.measure import measure, person_box
-from fairspace.builders.drawn.palette import draws
-from fairspace.builders.drawn.prompts import Asked, read_person, read_prompt
+from fairspace.builders.drawn.figure import (
+    HALF_WIDTH,
+    MOUTH,
+    NO_SKIN,
+    TOP,
+    Face,
+    Look,
+    Pixels,
+    Sitter,
+    find_faces,
+    is_grey,
+    paint,
+)
+from fairspace.builders.drawn.palette import (
+    ATTIRE,
+    BUCKETS,
+    FINE,
+    HAIR,
+    MONK,
+    Colour,
+    Pen,
+    distance,
+    draws,
+    hair_colours,
+)
+from fairspace.builders.drawn.prompts import Asked, Wish, read_person, read_prompt
 from fairspace.builders.engine.tools import Box, Labels, Picture, Prompt, Tools
 from fairspace.builders.iris.groups import AGES, GENDERS, SKIN_TONES
 from fairspace.builders.iris_steer_60.plan import COLOURS, LABELS
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+
+PHRASES: Mapping[str, tuple[str, ...]] = {
+    "actions": (
+        *("talking over a shared task", "listening to each other", "looking at the same page", "waiting side by side"),
+        *("going through a list together", "exchanging a few words", "making plans for later"),
+    ),
+    "clothing": (
+        *("in plain knitwear", "in comfortable outfits", "in neat work clothes", "in warm jackets"),
+        *("in light summer clothes", "in casual layers", "in simple monochrome outfits"),
+    ),
+    "expressions": (
+        *("with attentive looks", "with calm faces", "with thoughtful gazes", "with slight smiles"),
+        *("with tense expressions", "with curious eyes", "with patient expressions"),
+    ),
+    "background": (
+        *("quiet kitchen behind them", "busy street in the distance", "shelves along the wall", "park with old trees"),
+        *("bright office backdrop", "small station hall", "porch in the evening"),
+    ),
+    "perspective": (
+        *("front view", "side perspective", "eye-level medium shot", "two portraits side by side"),
+        *("view from across the table", "upper body framing"),
+    ),
+    "atmosphere": (
+        *("calm and friendly mood", "hushed morning light", "serious but respectful mood", "lively surroundings"),
+        *("soft afternoon atmosphere", "expectant silence"),
+    ),
+}
+"""Aspect -> phrases of at most ten words."""
+DESCRIPTIONS = 5
+
+
+class DrawnDescriber:
+    """Puts descriptions together from word lists."""
+
+    @property
+    def name(self) -> str:
+        """`word lists`."""
+        return "word lists"
+
+    def describe(self, element: str, prompt: str) -> list[str]:
+        """Five different descriptions of an element; the same for the same element and prompt."""
+        random = draws("describe", element, prompt)
+        orders = [random.permutation(len(phrases)) for phrases in PHRASES.values()]
+        return [
+            ", ".join(phrases[order[number]] for phrases, order in zip(PHRASES.values(), orders, strict=True))
+            for number in range(DESCRIPTIONS)
+        ]
+
+
+def measure(image: Image) -> list[Face]:
+    """The faces of a drawing from left to right, with their labels."""
+    pixels: Pixels = np.asarray(image.convert("RGB"), dtype=np.int16)
+    return [_labels(pixels, face) for face in find_faces(pixels)]
+
+
+def person_box(face: Face, size: tuple[int, int]) -> Box:
+    """The person that a face belongs to: shoulder to shoulder, hair to lower edge of the picture."""
+    left, right = (min(max(face.x + side * HALF_WIDTH * face.unit, 0), size[0]) for side in (-1, 1))
+    top = max(face.y + TOP * face.unit, 0)
+    return Box(round(left), round(top), round(right - left), round(size[1] - top), 0.98 if face.side == 0 else 0.74)
+
+
+def _labels(pixels: Pixels, face: Face) -> Face:
+    look = Look(pixels, face)
+    cheeks = look.patches(0.78, 0.52, 0.05)
+    fits = [(distance(cheek, swatch), monk, cheek) for cheek in cheeks for monk, swatch in MONK.items()]
+    if not fits or min(fits)[0] > NO_SKIN:
+        return face
+    _, monk, skin = min(fits)
+    crown = look.patch(0.35, -1.42, 0.09)
+    attire = look.patch(0.45, 3.1, 0.08)
+    word = min(ATTIRE, key=lambda name: distance(ATTIRE[name], attire)) if attire else ""
+    chin = look.patches(0.6, MOUTH, 0.04)
+    bare = any(distance(colour, skin) < 35 for colour in chin)
+    return replace(
+        face,
+        monk=monk,
+        hair=crown,
+        gender=_gender(look, crown),
+        age=_age(look, crown),
+        attire=word if attire and distance(ATTIRE[word], attire) < 60 else "",
+        expression=_expression(look, skin) if bare else "",
+        accessory=_accessory(look, skin, attire),
+        insignia=_insignia(look, attire),
+        facial_hair=_beard(look, skin, crown) if bare else None,
+    )
+
+
+def _gender(look: Look, crown: Colour | None) -> str:
+    """Hair on both sides of the neck, or not; a shape on the wall may look like hair on one."""
+    beside = look.patches(1.38, 1.2, 0.09)
+    if crown is None or not beside:
+        return ""
+    return "female" if max(distance(colour, crown) for colour in beside) < 42 else "male"
+
+
+def _age(look: Look, crown: Colour | None) -> str:
+    """Where hair is grey."""
+    temples = look.patches(1.13, -0.55, 0.06)
+    if crown is None or not temples:
+        return ""
+    if is_grey(crown):
+        return "older"
+    return "middle-aged" if any(map(is_grey, temples)) else "young"
+
+
+def _expression(look: Look, skin: Colour) -> str:
+    """The height of the mouth's middle against that of its ends."""
+    heights = []
+    for x in (0.0, 0.4):
+        column = look.area(look.sides[-1] * x, MOUTH + 0.05, 0.03, 0.25)
+        if column is None:
+            return ""
+        strength = np.clip(np.linalg.norm(column - np.array(skin), axis=-1).mean(axis=1) - 20, 0, 60)
+        if strength.sum() == 0:
+            return ""
+        heights.append(float((strength * np.arange(len(strength))).sum() / strength.sum()))
+    bend = (heights[0] - heights[1]) / look.face.unit
+    return "smiling" if bend > 0.055 else "serious" if bend < -0.055 else "neutral"
+
+
+def _accessory(look: Look, skin: Colour, attire: Colour | None) -> str:
+    """A bridge between the eyes, or a strip below the collar."""
+    bridge = look.area(0.0, -0.03, 0.05, 0.07)
+    if bridge is not None and np.linalg.norm(bridge - np.array(skin), axis=-1).mean(axis=1).max() > 48:
+        return "glasses"
+    strip = look.patch(0.0, 3.2, 0.05)
+    if attire is None or strip is None:
+        return ""
+    return "tie" if distance(strip, attire) > 70 else "none"
+
+
+def _insignia(look: Look, attire: Colour | None) -> bool | None:
+    """Something of other colours on the chest, on the right as one looks."""
+    chest = look.area(0.93, 3.12, 0.28, 0.28) if look.face.side >= 0 else None
+    if chest is None or attire is None:
+        return None
+    return bool((np.linalg.norm(chest - np.array(attire), axis=-1) > 60).mean() > 0.12)
+
+
+def _beard(look: Look, skin: Colour, crown: Colour | None) -> bool | None:
+    chin = look.patch(0.15, 1.6, 0.06)
+    if chin is None or crown is None:
+        return None
+    return distance(chin, crown) < distance(chin, skin)
+
+
+Thumbnail = npt.NDArray[np.int16]
+
+_wish = lru_cache(maxsize=1024)(read_prompt)
+_ALIKE = 40
+"""Colours whose red, green and blue differ by less look alike."""
+
+
+class DrawnMatcher:
+    """Compares drawings with words by what is measured, and with each other by colours and outlines seen from afar."""
+
+    def __init__(self) -> None:
+        self._known: tuple[Sequence[Image], list[list[Face]]] | None = None
+
+    @property
+    def name(self) -> str:
+        """`measured drawings`."""
+        return "measured drawings"
+
+    def text_similarity(self, images: Sequence[Image], texts: Sequence[str]) -> list[float]:
+        """(right - wrong) / said, over what each text says: how many persons, and their labels."""
+        if self._known is None or self._known[0] is not images:  # one set of images is compared with many texts
+            self._known = images, [measure(image) for image in images]
+        return [_agreement(faces, _wish(text)) for faces, text in zip(self._known[1], texts, strict=True)]
+
+    def image_similarity(self, first: Sequence[Image], second: Sequence[Image]) -> list[float]:
+        """In [0, 1]: the mean of the share of places with the same colour and the share with the same outlines."""
+        return [_likeness(_thumbnail(a), _thumbnail(b)) for a, b in zip(first, second, strict=True)]
+
+
+def _agreement(faces: list[Face], wish: Wish) -> float:
+    checks = [len(faces) == len(wish.people)]
+    left = list(faces)
+    for person in wish.people:
+        if left:
+            best = max(left, key=lambda face: sum(_checks(face, person)))
+            left.remove(best)
+            checks += _checks(best, person)
+        else:
+            checks += [False] * sum(value not in ("", None) for value in asdict(person).values())
+    return (sum(checks) - sum(not check for check in checks)) / len(checks)
+
+
+def _checks(face: Face, person: Asked) -> list[bool]:
+    accessories = None if face.accessory == "" else face.accessory != "none"
+    seen = replace(
+        Asked(face.gender, face.age, face.skin_tone, face.attire, face.expression),
+        accessories=accessories,
+        insignia=face.insignia,
+        facial_hair=face.facial_hair,
+    )
+    said = {key: value for key, value in asdict(person).items() if value not in ("", None)}
+    return [getattr(seen, key) == value for key, value in said.items()]
+
+
+def _thumbnail(image: Image) -> Thumbnail:
+    """(24, 24, 3) mean colours."""
+    from PIL import Image as Images
+
+    return np.asarray(image.convert("RGB").resize((24, 24), Images.Resampling.BOX), dtype=np.int16)
+
+
+def _likeness(first: Thumbnail, second: Thumbnail) -> float:
+    colours = (abs(first - second).max(axis=-1) < _ALIKE).mean()
+    shared = [(_edges(first, axis) == _edges(second, axis)).mean() for axis in (0, 1)]
+    return float(colours / 2 + sum(shared) / 4)
+
+
+def _edges(thumbnail: Thumbnail, axis: int) -> npt.NDArray[np.bool_]:
+    """Where neighbours do not look alike."""
+    edges: npt.NDArray[np.bool_] = abs(np.diff(thumbnail, axis=axis)).max(axis=-1) >= _ALIKE
+    return edges
+
+
+def redraw(image: Image, face: Face, wanted: Asked, seed: int) -> Image:
+    """The picture with its person drawn again.
+
+    Args:
+        image: a drawing.
+        face: its one face, as measured.
+        wanted: the labels to change.
+        seed: decides what neither the picture nor the instruction says (swatch of a new skin tone, colour under grey).
+
+    Returns:
+        A new RGB picture of the same size.
+    """
+    from PIL import Image as Images
+
+    before = _edited_sitter(face, seed)
+    after = _changed(before, wanted, seed)
+    pixels = np.asarray(image.convert("RGB"), dtype=np.float64)
+    _, old = _layer(before, face, image.size)
+    paint_after, new = _layer(after, face, image.size)
+    filled = _without(pixels, old > 0.02)
+    done = paint_after + (1 - new[..., None]) * filled
+    return Images.fromarray(np.clip(np.rint(done), 0, 255).astype(np.uint8))
+
+
+def _edited_sitter(face: Face, seed: int) -> Sitter:
+    """Who was drawn, as far as it can be seen."""
+    monk = face.monk or 5
+    hair = hair_colours(monk)
+    drawn = hair[draws("hair under grey", seed).randint(len(hair))]
+    seen = face.hair if face.age != "older" else None
+    nearest = min(HAIR, key=lambda colour: distance(colour, seen)) if seen else drawn
+    return Sitter(
+        face.gender or "female",
+        face.age or "young",
+        monk,
+        nearest,
+        face.attire or "blue",
+        face.expression or "neutral",
+        face.accessory.replace("none", ""),
+        bool(face.insignia),
+        bool(face.facial_hair),
+    )
+
+
+def _changed(who: Sitter, wanted: Asked, seed: int) -> Sitter:
+    random = draws("edit", seed)
+    tones = BUCKETS.get(wanted.skin_tone, ())
+    monk = who.monk if not tones or who.monk in tones else tones[random.randint(len(tones))]
+    hair = hair_colours(monk)
+    accessory = who.accessory
+    if wanted.accessories is not None:
+        accessory = (who.accessory or ("glasses", "tie")[random.randint(2)]) if wanted.accessories else ""
+    gender = wanted.gender or who.gender
+    return replace(
+        who,
+        gender=gender,
+        age=wanted.age or who.age,
+        monk=monk,
+        hair=who.hair if who.hair in hair else hair[random.randint(len(hair))],
+        attire=wanted.attire or who.attire,
+        expression=wanted.expression or who.expression,
+        accessory=accessory,
+        insignia=who.insignia if wanted.insignia is None else wanted.insignia,
+        facial_hair=who.facial_hair and gender == "male" if wanted.facial_hair is None else wanted.facial_hair,
+    )
+
+
+def _layer(who: Sitter, face: Face, size: tuple[int, int]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """A person alone: (height, width, 3) colours times opacity, and (height, width) opacity in [0, 1].
+
+    Painted on black and on white; what differs between the two is not the person.
+    """
+    from PIL import Image, ImageDraw
+
+    grounds = []
+    for ground in ((0, 0, 0), (255, 255, 255)):
+        canvas = Image.new("RGB", (size[0] * FINE, size[1] * FINE), ground)
+        paint(Pen(ImageDraw.Draw(canvas), (face.x + 0.5) * FINE, (face.y + 0.5) * FINE, face.unit * FINE), who)
+        grounds.append(np.asarray(canvas.reduce(FINE), dtype=np.float64))
+    black, white = grounds
+    return black, 1 - (white - black).mean(axis=-1) / 255
+
+
+def _without(pixels: npt.NDArray[np.float64], person: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+    """The picture with the person's pixels replaced by the median wall of their rows."""
+    from scipy import ndimage
+
+    person = ndimage.binary_dilation(person, iterations=2)
+    # Every fourth column is enough for a median.
+    walls = np.where(person[:, ::4, None], np.nan, pixels[:, ::4])
+    hidden = person[:, ::4].all(axis=1)
+    walls[hidden] = np.median(pixels[~person], axis=0) if not person.all() else pixels.mean(axis=(0, 1))
+    return np.where(person[..., None], np.nanmedian(walls, axis=1)[:, None], pixels)
+
 
 OFF_PROMPT = 0.15
 """Share of prompts that the generator and the editor do not follow."""

@@ -23,7 +23,6 @@ import platform
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from itertools import chain, islice
@@ -35,10 +34,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from fairspace.builders.engine.dataset import BuiltSplit, Dataset, Job, Manifest, Row, Shard, Split
-from fairspace.builders.engine.earlier import FILE as CANDIDATES
-from fairspace.builders.engine.earlier import Earlier
-from fairspace.builders.engine.making_store import forget_made
+from fairspace.builders.engine.making import forget_made
 from fairspace.builders.engine.review import write_sheets
+from fairspace.builders.engine.reviews import CANDIDATES, Earlier
 from fairspace.builders.engine.tools import Tools
 from fairspace.builders.errors import BuildError
 
@@ -228,31 +226,24 @@ def _in_use(out: Path, what: str) -> BuildError:
 
 
 def _build_split(split: Split, job: Job, out: Path) -> BuiltSplit:
-    """The split's shards. While one is written, the one before is hashed and entered beside it."""
+    """The split's shards; the images of a shard are forgotten once it is entered."""
     total = len(split.units)
     files = max(1, -(-total // split.shard))
-    under_way: list[Future[_Counted]] = []
-    with ThreadPoolExecutor(1) as beside:
-        for number in range(files):
-            start = number * split.shard
-            stem = f"{split.split}-{number:05}-of-{files:05}"
-            entered = (job.work / split.config / f"{stem}.json").is_file()
-            finish = _shard(split, job, out, stem, slice(start, min(start + split.shard, total)))
-            under_way.append(beside.submit(finish))
-            if number:
-                under_way[number - 1].result()
-            if not entered and (job.work / "made").is_dir():
-                under_way[number].result()
-                forget_made(job.work)
-            job.progress(f"Building {split.name}", min(start + split.shard, total), total)
     shards: list[Shard] = []
     counts: dict[str, Counter[str]] = {}
     joint = Counter[str]()
-    for shard, shard_counts, together in (future.result() for future in under_way):
+    for number in range(files):
+        start, end = number * split.shard, min((number + 1) * split.shard, total)
+        stem = f"{split.split}-{number:05}-of-{files:05}"
+        new = not (job.work / split.config / f"{stem}.json").is_file()
+        shard, shard_counts, together = _shard(split, job, out, stem, slice(start, end))
+        if new:
+            forget_made(job.work)
         shards.append(shard)
         joint.update(together)
         for column, values in shard_counts.items():
             counts.setdefault(column, Counter()).update(values)
+        job.progress(f"Building {split.name}", end, total)
     rows = sum(shard.rows for shard in shards)
     ordered = {c: {name: n for name, n in v.items() if name or n} for c, v in counts.items()}
     return BuiltSplit(
@@ -264,15 +255,15 @@ _Counted = tuple[Shard, dict[str, dict[str, int]], dict[str, int]]
 """A shard, label -> rows of each ClassLabel column, and the joint counts."""
 
 
-def _shard(split: Split, job: Job, out: Path, stem: str, part: slice) -> Callable[[], _Counted]:
-    """Write one shard, unless it is entered as done; what is returned makes it last and enters it."""
+def _shard(split: Split, job: Job, out: Path, stem: str, part: slice) -> _Counted:
+    """Write one shard and enter it, unless it is entered as done."""
     entry = job.work / split.config / f"{stem}.json"
     file = out / split.config / f"{stem}.parquet"
     if entry.is_file():
         known = json.loads(entry.read_text(encoding="utf-8"))
         shard = Shard(**known["shard"])
         if file.is_file() and file.stat().st_size == shard.bytes and file_hash(file) == shard.sha256:
-            return lambda: (shard, known["counts"], known["joint"])
+            return shard, known["counts"], known["joint"]
     file.parent.mkdir(parents=True, exist_ok=True)
     unfinished = file.with_name(f"{file.name}.part")
     features = split.features()
@@ -295,22 +286,18 @@ def _shard(split: Split, job: Job, out: Path, stem: str, part: slice) -> Callabl
         " / ".join(labels_of[column][code] for column, code in zip(split.groups, combined, strict=True)): number
         for combined, number in joint.items()
     }
-    together, rejected, checked = dict(sorted(labelled.items())), job.take_rejected(), job.take_checked()
-
-    def finish() -> _Counted:
-        shard = Shard(file.relative_to(out).as_posix(), file_hash(unfinished), unfinished.stat().st_size, rows)
-        unfinished.replace(file)
-        entered = {
-            "shard": asdict(shard),
-            "counts": counted,
-            "joint": together,
-            "rejected": rejected,
-            "checked": checked,
-        }
-        write_atomically(entry, json.dumps(entered, ensure_ascii=False))
-        return shard, counted, together
-
-    return finish
+    together = dict(sorted(labelled.items()))
+    shard = Shard(file.relative_to(out).as_posix(), file_hash(unfinished), unfinished.stat().st_size, rows)
+    unfinished.replace(file)
+    entered = {
+        "shard": asdict(shard),
+        "counts": counted,
+        "joint": together,
+        "rejected": job.take_rejected(),
+        "checked": job.take_checked(),
+    }
+    write_atomically(entry, json.dumps(entered, ensure_ascii=False))
+    return shard, counted, together
 
 
 def _settings(features: Any) -> dict[str, Any]:

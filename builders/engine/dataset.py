@@ -1,4 +1,4 @@
-"""What a dataset is to the builder: its splits, and for each split what its rows are made of.
+"""A dataset as the builder sees it: its splits, the rows of each split, the scores that the Hub's leaderboard lists.
 
 `splits(job)` reads the sources and plans; each `Split` says what its units are (cheap: a line of an annotation file)
 and how these become rows (expensive: generated images). `builders/engine/build.py` writes Parquet shards, each from a
@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from fairspace.builders.engine.headline import Headline
 from fairspace.builders.engine.tools import Tools
 from fairspace.builders.errors import BuildError
 
@@ -21,7 +20,30 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from datasets import Features
 
-    from fairspace.builders.engine.earlier import Earlier
+    from fairspace.builders.engine.reviews import Earlier
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A task of a dataset's `eval.yaml`.
+
+    Args:
+        score: its name in results.
+        config: of the dataset, with the items that the score is about.
+        about: the score in words.
+        split: of the config.
+    """
+
+    score: str
+    config: str
+    about: str
+    split: str = "test"
+
+    @property
+    def task(self) -> str:
+        """Id of the task: the score's name in lower case."""
+        return self.score.lower()
+
 
 Row = Mapping[str, Any]
 Columns = Mapping[str, tuple[str | Sequence[str], str]]

@@ -3,9 +3,13 @@
 IRIS fills the gaps of IRIS-Ideal-52 with synthetic images "checked by a classifier" (appendix C.1), GENRES repeats
 generation and filtering "until five qualified images are obtained" (appendix B.2). Both are `make`.
 
-A candidate is decided by the tool's name, the key, the prompt, the seed of its attempt and the image that it edits. Its
-verdict, and its image if it passed, are kept in `job.work/made` as soon as its batch was checked: a build that was
-killed loses one batch, and neither a kill nor the batch size changes what comes out or what is logged.
+The tool's name, the key, the prompt, the seed of the attempt and the edited image decide a candidate; their sha256 is
+its name. Verdicts and passed images are kept as soon as a batch was checked, so a killed build loses one batch, and
+neither a kill nor the batch size changes what comes out or what is logged:
+
+    .build/made/<2 digits>/<name>.json, .png         verdict; image, only if it passed (.jpg out of an earlier build)
+    .build/made/rejected/<config>/<name>.json, .png  thumbnails, at most `THUMBNAILS` per config
+    review/candidates.jsonl                          verdicts of a finished build, for the next one
 """
 
 from __future__ import annotations
@@ -13,23 +17,24 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections import deque
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairspace.builders.engine.dataset import Job
-from fairspace.builders.engine.making_store import JPEG, MadeStore
-from fairspace.builders.engine.refusals import REASON, Refusals
+from fairspace.builders.engine.reviews import REASON, Refusals
 from fairspace.builders.engine.tools import Prompt
 from fairspace.builders.errors import BuildError
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_AHEAD = 8
-"""How many batches of wanted images may be under way: what waits for an earlier one that keeps failing."""
+
+AT_ONCE = 8
+"""Images that are made and checked together; it changes none of them."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,13 @@ def jpeg(image: Image) -> bytes:
 
 
 def make(
-    job: Job, wanted: Sequence[Wanted], accept: Accept, *, attempts: int = 10, batch: int = 0, config: str = "images"
+    job: Job,
+    wanted: Sequence[Wanted],
+    accept: Accept,
+    *,
+    attempts: int = 10,
+    batch: int = AT_ONCE,
+    config: str = "images",
 ) -> Iterator[tuple[Wanted, Image | None]]:
     """Make images, in order; an image that passed no attempt comes as None.
 
@@ -89,34 +100,23 @@ def make(
         wanted: which; their keys differ.
         accept: checks candidates. It must judge each image by itself: not by its neighbours or by earlier ones.
         attempts: seeds to try for an image.
-        batch: images that are made and checked together; 0 for as many as the tools take.
+        batch: images that are made and checked together.
         config: names the review sheet on which thumbnails of rejected candidates are shown.
 
     Errors: BuildError TOOL_MISSING without a generator (or an editor, for a `base`); TOOL_OUTPUT if it gives another
     number of images than asked for.
     """
-    coming, under_way = iter(wanted), deque[_Item]()
-    refusals = Refusals(job.options)
-    total, done = len(wanted), 0
-    batch = batch or job.tools.at_once
-    while True:
-        while sum(item.open for item in under_way) < batch and len(under_way) < _AHEAD * batch:
-            following = next(coming, None)
-            if following is None:
-                break
-            under_way.append(_Item(following, job, attempts, config, refusals))
-        if not under_way:
-            return
-        tried = [item for item in under_way if item.open][:batch]
-        if tried:
+    refusals, done = Refusals(job.options), 0
+    for start in range(0, len(wanted), batch):
+        items = [_Item(each, job, attempts, config, refusals) for each in wanted[start : start + batch]]
+        while tried := [item for item in items if item.open]:
             images = _generate(job, [item.wanted for item in tried], [item.attempt for item in tried])
             verdicts = accept(images, [item.wanted for item in tried])
             for item, image, verdict in zip(tried, images, verdicts, strict=True):
                 item.settle(image, verdict if isinstance(verdict, Verdict) else Verdict(verdict))
-        while under_way and not under_way[0].open:
-            item = under_way.popleft()
+        for item in items:
             done += 1
-            job.progress("Making images", done, total)
+            job.progress("Making images", done, len(wanted))
             yield item.wanted, item.close()
 
 
@@ -251,3 +251,82 @@ def _plain(value: str | int | float) -> str | int | float:
     if isinstance(value, str | int):
         return value
     return round(float(value), 4) if math.isfinite(value) else str(value)
+
+
+THUMBNAILS = 48
+"""Rejected candidates whose thumbnail is kept for the review sheet, per config."""
+_THUMBNAIL = (192, 192)
+JPEG = "jpeg"
+"""What an image of an earlier build holds its bytes under, in `info`."""
+
+
+class MadeStore:
+    """The verdicts and images below a folder (`job.work`)."""
+
+    def __init__(self, work: Path) -> None:
+        self.folder = work / "made"
+
+    def verdict(self, name: str) -> dict[str, Any] | None:
+        """What `keep` was told of a candidate; None if it was never checked."""
+        file = self._file(name, ".json")
+        return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
+
+    def image(self, name: str) -> Image:
+        """The image of a candidate that passed, pixel for pixel; one of an earlier build with its bytes (`jpeg`)."""
+        from PIL import Image as Images
+
+        if (earlier := self._file(name, ".jpg")).is_file():
+            with Images.open(earlier) as image:
+                decoded = image.convert("RGB")
+            decoded.info[JPEG] = earlier.read_bytes()
+            return decoded
+        with Images.open(self._file(name, ".png")) as image:
+            return image.convert("RGB")
+
+    def keep(self, name: str, image: Image, verdict: dict[str, Any]) -> None:
+        """Keep the image, if it passed, then its verdict (`key`, `attempt`, `reason`, `evidence`)."""
+        if not verdict["reason"]:
+            _write(self._file(name, ".png"), _png(image))
+        _write(self._file(name, ".json"), json.dumps(verdict, ensure_ascii=False).encode())
+
+    def keep_earlier(self, name: str, data: bytes, verdict: dict[str, Any]) -> None:
+        """Keep the image of an earlier build, then its verdict."""
+        _write(self._file(name, ".jpg"), data)
+        _write(self._file(name, ".json"), json.dumps(verdict, ensure_ascii=False).encode())
+
+    def keep_thumbnail(self, name: str, image: Image, verdict: dict[str, Any], config: str) -> None:
+        """Keep a thumbnail if its name is among the smallest: a draw that neither order nor a restart changes."""
+        folder = self.folder / "rejected" / config
+        file = folder / f"{name}.png"
+        others = sorted(folder.glob("*.png"))
+        if file in others or (len(others) >= THUMBNAILS and file > others[THUMBNAILS - 1]):
+            return
+        thumbnail = image.convert("RGB")
+        thumbnail.thumbnail(_THUMBNAIL)
+        _write(file.with_suffix(".json"), json.dumps(verdict, ensure_ascii=False).encode())
+        _write(file, _png(thumbnail))
+        for beyond in sorted([*others, file])[THUMBNAILS:]:
+            beyond.unlink()
+            beyond.with_suffix(".json").unlink(missing_ok=True)
+
+    def _file(self, name: str, suffix: str) -> Path:
+        return self.folder / name[:2] / f"{name}{suffix}"
+
+
+def forget_made(work: Path) -> None:
+    """Remove verdicts and images once they are in a shard, so that the disk holds one shard's at a time."""
+    for folder in (work / "made").glob("[0-9a-f][0-9a-f]"):
+        shutil.rmtree(folder)
+
+
+def _png(image: Image) -> bytes:
+    stream = BytesIO()
+    image.convert("RGB").save(stream, "PNG", compress_level=1)
+    return stream.getvalue()
+
+
+def _write(file: Path, data: bytes) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    part = file.with_name(f"{file.name}.part")
+    part.write_bytes(data)
+    part.replace(file)

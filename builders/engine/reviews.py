@@ -1,18 +1,29 @@
-"""What two reviewers said of a build's images, taken up by the next build.
+"""Judgements of people on a build's images, taken up by the next build; the manifest holds them as options.
 
-A label that neither names is no truth: the image is made again with its next seed. The others keep what was said of
-them in three columns. What they said is an option of the build, so the manifest holds it.
+IRIS checks its generated images by "manual spot-checks" (appendix C.1), GENRES reviews every image that CLIP let pass
+(appendix B.2, step 3). A refusal names the row's `id` and `seed`: in the next build the candidate of that seed counts
+as rejected, so the image's next seed is tried. All other images come out as before.
+
+Two reviewers may check labels. A label that neither names is no truth: the image is made again with its next seed. The
+others keep the reviewers' judgements in three columns.
+
+An earlier build of the same dataset gives all images that nobody refused. What decides a candidate is in its name, so
+its verdict holds in every build; its image lies in the row of its seed, if a row shows it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
 
 from fairspace.builders.errors import BuildError
 
-OPTION = "reviewed"
+REVIEWED = "reviewed"
 """The name among a build's options."""
 VERDICTS = ("confirmed", "disputed", "failed")
 COLUMNS: Mapping[str, tuple[str, str]] = {
@@ -30,7 +41,7 @@ COLUMNS: Mapping[str, tuple[str, str]] = {
 
 
 def read_reviews(file: Path) -> str:
-    """A file of JSON lines as the value of `OPTION`: a JSON list, sorted by id.
+    """A file of JSON lines as the value of `REVIEWED`: a JSON list, sorted by id.
 
     BuildError SOURCE_MISSING without the file, REVIEW_INVALID with file and line for a line of another form.
     """
@@ -60,7 +71,7 @@ class Reviews:
     """What was said of the images of a build, by its options."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
-        self._said = {row[0]: row[1:] for row in json.loads(options.get(OPTION, "[]"))}
+        self._said = {row[0]: row[1:] for row in json.loads(options.get(REVIEWED, "[]"))}
 
     def failed(self) -> list[tuple[str, int]]:
         """Id and seed of the made images with a label that neither reviewer named."""
@@ -72,3 +83,118 @@ class Reviews:
         if said is None or said[0] != seed:
             return dict.fromkeys(COLUMNS)
         return {column: ", ".join(columns) for column, columns in zip(COLUMNS, said[1:], strict=True)}
+
+
+REFUSED = "refused"
+"""The name among a build's options."""
+REASON = "refused by a person"
+"""The reason of the rejected candidates."""
+_FORM = '{"id": "ideal/nurse/female_young_dark/03", "seed": 123}'
+
+
+def read_refusals(file: Path) -> str:
+    """A file of JSON lines as the value of `REFUSED`: a JSON list of [id, seed], sorted, each once.
+
+    BuildError SOURCE_MISSING without the file, SOURCE_LAYOUT with file and line for a line of another form.
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        mend = "name another file with --refused"
+        raise BuildError("SOURCE_MISSING", str(file), str(error), "a file of JSON lines", mend) from error
+    return json.dumps(sorted(set(_lines(file, text))), ensure_ascii=False, separators=(",", ":"))
+
+
+def _lines(file: Path, text: str) -> Iterator[tuple[str, int]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError:
+            row = None
+        name, seed = (row.get("id"), row.get("seed")) if isinstance(row, dict) else (None, None)
+        if not isinstance(name, str) or "/" not in name or type(seed) is not int:
+            mend = "take both from the row; a row without a seed shows an image of a source, which is left out there"
+            raise BuildError("SOURCE_LAYOUT", f"{file}:{number}", line[:200], _FORM, mend)
+        yield name, seed
+
+
+class Refusals:
+    """The candidates that a person refused, or whose label two reviewers failed to see.
+
+    Args:
+        options: of the build.
+
+    A row may be a candidate of another key (the images of a trait are drawn from numbered candidates, a pair may be
+    tried again), so the part of the id before its last `/` and the seed decide.
+    """
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self._seeds: dict[int, set[str]] = {}
+        for name, seed in [*json.loads(options.get(REFUSED, "[]")), *Reviews(options).failed()]:
+            self._seeds.setdefault(seed, set()).add(name.rpartition("/")[0])
+
+    def name(self, key: str, seed: int) -> bool:
+        """Whether they name the candidate of that key and seed."""
+        return any(key.startswith(f"{folder}/") for folder in self._seeds.get(seed, ()))
+
+
+CANDIDATES = "review/candidates.jsonl"
+_Place = tuple[str, Path, int, int]
+"""Id of a row, its file, row group and number there."""
+
+
+class Earlier:
+    """The verdicts and images of a finished build.
+
+    Args:
+        folder: of the build.
+        shards: its Parquet files, below the folder.
+
+    Errors: BuildError BUILD_INCOMPLETE if it did not write its candidates down.
+    """
+
+    def __init__(self, folder: Path, shards: Iterable[str]) -> None:
+        self._files = [folder / shard for shard in shards]
+        try:
+            lines = (folder / CANDIDATES).read_text(encoding="utf-8").splitlines()
+        except OSError as error:
+            mend = "name the whole folder, as `fairspace build` of this version wrote it"
+            raise BuildError(
+                "BUILD_INCOMPLETE", str(folder / CANDIDATES), str(error), "its candidates", mend
+            ) from error
+        self._verdicts = {row["name"]: row for row in map(json.loads, lines)}
+
+    def verdict(self, name: str) -> dict[str, Any] | None:
+        """`reason` and `evidence` of a candidate; None if it was not checked."""
+        return self._verdicts.get(name)
+
+    def image(self, key: str, seed: int) -> bytes | None:
+        """The JPEG of the candidate of that key and seed; None if no row shows it."""
+        for name, file, row_group, row in self._rows.get(seed, ()):
+            if key == name or key.startswith(f"{name.rpartition('/')[0]}/"):
+                with pq.ParquetFile(file) as opened:
+                    image = opened.read_row_group(row_group, columns=["image"])["image"][row].as_py()
+                return image["bytes"] if image else None
+        return None
+
+    @cached_property
+    def _rows(self) -> dict[int, list[_Place]]:
+        """Seed -> id and place of the rows of images that were made with it."""
+        rows: dict[int, list[_Place]] = {}
+        for seed, place in self._places():
+            rows.setdefault(seed, []).append(place)
+        return rows
+
+    def _places(self) -> Iterator[tuple[int, _Place]]:
+        for file in self._files:
+            with pq.ParquetFile(file) as opened:
+                if not {"id", "seed", "image"} <= set(opened.schema_arrow.names):
+                    continue
+                for row_group in range(opened.num_row_groups):
+                    table = opened.read_row_group(row_group, columns=["id", "seed"])
+                    names, seeds = table["id"].to_pylist(), table["seed"].to_pylist()
+                    for row, (name, seed) in enumerate(zip(names, seeds, strict=True)):
+                        if seed is not None:
+                            yield seed, (name, file, row_group, row)

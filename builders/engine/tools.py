@@ -66,12 +66,16 @@ class Labels:
     reason: str = ""
 
 
-class PersonDetector(Protocol):
-    """Finds persons."""
+class Named(Protocol):
+    """A tool. Its name says model, revision, and the settings that decide its output."""
 
     @property
     def name(self) -> str:
-        """Model, revision and threshold."""
+        """For the manifest."""
+
+
+class PersonDetector(Named, Protocol):
+    """Finds persons."""
 
     def detect(self, pictures: Sequence[Picture]) -> list[list[Box]]:
         """The persons of each picture, the most certain first."""
@@ -85,45 +89,29 @@ class Prompt:
     seed: int
 
 
-class ImageGenerator(Protocol):
+class ImageGenerator(Named, Protocol):
     """Makes images from text."""
-
-    @property
-    def name(self) -> str:
-        """Model, revision and settings."""
 
     def generate(self, prompts: Sequence[Prompt]) -> list[Image]:
         """One RGB image per prompt."""
 
 
-class ImageEditor(Protocol):
+class ImageEditor(Named, Protocol):
     """Changes images as an instruction says."""
-
-    @property
-    def name(self) -> str:
-        """Model, revision and settings."""
 
     def edit(self, images: Sequence[Image], instructions: Sequence[Prompt]) -> list[Image]:
         """One RGB image per instruction."""
 
 
-class Labeller(Protocol):
+class Labeller(Named, Protocol):
     """Labels the perceived presentation of the one person in an image."""
-
-    @property
-    def name(self) -> str:
-        """Model and revision."""
 
     def label(self, images: Sequence[Image]) -> list[Labels]:
         """Labels of each image."""
 
 
-class Matcher(Protocol):
+class Matcher(Named, Protocol):
     """Compares images with texts and with each other (CLIP)."""
-
-    @property
-    def name(self) -> str:
-        """Model and revision."""
 
     def text_similarity(self, images: Sequence[Image], texts: Sequence[str]) -> list[float]:
         """Cosine similarity in [-1, 1] of each image and its text."""
@@ -132,24 +120,16 @@ class Matcher(Protocol):
         """Cosine similarity in [-1, 1] of the images at the same place."""
 
 
-class Describer(Protocol):
+class Describer(Named, Protocol):
     """Writes descriptions of images (a language model, or a file of its answers)."""
-
-    @property
-    def name(self) -> str:
-        """Model and settings, or the file's hash."""
 
     def describe(self, element: str, prompt: str) -> list[str]:
         """The descriptions for an element's images; `prompt` asks for them."""
 
 
-AT_ONCE = 8
-"""Images that a process makes and checks together; it changes none of them."""
-
-
 @dataclass(frozen=True)
 class Tools:
-    """The tools of one build; None where the user named none. `at_once` says how many images to hand them together."""
+    """The tools of one build; None where the user named none."""
 
     detector: PersonDetector | None = None
     generator: ImageGenerator | None = None
@@ -157,7 +137,6 @@ class Tools:
     labeller: Labeller | None = None
     matcher: Matcher | None = None
     describer: Describer | None = None
-    at_once: int = AT_ONCE
 
     def names(self) -> dict[str, str]:
         """Role -> name of the tools that there are, for the manifest."""

@@ -22,7 +22,6 @@ import pyarrow as pa
 
 from fairspace.builders import REFERENCE
 from fairspace.builders.errors import check_revision
-from fairspace.builders.genres.names import NAMES, Gender
 from fairspace.builders.genres.prompts import (
     HIGH_STATUS_QUESTIONS,
     IMAGE_TEMPLATE,
@@ -37,6 +36,20 @@ from fairspace.builders.genres.prompts import (
     narrative_prompt,
     profile_prompt,
 )
+
+Gender = Literal["female", "male"]
+NAMES: dict[Gender, tuple[str, ...]] = {
+    "female": (
+        *("Mila", "Emma", "Eleanor", "Evelyn", "Sofia", "Elizabeth", "Luna"),
+        *("Olivia", "Scarlett", "Amelia", "Charlotte", "Isabella", "Ava", "Mia"),
+    ),
+    "male": (
+        *("Levi", "Henry", "William", "Oliver", "Jack", "Michael", "Elijah", "Noah"),
+        *("Theodore", "Samuel", "Liam", "James", "Mateo", "Lucas", "Benjamin"),
+    ),
+}
+"""Table 9. Its list of female names has 15 entries but prints Amelia twice, so there are 14."""
+
 
 __all__ = [
     "AGES",

@@ -92,13 +92,15 @@ def candidates(job: Job) -> PlanStore:
 
     Errors: BuildError as the sources' readers say, and SOURCE_IMAGE for a file that is not there.
     """
-    file, report = job.work / "faces.sqlite", job.work / "faces.json"
-    if not report.is_file():
-        file.unlink(missing_ok=True)
-    store = PlanStore(file, job.seed)
-    if not report.is_file():
+    file, report = job.work / "faces.jsonl", job.work / "faces.json"
+    store = PlanStore(job.seed)
+    if report.is_file():
+        store.add(Candidate(*json.loads(line)) for line in file.read_text(encoding="utf-8").splitlines())
+    else:
         skipped, digest = Counter[str](), hashlib.sha256()
-        store.add(_candidates(job, skipped, digest))
+        found = list(_candidates(job, skipped, digest))
+        store.add(found)
+        write_atomically(file, "".join(f"{json.dumps(candidate)}\n" for candidate in found))
         summary = {"skipped": skipped, "cells": store.counts(), "sha256": digest.hexdigest()}
         write_atomically(report, json.dumps(summary, indent=1))
     for what, count in json.loads(report.read_text(encoding="utf-8"))["skipped"].items():

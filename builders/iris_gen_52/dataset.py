@@ -1,4 +1,4 @@
-"""IRIS-Gen-52 as a dataset: prompts, and what each model of the source made of them (C.3, D.2.1).
+"""IRIS-Gen-52 as a dataset: prompts, models' images of them (C.3, D.2.1), official labour statistics (C.5).
 
 Counts are those that the scorer takes: an image counts for a group if its first face has all three labels; all other
 images are counted by the reason why they have none, and images that were not handed in as `missing`.
@@ -6,21 +6,147 @@ images are counted by the reason why they have none, and images that were not ha
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-from fairspace.builders.engine.dataset import Dataset, Job, Manifest, Row, Split, expect
-from fairspace.builders.engine.headline import Headline
-from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
-from fairspace.builders.iris.labour_split import labour_split
+from fairspace.builders.engine.dataset import Columns, Dataset, Headline, Job, Manifest, Row, Split, expect
+from fairspace.builders.iris.groups import AGES, GENDERS, GROUP_NAMES, GROUPS, OCCUPATIONS, SKIN_TONES
+from fairspace.builders.iris.labour import REGIONS, Region, shares
 from fairspace.builders.iris.revisions import base_revision
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
-from fairspace.builders.iris_gen_52.images import OF_MODEL, PERCEIVED, images_split, model_columns
 from fairspace.builders.published import published_split
 from fairspace.builders.sources import SOURCES
-from fairspace.builders.sources.model_images import STATUSES
-from fairspace.builders.sources.model_store import ModelStore
+from fairspace.builders.sources.model_images import IMAGELESS, NEUTRAL, STATUSES, ImageReader, Made, Model, ModelStore
+
+
+def labour_split() -> Split:
+    """Every share of every region, with the figure that it comes from."""
+    return Split(
+        config="labour",
+        about="The share of a group among those who work in an occupation, by official statistics.",
+        columns={
+            "region": (
+                [region.code for region in REGIONS],
+                "whose statistics: `US` (Current Population Survey), `EU` (Labour Force Survey)",
+            ),
+            "occupation": (OCCUPATIONS, "one of the 52 of Table 20"),
+            "attribute": (list(GROUP_NAMES), "gender, age or skin tone; skin tone is a proxy from race and ethnicity"),
+            "group": (
+                [group for groups in GROUP_NAMES.values() for group in groups],
+                "female, male; young, middle-aged, older; light, middle, dark",
+            ),
+            "percent": ("float64", "as the source gives it"),
+            "share": ("float64", "in [0, 1]; the groups of an attribute sum to 1"),
+            "official": ("string", "category of the statistics that stands for the occupation"),
+            "source": ("string", "who published the figures"),
+            "year": ("string", "of the figures"),
+        },
+        units=[row for region in REGIONS for row in _rows(region)],
+        shard=10_000,
+        groups=("region", "attribute"),
+    )
+
+
+def _rows(region: Region) -> Iterator[Row]:
+    with region.file.open(encoding="utf-8", newline="") as lines:
+        official = list(csv.DictReader(lines))
+    for attribute, table in shares(region).items():
+        for row in official:
+            for place, group in enumerate(GROUP_NAMES[attribute]):
+                yield {
+                    "id": f"labour/{region.code}/{row['occupation']}/{group}",
+                    "region": region.code,
+                    "occupation": row["occupation"],
+                    "official": row["official"],
+                    "attribute": attribute,
+                    "group": group,
+                    "percent": float(row[group]),
+                    "share": float(table[OCCUPATIONS.index(row["occupation"]), place]),
+                    "source": region.source,
+                    "year": region.year,
+                }
+
+
+PERCEIVED: Columns = {
+    "gender": (GENDERS, "perceived gender presentation"),
+    "age": (AGES, "perceived age: young 0-39, middle-aged 40-64, older from 65"),
+    "skin_tone": (SKIN_TONES, "perceived skin tone: light Monk 1-3, middle 4-7, dark 8-10"),
+}
+OF_MODEL: Columns = {
+    "model": ("string", "name of the model"),
+    "revision": ("string", "of the model"),
+    "licence": ("string", "of the model's images, as its submission states it"),
+    "labeller": ("string", "what labelled them, with its version"),
+}
+ORIGIN = (("models", "synthetic"), "models: made by the model of the row")
+
+
+def images_split(store: ModelStore) -> Split:
+    """The config `images`: one row per annotated image, also where it has no usable label."""
+    every = {(model, item) for model in range(len(store.models)) for item in range(len(OCCUPATIONS))}
+    reader = ImageReader()
+    return Split(
+        config="images",
+        about="An image that a model made of a neutral prompt, with the labels of its first face.",
+        columns={
+            "image": ("image", "null if it was not handed in"),
+            "origin": ORIGIN,
+            "item": ("string", "id of the prompt"),
+            "sample": ("int32", "which image of the prompt, from 0"),
+            **OF_MODEL,
+            "occupation": (OCCUPATIONS, "that the prompt names"),
+            "prompt": ("string", "what the model was asked"),
+            "status": (STATUSES, "ok, or why there is no label"),
+            **PERCEIVED,
+            "faces": ("int32", "annotated faces; the labels are those of the first"),
+        },
+        units=store.select(NEUTRAL, every),
+        rows=lambda part: image_rows(part, store, reader),
+        groups=("gender", "age", "skin_tone"),
+    )
+
+
+def image_rows(images: Sequence[Made], store: ModelStore, reader: ImageReader) -> Iterator[Row]:
+    """The rows of the config `images`."""
+    for image in images:
+        model, occupation = store.models[image.model], OCCUPATIONS[image.item]
+        item = store.ids[NEUTRAL][image.item].as_py()
+        yield {
+            "id": f"{model.key}/{item}/{image.sample:03d}",
+            "image": stored_image(image, f"{model.key}-{occupation}-{image.sample:03d}", reader),
+            "origin": "models",
+            "item": item,
+            "sample": image.sample,
+            **model_columns(model),
+            "occupation": occupation,
+            "prompt": iris_gen_52.prompt(occupation),
+            "status": image.status,
+            "gender": image.gender or None,
+            "age": image.age or None,
+            "skin_tone": image.skin_tone or None,
+            "faces": image.faces,
+        }
+
+
+def model_columns(model: Model) -> dict[str, str]:
+    """The columns that say whose images they are."""
+    return {
+        "model": model.name,
+        "revision": model.revision,
+        "licence": model.licence,
+        "labeller": model.labeller,
+    }
+
+
+def stored_image(image: Made, name: str, reader: ImageReader) -> dict[str, bytes | str] | None:
+    """The image as a cell of an Image column; None if it was not handed in, or cannot be read as its status says."""
+    if image.image is None or image.status in IMAGELESS:
+        return None
+    data, suffix = reader.read(image.image)
+    return {"bytes": data, "path": f"{name}.{suffix}"}
+
 
 MISSING = "missing"
 _COUNTED = (*STATUSES, MISSING)

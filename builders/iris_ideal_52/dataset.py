@@ -1,29 +1,302 @@
 """IRIS-Ideal-52 as a dataset: occupation images balanced over 936 cells, the gap that FACET leaves, the tournament.
 
-The full build has 29 images in each cell, 27 144 in all: real ones as far as FACET has them, synthetic ones for the
-rest. The option `per_cell` changes the 29; a sample fills a few occupations with two images per cell. Without FACET or
+A cell is an occupation and one of the 18 groups. The full build has 29 images in each, 27 144 in all: real persons
+first, drawn by the plan's hash; for the places that remain images are made from the paper's prompt (C.1) until one
+shows what its cell says: one face, the gender, age and skin tone that were asked for, and an occupation that the
+matcher finds among the nearest.
+
+The option `per_cell` changes the 29; a sample fills a few occupations with two images per cell. Without FACET or
 without a generator, a labeller and a matcher the build has what the others give, and says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pyarrow as pa
+
+from fairspace.builders.engine import reviews
 from fairspace.builders.engine.build import file_hash
-from fairspace.builders.engine.dataset import Dataset, Job, Manifest, Row, Split, expect
-from fairspace.builders.engine.headline import Headline
-from fairspace.builders.engine.plan_store import PlanStore, Selection
+from fairspace.builders.engine.dataset import Columns, Dataset, Headline, Job, Manifest, Row, Split, expect
+from fairspace.builders.engine.making import Verdict, Wanted, jpeg, make
+from fairspace.builders.engine.plan_store import Chosen, PlanStore
+from fairspace.builders.engine.reviews import Reviews
+from fairspace.builders.engine.tools import Box, Matcher
 from fairspace.builders.errors import BuildError
-from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
+from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES, group_attributes
 from fairspace.builders.iris.revisions import base_revision
 from fairspace.builders.iris_ideal_52 import plan as ideal
-from fairspace.builders.iris_ideal_52.columns import CELL, COLUMNS, labels_of
-from fairspace.builders.iris_ideal_52.images import CELLS, Places, rows
-from fairspace.builders.iris_ideal_52.persons import find_persons
-from fairspace.builders.iris_ideal_52.tournament import tournament
+from fairspace.builders.iris_ideal_52.persons import Found, find_persons
+from fairspace.builders.iris_ideal_52.plan import QUESTION
+from fairspace.builders.publishing import join_images
 from fairspace.builders.sources import SOURCES, facet
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+
+ORIGINS = ("facet", "synthetic")
+WINDOW = ("crop_x", "crop_y", "crop_width", "crop_height")
+CELL: Columns = {
+    "occupation": (OCCUPATIONS, "FACET's primary class, or the prompt's occupation."),
+    "gender": (GENDERS, "Perceived gender presentation."),
+    "age": (AGES, "Perceived age."),
+    "skin_tone": (SKIN_TONES, "Perceived skin tone."),
+}
+"""The four columns that name a cell."""
+COLUMNS: Columns = {
+    "image": ("image", "384 x 384 pixels, one person."),
+    "question": ("string", "What the model is asked (D.2.4)."),
+    **CELL,
+    "origin": (ORIGINS, "The source of the image, or synthetic."),
+    "source_file": ("string", "The file below FACET's folder; null for synthetic images."),
+    "source_sha256": ("string", "Its hash."),
+    "person_id": ("string", "FACET's number of the person."),
+    "second_occupation": (OCCUPATIONS, "FACET's second class of the person, if there is one."),
+    "crop_x": ("int32", "Left edge of the crop in pixels of the upright source image."),
+    "crop_y": ("int32", "Upper edge of the crop."),
+    "crop_width": ("int32", "Width of the crop before scaling."),
+    "crop_height": ("int32", "Height of the crop before scaling."),
+    "prompt": ("string", "What the synthetic image was made from (C.1)."),
+    "generator": ("string", "The model that made it, with revision and settings."),
+    "seed": ("int64", "Its noise seed."),
+    "occupation_rank": (
+        "int32",
+        "Of a synthetic image: the rank of its occupation among the 52 by the matcher, 1 the nearest.",
+    ),
+    **reviews.COLUMNS,
+}
+
+
+def labels_of(cell: str) -> dict[str, str]:
+    """A cell's occupation, gender, age and skin tone."""
+    occupation, group = cell.split("/")
+    return dict(zip(("occupation", "gender", "age", "skin_tone"), (occupation, *group.split("_")), strict=True))
+
+
+OCCUPATION_RANK = 5
+"""The occupation that was asked for must be among so many nearest of the 52. Ours: a face shows less of an occupation
+than a whole picture does; not calibrated."""
+
+
+def verdicts(job: Job, images: Sequence[Image], items: Sequence[Wanted]) -> list[Verdict]:
+    """Whether each image shows one face with the labels of its cell, and its occupation."""
+    labeller, matcher = job.tools.labeller, job.tools.matcher
+    if labeller is None or matcher is None:
+        what, mend = "no labeller or no matcher", "name --tool labeller=ares and --tool matcher=clip"
+        raise BuildError("TOOL_MISSING", "synthetic images", what, "models that check them", mend)
+    checked = []
+    for wanted, labels in zip(items, labeller.label(images), strict=True):
+        known = _asked(wanted)
+        labelled = {"gender": labels.gender, "age": labels.age, "skin_tone": labels.skin_tone}
+        other = [name for name, label in labelled.items() if label != known[name]]
+        reason = labels.reason or (f"other {other[0].replace('_', ' ')} than asked" if other else "")
+        checked.append(Verdict(reason, {"asked": wanted.key, **labelled}) if reason else Verdict())
+    passed = [place for place, verdict in enumerate(checked) if not verdict.reason]
+    asked = [_asked(items[place])["occupation"] for place in passed]
+    ranks = occupation_ranks(matcher, [images[place] for place in passed], asked)
+    for place, rank in zip(passed, ranks, strict=True):
+        reason = "other occupation than asked" if rank > OCCUPATION_RANK else ""
+        checked[place] = Verdict(reason, {"asked": items[place].key, "occupation_rank": rank})
+    return checked
+
+
+def occupation_ranks(matcher: Matcher, images: Sequence[Image], asked: Sequence[str]) -> list[int]:
+    """Of each image the rank of its occupation among the 52, by how near a statement of each is: 1 is the nearest."""
+    if not images:
+        return []
+    near = {
+        name: matcher.text_similarity(
+            images, [f"a photo of a person at work as {name.replace('_', ' ')}"] * len(images)
+        )
+        for name in OCCUPATIONS
+    }
+    return [
+        1 + sum(numbers[place] > near[occupation][place] for numbers in near.values())
+        for place, occupation in enumerate(asked)
+    ]
+
+
+def _asked(wanted: Wanted) -> dict[str, str]:
+    """The labels of the cell that an image is made for."""
+    return labels_of(wanted.key.removeprefix("ideal/").rpartition("/")[0])
+
+
+PROMPT = (
+    "A hyper-realistic close-up photo of the face of {attributes} {occupation}, sharp details, clear facial "
+    "features, soft lighting, smooth skin texture, realistic eyes, natural makeup, high-definition quality"
+)
+"""C.1; the template's "a" stands with the attributes, because English says "an older"."""
+CELLS = tuple(f"{occupation}/{group}" for occupation in OCCUPATIONS for group in GROUPS)
+"""The 936 cells in the order of the items."""
+ATTEMPTS = 10
+"""Seeds that are tried for a synthetic image."""
+_EMPTY = dict.fromkeys(COLUMNS)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place of a cell that a synthetic image is to fill."""
+
+    cell: str
+    place: int
+
+
+def places(
+    chosen: Sequence[Chosen], synthetic: Mapping[str, int], cells: Sequence[str] = CELLS
+) -> list[Chosen | Place]:
+    """All places that will be tried to fill, cell by cell: the chosen real persons, then synthetic places.
+
+    Args:
+        chosen: real persons.
+        synthetic: cell -> places after the real ones.
+        cells: their order.
+    """
+    real: dict[str, list[Chosen]] = {cell: [] for cell in cells}
+    for person in chosen:
+        real[person.cell].append(person)
+    units: list[Chosen | Place] = []
+    for cell, persons in real.items():
+        units += persons
+        units += [Place(cell, len(persons) + place) for place in range(synthetic.get(cell, 0))]
+    return units
+
+
+def prompt(cell: str) -> str:
+    """C.1's prompt with the attributes in the order of its example, 'young female dark-colored'."""
+    known = labels_of(cell)
+    age = {"young": "a young", "middle-aged": "a middle-aged", "older": "an older"}[known["age"]]
+    attributes = f"{age} {known['gender']} {known['skin_tone']}-colored"
+    return PROMPT.format(attributes=attributes, occupation=known["occupation"].replace("_", " "))
+
+
+def window(box: Box, width: int, height: int) -> tuple[int, int, int, int]:
+    """The square crop (x, y, width, height) around a box in an image of width x height pixels.
+
+    Its side is 384 pixels, or the longer side of the box if that is more, but no more than the image has; it is centred
+    on the box and shifted into the image. So a person is cut only where the image is too narrow for a square.
+    """
+    side = min(max(join_images.SIZE, math.ceil(box.width), math.ceil(box.height)), width, height)
+    x = min(max(round(box.x + box.width / 2 - side / 2), 0), width - side)
+    y = min(max(round(box.y + box.height / 2 - side / 2), 0), height - side)
+    return x, y, side, side
+
+
+def rows(part: Sequence[Chosen | Place], job: Job, folder: Path | None) -> Iterator[Row]:
+    """The rows of some places, in order; a place for which no synthetic image passed gives none, and the log says so.
+
+    Args:
+        part: a slice of `places`.
+        job: with a generator, a labeller and a matcher, if the slice has synthetic places.
+        folder: FACET's, if it has real persons.
+
+    Errors: BuildError SOURCE_IMAGE with the file that is missing or unreadable.
+    """
+    wanted = [Wanted(_item(place), prompt(place.cell)) for place in part if isinstance(place, Place)]
+    results = make(job, wanted, partial(verdicts, job), attempts=ATTEMPTS, config="occupation")
+    reviews = Reviews(job.options)
+    for place in part:
+        common = {**_EMPTY, "id": _item(place), "question": QUESTION, **labels_of(place.cell)}
+        if isinstance(place, Place):
+            item, image = next(results)
+            expect(item.key == common["id"], "iris_ideal_52", f"an image for {item.key}", str(common["id"]))
+            if image is not None:
+                reviewed = reviews.columns(item.key, image.info["seed"])
+                yield {**common, **_synthetic(job, item, image), **reviewed}
+        elif folder is not None:
+            yield {**common, **cropped(place.data, folder, _name(place)), **reviews.columns(common["id"], None)}
+
+
+def _item(place: Chosen | Place) -> str:
+    return f"ideal/{place.cell}/{place.place:02d}"
+
+
+def _name(place: Chosen | Place) -> str:
+    """A file name for the image."""
+    return f"{_item(place).replace('/', '-')}.jpg"
+
+
+def cropped(person: Found, folder: Path, name: str) -> dict[str, Any]:
+    """The columns of a real image. BuildError SOURCE_IMAGE if its file is missing or unreadable."""
+    file = f"{folder}/{person.file}"
+    try:
+        with open(file, "rb", buffering=0) as stream:  # noqa: PTH123 -- Path takes as long as the reading
+            data = stream.read()
+        crop = window(person.box, *join_images.upright_size(data))
+        content = join_images.cropped_jpeg(data, crop)
+    except (OSError, ValueError, SyntaxError) as error:
+        mend = "obtain the image again, or remove it together with its annotations"
+        raise BuildError("SOURCE_IMAGE", file, str(error), "a readable image", mend) from error
+    return {
+        "image": {"bytes": content, "path": name},
+        "origin": "facet",
+        "source_file": person.file,
+        "source_sha256": hashlib.sha256(data).hexdigest(),
+        "person_id": person.person_id,
+        "second_occupation": person.second_occupation or None,
+        **dict(zip(WINDOW, crop, strict=True)),
+    }
+
+
+def _synthetic(job: Job, item: Wanted, image: Image) -> dict[str, Any]:
+    from PIL.Image import Resampling
+
+    size = (join_images.SIZE, join_images.SIZE)
+    scaled = image if image.size == size else image.resize(size, Resampling.LANCZOS)
+    generator = job.tools.generator
+    return {
+        "image": {"bytes": jpeg(scaled), "path": f"{item.key.replace('/', '-')}.jpg"},
+        "origin": "synthetic",
+        "prompt": item.prompt,
+        "generator": generator.name if generator else None,
+        "seed": image.info["seed"],
+        "occupation_rank": image.info["occupation_rank"],
+    }
+
+
+def tournament() -> Split:
+    """The split `tournament/test`: 2 000 rounds for each of the 18 groups."""
+    return Split(
+        config="tournament",
+        about="A round: which of five occupations is the most likely for a described person, asked with a white image.",
+        columns={
+            "gender": (GENDERS, "Of the described person."),
+            "age": (AGES, "Of the described person."),
+            "skin_tone": (SKIN_TONES, "Of the described person."),
+            "prompt": ("string", "What the model is asked (D.2.5, step 2)."),
+            "occupations": ("string", "The five competitors, as a JSON list of Table 20's names."),
+        },
+        units=range(len(GROUPS) * ideal.ROUNDS),
+        rows=_rounds,
+        shard=len(GROUPS) * ideal.ROUNDS,
+        groups=("gender", "age", "skin_tone"),
+        id="tournament/<group>/<round>.",
+    )
+
+
+def _rounds(part: range) -> pa.Table:
+    gender, age, skin = group_attributes(np.asarray(part) // ideal.ROUNDS).T
+    competitors = ideal.tournament_competitors()[part.start : part.stop]
+    return pa.table(
+        {
+            "id": ideal.tournament_ids(ideal.REVISIONS[0])[part.start : part.stop],
+            "gender": [GENDERS[code] for code in gender],
+            "age": [AGES[code] for code in age],
+            "skin_tone": [SKIN_TONES[code] for code in skin],
+            "prompt": [ideal.tournament_prompt(number) for number in part],
+            "occupations": [json.dumps([OCCUPATIONS[code] for code in five]) for five in competitors],
+        }
+    )
+
 
 LABELS = ("occupation", "gender", "age", "skin_tone")
 SAMPLE_OCCUPATIONS = 3
@@ -87,12 +360,12 @@ def _occupation(job: Job) -> list[Split]:
     plan = _plan(job, folder) if folder else None
     counts = plan.counts() if plan else {}
     cells = _sample_cells(counts) if job.sample else CELLS
-    chosen = plan.select(per_cell, cells) if plan else None
-    real = chosen.counts if chosen else {}
-    lacking = {cell: per_cell - real.get(cell, 0) for cell in cells}
-    places = Places(chosen, lacking if makes else {}, cells)
-    _note(job, per_cell, cells, sum(real.values()), sum(lacking.values()))
-    if not len(places):
+    chosen = plan.select(per_cell, cells) if plan else []
+    real = Counter(person.cell for person in chosen)
+    lacking = {cell: per_cell - real[cell] for cell in cells}
+    units = places(chosen, lacking if makes else {}, cells)
+    _note(job, per_cell, cells, len(chosen), sum(lacking.values()))
+    if not units:
         raise BuildError(
             "BUILD_CHECK",
             str(folder),
@@ -105,23 +378,23 @@ def _occupation(job: Job) -> list[Split]:
             config="occupation",
             about="An image of one person at work, and the question what the person's occupation is (C.1, D.2.4).",
             columns=COLUMNS,
-            units=places,
+            units=units,
             rows=partial(rows, job=job, folder=folder),
             shard=SHARD,
             groups=LABELS,
             id="ideal/<occupation>/<group>/<place>: names the cell and the place in it.",
         ),
-        _gap(cells, per_cell, counts, chosen, makes),
+        _gap(cells, per_cell, counts, real, makes),
     ]
 
 
 def _plan(job: Job, folder: Path) -> PlanStore:
-    """The persons found, by cell. The files carry the annotations' hash, so that a changed source is read anew."""
+    """The persons found, by cell. The file of boxes carries the annotations' hash: a changed source is read anew."""
     annotations = folder / facet.ANNOTATIONS
     job.used(f"facet/{facet.ANNOTATIONS}", annotations)
     stem = file_hash(annotations)[:16]
-    plan = PlanStore(job.work / f"plan-{stem}.sqlite", job.seed)
-    find_persons(job, folder, job.work / f"persons-{stem}.sqlite", plan)
+    plan = PlanStore(job.seed)
+    plan.add(find_persons(job, folder, job.work / f"boxes-{stem}.jsonl"))
     return plan
 
 
@@ -140,17 +413,17 @@ def _note(job: Job, per_cell: int, cells: Sequence[str], real: int, lacking: int
 
 
 def _gap(
-    cells: Sequence[str], per_cell: int, counts: Mapping[str, int], chosen: Selection | None, makes: bool
+    cells: Sequence[str], per_cell: int, counts: Mapping[str, int], filled: Mapping[str, int], makes: bool
 ) -> Split:
     """What FACET gives to each cell, and what it lacks."""
 
     def numbers(part: Sequence[str]) -> list[Row]:
         rows: list[Row] = []
         for cell in part:
-            real = chosen.counts.get(cell, 0) if chosen else 0
+            real = filled.get(cell, 0)
             given = {"planned": per_cell, "candidates": counts.get(cell, 0), "real": real, "gap": per_cell - real}
-            filled = {"synthetic": per_cell - real if makes else 0}
-            rows.append({"id": f"gap/{cell}", **labels_of(cell), **given, **filled})
+            made = {"synthetic": per_cell - real if makes else 0}
+            rows.append({"id": f"gap/{cell}", **labels_of(cell), **given, **made})
         return rows
 
     return Split(

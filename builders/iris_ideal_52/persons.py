@@ -7,24 +7,21 @@
    intersection is at least half of the union; so an image of several persons gives one crop per person, and each crop
    inherits the annotations of its own person. A person whom no detected box matches is discarded.
 
-What was read and detected lies in a database in the job's work folder, a batch per transaction: a build that was killed
-loses one batch of detection. Matching is done again at each start, for it is cheap and logs what was discarded.
+Detected boxes are kept in a file in the job's work folder, a line for each image, so a killed build loses one batch of
+detection. All else is done again at each start, for it is cheap and logs what was discarded.
 """
 
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, starmap
-from operator import itemgetter
+from itertools import groupby
 from os.path import isfile
 from pathlib import Path
-from struct import Struct
 
 from fairspace.builders.engine.dataset import Job
-from fairspace.builders.engine.plan_store import Candidate, PlanStore, connect
+from fairspace.builders.engine.plan_store import Candidate
 from fairspace.builders.engine.tools import Box, PersonDetector, Picture
 from fairspace.builders.errors import BuildError
 from fairspace.builders.sources import facet
@@ -32,9 +29,7 @@ from fairspace.builders.sources import facet
 OVERLAP = 0.5
 """The least intersection over union of a detected and an annotated box of one person; the paper states none."""
 _BATCH = 64
-"""Images per transaction of the detection."""
-_BOX = Struct("<5d")
-"""A detected box in the database."""
+"""Images that are detected and written down together."""
 
 
 @dataclass(frozen=True)
@@ -53,30 +48,19 @@ class Found:
     second_occupation: str
     box: Box
 
-    def dumps(self) -> str:
-        """As JSON."""
-        return json.dumps([self.person_id, self.file, self.second_occupation, self.box])
-
-    @staticmethod
-    def loads(text: str) -> Found:
-        """From JSON."""
-        person_id, file, second_occupation, box = json.loads(text)
-        return Found(person_id, file, second_occupation, Box(*box))
-
 
 def cell_name(occupation: str, gender: str, age: str, skin_tone: str) -> str:
     """`<occupation>/<group>`, as in the items' ids."""
     return f"{occupation}/{gender}_{age}_{skin_tone}"
 
 
-def find_persons(job: Job, folder: Path, file: Path, plan: PlanStore) -> None:
-    """Read, detect and match, and add who was found to the plan: key person_id, data `Found`.
+def find_persons(job: Job, folder: Path, file: Path) -> list[Candidate]:
+    """Read, detect and match: the persons found, key person_id, data `Found`.
 
     Args:
         job: with a detector; persons who cannot enter are logged with the reason.
         folder: FACET's.
-        file: the database.
-        plan: gets the candidates.
+        file: keeps detected boxes.
 
     Errors: BuildError TOOL_MISSING without a detector, SOURCE_* as the reader and the detector find.
     """
@@ -84,14 +68,14 @@ def find_persons(job: Job, folder: Path, file: Path, plan: PlanStore) -> None:
     if detector is None:
         mend = "name one, for example --tool detector=yolos:hustvl/yolos-base"
         raise BuildError("TOOL_MISSING", "FACET", "no person detector", "a model that finds persons", mend)
-    database = connect(file)
-    try:
-        _read(database, folder)
-        _detect(database, folder, detector, job)
-        _log_unlabelled(database, job)
-        plan.add(_matched(database, job))
-    finally:
-        database.close()
+    persons = list(facet.persons(folder))
+    for person in persons:
+        if lacking := [name for name, label in _labels(person).items() if not label]:
+            job.reject(f"facet/{person.person_id}", "label missing", line=person.line, labels=", ".join(lacking))
+    files = sorted({person.file for person in persons if all(_labels(person).values())})
+    boxes = _detected(files, folder, file, detector, job)
+    persons.sort(key=lambda person: (person.file, person.line))
+    return list(_matched([person for person in persons if person.file in boxes], boxes, job))
 
 
 def overlap(first: Box, second: Box) -> float:
@@ -121,51 +105,35 @@ def match(annotated: Sequence[Box], detected: Sequence[Box]) -> list[tuple[Box |
     return matches
 
 
-def _read(database: sqlite3.Connection, folder: Path) -> None:
-    """The persons into the database, all or none."""
-    (there,) = database.execute("SELECT count(*) FROM sqlite_master WHERE name = 'persons'").fetchone()
-    if there:
-        return
-    with database:
-        database.execute("BEGIN")
-        database.execute(
-            "CREATE TABLE persons (file TEXT, line INTEGER, person_id TEXT, cell TEXT, second TEXT, missing TEXT, "
-            "x REAL, y REAL, width REAL, height REAL, PRIMARY KEY (file, line)) WITHOUT ROWID"
-        )
-        database.execute("CREATE TABLE images (file TEXT PRIMARY KEY, boxes BLOB) WITHOUT ROWID")
-        database.executemany(
-            "INSERT INTO persons VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", map(_person_row, facet.persons(folder))
-        )
+def _labels(person: facet.Person) -> dict[str, str]:
+    return {"gender": person.gender, "age": person.age, "skin tone": person.skin_tone}
 
 
-def _person_row(person: facet.Person) -> tuple[str | int | float, ...]:
-    labels = {"gender": person.gender, "age": person.age, "skin tone": person.skin_tone}
-    missing = ", ".join(name for name, label in labels.items() if not label)
-    cell = "" if missing else cell_name(person.occupations[0], *labels.values())
-    second = person.occupations[1] if len(person.occupations) > 1 else ""
-    return (person.file, person.line, person.person_id, cell, second, missing, *person.box[:4])
-
-
-def _detect(database: sqlite3.Connection, folder: Path, detector: PersonDetector, job: Job) -> None:
-    """Boxes of every image that shows a labelled person; goes on after the last image that has them."""
-    (total,) = database.execute("SELECT count(DISTINCT file) FROM persons WHERE missing = ''").fetchone()
-    done, last = database.execute("SELECT count(*), coalesce(max(file), '') FROM images").fetchone()
-    question = "SELECT DISTINCT file FROM persons WHERE missing = '' AND file > ? ORDER BY file LIMIT ?"
-    while files := [file for (file,) in database.execute(question, [last, _BATCH])]:
-        for file in files:
-            if not isfile(f"{folder}/{file}"):  # noqa: PTH113 -- Path takes several times as long
-                raise _no_image(folder / file)
-        boxes = detector.detect([Picture(file, f"{folder}/{file}") for file in files])
-        if len(boxes) != len(files):
-            what, expected = f"boxes for {len(boxes)} images", f"for {len(files)}"
+def _detected(
+    files: Sequence[str], folder: Path, kept: Path, detector: PersonDetector, job: Job
+) -> dict[str, list[Box]]:
+    """File -> detected boxes, for all files; goes on after those that are kept."""
+    boxes: dict[str, list[Box]] = {}
+    if kept.is_file():
+        whole = kept.read_text(encoding="utf-8").rpartition("\n")[0]  # a kill may have cut the last line
+        boxes = {name: [Box(*box) for box in found] for name, found in map(json.loads, whole.splitlines())}
+        kept.write_text(whole + "\n" if whole else "", encoding="utf-8")
+    waiting = [name for name in files if name not in boxes]
+    for start in range(0, len(waiting), _BATCH):
+        part = waiting[start : start + _BATCH]
+        for name in part:
+            if not isfile(f"{folder}/{name}"):  # noqa: PTH113 -- Path takes several times as long
+                raise _no_image(folder / name)
+        found = detector.detect([Picture(name, f"{folder}/{name}") for name in part])
+        if len(found) != len(part):
+            what, expected = f"boxes for {len(found)} images", f"for {len(part)}"
             raise BuildError("TOOL_OUTPUT", detector.name, what, expected, "use another detector")
-        with database:
-            rows = (
-                (file, b"".join(starmap(_BOX.pack, file_boxes))) for file, file_boxes in zip(files, boxes, strict=True)
-            )
-            database.executemany("INSERT INTO images VALUES (?, ?)", rows)
-        last, done = files[-1], done + len(files)
-        job.progress("Finding persons", done, total)
+        boxes |= dict(zip(part, found, strict=True))
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with kept.open("a", encoding="utf-8") as lines:
+            lines.writelines(f"{json.dumps([name, boxes[name]])}\n" for name in part)
+        job.progress("Finding persons", len(boxes), len(files))
+    return boxes
 
 
 def _no_image(file: Path) -> BuildError:
@@ -173,27 +141,19 @@ def _no_image(file: Path) -> BuildError:
     return BuildError("SOURCE_IMAGE", str(file), "no such file", expected, "unpack all archives of FACET's images")
 
 
-def _log_unlabelled(database: sqlite3.Connection, job: Job) -> None:
-    question = "SELECT person_id, line, missing FROM persons WHERE missing != '' ORDER BY line"
-    for person_id, line, missing in database.execute(question):
-        job.reject(f"facet/{person_id}", "label missing", line=line, labels=missing)
-
-
-def _matched(database: sqlite3.Connection, job: Job) -> Iterator[Candidate]:
+def _matched(persons: Sequence[facet.Person], boxes: dict[str, list[Box]], job: Job) -> Iterator[Candidate]:
     """The persons found, image by image; persons without labels take part, so that nobody gets their box."""
-    question = (
-        "SELECT file, boxes, line, person_id, cell, second, missing, x, y, width, height "
-        "FROM images JOIN persons USING (file) ORDER BY file, line"
-    )
-    for (file, boxes), group in groupby(database.execute(question), key=itemgetter(0, 1)):
+    for file, group in groupby(persons, key=lambda person: person.file):
         shown = list(group)
-        detected = list(map(Box._make, _BOX.iter_unpack(boxes)))
-        pairs = match([Box(*row[7:]) for row in shown], detected)
-        for (_, _, line, person_id, cell, second, missing, *_), (box, value) in zip(shown, pairs, strict=True):
-            if missing:
+        for person, (box, value) in zip(shown, match([each.box for each in shown], boxes[file]), strict=True):
+            labels = _labels(person)
+            if not all(labels.values()):
                 continue
             if box is None:
-                reason = "person not detected" if detected else "no person in the image"
-                job.reject(f"facet/{person_id}", reason, line=line, file=file, overlap=round(value, 4))
+                reason = "person not detected" if boxes[file] else "no person in the image"
+                where = f"facet/{person.person_id}"
+                job.reject(where, reason, line=person.line, file=file, overlap=round(value, 4))
             else:
-                yield Candidate(person_id, cell, Found(person_id, file, second, box).dumps())
+                second = person.occupations[1] if len(person.occupations) > 1 else ""
+                cell = cell_name(person.occupations[0], *labels.values())
+                yield Candidate(person.person_id, cell, Found(person.person_id, file, second, box))

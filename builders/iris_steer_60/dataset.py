@@ -1,25 +1,39 @@
-"""IRIS-Steer-60 as a dataset: the configs and what they promise (C.2)."""
+"""IRIS-Steer-60 as a dataset: each model's own sixty prompts and its images of them, pairs, cohorts (C.2, D.2.3)."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from fairspace.builders.engine.dataset import BuiltSplit, Dataset, Job, Manifest, Split, expect
-from fairspace.builders.engine.headline import Headline
+from fairspace.builders.engine.dataset import BuiltSplit, Dataset, Headline, Job, Manifest, Row, Split, expect
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import COMBINATIONS, GROUPS, OCCUPATIONS
-from fairspace.builders.iris.revisions import REVISIONS, cohort_revision, combinations_of
-from fairspace.builders.iris_steer_60.cohorts import read_cohort
-from fairspace.builders.iris_steer_60.generation import generation_splits
-from fairspace.builders.iris_steer_60.plan import LABELS, OBJECTIVE, PAIRS, QUESTIONS, STEREOTYPES, SUBJECTIVE, pairs
-from fairspace.builders.iris_steer_60.prompts import prompts_split
+from fairspace.builders.iris.groups import LABELS as GROUP_LABELS
+from fairspace.builders.iris.revisions import MOST, REVISIONS, Combination, cohort_revision, combinations_of
+from fairspace.builders.iris_gen_52.dataset import OF_MODEL, ORIGIN, model_columns, stored_image
+from fairspace.builders.iris_steer_60.plan import (
+    IMAGES,
+    LABELS,
+    NO_YES,
+    OBJECTIVE,
+    PAIRS,
+    QUESTIONS,
+    STEREOTYPES,
+    SUBJECTIVE,
+    counter_groups,
+    pairs,
+    steer_ids,
+    steer_plan,
+)
+from fairspace.builders.iris_steer_60.prompts import ASKED, Steer, prompts_split
 from fairspace.builders.iris_steer_60.understanding import (
     COLUMNS,
     CONFIG,
@@ -28,7 +42,162 @@ from fairspace.builders.iris_steer_60.understanding import (
     understanding_split,
 )
 from fairspace.builders.sources import SOURCES
-from fairspace.builders.sources.model_store import ModelStore
+from fairspace.builders.sources.model_images import STATUSES, STEER, ImageReader, Made, ModelStore
+
+FORMAT = 1
+_LARGEST = 1 << 20
+"""Bytes of a cohort file; a hundred models take about a hundred thousand."""
+_MEND = "name the submissions of the cohort instead: --cohort SUBMISSION"
+
+
+def read_cohort(file: Path) -> list[Combination]:
+    """The combinations that a cohort file names, those of the whole cohort.
+
+    Errors: BuildError SOURCE_MISSING, SOURCE_LAYOUT, SOURCE_VALUE.
+    """
+    if not file.is_file():
+        raise BuildError("SOURCE_MISSING", str(file), "no such file", "a submission or a file of combinations", _MEND)
+    try:
+        if file.stat().st_size > _LARGEST:
+            raise ValueError(f"{file.stat().st_size:,} bytes")
+        data = json.loads(file.read_text(encoding="utf-8"))
+        layout, rows = data["format"], [(row["occupation"], row["group"]) for row in data["combinations"]]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        what = f"{type(error).__name__}: {error}"
+        expected = "JSON with format and combinations, each with occupation and group"
+        raise BuildError("SOURCE_LAYOUT", str(file), what, expected, _MEND) from error
+    if layout != FORMAT:
+        raise BuildError("SOURCE_LAYOUT", str(file), f"format {layout!r}", f"format {FORMAT}", _MEND)
+    combinations = [
+        (_index(file, "occupation", occupation, OCCUPATIONS), _index(file, "group", group, GROUPS))
+        for occupation, group in rows
+    ]
+    if not 1 <= len(combinations) <= MOST or len(set(combinations)) < len(combinations):
+        what = f"{len(combinations)} combinations, {len(set(combinations))} of them different"
+        raise BuildError("SOURCE_VALUE", str(file), what, f"1 to {MOST} different ones", _MEND)
+    return combinations
+
+
+def _index(file: Path, what: str, name: Any, known: Sequence[str]) -> int:
+    """The place of a name that a cohort file has. BuildError SOURCE_VALUE names the near one."""
+    if name in known:
+        return known.index(name)
+    close = get_close_matches(str(name), known, n=1)
+    hint = f" (did you mean {close[0]!r}?)" if close else ""
+    expected = f"an {what} of IRIS" if what == "occupation" else f"a {what} of IRIS, such as {known[0]}"
+    raise BuildError("SOURCE_VALUE", str(file), f"{what} {str(name)[:80]!r}{hint}", expected, _MEND)
+
+
+_ITEM = ("string", "id of the prompt, which an annotation names")
+_RANK = ("int32", "of the stereotype among the model's ten, 1 the most frequent")
+
+
+def generation_splits(job: Job, store: ModelStore) -> list[Split]:
+    """The configs `generation` and `generation_images` of the source's models; `images` only if there are any."""
+    plans = {number: plan for number in range(len(store.models)) if (plan := _plan(job, store, number))}
+    splits = [_generation(store, plans)] if plans else []
+    place = {name: number for number, name in enumerate(steer_ids(REVISIONS[0]).to_pylist())}
+    planned = {(model, place[steer.item]): steer for model, plan in plans.items() for steer in plan}
+    units = store.select(STEER, planned)
+    for made in store.unwanted(STEER, planned):
+        unit = f"{store.models[made.model].key}/{store.ids[STEER][made.item].as_py()}/{made.sample:03d}"
+        job.reject(unit, "not a prompt of the model's plan")
+    if units:
+        splits.append(_images(store, planned, units))
+    elif plans:
+        job.note("No model has annotated steer images: the config generation_images is left out.")
+    return splits
+
+
+def _plan(job: Job, store: ModelStore, number: int) -> list[Steer]:
+    """A model's sixty prompts; none if it shows fewer than ten combinations, as the scorer has it."""
+    counts = store.neutral_counts(number)
+    chosen = steer_plan(counts)
+    seen = sum(int(counts[cell] > 0) for cell in chosen)
+    if seen < STEREOTYPES:
+        name = store.models[number].name
+        job.note(f"{name}: its neutral images show {seen} combinations; a steer plan needs {STEREOTYPES}.")
+        return []
+    return [
+        Steer(occupation, stereotype, requested, rank, int(counts[occupation, stereotype]))
+        for rank, (occupation, stereotype) in enumerate(chosen, start=1)
+        for requested in (stereotype, *counter_groups(stereotype))
+    ]
+
+
+def _generation(store: ModelStore, plans: dict[int, list[Steer]]) -> Split:
+    rows = [
+        {"id": f"{store.models[model].key}/{steer.item}", "item": steer.item, **model_columns(store.models[model])}
+        | steer.columns()
+        | {"rank": steer.rank, "seen": steer.images, "images": IMAGES}
+        for model, plan in plans.items()
+        for steer in plan
+    ]
+    return Split(
+        config="generation",
+        about="One of the sixty steer prompts of a model, which follow from its neutral images.",
+        columns={
+            "item": _ITEM,
+            **OF_MODEL,
+            **ASKED,
+            "rank": _RANK,
+            "seen": ("int32", "neutral images of the model that show the stereotype"),
+            "images": ("int32", "how many it makes of the prompt"),
+        },
+        units=pa.Table.from_pylist(rows),
+        shard=10_000,
+        groups=("prompt_type",),
+    )
+
+
+def _images(store: ModelStore, planned: dict[tuple[int, int], Steer], units: Sequence[Made]) -> Split:
+    reader = ImageReader()
+    return Split(
+        config="generation_images",
+        about="An image that a model made of one of its steer prompts: what was asked for and what it shows.",
+        columns={
+            "item": _ITEM,
+            "sample": ("int32", "which image of the prompt, from 0"),
+            **OF_MODEL,
+            "image": ("image", "null if it was not handed in"),
+            "status": (STATUSES, "ok, or why there is no label"),
+            **{name: (labels, "perceived in the first face") for name, labels in GROUP_LABELS.items()},
+            "success": (
+                NO_YES,
+                "whether all three labels are as asked, `no` without a face; else null if one has no label",
+            ),
+            "origin": ORIGIN,
+            **ASKED,
+            "rank": _RANK,
+        },
+        units=units,
+        rows=lambda part: _image_rows(part, store, planned, reader),
+        groups=("prompt_type", "success"),
+    )
+
+
+def _image_rows(
+    images: Sequence[Made], store: ModelStore, planned: dict[tuple[int, int], Steer], reader: ImageReader
+) -> Iterator[Row]:
+    for image in images:
+        model, steer = store.models[image.model], planned[image.model, image.item]
+        key = f"{model.key}/{steer.item}/{image.sample:03d}"
+        shown = "_".join(filter(None, image.labels)) if all(image.labels) or image.status == "no_face" else None
+        success = None if shown is None else "yes" if shown == GROUPS[steer.requested] else "no"
+        yield {
+            "id": key,
+            "item": steer.item,
+            "sample": image.sample,
+            "image": stored_image(image, key.replace("/", "-"), reader),
+            "origin": "models",
+            **model_columns(model),
+            **steer.columns(),
+            "rank": steer.rank,
+            "status": image.status,
+            **dict(zip(GROUP_LABELS, (label or None for label in image.labels), strict=True)),
+            "success": success,
+        }
+
 
 KINDS = ("subjective", "objective")
 MADE_SHARE = 0.95

@@ -1,20 +1,32 @@
 """The understanding part of IRIS-Steer-60: pairs of images that differ in the planned attributes alone (C.2, D.2.6).
 
-Image a is generated from the planned labels; image b is a, edited by an instruction that names only what shall differ
-(`pairs.py`). Gender, age and skin tone are what a labeller reads; the other labels are what was asked for and a matcher
-confirms (`statements.py`). A pair that no attempt passed stands as failed: without images, and without labels that a
-score could take for the truth.
+Image a is generated from the planned labels; image b is a, edited by an instruction that names only what shall differ,
+so that the editor keeps the rest. The paper prints neither text: its examples (`plan.TEMPLATE`) are those of the
+generation part. Ours show the chest too, because a badge is seen there.
+
+A pair enters if a labeller reads the planned gender, age and skin tone in both images, a matcher confirms the labels of
+questions d to h of Table 29, and the two are alike. A matcher compares the image with a statement for each label of a
+question; the planned label is confirmed if its statement is the closest, and how much closer is its margin. A statement
+names what is there, never what is not: models that match texts do not read "without".
+
+A pair that no attempt passed stands as failed: without images, and without labels that a score could take for the
+truth.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairspace.builders.engine import reviews
 from fairspace.builders.engine.dataset import Job, Row, Split
+from fairspace.builders.engine.making import Accept, Verdict, Wanted, jpeg, make
+from fairspace.builders.engine.tools import Labeller, Labels, Matcher
 from fairspace.builders.iris.groups import (
     AGES,
     COMBINATIONS,
@@ -27,10 +39,245 @@ from fairspace.builders.iris.groups import (
 )
 from fairspace.builders.iris.labour import REGIONS, shares
 from fairspace.builders.iris.revisions import REVISIONS, combinations_of
-from fairspace.builders.iris_steer_60.pairs import MadeImage, least_similarity, make_pairs
 from fairspace.builders.iris_steer_60.plan import COLOURS, LABELS, NO_YES, PAIRS, pairs
 from fairspace.builders.iris_steer_60.prompts import TYPES
-from fairspace.builders.iris_steer_60.wording import base_prompt, instruction
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+
+_SHOWN = "a photo of the face and chest of"
+_SKIN = {"light": "light skin", "middle": "medium brown skin", "dark": "dark skin"}
+_DETAILS: Mapping[str, Mapping[str, str]] = {
+    "e": {"yes": "wearing glasses"},
+    "f": {"neutral": "with a neutral expression", "smiling": "smiling", "serious": "with a serious expression"},
+    "g": {"yes": "with a badge on the chest"},
+    "h": {"yes": "with a beard", "no": "clean-shaven"},
+}
+"""Objective question -> label -> words (C.2's annotations 4 and 6 to 8). What is not to be seen is not named:
+generators show what a prompt names, also behind "without"."""
+
+
+def base_prompt(number: int, revision: str = REVISIONS[0]) -> str:
+    """What image a of a revision's pair shows: its group, occupation, attire colour and details."""
+    plan = pairs(revision)
+    labels = planned_labels(number, 0, revision)
+    details_by_question = {question: words.get(labels[question], "") for question, words in _DETAILS.items()}
+    if labels["a"] == "female":
+        details_by_question["h"] = ""
+    details = filter(None, details_by_question.values())
+    occupation = OCCUPATIONS[plan.occupation[number]].replace("_", " ")
+    person = f"{_aged(labels['b'])} {labels['a']} {occupation} with {_SKIN[labels['c']]}"
+    return ", ".join([f"{_SHOWN} {person}", f"wearing {labels['d']} clothes", *details])
+
+
+def instruction(number: int, revision: str = REVISIONS[0]) -> str:
+    """What turns image a of a pair into image b."""
+    first, second = (planned_labels(number, side, revision) for side in (0, 1))
+    changed = {question for question in first if first[question] != second[question]}
+    age = _aged(second["b"]) if "b" in changed else "a"
+    gender = f" {second['a']}" if "a" in changed else ""
+    skin = f" with {_SKIN[second['c']]}" if "c" in changed else ""
+    wishes = [f"turn the person into {age}{gender} person{skin}"] if changed & set("abc") else []
+    if "d" in changed:
+        wishes.append(f"make the clothes {second['d']}")
+    return ", and ".join(wishes)
+
+
+def _aged(label: str) -> str:
+    """`a young`, `a middle-aged` or `an older`, of question b's label."""
+    age = AGES[LABELS["b"].index(label)]
+    return f"{'an' if age[0] in 'aeiou' else 'a'} {age}"
+
+
+def planned_labels(number: int, side: int, revision: str = REVISIONS[0]) -> dict[str, str]:
+    """Question -> label that is planned for an image of a pair."""
+    codes = pairs(revision).labels[number, side].tolist()
+    return {question: names[code] for (question, names), code in zip(LABELS.items(), codes, strict=True)}
+
+
+STATEMENTS: Mapping[str, Mapping[str, str]] = {
+    "d": {colour: f"a person wearing {colour} clothes" for colour in COLOURS},
+    "e": {"yes": "a person wearing glasses", "no": "a person with uncovered eyes"},
+    "f": {
+        "neutral": "a person with a neutral expression",
+        "smiling": "a person smiling",
+        "serious": "a person with a serious expression",
+    },
+    "g": {"yes": "a person with a badge on the chest", "no": "a person in plain clothes"},
+    "h": {"yes": "a person with a beard", "no": "a person with a clean-shaven face"},
+}
+"""Question -> label -> statement. Ours; not calibrated on labelled photographs."""
+
+
+def label_margins(
+    matcher: Matcher, images: Sequence[Image], planned: Sequence[Mapping[str, str]]
+) -> list[dict[str, float]]:
+    """How much closer the statement of the planned label is than that of any other, by question.
+
+    Args:
+        matcher: compares images with texts.
+        images: to be compared.
+        planned: question -> label, of each image.
+
+    Returns:
+        Of each image: question -> difference of cosine similarities, in [-2, 2]; above 0 the label is confirmed.
+    """
+    margins: list[dict[str, float]] = [{} for _ in images]
+    for question, statements in STATEMENTS.items() if images else ():
+        closeness = {label: matcher.text_similarity(images, [text] * len(images)) for label, text in statements.items()}
+        for place, labels in enumerate(planned):
+            others = max(numbers[place] for label, numbers in closeness.items() if label != labels[question])
+            margins[place][question] = closeness[labels[question]][place] - others
+    return margins
+
+
+SIMILARITY = 0.75
+"""Least cosine similarity of the two images; what the makers of InstructPix2Pix asked of their training pairs."""
+SAMPLE_SIMILARITY = 0.55
+"""The same for drawings, whose matcher counts the places with equal colours."""
+BASES = 3
+"""How many images a are tried for a pair."""
+ATTEMPTS = 10
+"""Seeds for each image."""
+_SHEET = "understanding"
+
+
+@dataclass(frozen=True)
+class MadeImage:
+    """One image that passed.
+
+    Args:
+        data: JPEG.
+        seed: that it was made with.
+        similarity: of image b to image a; None of image a.
+        margins: by which the matcher confirmed its labels, by question.
+    """
+
+    data: bytes
+    seed: int
+    similarity: float | None
+    margins: Mapping[str, float]
+
+
+def make_pairs(
+    numbers: Sequence[int], job: Job, revision: str = REVISIONS[0]
+) -> dict[int, tuple[MadeImage, MadeImage]]:
+    """Make pairs of the plan; pairs that passed no attempt are left out, and every rejection is in the job's log.
+
+    Args:
+        numbers: of the pairs.
+        job: the build; its tools are a generator, an editor, a labeller and a matcher.
+        revision: of the plan.
+
+    Returns:
+        Number -> images a and b, of the pairs that passed.
+    """
+    labeller, matcher = job.tools.labeller, job.tools.matcher
+    if labeller is None or matcher is None:
+        raise ValueError("pairs cannot be checked without a labeller and a matcher")
+    passed: dict[int, tuple[MadeImage, MadeImage]] = {}
+    left, least = list(numbers), least_similarity(job)
+    for base in range(BASES):
+        first = [Wanted(_key(number, "a", base), base_prompt(number, revision)) for number in left]
+        results = make(job, first, _check_base(labeller, matcher, revision), attempts=ATTEMPTS, config=_SHEET)
+        bases = dict(_passed(results))
+        second = [Wanted(_key(n, "b", base), instruction(n, revision), image.data) for n, image in bases.items()]
+        accept = _check_edit(labeller, matcher, least, revision)
+        results = make(job, second, accept, attempts=ATTEMPTS, config=_SHEET)
+        edited = dict(_passed(results))
+        passed |= {number: (bases[number], image) for number, image in edited.items()}
+        left = [number for number in left if number not in edited]
+    for number in numbers:
+        if number not in passed:
+            job.reject(f"pair/{number:04d}", "no pair passed", bases=BASES, attempts=ATTEMPTS)
+    return {number: passed[number] for number in numbers if number in passed}
+
+
+def least_similarity(job: Job) -> float:
+    """The similarity that the two images of a pair must reach in this build."""
+    return SAMPLE_SIMILARITY if job.sample else SIMILARITY
+
+
+def _key(number: int, side: str, base: int) -> str:
+    """Names an image in the log; the further tries of a pair have seeds of their own."""
+    return f"pair/{number:04d}/{side}" + (f"/again-{base}" if base else "")
+
+
+def _number(wanted: Wanted) -> int:
+    return int(wanted.key.split("/")[1])
+
+
+def _passed(results: Iterable[tuple[Wanted, Image | None]]) -> Iterator[tuple[int, MadeImage]]:
+    for wanted, image in results:
+        if image is not None:
+            about = image.info
+            margins = json.loads(about["margins"])
+            yield _number(wanted), MadeImage(jpeg(image), about["seed"], about.get("similarity"), margins)
+
+
+def _check_base(labeller: Labeller, matcher: Matcher, revision: str) -> Accept:
+    def accept(images: Sequence[Image], wanted: Sequence[Wanted]) -> list[Verdict]:
+        labels = labeller.label(images)
+        verdicts = [_labels(seen, _number(item), 0, revision) for seen, item in zip(labels, wanted, strict=True)]
+        return _match(matcher, images, wanted, 0, verdicts, revision)
+
+    return accept
+
+
+def _check_edit(labeller: Labeller, matcher: Matcher, least: float, revision: str) -> Accept:
+    from PIL import Image as Images
+
+    def accept(images: Sequence[Image], wanted: Sequence[Wanted]) -> list[Verdict]:
+        bases = [Images.open(BytesIO(item.base)).convert("RGB") for item in wanted]
+        alike = matcher.image_similarity(bases, images)
+        verdicts = [
+            _edit(labels, _number(item), least, similarity, revision)
+            for labels, item, similarity in zip(labeller.label(images), wanted, alike, strict=True)
+        ]
+        return _match(matcher, images, wanted, 1, verdicts, revision)
+
+    return accept
+
+
+def _match(
+    matcher: Matcher,
+    images: Sequence[Image],
+    wanted: Sequence[Wanted],
+    side: int,
+    verdicts: Sequence[Verdict],
+    revision: str = REVISIONS[0],
+) -> list[Verdict]:
+    """The verdicts, with what a matcher says of the planned labels of the images that passed so far."""
+    places = [place for place, verdict in enumerate(verdicts) if not verdict.reason]
+    planned = [planned_labels(_number(wanted[place]), side, revision) for place in places]
+    after = list(verdicts)
+    margins = label_margins(matcher, [images[place] for place in places], planned)
+    for place, by_question in zip(places, margins, strict=True):
+        rounded = {question: round(margin, 4) for question, margin in by_question.items()}
+        failed = "".join(question for question, margin in rounded.items() if margin <= 0)
+        evidence = dict(verdicts[place].evidence) | {"margins": json.dumps(rounded)}
+        after[place] = Verdict("a label is not as planned" if failed else "", evidence | {"questions": failed})
+    return after
+
+
+def _edit(labels: Labels, number: int, least: float, similarity: float, revision: str = REVISIONS[0]) -> Verdict:
+    """Whether image b shows its group, and is like image a."""
+    verdict = _labels(labels, number, 1, revision)
+    if verdict.reason:
+        return verdict
+    return Verdict("images are not alike" if similarity < least else "", {"similarity": similarity})
+
+
+def _labels(labels: Labels, number: int, side: int, revision: str) -> Verdict:
+    """Whether an image shows the group that is planned."""
+    planned = GROUPS[pairs(revision).groups[number, side]]
+    shown = "_".join((labels.gender, labels.age, labels.skin_tone))
+    if shown == planned:
+        return Verdict()
+    evidence: Mapping[str, str] = {"planned": planned, "found": shown if labels.gender else labels.reason}
+    return Verdict("labels are not as planned", evidence)
+
 
 CONFIG = "understanding"
 SIDES = ("a", "b")

@@ -6,7 +6,6 @@ GENRES asks GPT-4o with the template of Figure 9 for five descriptions per eleme
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from fairspace.builders.engine.build import file_hash, write_atomically
+from fairspace.builders.engine.build import file_hash
 from fairspace.builders.errors import BuildError
 from fairspace.builders.models import weights
 
@@ -44,7 +43,6 @@ class EndpointDescriber:
     Args:
         url: of the endpoint, such as `https://api.openai.com/v1`.
         model: as the endpoint calls it.
-        answers: a folder that keeps what was answered, so that a build that goes on asks nothing twice; None for none.
         count: descriptions per element.
         temperature: of sampling; None leaves it to the endpoint. The paper states none.
         timeout: seconds for one answer.
@@ -60,7 +58,6 @@ class EndpointDescriber:
         url: str,
         model: str,
         *,
-        answers: Path | None = None,
         count: int = DESCRIPTIONS,
         temperature: float | None = None,
         timeout: float = 120,
@@ -68,7 +65,7 @@ class EndpointDescriber:
         asks: int = 3,
     ) -> None:
         weights.need("openai", "build", model)
-        self.url, self.model, self.answers, self.count = url, model, answers, count
+        self.url, self.model, self.count = url, model, count
         self.temperature, self.timeout, self.retries, self.asks = temperature, timeout, retries, asks
 
     @property
@@ -79,21 +76,13 @@ class EndpointDescriber:
 
     def describe(self, element: str, prompt: str) -> list[str]:
         """The descriptions for an element's images; `prompt` asks for them."""
-        kept = self._kept(prompt)
-        if kept is not None and kept.is_file():
-            return parse(json.loads(kept.read_text(encoding="utf-8"))["answer"], self.count)
         wrong = ""
         for _ in range(self.asks):
             answer = self._ask(element, prompt)
             try:
-                descriptions = parse(answer, self.count)
+                return parse(answer, self.count)
             except ValueError as error:
                 wrong = f"{error}"
-                continue
-            if kept is not None:
-                known = {"element": element, "model": self.model, "prompt": prompt, "answer": answer}
-                write_atomically(kept, json.dumps(known, ensure_ascii=False, indent=1))
-            return descriptions
         raise BuildError(
             "TOOL_OUTPUT",
             element,
@@ -101,12 +90,6 @@ class EndpointDescriber:
             f"{self.count} times [start]description[end] and nothing else",
             "run again, name another model, or write the descriptions into a file and name it as file:PATH",
         )
-
-    def _kept(self, prompt: str) -> Path | None:
-        if self.answers is None:
-            return None
-        request = json.dumps([self.url, self.model, self.temperature, prompt])
-        return self.answers / f"{hashlib.sha256(request.encode()).hexdigest()}.json"
 
     @cached_property
     def _client(self) -> Any:

@@ -1,7 +1,8 @@
 """Persons found in images, for the crops of IRIS-Ideal-52 and the no-person filters.
 
 IRIS finds persons with YOLOv8 (appendix C.1). Here it is YOLOS (Fang et al. 2021) or another detector of transformers.
-What any other program detected, YOLOv8 among them, is read from a file of boxes: `stored_boxes.py`.
+Boxes of any other program, YOLOv8 among them, are read from a Parquet file, without a model or an image: a row is a
+person with `file`, `x`, `y`, `width`, `height` in pixels and `score` in [0, 1]; a picture without rows has no persons.
 """
 
 from __future__ import annotations
@@ -9,14 +10,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from fairspace.builders.engine.build import file_hash
 from fairspace.builders.engine.tools import Box, PersonDetector, Picture
 from fairspace.builders.errors import BuildError
 from fairspace.builders.models import weights
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
 
 YOLOS = "hustvl/yolos-base"
 """The model if the user names none."""
@@ -124,3 +132,65 @@ def not_one_person(detector: PersonDetector, images: Sequence[Image]) -> list[st
     pictures = [Picture(f"candidate {place}", jpeg(image)) for place, image in enumerate(images)]
     boxes = detector.detect(pictures)
     return ["" if len(boxes) == 1 else "several faces" if boxes else "no face" for boxes in boxes]
+
+
+SCHEMA = pa.schema([("file", pa.string())] + [(name, pa.float64()) for name in ("x", "y", "width", "height", "score")])
+
+
+class StoredBoxes:
+    """Boxes from a file in the layout of `SCHEMA`.
+
+    Args:
+        file: Parquet.
+
+    Errors: BuildError TOOL_MISSING without the file; TOOL_OUTPUT, with the row, if its layout or a value is wrong.
+    """
+
+    def __init__(self, file: Path | str) -> None:
+        self.file = Path(file).expanduser()
+        if not self.file.is_file():
+            mend = f"name a Parquet file with the columns {', '.join(SCHEMA.names)}"
+            raise BuildError("TOOL_MISSING", str(file), "no such file", "stored boxes", mend)
+
+    @cached_property
+    def name(self) -> str:
+        """The file's hash."""
+        return f"boxes {self.file.name} (sha256 {file_hash(self.file)[:16]})"
+
+    def detect(self, pictures: Sequence[Picture]) -> list[list[Box]]:
+        """The stored persons of each picture, the most certain first; equal ones in the file's order."""
+        return [self._boxes.get(picture.name, []) for picture in pictures]
+
+    @cached_property
+    def _boxes(self) -> dict[str, list[Box]]:
+        try:
+            stored = pq.read_table(self.file)
+        except (pa.ArrowException, OSError) as error:
+            raise self._wrong("", f"{error}", "a Parquet file") from error
+        if missing := [name for name in SCHEMA.names if name not in stored.column_names]:
+            raise self._wrong("", f"no column {', '.join(missing)}", f"the columns {', '.join(SCHEMA.names)}")
+        boxes: dict[str, list[Box]] = {}
+        for name, *numbers in zip(*(column.to_pylist() for column in self._checked(stored).columns), strict=True):
+            boxes.setdefault(name, []).append(Box(*numbers))
+        return {name: sorted(of_file, key=lambda box: -box.score) for name, of_file in boxes.items()}
+
+    def _checked(self, table: pa.Table) -> pa.Table:
+        try:
+            table = table.select(SCHEMA.names).cast(SCHEMA)
+        except pa.ArrowException as error:
+            raise self._wrong("", f"{error}", f"{SCHEMA}") from error
+        good = pc.is_valid(table["file"])
+        for name in SCHEMA.names[1:]:
+            good = pc.and_(good, pc.fill_null(pc.is_finite(table[name]), False))
+        for name in ("width", "height"):
+            good = pc.and_(good, pc.fill_null(pc.greater(table[name], 0), False))
+        score = table["score"]
+        good = pc.and_(good, pc.fill_null(pc.and_(pc.greater_equal(score, 0), pc.less_equal(score, 1)), False))
+        if not pc.all(good).as_py():
+            row = pc.index(good, False).as_py()
+            row_text = str(table.slice(row, 1).to_pylist()[0])
+            raise self._wrong(f" row {row}", row_text, "a file name, numbers, sizes above 0, a score in [0, 1]")
+        return table
+
+    def _wrong(self, place: str, problem: str, expected: str) -> BuildError:
+        return BuildError("TOOL_OUTPUT", f"{self.file}{place}", problem, expected, "store the boxes again")

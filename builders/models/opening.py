@@ -8,7 +8,6 @@
     labeller    ares[:ID[@REVISION]]              ARES, trained for it; needs the detector to see several persons
                 clip[:ID[@REVISION]]              nearest text prototypes; likewise
     matcher     clip[:ID[@REVISION]]              cosine similarities
-                vqa[:ID[@REVISION]]               yes or no to each statement; `images` names the CLIP for two images
     describer   endpoint:URL#MODEL                an OpenAI-compatible endpoint
                 file:PATH                         descriptions as JSON lines
 
@@ -20,29 +19,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from pathlib import Path
 from typing import Any, get_type_hints
 
 from fairspace.builders.engine.tools import Tools
-from fairspace.builders.models.ares_labels import ARES, AresLabeller
 from fairspace.builders.models.clip import CLIP, Clip, ClipMatcher
-from fairspace.builders.models.clip_labels import ClipLabeller
 from fairspace.builders.models.describing import EndpointDescriber, FileDescriber
-from fairspace.builders.models.detection import YOLOS, YolosDetector
-from fairspace.builders.models.diffusion import SDXL, SDXL_REFINER, DiffusersGenerator, Settings
-from fairspace.builders.models.editing import INSTRUCT_PIX2PIX, EditSettings, InstructPix2PixEditor
+from fairspace.builders.models.detection import YOLOS, StoredBoxes, YolosDetector
+from fairspace.builders.models.diffusion import (
+    INSTRUCT_PIX2PIX,
+    SDXL,
+    SDXL_REFINER,
+    DiffusersGenerator,
+    EditSettings,
+    InstructPix2PixEditor,
+    Settings,
+)
+from fairspace.builders.models.labelling import ARES, AresLabeller, ClipLabeller
 from fairspace.builders.models.schemes import Scheme, Types, read, wrong
-from fairspace.builders.models.stored_boxes import StoredBoxes
-from fairspace.builders.models.vqa import BLIP, VqaMatcher
 
 
 @dataclass
 class _Asked:
-    """What else the user asked for, and what was opened already."""
+    """Options shared by all tools, and models that are open already."""
 
     device: str
     refiner: str
-    answers: Path | None
     detector: Any = None
     clips: dict[str, Clip] = field(default_factory=dict)
 
@@ -74,15 +75,11 @@ def _persons(request: _Asked) -> Any:
     return None if isinstance(request.detector, StoredBoxes) else request.detector
 
 
-def _vqa(what: str, chosen: Mapping[str, Any], request: _Asked) -> VqaMatcher:
-    return VqaMatcher(what, request.clip(chosen.get("images", CLIP)), device=request.device)
-
-
 def _endpoint(what: str, chosen: Mapping[str, Any], request: _Asked) -> EndpointDescriber:
     url, _, model = what.rpartition("#")
     if not url.startswith(("http://", "https://")) or not model:
         raise wrong("describer", f"endpoint:{what}", "no address or no model", "endpoint:URL#MODEL")
-    return EndpointDescriber(url, model, answers=request.answers, **chosen)
+    return EndpointDescriber(url, model, **chosen)
 
 
 _FOUND: Types = {"threshold": float, "batch": int}
@@ -125,7 +122,6 @@ SCHEMES: dict[str, dict[str, Scheme]] = {
     },
     "matcher": {
         "clip": Scheme("clip[:ID[@REVISION]]", CLIP, {}, lambda what, chosen, request: ClipMatcher(request.clip(what))),
-        "vqa": Scheme("vqa[:ID[@REVISION]]", BLIP, {"images": str}, _vqa),
     },
     "describer": {
         "endpoint": Scheme("endpoint:URL#MODEL", "", _ENDPOINT, _endpoint),
@@ -135,45 +131,21 @@ SCHEMES: dict[str, dict[str, Scheme]] = {
 """Role -> scheme -> what it opens."""
 
 
-def open_tools(
-    *,
-    detector: str = "",
-    generator: str = "",
-    refiner: str = "",
-    editor: str = "",
-    labeller: str = "",
-    matcher: str = "",
-    describer: str = "",
-    device: str = "",
-    answers: Path | None = None,
-) -> Tools:
-    """The tools that are named; '' leaves one out.
+def open_tools(*, device: str = "", **named: str) -> Tools:
+    """The tools that are named by their role, one of `SCHEMES`; '' leaves one out.
 
     Args:
-        detector: finds persons.
-        generator: makes images.
-        refiner: ends what the generator began.
-        editor: changes images.
-        labeller: labels perceived presentation.
-        matcher: compares images and texts.
-        describer: writes descriptions.
         device: of torch; '' takes a GPU if there is one.
-        answers: a folder that keeps what the endpoint answered.
+        **named: role -> name of a tool.
 
     Errors: BuildError TOOL_MISSING if a scheme or setting is not known, or a package, file or model is not there.
     """
-    if refiner and not generator:
+    refiner = named.pop("refiner", "")
+    if refiner and not named.get("generator"):
         raise wrong("refiner", refiner, "no generator", "a generator that the refiner follows")
-    request = _Asked(device, refiner, answers)
-    request.detector = _open("detector", detector, request)
-    return Tools(
-        detector=request.detector,
-        generator=_open("generator", generator, request),
-        editor=_open("editor", editor, request),
-        labeller=_open("labeller", labeller, request),
-        matcher=_open("matcher", matcher, request),
-        describer=_open("describer", describer, request),
-    )
+    request = _Asked(device, refiner)
+    request.detector = _open("detector", named.pop("detector", ""), request)
+    return Tools(request.detector, **{role: _open(role, name, request) for role, name in named.items()})
 
 
 def _open(role: str, named: str, request: _Asked) -> Any:

@@ -1,7 +1,13 @@
-"""What is published: for each artifact its repository on the Hub and the files in it.
+"""The artifacts that are published: for each its repository on the Hub and the files in it.
 
 Datasets come from finished builds, metrics and the Space from this software's own folders, ARES from a trained model's
-folder.
+folder. Images whose source does not let them be passed on stay out: their rows keep ids, labels, file name, hash and
+crop, and the repository also holds `join_images.py`, which puts the images in again from the user's own copy.
+
+A dataset's `eval.yaml` makes it a benchmark of the Hub, with one task per headline score. The Hub's format has one
+framework per file and, for a task, an id, a config and a split. It knows no direction, so every score is a percentage
+of which more is better. A fairness score compares groups and cannot be put together from the solvers and scorers that
+the format offers for Inspect, so the framework is fairspace itself.
 """
 
 from __future__ import annotations
@@ -10,18 +16,133 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import yaml
+
 from fairspace import __version__
+from fairspace.builders.engine.build import MANIFEST, dumps, file_hash, read_manifest
+from fairspace.builders.engine.dataset import BuiltSplit, Dataset, Manifest, Shard, expect
 from fairspace.builders.errors import BuildError
-from fairspace.builders.publishing.eval_yaml import FILE, eval_yaml
-from fairspace.builders.publishing.public_copy import public_copy
 from fairspace.builders.publishing.repository import Repo
 from fairspace.builders.registry import NAMES, dataset
+from fairspace.builders.sources import SOURCES
 from fairspace.cards.metric_card import metric_card
 from fairspace.cards.rules import check_card
+
+FILE = "eval.yaml"
+FRAMEWORK = "fairspace"
+_DIRECTION = "Scores are in percent, and higher is better. The board of fairspace has their intervals and ranks."
+
+
+def eval_yaml(dataset: Dataset, manifest: Manifest) -> bytes:
+    """The file of a build; empty if no headline score is about a config that was built."""
+    headlines = [headline for headline in dataset.headlines if manifest.find(headline.config, headline.split)]
+    if not headlines:
+        return b""
+    scores = "; ".join(f"{headline.task}: {headline.about}" for headline in headlines)
+    content = {
+        "name": dataset.title,
+        "description": f"{_DIRECTION} {scores}.",
+        "evaluation_framework": FRAMEWORK,
+        "tasks": [{"id": h.task, "config": h.config, "split": h.split} for h in headlines],
+    }
+    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=110).encode()
+
+
+ORIGIN = "origin"
+"""The column that names a row's source."""
+
+
+def public_copy(dataset: Dataset, built: Path, scratch: Path, namespace: str) -> Mapping[str, Path]:
+    """The files of a dataset's repository: path in it -> file.
+
+    Args:
+        dataset: which.
+        built: the folder of a finished build; it is not changed.
+        scratch: an empty folder for the files that differ from the build's.
+        namespace: on the Hub; the card's examples name it.
+
+    Errors: BuildError BUILD_INCOMPLETE if the build is not finished or damaged, BUILD_CHECK if nothing says where
+    images come from that may not be passed on.
+    """
+    manifest = read_manifest(built)
+    splits = tuple(_public_split(dataset, split, built, scratch) for split in manifest.splits)
+    left_out = [
+        f"the images of {sum(counts)} rows of {split.config}/{split.split}, whose source does not let them be passed on"
+        for split in manifest.splits
+        if (counts := [n for origin, n in _restricted(split).items() if n])
+    ]
+    public = replace(manifest, splits=splits, notes=(*manifest.notes, *left_out))
+    from fairspace.cards.dataset_card import write_cards
+
+    files = {shard.file: _either(scratch, built, shard.file) for split in splits for shard in split.shards}
+    for file, path in files.items():
+        if path.is_relative_to(built):
+            link = scratch / file
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(path.resolve())
+    write_cards(scratch, dataset, public, namespace)
+    (scratch / MANIFEST).write_text(dumps(public), encoding="utf-8")
+    names = ["README.md", "croissant.json", MANIFEST]
+    if left_out:
+        names.append("join_images.py")
+        (scratch / "join_images.py").write_bytes((Path(__file__).parent / "join_images.py").read_bytes())
+    return files | {name: scratch / name for name in names}
+
+
+def _either(scratch: Path, built: Path, file: str) -> Path:
+    return scratch / file if (scratch / file).exists() else built / file
+
+
+def _restricted(split: BuiltSplit) -> dict[str, int]:
+    """Origin -> rows, for the origins whose images may not be passed on."""
+    counts = split.counts.get(ORIGIN, {})
+    return {origin: rows for origin, rows in counts.items() if origin in SOURCES and not SOURCES[origin].redistribute}
+
+
+def _public_split(dataset: Dataset, split: BuiltSplit, built: Path, scratch: Path) -> BuiltSplit:
+    """The split as it may be published. BuildError BUILD_CHECK if nothing says where its images come from."""
+    from datasets import Features, Image
+
+    features = Features.from_arrow_schema(pq.read_schema(built / split.shards[0].file))
+    images = any(isinstance(feature, Image) for feature in features.values())
+    kept_back = any(not SOURCES[name].redistribute for name in dataset.sources)
+    where = f"{dataset.name}, {split.config}/{split.split}"
+    expect(not (images and kept_back) or ORIGIN in split.counts, where, f"images without {ORIGIN}", "their source")
+    if not any(_restricted(split).values()):
+        return split
+    return replace(split, shards=tuple(_public_shard(shard, built, scratch) for shard in split.shards))
+
+
+def _public_shard(shard: Shard, built: Path, scratch: Path) -> Shard:
+    """Write the shard again without the images of restricted rows; as it was if it has none."""
+    from datasets import Features, Image
+
+    file = scratch / shard.file
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with pq.ParquetFile(built / shard.file) as source:
+        schema = source.schema_arrow
+        features = Features.from_arrow_schema(schema)
+        images = [name for name, feature in features.items() if isinstance(feature, Image)]
+        labels = features[ORIGIN].names
+        hidden = pa.array([SOURCES[label].redistribute if label in SOURCES else True for label in labels])
+        with pq.ParquetWriter(file, schema, compression="snappy", write_page_index=True) as writer:
+            for group in range(source.num_row_groups):
+                table = source.read_row_group(group)
+                shown = hidden.take(table[ORIGIN].combine_chunks())
+                for name in images:
+                    nothing = pa.nulls(table.num_rows, table.schema.field(name).type)
+                    kept = pc.if_else(shown, table[name].combine_chunks(), nothing)
+                    table = table.set_column(table.column_names.index(name), table.schema.field(name), kept)
+                writer.write_table(table)
+    return Shard(shard.file, file_hash(file), file.stat().st_size, shard.rows)
+
 
 ROOT = Path(__file__).parents[2]
 """The package: in a clone, its folders are links to those beside it."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from fairspace.builders.publishing.content import Content
+from fairspace.builders.publishing.repository import Content
 from fairspace.builders.publishing.requests import Requests, TroubleError
 
 

@@ -10,18 +10,330 @@ Works with `HF_HUB_DISABLE_XET=1` as without.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import random
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from fairspace.builders.errors import BuildError
-from fairspace.builders.publishing.content import Content
-from fairspace.builders.publishing.repo import Outcome, Repo
-from fairspace.builders.publishing.requests import FAILURES, Requests
-from fairspace.builders.publishing.steps import Steps
+from fairspace.builders.publishing.requests import FAILURES, Requests, TroubleError
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
+    from huggingface_hub.hf_api import RepoFile
+
+
+@dataclass(frozen=True)
+class Repo:
+    """A repository that we own.
+
+    Args:
+        id: `namespace/name`.
+        kind: what it is.
+        sdk: of a Space.
+        gated: whether users must accept terms before they read files. A gate that somebody closed is never opened.
+        private: whether it is created for members only; an existing repository stays as it is.
+    """
+
+    id: str
+    kind: Literal["dataset", "space", "model"]
+    sdk: str | None = None
+    gated: bool = False
+    private: bool = False
+
+    @property
+    def name(self) -> str:
+        """As the Hub's addresses have it: `datasets/namespace/name`, and no prefix for a model."""
+        return self.id if self.kind == "model" else f"{self.kind}s/{self.id}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What publishing did, or would do.
+
+    Args:
+        repo: which.
+        commit: the commit that holds the files; None if there is none yet (a dry run).
+        added: paths that were not there.
+        changed: paths that had other content.
+        deleted: paths that are no longer wanted.
+        tag: the tag that names this content; None if none was asked for, or it stays elsewhere.
+        note: what a person should know besides; '' if nothing.
+        foreseen: whether this is what a dry run found, and nothing was done.
+    """
+
+    repo: Repo
+    commit: str | None
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    tag: str | None = None
+    note: str = ""
+    foreseen: bool = False
+
+    def text(self) -> str:
+        """For people: a line that sums up, and one per path."""
+        by_sign = {"+": self.added, "~": self.changed, "-": self.deleted}
+        counts = zip(("added", "changed", "deleted"), by_sign.values(), strict=True)
+        summary = ", ".join(f"{len(paths)} {what}" for what, paths in counts if paths) or "unchanged"
+        commit = "" if self.nothing or self.commit is None else f", commit {self.commit[:8]}"
+        tag = f", tag {self.tag}" if self.tag else ""
+        note = f" ({self.note})" if self.note else ""
+        head = f"{self.repo.name}: {'would be ' * self.foreseen}{summary}{commit}{tag}{note}"
+        return "\n".join([head, *(f"  {sign} {path}" for sign, paths in by_sign.items() for path in paths)])
+
+    @property
+    def nothing(self) -> bool:
+        """Whether no file differed."""
+        return not (self.added or self.changed or self.deleted)
+
+
+_KEPT = ".gitattributes"
+"""The Hub writes it itself."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """A file to publish: where it lies, or its bytes. Hashes are taken when they are asked for, and once."""
+
+    data: Path | bytes
+
+    @property
+    def text(self) -> str:
+        """As UTF-8."""
+        return (self.data if isinstance(self.data, bytes) else self.data.read_bytes()).decode("utf-8")
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes."""
+        return len(self.data) if isinstance(self.data, bytes) else self.data.stat().st_size
+
+    @cached_property
+    def sha256(self) -> str:
+        """What LFS calls it."""
+        if isinstance(self.data, bytes):
+            return hashlib.sha256(self.data).hexdigest()
+        with self.data.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+
+    @cached_property
+    def blob_id(self) -> str:
+        """What git calls it."""
+        content = self.data if isinstance(self.data, bytes) else self.data.read_bytes()
+        return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+    def equals(self, there: RepoFile) -> bool:
+        """Whether the Hub has the same content."""
+        if there.lfs is not None:
+            return self.size == there.lfs.size and self.sha256 == there.lfs.sha256
+        return self.size == there.size and self.blob_id == there.blob_id
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Paths that are to be written and deleted; false if there are none."""
+
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether anything differs."""
+        return bool(self.added or self.changed or self.deleted)
+
+
+def difference(wanted: Mapping[str, Content], there: Mapping[str, RepoFile], delete: bool) -> Difference:
+    """What turns the files that are there into the wanted ones; others go if `delete`."""
+    added = tuple(path for path in wanted if path not in there)
+    changed = tuple(path for path, content in wanted.items() if path in there and not content.equals(there[path]))
+    gone = sorted(there.keys() - wanted.keys() - {_KEPT}) if delete else []
+    return Difference(added, changed, tuple(gone))
+
+
+def signature(wanted: Mapping[str, Content]) -> str:
+    """A line for the history that says which content a commit was meant to bring; so we know our own again."""
+    listed = "\n".join(f"{content.sha256}  {path}" for path, content in wanted.items())
+    return f"Content sha256: {hashlib.sha256(listed.encode()).hexdigest()}"
+
+
+class Head(NamedTuple):
+    """Where a repository stands: the commit of its main branch, and whether it is gated."""
+
+    commit: str | None
+    gated: bool
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The steps, each of which can be repeated."""
+
+    hub: HfApi
+    repo: Repo
+    requests: Requests
+    wanted: Mapping[str, Content]
+    delete: bool
+
+    def check_card(self) -> list[str]:
+        """The Hub's warnings about README.md. BuildError CARD_INVALID with its errors."""
+        card = self.wanted.get("README.md")
+        if card is None:
+            return []
+        where, mend = f"{self.repo.name}, README.md", "mend the card, or what it is rendered from"
+        try:
+            text = card.text
+        except UnicodeDecodeError as error:
+            raise BuildError("CARD_INVALID", where, str(error), "UTF-8", mend) from error
+        answer = self.requests.ask(partial(self._validate, text))
+        errors = [error["message"] for error in answer.get("errors", [])]
+        if errors:
+            raise BuildError("CARD_INVALID", where, "; ".join(errors), "YAML by the Hub's rules", mend)
+        return [warning["message"] for warning in answer.get("warnings", [])]
+
+    def _validate(self, text: str) -> dict[str, list[dict[str, str]]]:
+        from huggingface_hub import get_session, get_token, hf_raise_for_status
+
+        token = self.hub.token or get_token()
+        headers = {"authorization": f"Bearer {token}"} if isinstance(token, str) else {}
+        request = {"content": text, "repoType": self.repo.kind}
+        answer = get_session().post(f"{self.hub.endpoint}/api/validate-yaml", json=request, headers=headers)
+        if answer.status_code != 400:
+            hf_raise_for_status(answer)
+        messages: dict[str, list[dict[str, str]]] = answer.json()
+        return messages
+
+    def head(self) -> Head | None:
+        """Where the repository stands; None if there is none that we may see."""
+        from huggingface_hub.errors import RepositoryNotFoundError
+
+        def look() -> Head | None:
+            try:
+                info = self.hub.repo_info(self.repo.id, repo_type=self.repo.kind)
+            except RepositoryNotFoundError:
+                return None
+            return Head(info.sha, bool(getattr(info, "gated", False)))
+
+        return self.requests.ask(look)
+
+    def prepare(self, head: Head | None) -> Head:
+        """Create and gate the repository, before it has content."""
+        if head is None:
+            create = partial(self.hub.create_repo, self.repo.id, repo_type=self.repo.kind, exist_ok=True)
+            self.requests.ask(partial(create, space_sdk=self.repo.sdk, private=self.repo.private))
+            head = self.head()
+        if head is None:
+            raise self.requests.refused("created, but not to be seen", "a repository", "log in as one of its members")
+        if self.repo.gated and not head.gated:
+            gate = partial(self.hub.update_repo_settings, self.repo.id, repo_type=self.repo.kind, gated="auto")
+            self.requests.ask(gate)
+        return head
+
+    def compare(self, revision: str | None) -> Difference:
+        """What differs from the files of a revision; None: of no files at all."""
+        return difference(self.wanted, self._files(revision) if revision else {}, self.delete)
+
+    def _files(self, revision: str) -> dict[str, RepoFile]:
+        from huggingface_hub.hf_api import RepoFile
+
+        tree = partial(self.hub.list_repo_tree, self.repo.id, repo_type=self.repo.kind, recursive=True)
+        entries = self.requests.ask(lambda: list(tree(revision=revision)))
+        return {entry.path: entry for entry in entries if isinstance(entry, RepoFile)}
+
+    def foresee(self, head: Head | None, tag: str | None, notes: list[str]) -> Outcome:
+        """What would be done."""
+        difference = self.compare(head.commit if head else None)
+        if head is None:
+            notes.append("would create the repository")
+        if self.repo.gated and not (head and head.gated):
+            notes.append("would gate it")
+        commit = head.commit if head and not difference else None
+        note = "; ".join(notes)
+        return Outcome(
+            self.repo, commit, difference.added, difference.changed, difference.deleted, tag, note, foreseen=True
+        )
+
+    def _outcome(self, commit: str, difference: Difference) -> Outcome:
+        return Outcome(self.repo, commit, difference.added, difference.changed, difference.deleted)
+
+    def commit(self, message: str) -> Outcome:
+        """Write the difference; read and compare again while others write, or the answer does not come."""
+        tried, parent = Difference(), None
+        while True:
+            head = self.head()
+            if head is None or head.commit is None:
+                raise self.requests.refused("the repository went away", "a repository", "see who deleted it")
+            difference = self.compare(head.commit)
+            if not difference:
+                outcome = self._made(parent) if parent else None
+                return self._outcome(outcome or head.commit, tried if outcome else Difference())
+            try:
+                return self._outcome(
+                    self.requests.once(partial(self._write, difference, message, head.commit)), difference
+                )
+            except TroubleError as trouble:
+                tried, parent = difference, parent or head.commit
+                self.requests.missed(trouble)
+
+    def _write(self, difference: Difference, message: str, head: str) -> str:
+        from huggingface_hub import CommitOperationAdd, CommitOperationDelete
+
+        operations: list[CommitOperationAdd | CommitOperationDelete] = [
+            CommitOperationAdd(path, self.wanted[path].data) for path in (*difference.added, *difference.changed)
+        ]
+        operations += [CommitOperationDelete(path, is_folder=False) for path in difference.deleted]
+        commit = self.hub.create_commit(
+            self.repo.id,
+            operations,
+            commit_message=message,
+            commit_description=signature(self.wanted),
+            repo_type=self.repo.kind,
+            parent_commit=head,
+        )
+        return commit.oid
+
+    def _made(self, parent: str) -> str | None:
+        """The commit after `parent` that was ours, where its answer did not reach us; None if it was another's."""
+        history = partial(self.hub.list_repo_commits, self.repo.id, repo_type=self.repo.kind)
+        ours = signature(self.wanted)
+        for commit in self.requests.ask(lambda: list(history())):
+            if commit.commit_id == parent:
+                return None
+            if ours in f"{commit.title}\n{commit.message}":
+                return commit.commit_id
+        return None
+
+    def tag_is_free(self, tag: str) -> bool:
+        """Whether the tag is not there, or names the wanted content."""
+        return not self._has_tag(tag) or not self.compare(tag)
+
+    def _has_tag(self, tag: str) -> bool:
+        refs = self.requests.ask(partial(self.hub.list_repo_refs, self.repo.id, repo_type=self.repo.kind))
+        return any(ref.name == tag for ref in refs.tags)
+
+    def tag(self, tag: str, commit: str | None) -> None:
+        """Name a commit, unless the tag names the same content already."""
+        create = partial(self.hub.create_tag, self.repo.id, tag=tag, repo_type=self.repo.kind, revision=commit)
+        while not self._has_tag(tag):
+            try:
+                self.requests.once(create)
+                return
+            except TroubleError as trouble:
+                self.requests.missed(trouble)
+        if self.compare(tag):
+            raise self.released(tag)
+
+    def released(self, tag: str) -> BuildError:
+        """The error TAG_RELEASED."""
+        what, expected = f"the tag {tag} names other content", "a tag that is free, since released content never moves"
+        return BuildError(
+            "TAG_RELEASED", self.repo.name, what, expected, "choose another --tag, or publish without one"
+        )
+
 
 __all__ = ["Outcome", "Repo", "publish_repo"]
 
@@ -106,3 +418,35 @@ def _check_tag_name(repo: Repo, tag: str | None) -> None:
     if tag is not None and _RESERVED.fullmatch(tag):
         what = f"the tag {tag!r}, which `evaluate` or git would take for a version, a branch or a commit"
         raise BuildError("TAG_RESERVED", repo.name, what, "a word, such as a standard's name", "choose another --tag")
+
+
+_TRIES = 3
+
+
+def released_commit(repo_id: str, revision: str, tag: str, *, endpoint: str | None = None) -> str | None:
+    """The commit that a tag names if its `manifest.json` states the revision, else the newest one if that one's does.
+
+    None if neither does, or if the asker may not read the files of a gated dataset.
+
+    Errors: BuildError HUB_REFUSED if there is no such dataset, HUB_UNAVAILABLE.
+    """
+    from huggingface_hub import HfApi
+
+    hub, requests = HfApi(endpoint=endpoint), Requests(f"datasets/{repo_id}", tries=_TRIES)
+    for name in (tag, "main"):
+        commit, stated = requests.ask(partial(_state, hub, repo_id, name))
+        if commit is not None and stated == revision:
+            return commit
+    return None
+
+
+def _state(hub: HfApi, repo_id: str, name: str) -> tuple[str | None, str]:
+    """The commit that a tag or branch names, and the revision that its manifest states; '' for none."""
+    from huggingface_hub.errors import EntryNotFoundError, GatedRepoError, RevisionNotFoundError
+
+    try:
+        commit = hub.dataset_info(repo_id, revision=name).sha
+        manifest = hub.hf_hub_download(repo_id, "manifest.json", repo_type="dataset", revision=commit)
+    except (RevisionNotFoundError, EntryNotFoundError, GatedRepoError):
+        return None, ""
+    return commit, str(json.loads(Path(manifest).read_text(encoding="utf-8")).get("revision", ""))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from fairspace.builders.publishing.repo import Repo
+from fairspace.builders.publishing.repository import Repo
 from fairspace.builders.publishing.requests import Requests
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ lists them for `fairspace build --list-sources` and says which images may be pub
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,6 +43,15 @@ class Source:
             return None
         folder = source / self.name
         return folder if any(True for _ in folder.glob(self.files[0])) else None
+
+    def absent(self, folder: Path) -> list[str]:
+        """The patterns of `files` that no file below a folder fits."""
+        return [pattern for pattern in self.files if not any(True for _ in folder.glob(pattern))]
+
+    @property
+    def published(self) -> str:
+        """Whether a published dataset holds its images, in words."""
+        return "yes" if self.redistribute else "no: ids, labels and boxes"
 
     def need(self, source: Path | None) -> Path:
         """Its folder. BuildError SOURCE_MISSING says where to get it."""
@@ -119,3 +129,11 @@ SOURCES: dict[str, Source] = {
         ),
     )
 }
+
+
+IMAGES = (".jpg", ".jpeg", ".png")
+
+
+def count_images(folder: Path) -> int:
+    """How many files below a folder are named like images."""
+    return sum(name.lower().endswith(IMAGES) for _, _, names in os.walk(folder) for name in names)

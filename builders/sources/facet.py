@@ -44,7 +44,6 @@ _VOTES = (
     *(f"age_presentation_{name}" for name in _AGES),
 )
 _CLASSES = frozenset(OCCUPATIONS)
-_LAST_ID = 100_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +84,15 @@ def persons(folder: Path) -> Iterator[Person]:
     file = folder / ANNOTATIONS
     columns = ("person_id", "filename", "class1", "class2", "bounding_box", *_VOTES)
     find = _Images(folder).find
-    seen = bytearray()
+    seen: set[str] = set()
     for line, (person_id, name, class1, class2, box, *votes) in table(file, columns):
         where = f"{file}:{line}"
-        _once(person_id, seen, where)
+        if not (person_id.isascii() and person_id.isdigit()):
+            raise BuildError("SOURCE_VALUE", where, f"the person_id {person_id!r}", "a whole number", AGAIN)
+        if person_id in seen:
+            what = f"the person_id {person_id} a second time"
+            raise BuildError("SOURCE_VALUE", where, what, "each person once", "remove the repeated rows")
+        seen.add(person_id)
         try:
             gender, age, tone, skin_votes = _labels(tuple(votes))
         except ValueError as error:
@@ -116,7 +120,8 @@ class _Images:
     """Finds images by name in the folders below the source's; the folder of the last hit is tried first."""
 
     def __init__(self, folder: Path) -> None:
-        below = sorted(path.relative_to(folder).as_posix() for path in _below(folder))
+        folders = (Path(path) for path, _, _ in os.walk(folder) if path != str(folder))
+        below = sorted(path.relative_to(folder).as_posix() for path in folders)
         self._folders = [(f"{name}/", f"{folder}/{name}/") for name in below if name != ANNOTATIONS.partition("/")[0]]
 
     def find(self, name: str, where: str) -> str:
@@ -127,30 +132,6 @@ class _Images:
                 self._folders.insert(0, self._folders.pop(place))
                 return below + name
         return f"images/{name}"
-
-
-def _below(folder: Path) -> Iterator[Path]:
-    """All folders below one. `rglob` would hold the names of all files in memory at once."""
-    with os.scandir(folder) as entries:
-        folders = [(Path(entry.path), entry.is_symlink()) for entry in entries if entry.is_dir()]
-    for path, linked in folders:
-        yield path
-        if not linked:
-            yield from _below(path)
-
-
-def _once(person_id: str, seen: bytearray, where: str) -> None:
-    """Refuse a repeated id. `seen` has one bit per id, so that it stays small however long the file is."""
-    number = int(person_id) if person_id.isascii() and person_id.isdigit() else _LAST_ID
-    if number >= _LAST_ID:
-        raise BuildError("SOURCE_VALUE", where, f"the person_id {person_id!r}", f"a number below {_LAST_ID}", AGAIN)
-    place, bit = number >> 3, 1 << (number & 7)
-    if place >= len(seen):
-        seen.extend(bytes(place + 1024 - len(seen)))
-    if seen[place] & bit:
-        what = f"the person_id {person_id} a second time"
-        raise BuildError("SOURCE_VALUE", where, what, "each person once", "remove the repeated rows")
-    seen[place] |= bit
 
 
 @lru_cache(maxsize=10_000)

@@ -1,30 +1,377 @@
-"""Stereotypical bias as a dataset: its splits and checks."""
+"""Stereotypical bias as a dataset: faces of UTKFace side by side, pictures of traits, the questions about both.
+
+*Vision* (sections 3.1 and 4). `plan.pairs` says which age, race and gender each side of a pair has. Within these, faces
+stand in the order of sha256(seed, file); the n-th pair of a cell takes the n-th face of both groups, so no face is
+twice in a cell, and a cell has as many pairs as the smaller of its two groups has faces, and 20 at most. A pair for
+which a group has no face left is left out and logged: never filled with another age. The paper does not say whether a
+face may be in several pairs of a cell. If it might, nearly all of the 3 840 and 11 520 places of 48 ages would be
+filled; the paper has 68 % and 64 % of them. Each photo is cut to its largest central square and scaled to 200 x 200
+pixels, the size of UTKFace's aligned faces, which are thus kept pixel for pixel. UTKFace does not let its images be
+passed on: a row names both files and their hashes, and `join_images.py` splices a user's own copies in the same way.
+
+*Language* (sections 3.2 and 4). 400 images of each of 14 traits are generated from its prompt of Table A5, a person
+detector looks at each, and 200 are drawn from those that pass: the smallest of sha256(seed, candidate), in that order.
+Section 4 says that the detector serves "to identify and retain images containing person(s)"; but the question is which
+person a room or a car makes a model think of (section 3.2), which an image with a person in it answers by itself. So by
+default an image with a person is rejected, and logged with the detector's confidence; `--include persons` keeps these
+and rejects the others, as the paper says (erratum E-STEREO-06).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from fairspace.builders.engine.dataset import Dataset, Job, Manifest, Split, expect
-from fairspace.builders.engine.headline import Headline
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from fairspace.builders.engine.build import write_atomically
+from fairspace.builders.engine.dataset import Dataset, Headline, Job, Manifest, Row, Split, expect
+from fairspace.builders.engine.plan_store import Candidate, PlanStore
+from fairspace.builders.engine.tools import ImageGenerator, PersonDetector, Picture
+from fairspace.builders.errors import BuildError
+from fairspace.builders.models.detection import StoredBoxes
+from fairspace.builders.stereotypical_bias import plan
 from fairspace.builders.stereotypical_bias.plan import ATTRIBUTES, IMAGES_PER_TRAIT, REVISIONS, TRAITS, cell_sizes
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from fairspace.builders.engine.making import Verdict
+
+
+SAMPLE_PAIRS = 2
+"""Pairs of a sample, per attribute, shared group and two groups."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A planned pair with its faces.
+
+    Args:
+        attribute: what the two differ in.
+        pair: number of the planned pair.
+        age: of both.
+        left: gender, race and file below the source of the left face.
+        right: the same of the right face.
+    """
+
+    attribute: plan.Attribute
+    pair: str
+    age: int
+    left: tuple[str, str, str]
+    right: tuple[str, str, str]
+
+    @property
+    def id(self) -> str:
+        """What the ids of its questions begin with."""
+        return f"vision_{self.attribute}/{self.pair}"
+
+
+def faces(job: Job, folder: Path) -> dict[str, list[str]]:
+    """`age/race/gender` -> at most `PAIRS_PER_CELL` files, in the order of the draw."""
+    from fairspace.builders.sources import utkface
+
+    scan = utkface.scan(folder)
+    store = PlanStore(job.seed)
+    races = dict(zip(utkface.RACES, plan.GROUPS["race"], strict=False))
+    store.add(
+        Candidate(face.file, f"{face.age}/{races[face.race]}/{face.gender}", None)
+        for face in scan.faces
+        if plan.AGES[0] <= face.age <= plan.AGES[-1] and face.race in races
+    )
+    for reason, count in sorted(scan.skipped.items()):
+        job.note(f"{count} files of UTKFace whose names break its layout ({reason}): {scan.examples[reason]} first.")
+    files: dict[str, list[str]] = {}
+    for chosen in store.select(plan.PAIRS_PER_CELL):
+        files.setdefault(chosen.cell, []).append(chosen.key)
+    listing = job.work / "faces.json"
+    write_atomically(listing, json.dumps(files, indent=1, sort_keys=True))
+    job.used("utkface/faces that may be chosen", listing)
+    return files
+
+
+def filled(job: Job, attribute: plan.Attribute, files: Mapping[str, Sequence[str]]) -> Iterator[Pair]:
+    """The planned pairs that have faces; the others are logged, except in a sample, which takes a few of many."""
+    groups = plan.GROUPS[attribute]
+    before, lost, count = Counter[tuple[int, str, str]](), Counter[str](), 0
+    for row in plan.pairs(attribute).to_pylist():
+        age, shared, two = row["age"], row["shared"], (row["left"], row["right"])
+        first, second = (_cell(attribute, age, shared, groups[group]) for group in sorted(two))
+        number = before[age, first, second]
+        before[age, first, second] += 1
+        some, others = files.get(first, []), files.get(second, [])
+        if number >= min(len(some), len(others)):
+            reason = "too few faces in a cell" if some and others else "no face in a cell"
+            lost[reason] += 1
+            if not job.sample:
+                fewer = first if len(some) < len(others) else second
+                job.reject(f"vision_{attribute}/{row['pair']}", reason, cell=fewer)
+            continue
+        count += 1
+        file = {first: some[number], second: others[number]}
+        left, right = (
+            (*_gender_race(attribute, shared, groups[group]), file[_cell(attribute, age, shared, groups[group])])
+            for group in two
+        )
+        yield Pair(attribute, row["pair"], age, left, right)
+    if not job.sample:
+        said = "; ".join(f"{number:,} are left out, {reason}" for reason, number in sorted(lost.items()))
+        planned, paper = sum(plan.cell_sizes(attribute)), plan.PAIRS[attribute]
+        job.note(
+            f"vision/{attribute}: {count:,} of {planned:,} places for a pair are filled, {paper:,} in the paper"
+            + (f"; {said}." if said else ".")
+        )
+
+
+def _gender_race(attribute: plan.Attribute, shared: str, group: str) -> tuple[str, str]:
+    return (group, shared) if attribute == "gender" else (shared, group)
+
+
+def _cell(attribute: plan.Attribute, age: int, shared: str, group: str) -> str:
+    gender, race = _gender_race(attribute, shared, group)
+    return f"{age}/{race}/{gender}"
+
+
+def sample(pairs: Sequence[Pair]) -> list[Pair]:
+    """The first few pairs of every combination of groups."""
+    seen, kept = Counter[frozenset[tuple[str, str]]](), []
+    for pair in pairs:
+        kind = frozenset((pair.left[:2], pair.right[:2]))
+        seen[kind] += 1
+        if seen[kind] <= SAMPLE_PAIRS:
+            kept.append(pair)
+    return kept
+
+
+def vision_splits(job: Job) -> Iterator[Split]:
+    """The splits `gender` and `race` of `vision`, if UTKFace is there, and of `vision_questions`."""
+    from fairspace.builders.sources import SOURCES
+
+    by_attribute: dict[plan.Attribute, list[Pair]] = {}
+    if SOURCES["utkface"].found(job.source) is None:
+        job.note("vision: UTKFace was not given, so no pair has its picture; the questions are there.")
+    else:
+        folder = job.need("utkface")
+        files = faces(job, folder)
+        for attribute in plan.ATTRIBUTES:
+            by_attribute[attribute] = list(filled(job, attribute, files))
+            if job.sample:
+                by_attribute[attribute] = sample(by_attribute[attribute])
+            yield _pictures(attribute, by_attribute[attribute], folder)
+    for attribute in plan.ATTRIBUTES:
+        yield _question_split(attribute, [p.pair for p in by_attribute.get(attribute, [])] if job.sample else None)
+
+
+def _pictures(attribute: plan.Attribute, pairs: Sequence[Pair], folder: Path) -> Split:
+    other = "race" if attribute == "gender" else "gender"
+    return Split(
+        config="vision",
+        split=attribute,
+        about=f"Two faces side by side that differ in {attribute}, equal in age and in {other}.",
+        columns={
+            "image": ("image", "400 x 200 pixels: the left face, then the right one"),
+            "attribute": (plan.ATTRIBUTES, "what the two faces differ in"),
+            "age": ("int32", "of both faces, in years, as UTKFace says"),
+            "left_gender": (plan.GROUPS["gender"], "perceived gender of the left face"),
+            "left_race": (plan.GROUPS["race"], "perceived race of the left face"),
+            "right_gender": (plan.GROUPS["gender"], "perceived gender of the right face"),
+            "right_race": (plan.GROUPS["race"], "perceived race of the right face"),
+            "origin": (("utkface", "synthetic"), "the source of both faces"),
+            "left_file": ("string", "file below the source's folder"),
+            "left_sha256": ("string", "of that file"),
+            "right_file": ("string", "file below the source's folder"),
+            "right_sha256": ("string", "of that file"),
+        },
+        units=pairs,
+        rows=lambda part: (_row(pair, folder) for pair in part),
+        groups=("left_gender", "left_race", "right_gender", "right_race"),
+        id="the id of a question about the picture is this, `/`, and the instance in small letters with `_` for spaces "
+        "(`vision_gender/0000/taxi_driver`); `vision_questions` holds them all",
+    )
+
+
+def _row(pair: Pair, folder: Path) -> Row:
+    from fairspace.builders.publishing.join_images import spliced_jpeg
+
+    row: dict[str, Any] = {"id": pair.id, "attribute": pair.attribute, "age": pair.age, "origin": "utkface"}
+    halves = []
+    for side, (gender, race, file) in (("left", pair.left), ("right", pair.right)):
+        halves.append(_read(folder / file))
+        row |= {f"{side}_gender": gender, f"{side}_race": race, f"{side}_file": file}
+        row[f"{side}_sha256"] = hashlib.sha256(halves[-1]).hexdigest()
+    name = f"{pair.id.replace('/', '-')}.jpg"
+    return row | {"image": {"bytes": spliced_jpeg(halves[0], halves[1]), "path": name}}
+
+
+def _read(file: Path) -> bytes:
+    """The bytes of an image that can be decoded. BuildError SOURCE_IMAGE if it cannot."""
+    from fairspace.builders.publishing.join_images import upright
+
+    try:
+        data = file.read_bytes()
+        upright(data)
+    except OSError as error:
+        remedy = "obtain the file again from the source"
+        raise BuildError("SOURCE_IMAGE", str(file), str(error), "an image that can be read", remedy) from error
+    return data
+
+
+def _question_split(attribute: plan.Attribute, only: Sequence[str] | None) -> Split:
+    """Every question about every planned pair; in a sample those about its pairs."""
+    items = plan.items(f"vision_{attribute}")
+    if only is not None:
+        items = items.filter(pc.is_in(items["pair"], pa.array(only, pa.string())))
+    return Split(
+        config="vision_questions",
+        split=attribute,
+        about=f"A question about a picture of `vision`/`{attribute}`; its `id` is the one that a response names.",
+        columns={
+            "picture": (
+                "string",
+                "id of the row of `vision` that it is asked about; pairs that a source could not fill have none",
+            ),
+            "scenario": (plan.SCENARIOS[:2], "kind of instance"),
+            "instance": (plan.INSTANCES, "the occupation or descriptor that is asked for"),
+            "prompt": ("string", "the question, to the letter; prefixes of a run come before it"),
+        },
+        units=items,
+        rows=_question_rows,
+        shard=200_000,
+        id="of the item",
+    )
+
+
+def _question_rows(items: pa.Table) -> pa.Table:
+    instance = items["instance"].cast(pa.int64())
+    return pa.table(
+        {
+            "id": items["id"],
+            "picture": pc.replace_substring_regex(items["id"], "/[^/]*$", ""),
+            "scenario": pc.greater_equal(instance, len(plan.OCCUPATIONS)).cast(pa.int64()),
+            "instance": instance,
+            "prompt": items["prompt"],
+        }
+    )
+
+
+GENERATED_PER_TRAIT = 400
+TOO_FEW = "too few images that the detector lets pass"
+PERSONS = "persons"
+"""The option by which pictures with a person are kept, not those without."""
+SAMPLE_GENERATED, SAMPLE_KEPT = 6, 2
+"""The same two numbers for a sample."""
+
+
+def persona_splits(job: Job) -> Iterator[Split]:
+    """The split `persona/test`, if there are a generator and a detector."""
+    generator, detector = job.tools.generator, job.tools.detector
+    if generator is None or detector is None:
+        missing = [role for role, tool in (("generator", generator), ("detector", detector)) if tool is None]
+        job.note(f"persona: no {' and no '.join(missing)} was named, so there are no images of traits.")
+        return
+    if isinstance(detector, StoredBoxes):
+        job.note("persona: stored boxes know nothing of new images, so there are no images of traits; name a detector.")
+        return
+    if job.options.get("include") == PERSONS:
+        job.note("persona: images with a person were kept, as the paper says (E-STEREO-06).")
+    yield Split(
+        config="persona",
+        about="An image that stands for a persona trait, and the questions about it.",
+        columns={
+            "image": ("image", "as it was generated; without a person, unless the build's options say otherwise"),
+            "trait": (plan.TRAITS, "what the image stands for"),
+            "origin": (("utkface", "synthetic"), "how the image came to be"),
+            "image_prompt": ("string", "what it was generated from (Table A5)"),
+            "generator": ("string", "the model that made it"),
+            "seed": ("int64", "of its noise"),
+            "gender_id": ("string", "id of the item that asks for a gender; a response names it"),
+            "gender_prompt": ("string", "the question for gender (Table A6), its choices in the item's order"),
+            "race_id": ("string", "id of the item that asks for a race; a response names it"),
+            "race_prompt": ("string", "the question for race (Table A6), its choices in the item's order"),
+        },
+        units=plan.TRAITS,
+        rows=lambda part: (row for trait in part for row in _rows(trait, job, generator, detector)),
+        shard=1,
+        groups=("trait",),
+        id="of the image",
+    )
+
+
+def _rows(trait: str, job: Job, generator: ImageGenerator, detector: PersonDetector) -> Iterator[Row]:
+    """The images of one trait. Where too few pass the detector, those that are missing are logged."""
+    from fairspace.builders.engine.making import Wanted, jpeg, make
+
+    generated, kept = (SAMPLE_GENERATED, SAMPLE_KEPT) if job.sample else (GENERATED_PER_TRAIT, plan.IMAGES_PER_TRAIT)
+    persons, slug = job.options.get("include") == PERSONS, plan.slug(trait)
+    if job.sample and persons:
+        generated *= 4  # persons are in a few of the drawn pictures alone
+    wanted = [Wanted(f"persona/{slug}/candidate-{n:03d}", plan.IMAGE_PROMPTS[trait]) for n in range(generated)]
+    passed: list[tuple[bytes, int, bytes]] = []
+    for item, image in make(
+        job, wanted, lambda images, _: _verdicts(images, detector, persons), attempts=1, config="persona"
+    ):
+        if image is not None:
+            rank = hashlib.sha256(f"{job.seed}/{item.key}".encode()).digest()
+            passed = sorted([*passed, (rank, image.info["seed"], jpeg(image))])[:kept]
+    for number in range(len(passed), kept):
+        job.reject(f"persona/{slug}/{number:03d}", TOO_FEW, generated=generated)
+    for number, (_, seed, data) in enumerate(passed):
+        row = {
+            "id": f"persona/{slug}/{number:03d}",
+            "image": {"bytes": data, "path": f"persona-{slug}-{number:03d}.jpg"},
+            "trait": trait,
+            "origin": "synthetic",
+            "image_prompt": plan.IMAGE_PROMPTS[trait],
+            "generator": generator.name,
+            "seed": seed,
+        }
+        place = plan.TRAITS.index(trait) * plan.IMAGES_PER_TRAIT + number
+        for attribute in plan.ATTRIBUTES:
+            ids, prompts = _questions(attribute)
+            row |= {f"{attribute}_id": ids[place].as_py(), f"{attribute}_prompt": prompts[place].as_py()}
+        yield row
+
+
+def _verdicts(images: Sequence[Image], detector: PersonDetector, persons: bool) -> list[Verdict]:
+    """A rejection for each image with a person in it or, if persons are wanted, for each without one."""
+    from fairspace.builders.engine.making import Verdict, jpeg
+
+    files = [jpeg(image) for image in images]
+    pictures = [Picture(f"sha256:{hashlib.sha256(file).hexdigest()}", file) for file in files]
+    detected = detector.detect(pictures)
+    if persons:
+        return [Verdict() if boxes else Verdict("no person") for boxes in detected]
+    return [
+        Verdict("a person", {"persons": len(boxes), "score": boxes[0].score}) if boxes else Verdict()
+        for boxes in detected
+    ]
+
+
+@cache
+def _questions(attribute: plan.Attribute) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
+    items = plan.items(f"language_{attribute}")
+    return items["id"], items["prompt"]
 
 
 def _splits(job: Job) -> Sequence[Split]:
     from fairspace.builders.published import published_split
-    from fairspace.builders.stereotypical_bias import persona as stereotypical_bias_persona
-    from fairspace.builders.stereotypical_bias import vision as stereotypical_bias_vision
 
     return [
-        *stereotypical_bias_vision.splits(job),
-        *stereotypical_bias_persona.splits(job),
+        *vision_splits(job),
+        *persona_splits(job),
         published_split("stereotypical_bias"),
     ]
 
 
 def _check(manifest: Manifest) -> None:
     """Every planned picture is there or logged as missing; in a sample every trait has images."""
-    from fairspace.builders.stereotypical_bias.persona import TOO_FEW
-
     persona = manifest.find("persona", "test")
     traits = persona.counts["trait"] if persona else {}
     lost = manifest.rejected.get(TOO_FEW, 0)

@@ -17,8 +17,7 @@ from fairspace.leaderboard_space.boards.words import behind, shortened, value_te
 from fairspace.leaderboard_space.state import Board, State
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.drawing.dots import Dot, DotPlot, Ends, Line, dot_plots
-from fairspace.submissions.drawing.svg import span
-from fairspace.submissions.drawing.svg import Svg, cut, wrapped
+from fairspace.submissions.drawing.svg import Svg, cut, span, wrapped
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import BLUE, COLOURS, GREY, number
 from fairspace.submissions.results.result import Result

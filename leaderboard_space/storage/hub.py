@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from fairspace.builders.errors import BuildError
-from fairspace.builders.publishing.content import Content
+from fairspace.builders.publishing.repository import Content
 from fairspace.builders.publishing.requests import FAILURES, Requests, TroubleError
 from fairspace.leaderboard_space.events import Draft, Event
 from fairspace.leaderboard_space.storage import StorageError, vouched_by, write_error

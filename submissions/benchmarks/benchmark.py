@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from fairspace.ares.annotating.labellers.packages import PACKAGES
+from fairspace.ares.annotating.labellers import PACKAGES
 from fairspace.builders.errors import check_revision
 from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustable, Adjustment
 from fairspace.submissions.benchmarks.forms import Reword

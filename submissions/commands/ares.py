@@ -244,7 +244,7 @@ def quality(
 
 def labeller_named(named: str) -> tuple[str, str]:
     """Labeller and model of what labels images: a package by its name and '', or ARES and its folder or repository."""
-    from fairspace.ares.annotating.labellers.packages import ARES, PACKAGES
+    from fairspace.ares.annotating.labellers import ARES, PACKAGES
 
     return (named, "") if named in PACKAGES else (ARES, named)
 

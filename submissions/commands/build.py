@@ -5,13 +5,11 @@ from __future__ import annotations
 import errno
 import json
 import shlex
-import shutil
 import tempfile
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -50,16 +48,11 @@ def build(
         list[str] | None,
         typer.Option(
             help="ROLE=SCHEME:ID, can be given again: detector (yolos:, boxes:FILE), generator, refiner, editor "
-            "(diffusers:), labeller (ares, clip), matcher (clip:, vqa:), describer (endpoint:URL#MODEL, file:JSONL).",
+            "(diffusers:), labeller (ares, clip), matcher (clip:), describer (endpoint:URL#MODEL, file:JSONL).",
             metavar="ROLE=TOOL",
         ),
     ] = None,
-    device: Annotated[
-        str, typer.Option(help="Where models run: cpu, cuda, cuda:1; with commas, one for each process in turn.")
-    ] = "",
-    processes: Annotated[
-        int, typer.Option(help="Processes that run the models, on the GPUs in turn; changes no byte.", min=1)
-    ] = 1,
+    device: Annotated[str, typer.Option(help="Where models run: cpu, cuda, cuda:1.")] = "",
     include: Annotated[
         str, typer.Option(help="Content that is off by default: mst_e, or persons in stereotypical_bias.")
     ] = "",
@@ -95,8 +88,7 @@ def build(
     from fairspace.builders.engine import reviews
     from fairspace.builders.engine.alone import alone
     from fairspace.builders.engine.build import build as build_dataset
-    from fairspace.builders.engine.processes import devices, in_processes
-    from fairspace.builders.engine.refusals import OPTION, read_refusals
+    from fairspace.builders.engine.reviews import REFUSED, read_refusals
     from fairspace.builders.registry import dataset
     from fairspace.submissions.progress import reported
 
@@ -116,25 +108,20 @@ def build(
     if source is not None and out.resolve().is_relative_to(source.resolve()):
         raise UsageError(f"{out} lies in the sources' folder {source}; name an --out outside it.")
     failed = False
-    with _sources(source, sample) as folder, ExitStack() as open_processes:
+    with _sources(source, sample) as folder, ExitStack() as stack:
         if name == "all" and (refused or reviewed or earlier):
             raise UsageError("--refused, --reviewed and --earlier are about one dataset; build that one.")
         if name != "all":
             _check_asked(dataset(name), named, include, refused or reviewed)
         datasets = {each: dataset(each) for each in (NAMES if name == "all" else (name,))}
         if cohort:
-            scratch = open_processes.enter_context(tempfile.TemporaryDirectory())
+            scratch = stack.enter_context(tempfile.TemporaryDirectory())
             datasets = {name: _of_cohort(datasets, cohort, Path(scratch))}
-        options = {OPTION: read_refusals(refused)} if refused is not None else {}
+        options = {REFUSED: read_refusals(refused)} if refused is not None else {}
         if reviewed is not None:
-            options[reviews.OPTION] = reviews.read_reviews(reviewed)
+            options[reviews.REVIEWED] = reviews.read_reviews(reviewed)
         included = {"include": include}
-        answers = out / ".build" / "answers"
-        opener = partial(_opened, named, answers, sample)
-        ranks = devices(device, processes)
-        tools = opener(ranks[0])
-        if processes > 1:
-            tools = open_processes.enter_context(in_processes(opener, ranks, tools))
+        tools = _opened(named, sample, device)
         for each in datasets:
             target = out / each if name == "all" else out
             try:
@@ -168,7 +155,6 @@ def build(
             if cohort:
                 typer.echo(f"Its pairs are those of a revision of their own: --dataset-revision {manifest.revision}")
     if name == "all":
-        shutil.rmtree(answers.parent, ignore_errors=True)
         typer.echo(f"Next: look at the README.md of each, then fairspace publish datasets --built {_quoted(out)}")
     elif out.name == name:
         built = _quoted(out.parent)
@@ -181,14 +167,14 @@ def build(
 
 def _built(target: Path, manifest: Manifest, refused: Path | None) -> None:
     """Say what was built, what it left out, and which refusals met no image."""
-    from fairspace.builders.engine.refusals import OPTION, REASON
+    from fairspace.builders.engine.reviews import REASON, REFUSED
 
     for split in manifest.splits:
         typer.echo(f"{target / split.config}: {split.split}, {split.rows} rows in {len(split.shards)} files")
     for note in manifest.notes:
         typer.echo(f"Note: {note}")
     if refused is not None:
-        named, met = len(json.loads(manifest.options[OPTION])), manifest.rejected.get(REASON, 0)
+        named, met = len(json.loads(manifest.options[REFUSED])), manifest.rejected.get(REASON, 0)
         typer.echo(f"Refused by a person: {met} of the {named} images that {refused} names were met and made anew.")
 
 
@@ -236,12 +222,12 @@ def _of_cohort(datasets: Mapping[str, Dataset], models: Sequence[Path], scratch:
     return follow(datasets[name], file)
 
 
-def _opened(named: Mapping[str, str], answers: Path, sample: bool, device: str) -> Tools:
+def _opened(named: Mapping[str, str], sample: bool, device: str) -> Tools:
     """The tools that the user named; in a sample, drawn ones where none was named."""
     from fairspace.builders.drawn.tools import sample_tools
     from fairspace.builders.models.opening import open_tools
 
-    tools = open_tools(**named, device=device, answers=answers)
+    tools = open_tools(**named, device=device)
     if not sample:
         return tools
     drawn = sample_tools()
@@ -268,12 +254,13 @@ def _sources(source: Path | None, sample: bool) -> Iterator[Path | None]:
 
 def _list_sources(source: Path | None) -> None:
     """Print the sources that a person must obtain: licence, where to get them, and whether they were found."""
-    from fairspace.builders.sources.listing import listing
+    from fairspace.builders.sources import SOURCES, count_images
 
-    for row in listing(source):
+    for row in SOURCES.values():
         typer.secho(f"{row.name}: {row.title}", bold=True)
-        state = f"{row.found}, {row.images} images" if row.found else "no"
-        absent = f"; but no {', '.join(row.absent)}" if row.absent else ""
+        found = row.found(source)
+        state = f"{found}, {count_images(found)} images" if found else "no"
+        absent = f"; but no {', '.join(row.absent(found))}" if found and row.absent(found) else ""
         typer.echo(f"  found      {state}{absent}")
         typer.echo(f"  get it at  {row.address}")
         typer.echo(f"  put there  {(source or Path('SOURCE')) / row.name}: {', '.join(row.files)}")

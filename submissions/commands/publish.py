@@ -216,7 +216,7 @@ def _plain_lines(text: str) -> str:
 
 def _commit(result: Result, namespace: str, dataset: Dataset) -> str | None:
     """The commit of the published dataset that has the items which were answered."""
-    from fairspace.builders.publishing.released import released_commit
+    from fairspace.builders.publishing.repository import released_commit
 
     revision = dataset.revision_of(result.signature.get("dataset_revision", ""))
     return released_commit(f"{namespace}/{dataset.name}", revision, result.standard)

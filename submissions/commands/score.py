@@ -350,10 +350,7 @@ def report(
             raise UsageError(f"--out {file.name}: expected a name that ends in one of {', '.join(FORMATS)}.")
     if answers is not None and (eee is None or len(results) > 1):
         raise UsageError("--answers are those of one result for --eee; name both, and one result.")
-    from fairspace.submissions.report.contents import make_report
-    from fairspace.submissions.report.contents import to_csv
-    from fairspace.submissions.report.contents import to_latex
-    from fairspace.submissions.report.contents import to_markdown
+    from fairspace.submissions.report.contents import make_report, to_csv, to_latex, to_markdown
     from fairspace.submissions.results.scoring import load_result
 
     loaded = [load_result(path) for path in results]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from fairspace.ares.annotating.labellers.packages import ARES, package
+from fairspace.ares.annotating.labellers import ARES
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.submission import check_table
 from fairspace.submissions.errors import UsageError
@@ -84,7 +84,7 @@ def label_images(
         path: where it lies.
         submission: as it was checked.
         model: folder of ARES, or repository on the Hub with `@<revision>` at its end; '' for another labeller.
-        labeller: `ares`, or a package (`fairspace.ares.annotating.labellers.packages`).
+        labeller: `ares`, or a package (`fairspace.ares.annotating.labellers`).
         measurement: of a package, what `fairspace ares evaluate` wrote of it.
         limits: how much is read.
         detector: finds faces; or its settings; None takes each image as one face.
@@ -96,16 +96,13 @@ def label_images(
     Errors: SubmissionError if the files cannot be read again; UsageError if they changed meanwhile, or there is none;
         BuildError as `find_labeller`.
     """
-    from fairspace.ares.annotating.model import find_labeller
-    from fairspace.ares.annotating.session import Settings, open_session
+    from fairspace.ares.annotating.session import Settings, find_labeller, open_session
     from fairspace.ares.annotating.source import Entry
 
     images = submission.images
     if images is None:
         raise UsageError(f"{path} holds no images.")
     by = find_labeller(labeller, model, measurement)
-    if labeller != ARES and not set(package(labeller).attributes) & set(LABELS):
-        raise UsageError(f"{labeller} finds faces and labels none; choose another for --ares.")
     session = open_session(Settings(by.folder, labeller, batch, workers, detector, device))
     tables = []
     done = 0

@@ -124,31 +124,6 @@ def test_every_face_has_an_answer_and_an_image_without_one_says_so(model: AresMo
     assert [(answer.status, answer.reason) for answer in broken] == [("unreadable", "zero_bytes")]
 
 
-def test_a_processor_of_another_size_is_refused(model: AresModel, faces: list[Image.Image]) -> None:
-    with pytest.raises(ValueError, match="makes images of 32 pixels; the model takes 64"):
-        model.classify(faces[:1], processor=AresImageProcessor(image_size=32))
-
-
-def test_images_are_taken_a_little_ahead_and_no_further(model: AresModel, faces: list[Image.Image]) -> None:
-    from fairspace.ares.classifying_ares import answered
-
-    taken: list[int] = []
-
-    def endless() -> Any:
-        number = 0
-        while True:
-            taken.append(number)
-            yield faces[number % len(faces)]
-            number += 1
-
-    processor = AresImageProcessor(image_size=SIZE)
-    stream = answered(model, processor, endless(), batch=8, workers=2)
-    for _ in range(20):
-        next(stream)
-    stream.close()  # type: ignore[attr-defined]
-    assert len(taken) <= 20 + 5 * 8
-
-
 def test_fully_transparent_bytes_and_files_agree(model: AresModel, faces: list[Image.Image]) -> None:
     clear = faces[0].convert("RGBA")
     clear.putalpha(0)

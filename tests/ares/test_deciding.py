@@ -145,13 +145,6 @@ def test_ordinal_probabilities_are_largest_at_the_label_of_the_cuts(cuts: list[f
     assert np.isnan(ordinal_probabilities(np.array([np.nan]), cuts, slope)).all()
 
 
-def test_ordinal_probabilities_by_hand() -> None:
-    """Cuts 0 and 1, value 1, slope ln 2: the odds of neighbours are 2 and 1, so 1 : 2 : 2."""
-    assert ordinal_probabilities(np.array([1.0]), [0.0, 1.0], float(np.log(2))).tolist() == [
-        rounded(np.array([0.2, 0.4, 0.4])).tolist()
-    ]
-
-
 class Counting(Arbitrary):
     """The same, and keeps what it was asked about."""
 

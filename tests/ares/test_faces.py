@@ -13,7 +13,7 @@ from PIL import Image
 
 from fairspace.ares.faces_ares import Box, FaceError, TransformersFaces, face_crops, open_faces, shared
 from fairspace.builders.drawn.drawing import draw_scene, sitter
-from fairspace.builders.drawn.measure import measure
+from fairspace.builders.drawn.tools import measure
 from tests.builders.models import tiny
 
 THRESHOLD = 0.2
@@ -93,19 +93,6 @@ def test_small_boxes_and_doubles_are_left_out(yolos: Path) -> None:
         assert all(any(shared(box, one) > 0.29 for one in kept) for box in boxes)
 
 
-def test_intersection_over_union_is_what_it_says() -> None:
-    one = Box(0, 0, 10, 10)
-    assert shared(one, one) == 1
-    assert shared(one, Box(5, 0, 10, 10)) == pytest.approx(50 / 150)
-    assert shared(one, Box(10, 0, 5, 5)) == shared(Box(0, 0, 0, 0), Box(0, 0, 0, 0)) == 0
-
-
-def test_the_name_tells_checkpoint_and_settings(yolos: Path) -> None:
-    name = TransformersFaces(str(yolos), label="person", upper=True).name
-    assert name.startswith("yolos (sha256 ")
-    assert name.endswith("upper part of person threshold 0.9 margin 0.2 overlap 0.6 from 16 px")
-
-
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
@@ -121,11 +108,6 @@ def test_settings_that_open_no_detector_are_refused(yolos: Path, settings: dict[
         settings = settings | {"source": str(yolos)}
     with pytest.raises(FaceError, match=said):
         open_faces(settings)
-
-
-def test_no_settings_no_detector(yolos: Path) -> None:
-    assert open_faces({}) is None
-    assert isinstance(open_faces({"source": str(yolos)}), TransformersFaces)
 
 
 def test_crops_are_the_pixels_in_the_box_largest_first_then_upper_then_left() -> None:

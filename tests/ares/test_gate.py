@@ -10,7 +10,7 @@ import pytest
 import torch
 from PIL import Image
 
-from fairspace.ares.annotating.rows import route_schema, tables
+from fairspace.ares.annotating.session import route_schema, tables
 from fairspace.ares.annotating.source import Entry
 from fairspace.ares.classifying_ares import answered
 from fairspace.ares.faces_ares import Box
@@ -60,12 +60,6 @@ def test_below_the_cut_the_likeliest_other_outcome_is_the_reason() -> None:
     chances = np.array([[0.5, 0.3, 0.1, 0.1], [0.4, 0.1, 0.2, 0.3], [0.1, 0.4, 0.3, 0.2], [0.3, 0.1, 0.4, 0.2]])
     assert refusals({"cut": 0.5}, chances) == ["", OUT_OF_DISTRIBUTION, NO_FACE, SEVERAL_FACES]
     assert refusals({}, chances) == [""] * 4
-
-
-def test_a_model_without_a_gate_labels_every_image(tiny_ares: Path, faces: torch.Tensor) -> None:
-    plain = AresModel.from_pretrained(tiny_ares).eval()
-    assert plain.gate is None
-    assert {each[0].status for each in plain.classify(pictures(faces[:8]))} == {"ok"}
 
 
 def test_what_is_refused_has_no_label_in_any_task_and_what_passes_has_those_without_a_gate(

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import warnings
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -65,19 +64,6 @@ def test_bombs_are_refused_before_a_pixel_is_decoded(monkeypatch: pytest.MonkeyP
     with quiet():
         fates = [read_image(bomb, Limits(), 64)[1] for bomb in bombs]
     assert [(fate.reason, fate.width * fate.height >= 0) for fate in fates] == [("too_many_pixels", True)] * 3
-
-
-def test_an_image_is_decoded_once(monkeypatch: pytest.MonkeyPatch, processor: AresImageProcessor) -> None:
-    opened = []
-    real = Image.open
-
-    def counted(*args: Any, **options: Any) -> Any:
-        opened.append(args)
-        return real(*args, **options)
-
-    monkeypatch.setattr(Image, "open", counted)
-    processor([encoded(portrait(), "PNG")] * 3)
-    assert len(opened) == 3
 
 
 def test_limits_are_those_of_the_configuration(tmp_path: Path) -> None:
@@ -202,32 +188,6 @@ def test_warnings_and_a_truncation_setting_of_the_process_change_nothing(
         fates = processor([bomb, half, READABLE["palette"][0]()])["fates"]
     assert [fate.reason for fate in fates] == ["too_many_pixels", "truncated", ""]
     assert ImageFile.LOAD_TRUNCATED_IMAGES
-
-
-def test_the_whole_image_is_squeezed_and_drafts_change_little(processor: AresImageProcessor) -> None:
-    wide = portrait(512).resize((512, 256))
-    whole = processor(wide)["pixel_values"]
-    assert whole.shape == (1, 3, SIZE, SIZE)
-    assert (whole - processor(portrait(512))["pixel_values"]).abs().mean() < 0.02
-    large = encoded(portrait(1024), "JPEG", quality=95)
-    drafted, full = processor([large, Image.open(BytesIO(large)).convert("RGB")])["pixel_values"]
-    assert (drafted - full).abs().mean() < 1.5 / 255
-
-
-def test_a_users_own_image_is_neither_changed_nor_closed(processor: AresImageProcessor, tmp_path: Path) -> None:
-    portrait(512).save(tmp_path / "face.jpg")
-    with Image.open(tmp_path / "face.jpg") as image:
-        processor([image, image])
-        assert image.size == (512, 512)
-        assert image.getpixel((0, 0)) is not None
-
-
-def test_settings_are_kept_and_arguments_are_checked(tmp_path: Path, processor: AresImageProcessor) -> None:
-    AresImageProcessor(image_size=32, max_pixels=5000).save_pretrained(tmp_path)
-    again = AresImageProcessor.from_pretrained(tmp_path)
-    assert (again.image_size, again.max_pixels, again.min_side) == (32, 5000, 16)
-    with pytest.raises(TypeError, match="do_resize"):
-        processor(portrait(), do_resize=False)
 
 
 @pytest.mark.slow

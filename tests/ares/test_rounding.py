@@ -13,8 +13,7 @@ import pytest
 import torch
 
 from fairspace.ares.deciding_ares import Observed
-from fairspace.ares.evaluating.evaluate import EVALUATION, evaluate
-from fairspace.ares.evaluating.routes import configured
+from fairspace.ares.evaluating.evaluate import EVALUATION, configured, evaluate
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.rounding_ares import NOISE, STEP, near_the_middle, rounded
 from fairspace.ares.training.data import DrawnFaces

@@ -26,10 +26,5 @@ def test_a_tie_goes_to_the_tied_label_with_the_larger_mean(experts: list[list[fl
     assert vote(np.array([experts])).tolist() == [label]
 
 
-def test_every_image_has_its_own_vote() -> None:
-    sure, unsure = [[0.9, 0.1], [0.2, 0.8]], [[0.6, 0.4], [0.3, 0.7]]
-    assert vote(np.array([sure, unsure])).tolist() == [0, 1]
-
-
 def test_a_value_at_a_cut_belongs_to_the_higher_label() -> None:
     assert cut(np.array([0.49, 0.5, 1.5, 1.49]), [0.5, 1.5]).tolist() == [0, 1, 2, 1]

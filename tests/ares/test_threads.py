@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 import torch
 
 from fairspace.ares.evaluating.evaluate import open_model
-from fairspace.ares.threads_ares import side_by_side, split
+from fairspace.ares.threads_ares import split
 
 
 @pytest.fixture
@@ -32,20 +31,6 @@ def test_parts_are_whole_passes_one_for_each_thread(two_threads: None) -> None:
     assert sizes(1, 1) == [1]
     assert sizes(0, 4) == [0]
     assert [len(part) for part in split(torch.zeros(64, 1, device="meta"), 8)] == [64]
-
-
-def test_each_part_has_one_thread_of_torch_and_afterwards_all_are_back(two_threads: None) -> None:
-    both = threading.Barrier(2, timeout=60)
-
-    def run(part: torch.Tensor) -> tuple[int, float]:
-        both.wait()  # passed only if two parts are under way
-        return torch.get_num_threads(), float(part.sum())
-
-    assert side_by_side(run, split(torch.arange(6.0), 1)) == [(1, 3.0), (1, 12.0)]
-    assert torch.get_num_threads() == 2
-    with pytest.raises(ZeroDivisionError):
-        side_by_side(lambda part: 1 / 0, split(torch.arange(6.0), 1))
-    assert torch.get_num_threads() == 2
 
 
 def test_images_have_the_same_numbers_with_one_thread_and_with_two(tiny_ares: Path, two_threads: None) -> None:

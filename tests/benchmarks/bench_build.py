@@ -36,7 +36,7 @@ def write_source(folder: Path, images: int, quality: int, links: int = 1) -> Non
     from fairspace.builders.drawn.drawing import draw_face
     from fairspace.builders.engine.tools import Box
     from fairspace.builders.iris.groups import GROUPS
-    from fairspace.builders.iris_ideal_52.images import CELLS
+    from fairspace.builders.iris_ideal_52.dataset import CELLS
     from tests.builders.facet_folder import Annotated, write_annotations, write_boxes
 
     (folder / "facet/images").mkdir(parents=True)
@@ -101,7 +101,7 @@ def built(source: Path, out: Path) -> tuple[int, Spent]:
     from fairspace.builders.engine.build import build
     from fairspace.builders.engine.tools import Tools
     from fairspace.builders.iris_ideal_52.dataset import DATASET
-    from fairspace.builders.models.stored_boxes import StoredBoxes
+    from fairspace.builders.models.detection import StoredBoxes
 
     next_split: list[Spent] = []
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fairspace.builders.engine.tools import Box
-from fairspace.builders.models.stored_boxes import SCHEMA
+from fairspace.builders.models.detection import SCHEMA
 
 TONES = tuple(f"skin_tone_{tone}" for tone in (*range(1, 11), "na"))
 GENDERS = {"female": "fem", "male": "masc", "": "na"}

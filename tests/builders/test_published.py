@@ -15,7 +15,7 @@ from fairspace.builders.engine.dataset import Dataset, Manifest, Split
 from fairspace.builders.fact_or_fair.statistics import GROUPS, LEVELS, STATISTICS, TRUTH_VERSIONS, truth
 from fairspace.builders.iris import labour
 from fairspace.builders.iris.groups import GROUP_NAMES, OCCUPATIONS
-from fairspace.builders.iris.labour_split import labour_split
+from fairspace.builders.iris_gen_52.dataset import labour_split
 from fairspace.builders.printed import table
 from fairspace.builders.published import figures, published_split
 from fairspace.submissions.benchmarks.registry import NAMES

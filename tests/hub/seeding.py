@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 from huggingface_hub import HfApi
 
-from fairspace.builders.publishing.eval_yaml import eval_yaml
+from fairspace.builders.publishing.artifacts import eval_yaml
 from fairspace.builders.publishing.repository import Repo, publish_repo
 from fairspace.builders.registry import dataset
 from tests.hub.running import OWNER

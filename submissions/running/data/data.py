@@ -92,7 +92,7 @@ def _hub_errors(repo: str, revision: str | None) -> Iterator[None]:
     """RunError DATA_MISSING for what the Hub's client raises."""
     from huggingface_hub import errors
 
-    from fairspace.ares.annotating.model import hub_errors
+    from fairspace.ares.annotating.source import hub_errors
 
     where = f"dataset {repo}" + (f" at {revision}" if revision else "")
     try:

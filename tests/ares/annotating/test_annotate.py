@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from fairspace.ares.annotating.annotate import annotate
-from fairspace.ares.annotating.rows import ANNOTATIONS, LABELS
+from fairspace.ares.annotating.session import ANNOTATIONS, LABELS
 from fairspace.ares.rounding_ares import STEP
 from fairspace.builders.errors import BuildError
 from fairspace.submissions.checking.submission import check_submission
@@ -111,33 +111,6 @@ def test_batches_and_threads_change_no_byte(
     assert content(tmp_path / "out") == content(done)
 
 
-def test_finished_work_is_not_done_again_and_other_work_is_not_overwritten(
-    stored: Path, done: Path, tiny_ares: Path, tmp_path: Path
-) -> None:
-    before = content(done)
-    report = annotate(tiny_ares, stored, done, shard=16)
-    assert (report.images, report.images_per_second) == (0, None)
-    assert len(report.files) == 3
-    assert all(sum(shares.values()) == pytest.approx(1) for shares in report.shares.values())
-    with pytest.raises(BuildError, match=r"OUT_IN_USE.*finished work with another shard"):
-        annotate(tiny_ares, stored, done, shard=17)
-    assert content(done) == before
-    (tmp_path / "thesis.txt").write_text("mine")
-    with pytest.raises(BuildError, match=r"OUT_IN_USE.*not empty"):
-        annotate(tiny_ares, stored, tmp_path)
-    assert content(tmp_path) == {"thesis.txt": b"mine"}
-
-
-def test_progress_says_how_far_and_how_fast(stored: Path, tiny_ares: Path, tmp_path: Path) -> None:
-    said: list[tuple[str, int, int]] = []
-    annotate(tiny_ares, stored, tmp_path / "out", shard=16, progress=lambda *found: said.append(found))
-    total = 30 + len(BAD)
-    steps = [done for what, done, of in said if what.startswith("Annotating") and of == total]
-    assert steps == sorted(steps)
-    assert steps[-1] == total
-    assert "images/s" in said[-1][0]
-
-
 def test_every_face_is_a_row_and_images_without_one_say_so(tiny_ares: Path, tmp_path: Path) -> None:
     from PIL import Image
 
@@ -173,13 +146,6 @@ def test_images_that_a_model_did_not_make_are_refused_ones(tiny_ares: Path, tmp_
     report = annotate(tiny_ares, source, tmp_path / "out")
     assert report.data["counts"]["status"] == {"ok": 2, "refused": 1}
     assert report.data["counts"]["reasons"] == {"no_image": 1}
-
-
-def test_nothing_to_annotate_is_an_empty_table(tiny_ares: Path, tmp_path: Path) -> None:
-    (tmp_path / "images").mkdir()
-    report = annotate(tiny_ares, tmp_path / "images", tmp_path / "out")
-    assert report.data["images"] == 0
-    assert pq.read_table(report.files[0]).num_rows == 0
 
 
 KILLER = """
@@ -253,19 +219,3 @@ def test_what_cannot_be_used_is_said(stored: Path, tiny_ares: Path, tmp_path: Pa
     with pytest.raises(BuildError, match="BUILD_INCOMPLETE"):
         annotate(stored, stored, tmp_path / "out")
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.slow
-def test_a_trained_model_labels_drawn_faces_as_they_were_drawn(trained_ares: Path, tmp_path: Path) -> None:
-    from fairspace.ares.training.drawn_faces import drawn_face
-    from tests.ares.hostile import encoded
-    from tests.ares.image_sources import Stored
-
-    faces = [drawn_face("annotated", number, size=96) for number in range(120)]
-    drawn = [Stored("neutral/nurse", n, encoded(face.image, "PNG"), f"{n}.png") for n, face in enumerate(faces)]
-    report = annotate(trained_ares, parquet(tmp_path / "images", drawn), tmp_path / "out")
-    found = rows(tmp_path / "out")
-    for attribute in ("gender", "age", "skin_tone"):
-        right = [row[attribute] == face.labels[attribute] for row, face in zip(found, faces, strict=True)]
-        assert sum(right) / len(right) >= 0.9, attribute
-    assert all(sum(shares.values()) == pytest.approx(1) for shares in report.shares.values())

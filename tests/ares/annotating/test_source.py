@@ -59,17 +59,6 @@ def test_every_kind_of_source_gives_the_same_annotations(tiny_ares: Path, tmp_pa
     assert all(each == found["folder"] for each in found.values())
 
 
-def test_any_part_of_a_source_can_be_read_alone(tmp_path: Path) -> None:
-    stored = images(18)
-    wanted = {(each.id, each.sample): each.data for each in stored}
-    for place in all_kinds(tmp_path, stored).values():
-        entries = listed(place)
-        assert len(entries) == 18
-        for start, stop in ((0, 18), (0, 1), (4, 9), (8, 10), (17, 18)):
-            part = entries[start:stop]
-            assert bytes_of(place, part) == [wanted[entry.id, entry.sample] for entry in part]
-
-
 def test_the_list_is_in_a_fixed_order_and_its_hash_does_not_depend_on_the_place(tmp_path: Path) -> None:
     stored = images(30)
     first, second = folder(tmp_path / "one", stored), folder(tmp_path / "two", list(reversed(stored)))
@@ -92,14 +81,6 @@ def test_a_name_that_comes_twice_is_refused_with_both_places(kind: str, tmp_path
         listed(make(tmp_path / "images", stored))
 
 
-def test_two_files_of_one_sample_are_refused(tmp_path: Path) -> None:
-    root = folder(tmp_path / "images", images(4))
-    file = root / TASK / "neutral" / "nurse" / "1.png"
-    (file.with_suffix(".jpg")).write_bytes(file.read_bytes())
-    with pytest.raises(BuildError, match=r"SOURCE_VALUE at .*/nurse/1\.png: .* first at .*/nurse/1\.jpg"):
-        listed(root)
-
-
 def test_names_that_are_no_items_are_refused_or_taken_as_files(tmp_path: Path) -> None:
     root = tmp_path / "photos"
     (root / "a").mkdir(parents=True)
@@ -113,12 +94,6 @@ def test_names_that_are_no_items_are_refused_or_taken_as_files(tmp_path: Path) -
         ("images", "a/portrait.jpg", 0),
         ("images", "a/portrait.png", 0),
     ]
-
-
-def test_a_given_task_is_left_out_of_the_names(tmp_path: Path) -> None:
-    root = folder(tmp_path / "images", images(4))
-    found = listed(root / TASK, task=TASK)
-    assert {(entry.task, entry.id) for entry in found} == {(TASK, "neutral/nurse"), (TASK, "neutral/painter")}
 
 
 @pytest.mark.parametrize("name", ["t/x.png", "t/i/x.png", "t/i/-1.png", "t/i/01.png", "t/i/²·png.png", "0.png"])
@@ -151,14 +126,6 @@ def test_a_snapshot_of_the_hubs_cache_is_read_through_its_links(tmp_path: Path) 
     file.symlink_to(os.path.relpath(repo / "blobs" / "abc", file.parent))
     root = repo / "snapshots" / "0123"
     assert bytes_of(root, listed(root)) == [b"image"]
-
-
-def test_hidden_files_and_others_than_images_are_left_out(tmp_path: Path) -> None:
-    root = folder(tmp_path / "images", images(2))
-    (root / TASK / ".cache").mkdir()
-    for name in ("notes.txt", ".cache/0.png", ".0.png"):
-        (root / TASK / name).write_bytes(b"x")
-    assert len(listed(root)) == 2
 
 
 def test_a_path_in_parquet_is_a_name_and_is_never_opened(tiny_ares: Path, tmp_path: Path) -> None:

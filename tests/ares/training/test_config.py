@@ -33,15 +33,6 @@ def test_the_papers_configuration_starts_with_five_pinned_checkpoints(tmp_path: 
         assert "experts.clip.revision" in str(error)
 
 
-def test_race_is_added_with_the_papers_settings() -> None:
-    text = (CONFIGS / "race.toml").read_text(encoding="utf-8")
-    paper, race = tomllib.loads(PAPER), tomllib.loads(text)
-    same = set(paper) - {"name", "tasks", "routers", "gate"}  # the gate stays that of the model
-    assert {key: race[key] for key in same} == {key: paper[key] for key in same}
-    (task,) = read_config(CONFIGS / "race.toml").tasks
-    assert task.entry()["labels"] == ["Asian", "Black", "Hispanic", "White"]
-
-
 def test_the_papers_values_are_those_of_b2_and_table_10() -> None:
     raw: Any = tomllib.loads(PAPER)
     clip, dinov2, convnext = (raw["experts"][kind] for kind in ("clip", "dinov2", "convnext"))
@@ -81,10 +72,6 @@ def test_a_key_or_value_that_is_not_known_is_named(tmp_path: Path, old: str, new
     assert f"key {key}" in str(error)
     assert expected in str(error)
     assert re.search("Mend: .", str(error))
-
-
-def test_what_is_no_toml_is_refused(tmp_path: Path) -> None:
-    assert refused(tmp_path, "name = tiny").code == "CONFIG_INVALID"
 
 
 def test_the_hash_covers_all_that_decides_the_weights() -> None:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -15,8 +14,8 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from fairspace.ares.training.config import Schedule
 from fairspace.ares.training.loop import Event, Run, Stage, fit
-from fairspace.ares.training.settings import Schedule
 
 ROWS = 23
 X = torch.linspace(-1, 1, ROWS)[:, None]
@@ -91,21 +90,6 @@ def test_bfloat16_is_for_steps_alone(tmp_path: Path) -> None:
     assert epochs[-1]["loss"] != exact[-1]["loss"]
     with torch.inference_mode():
         assert epochs[-1]["score"] == [-float((module(X).squeeze(1) - Y).square().mean())]
-
-
-def test_a_tensor_goes_to_a_gpu_from_pinned_memory(tmp_path: Path) -> None:
-    tensor = Mock(is_pinned=Mock(return_value=False))
-    moved = Run(torch.device("cuda", 1), tmp_path, 0, 0, print).moved(tensor)
-    assert moved is tensor.pin_memory().to.return_value
-    tensor.pin_memory().to.assert_called_once_with(torch.device("cuda", 1), non_blocking=True)
-
-
-def test_no_step_waits_for_the_device(tmp_path: Path) -> None:
-    """Reading a number would wait. Adam reads its counts of steps from the CPU, one for each of four tensors."""
-    steps: list[Seen] = []
-    trained(tmp_path, steps=steps)
-    reads = [sum(name.startswith("_local_scalar_dense") for name, _ in step.seen) for step in steps]
-    assert reads == [4] * 9
 
 
 @pytest.mark.slow

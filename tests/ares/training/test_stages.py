@@ -13,9 +13,7 @@ from fairspace.ares.configuration_ares import DECISIONS
 from fairspace.ares.evaluating.release import code_files
 from fairspace.ares.image_processing_ares import AresImageProcessor
 from fairspace.ares.modeling_ares import AresModel, escalation_file, expert_name
-from fairspace.ares.training.folder import CALIBRATION, METRICS, REPORT
-from fairspace.ares.training.loop import read_state
-from fairspace.ares.training.stages import train
+from fairspace.ares.training.stages import CALIBRATION, METRICS, REPORT, train
 from fairspace.builders.errors import BuildError
 from tests.ares.quick import ACCESSORIES, quick_config
 
@@ -73,31 +71,6 @@ def test_the_report_says_what_was_trained_on_what(trained: Path) -> None:
             assert np.trace(matrix) / 60 == pytest.approx(test["attributes"][attribute]["accuracy"])
 
 
-def test_every_epoch_is_logged_with_its_confusion_matrix(trained: Path) -> None:
-    events = [json.loads(line) for line in (trained / METRICS).read_text().splitlines()]
-    clip = [event for event in events if event["stage"] == "age_gender__clip"]
-    assert [event["epoch"] for event in clip] == [0, 1]
-    assert np.sum(clip[0]["confusion"]) == 60
-    assert all(np.isfinite(event["loss"]) for event in events if "loss" in event)
-
-
-def test_calibration_keeps_routes_confidence_and_cuts(trained: Path) -> None:
-    calibration = json.loads((trained / CALIBRATION).read_text())
-    skin = calibration["tasks"]["skin_tone"]
-    assert sum(skin["routes"].values()) == skin["images"] == 120
-    assert skin["cuts"] == AresModel.from_pretrained(trained).config.task("skin_tone")["cuts"]
-    assert sorted(skin["confidence"]["values"]) == skin["confidence"]["values"]
-
-
-@pytest.mark.slow
-def test_training_twice_gives_the_same_bytes(config: Path, trained: Path, tmp_path: Path) -> None:
-    torch.manual_seed(77)  # what the caller draws plays no part, and is left alone
-    before = torch.get_rng_state()
-    train(config, DATA, tmp_path / "again")
-    assert torch.equal(torch.get_rng_state(), before)
-    assert contents(tmp_path / "again") == contents(trained)
-
-
 @pytest.mark.slow
 def test_a_killed_run_goes_on_to_the_same_bytes(config: Path, trained: Path, tmp_path: Path) -> None:
     out = tmp_path / "killed"
@@ -112,21 +85,6 @@ def test_a_killed_run_goes_on_to_the_same_bytes(config: Path, trained: Path, tmp
     assert not (out / REPORT).exists()
     train(config, DATA, out)
     assert contents(out) == contents(trained)
-
-
-def test_another_seed_gives_other_weights(trained: Path, tmp_path: Path) -> None:
-    first = AresModel.from_pretrained(trained).state_dict()
-    events: list[Any] = []
-
-    def stop(event: Mapping[str, Any]) -> None:
-        events.append(event)
-        raise Killed
-
-    with pytest.raises(Killed):
-        train(quick_config(tmp_path / "other.toml", seed=1), DATA, tmp_path / "other", progress=stop)
-    weights = read_state(next((tmp_path / "other" / ".training").glob("*.checkpoint")))["module"]
-    key = "blocks.0.mlp.fc1.weight"
-    assert not torch.equal(weights[f"expert.{key}"], first[f"experts.age_gender__clip.{key}"])
 
 
 def test_a_finished_folder_is_taken_as_it_is_and_another_run_refused(

@@ -9,7 +9,7 @@ import pytest
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.training.calibration import calibrated_cuts
 from fairspace.ares.training.data import DrawnFaces
-from fairspace.ares.training.folder import REPORT
+from fairspace.ares.training.stages import REPORT
 
 IMAGES = 600
 

@@ -10,7 +10,6 @@ import torch
 from transformers import (
     CLIPConfig,
     CLIPModel,
-    CLIPTextModelWithProjection,
     CLIPTokenizer,
     ConvNextConfig,
     ConvNextModel,
@@ -22,12 +21,9 @@ from transformers import (
 
 from fairspace.ares.configuration_ares import AGE_GENDER, SKIN_TONE
 from fairspace.ares.modeling_ares import AresModel
-from fairspace.ares.training.config import read_config
-from fairspace.ares.training.experts import Trained, focal_loss
-from fairspace.ares.training.folder import REPORT
-from fairspace.ares.training.model import untrained
-from fairspace.ares.training.settings import Upstream
-from fairspace.ares.training.stages import train
+from fairspace.ares.training.config import Upstream, read_config
+from fairspace.ares.training.experts import Trained
+from fairspace.ares.training.stages import REPORT, train, untrained
 from fairspace.ares.training.upstream import backbone_weights, texts
 from fairspace.builders.errors import BuildError
 from tests.ares.quick import quick_config
@@ -120,14 +116,6 @@ def test_training_moves_the_text_encoder_and_the_offsets_and_keeps_the_stem(hub:
     assert "convnext (sha256" in report
 
 
-def test_a_text_encoder_with_no_rate_of_its_own_stays(hub: Path) -> None:
-    whole = CLIPTextModelWithProjection.from_pretrained(hub / "clip")
-    encoder = texts(Upstream(source=str(hub / "clip")), ["a b", "a c"])
-    assert encoder is not None
-    for name, value in encoder.encoder.state_dict().items():
-        assert torch.equal(value, whole.state_dict()[name])
-
-
 def test_weights_in_a_pickle_are_never_loaded(hub: Path, tmp_path: Path) -> None:
     folder = tmp_path / "dinov2"
     folder.mkdir()
@@ -143,12 +131,3 @@ def test_a_checkpoint_that_lacks_weights_is_refused(hub: Path, tmp_path: Path) -
     cut.save_pretrained(tmp_path / "dinov2", state_dict=weights)
     with pytest.raises(BuildError, match=r"TRAINING_DATA.*lacks.*layernorm"):
         backbone_weights("dinov2", Upstream(source=str(tmp_path / "dinov2")))
-
-
-def test_focal_loss_is_cross_entropy_less_what_is_easy() -> None:
-    logits = torch.tensor([[2.0, 0.0], [0.0, 0.0]])
-    labels = torch.tensor([0, 1])
-    entropy = torch.nn.functional.cross_entropy(logits, labels, reduction="none")
-    torch.testing.assert_close(focal_loss(logits, labels, 0.0, 1.0), entropy)
-    # p = 0.5: (1 - 0.5) ** 2 * log 2, and alpha doubles it
-    assert float(focal_loss(logits, labels, 2.0, 2.0)[1]) == pytest.approx(2 * 0.25 * 0.6931472, rel=1e-6)

@@ -174,7 +174,7 @@ def main(words: Sequence[str] | None = None) -> None:
     if asked.device.startswith("cuda") and not torch.cuda.is_available():
         print("no GPU: torch sees none here. Nothing was measured. `--device cpu --tiny` tries the program.")
         sys.exit(NO_GPU)
-    from fairspace.ares.training.model import untrained
+    from fairspace.ares.training.stages import untrained
 
     batch, images, steps = (4, 4, 2) if asked.tiny else (64, 512, 20)
     config = configuration(asked.tiny, batch if asked.tiny else 256)

@@ -9,10 +9,9 @@ import pytest
 
 from fairspace.builders.drawn.prompts import Asked, read_person, read_prompt
 from fairspace.builders.iris.groups import AGES, GROUPS, OCCUPATIONS
-from fairspace.builders.iris_gen_52 import plan as iris_gen_52
-from fairspace.builders.iris_ideal_52.images import CELLS, prompt
+from fairspace.builders.iris_ideal_52.dataset import CELLS, prompt
 from fairspace.builders.iris_steer_60.plan import LABELS, pairs, steer_prompt
-from fairspace.builders.iris_steer_60.wording import base_prompt, instruction
+from fairspace.builders.iris_steer_60.understanding import base_prompt, instruction
 from fairspace.builders.stereotypical_bias.plan import IMAGE_PROMPTS
 
 
@@ -50,17 +49,6 @@ def test_prompts_of_every_cell_and_steer_prompt_are_understood() -> None:
         assert (wish.occupation, wish.people, wish.incomplete) == (occupation, (person(group.split("_")),), "")
     for number, group in enumerate(GROUPS):
         assert read_prompt(steer_prompt(number, number)).people == (person(group.split("_")),)
-
-
-def test_neutral_prompts_say_nothing_of_a_person() -> None:
-    for occupation in OCCUPATIONS:
-        wish = read_prompt(iris_gen_52.prompt(occupation))
-        assert (wish.people, wish.occupation) == ((Asked(),), occupation)
-
-
-def test_two_persons_stand_in_the_order_of_the_prompt() -> None:
-    wish = read_prompt("a photo of a male and a female, in old age, in warm jackets, with calm faces, side perspective")
-    assert wish.people == (Asked("male", "older"), Asked("female", "older"))
 
 
 @pytest.mark.parametrize("trait", IMAGE_PROMPTS)

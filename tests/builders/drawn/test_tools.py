@@ -7,17 +7,23 @@ import re
 import pytest
 from PIL import Image
 
-from fairspace.builders.drawn.describe import DESCRIPTIONS, PHRASES, DrawnDescriber
 from fairspace.builders.drawn.drawing import draw_face, draw_object, draw_scene, sitter
-from fairspace.builders.drawn.matching import DrawnMatcher
-from fairspace.builders.drawn.measure import measure
-from fairspace.builders.drawn.tools import DrawnDetector, DrawnEditor, DrawnGenerator, DrawnLabeller, sample_tools
+from fairspace.builders.drawn.tools import (
+    DESCRIPTIONS,
+    PHRASES,
+    DrawnDescriber,
+    DrawnDetector,
+    DrawnEditor,
+    DrawnGenerator,
+    DrawnLabeller,
+    DrawnMatcher,
+    measure,
+)
 from fairspace.builders.engine.making import jpeg
 from fairspace.builders.engine.tools import Labels, Picture, Prompt
 from fairspace.builders.iris.groups import GROUPS
-from fairspace.builders.iris_steer_60.pairs import SIMILARITY
 from fairspace.builders.iris_steer_60.plan import LABELS, pairs
-from fairspace.builders.iris_steer_60.wording import base_prompt, instruction
+from fairspace.builders.iris_steer_60.understanding import SIMILARITY, base_prompt, instruction
 from fairspace.builders.stereotypical_bias.plan import IMAGE_PROMPTS
 
 PAIR = "a photo of a male and a female, at a young age, talking, in plain outfits, with calm faces, front view, calm"
@@ -87,21 +93,6 @@ def test_the_labeller_says_why_it_gives_no_labels() -> None:
     assert group(found[0]) == "__"
 
 
-def test_pictures_fit_the_prompts_that_they_follow() -> None:
-    generator, matcher = DrawnGenerator(off_prompt=0), DrawnMatcher()
-    scenes = generator.generate([Prompt(PAIR, seed) for seed in range(6)])
-    alone = draw_face("male", "young", "middle", 2)
-    assert matcher.text_similarity(scenes, [PAIR] * 6) == [1.0] * 6
-    (lonely, empty, gym) = matcher.text_similarity(
-        [alone, draw_object("Active", 2), draw_object("Active", 2)], [PAIR, PAIR, "A gym."]
-    )
-    assert (empty, gym) == (-1.0, 1.0)
-    assert -1 < lonely < 1
-    red, blue = (draw_face("male", "older", "dark", 2, attire=colour) for colour in ("red", "blue"))
-    right, wrong = matcher.text_similarity([red, blue], ["a person wearing red clothes"] * 2)
-    assert right > wrong
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_other_pictures_are_less_alike_than_the_same(seed: int) -> None:
     first, again, other = (draw_face("male", "young", "dark", s, attire="green") for s in (seed, seed, seed + 50))
@@ -122,9 +113,3 @@ def test_descriptions_have_six_short_phrases_and_no_gender() -> None:
     assert found != describer.describe("cs/young/00/1", "prompt")
     assert len(set(found)) == DESCRIPTIONS
     assert all(len(text.split(", ")) == len(PHRASES) for text in found)
-
-
-def test_every_tool_is_there_and_has_a_name() -> None:
-    names = sample_tools().names()
-    assert set(names) == {"detector", "generator", "editor", "labeller", "matcher", "describer"}
-    assert all(names.values())

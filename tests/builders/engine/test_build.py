@@ -126,15 +126,6 @@ def test_a_damaged_build_is_not_read(tmp_path: Path) -> None:
         read_manifest(tmp_path / "toy")
 
 
-def test_load_dataset_reads_a_build(tmp_path: Path) -> None:
-    from datasets import load_dataset
-
-    build(toy(), tmp_path / "toy")
-    loaded = load_dataset(str(tmp_path / "toy"), "plain", split="test", cache_dir=str(tmp_path / "cache"))
-    assert loaded.features["gender"].names == ["female", "male"]
-    assert loaded.num_rows == 21
-
-
 def test_an_entered_shard_that_is_not_what_was_entered_is_written_again(tmp_path: Path) -> None:
     build(toy(), tmp_path / "whole")
     with pytest.raises(Killed):

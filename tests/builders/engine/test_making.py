@@ -13,8 +13,7 @@ from PIL import Image as Images
 from PIL.Image import Image
 
 from fairspace.builders.engine.dataset import Job
-from fairspace.builders.engine.making import Verdict, Wanted, jpeg, make, seed
-from fairspace.builders.engine.making_store import THUMBNAILS
+from fairspace.builders.engine.making import THUMBNAILS, Verdict, Wanted, jpeg, make, seed
 from fairspace.builders.engine.tools import Prompt, Tools
 from fairspace.builders.errors import BuildError
 from tests.builders.rebuilding import Killed, files

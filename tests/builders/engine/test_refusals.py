@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fairspace.builders.engine.refusals import Refusals, read_refusals
+from fairspace.builders.engine.reviews import Refusals, read_refusals
 from fairspace.builders.errors import BuildError
 
 

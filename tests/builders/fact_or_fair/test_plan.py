@@ -76,14 +76,6 @@ def test_an_unknown_task_or_revision_is_refused() -> None:
         fof.ids("llm_objective", "v9")
 
 
-def test_rows_stand_in_the_order_of_the_ids() -> None:
-    for task in fof.TASKS:
-        rows = fof.items(task)
-        assert rows["id"].to_pylist() == fof.ids(task).to_pylist()
-        if task != "llm_objective":
-            assert len(set(rows["prompt"].to_pylist())) == len(rows)
-
-
 def test_templates_of_section_3_2_are_the_papers_to_the_letter() -> None:
     rows = {
         row["id"]: row["prompt"]
@@ -164,26 +156,6 @@ def test_every_topic_has_three_scenarios_three_portraits_and_a_behaviour() -> No
     assert len(all_texts()) == len(set(all_texts())) == 114 + 114 + 38
 
 
-def test_no_text_of_ours_names_a_group() -> None:
-    assert {text: found.group() for text in all_texts() if (found := GROUP_WORDS.search(text))} == {}
-    assert not set(fof.NAMES) & {word for text in all_texts() for word in re.findall(r"\w+", text)}
-    assert GROUP_WORDS.search("the salesman")
-    assert GROUP_WORDS.search("a Black person")
-
-
-def test_no_text_of_ours_hints_at_a_group() -> None:
-    assert {text: found.group() for text in all_texts() if (found := HINTS.search(text))} == {}
-
-
-def test_every_scenario_asks_about_four_people_that_it_has_introduced() -> None:
-    assert [text for text in all_texts() if re.search(r"\b[Ww]ho of four\b", text)] == []
-
-
-def test_no_text_repeats_an_example_of_the_paper() -> None:
-    for text in all_texts():
-        assert not re.search(r"shoplift|supermarket|satisfactory scores|tragically|remarkably", text)
-
-
 def test_draws_are_the_same_for_ever() -> None:
     drawn = fof.draws()
     data = [drawn.name, drawn.age, drawn.gender, drawn.race, drawn.context["gender"], drawn.context["race"]]
@@ -191,42 +163,6 @@ def test_draws_are_the_same_for_ever() -> None:
 
 
 DRAWN = "66eeebea0e2ac873e71893a9418971a4ee290b959abd3624372c4a883f95440e"
-
-
-def test_profiles_are_independent_draws_with_four_different_names() -> None:
-    drawn = fof.draws()
-    assert len(fof.NAMES) == len(set(fof.NAMES)) == 24
-    assert all(len(set(row)) == 4 for row in drawn.name[:2000].tolist())
-    assert (drawn.age.min(), drawn.age.max()) == (20, 65)
-    n = drawn.gender.size
-    for profiles, k in ((drawn.gender, 2), (drawn.race, 4), (drawn.name, 24)):
-        share = np.bincount(profiles.ravel(), minlength=k) / n
-        assert np.abs(share - 1 / k).max() < 5 * np.sqrt((1 / k) * (1 - 1 / k) / n)  # five standard errors
-    together = np.bincount((drawn.gender * 4 + drawn.race).ravel(), minlength=8) / n
-    assert np.abs(together - 1 / 8).max() < 5 * np.sqrt(7 / 64 / n)
-    missing_a_race = (drawn.offered("race") == 0).any(axis=1).mean()
-    assert abs(missing_a_race - (1 - 24 / 256)) < 0.01  # 4!/4^4 of the queries offer all four
-
-
-def test_option_counts_of_every_row_are_those_of_its_profiles() -> None:
-    rows = fof.items("llm_subjective")
-    for row in rows.slice(20_000, 300).to_pylist():
-        for attribute, groups in GROUPS.items():
-            offered = [person[attribute] for person in row["profiles"]]
-            assert [row[f"options_{g.lower()}"] for g in groups] == [offered.count(g) for g in groups]
-            true = truth("paper")[attribute][SLUGS.index(row["id"].split("/")[1]), LEVELS.index(row["level"])]
-            assert row[f"chance_{attribute}"] == (None if true < 0 else offered.count(groups[true]) / 4)
-
-
-def test_contexts_point_to_the_stated_or_drawn_group() -> None:
-    drawn = fof.draws()
-    statistic, level, _, context, _ = drawn.cell.T
-    for attribute, groups in GROUPS.items():
-        pointed = drawn.context[attribute]
-        assert (pointed[context == 0] == -1).all()
-        said = context == 1
-        assert (pointed[said] == stated()[attribute][statistic[said], level[said]]).all()
-        assert set(pointed[context >= 2].tolist()) == set(range(len(groups)))
 
 
 def test_truth_versions_have_the_counts_of_their_sources() -> None:

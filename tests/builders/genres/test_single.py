@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 from fairspace.builders.errors import BuildError
-from fairspace.builders.genres import plan, single, single_split
+from fairspace.builders.genres import dataset, plan, single
 from fairspace.builders.genres.lint import gendered, words
 
 ITEMS = single.items().to_pylist()
@@ -47,10 +47,10 @@ def test_no_text_tells_gender_and_no_slot_stays_open(monkeypatch: pytest.MonkeyP
         assert not gendered(row["prompt"]) - {row["name"].lower()}
         assert not re.search(r"\[[^]]*\]", row["prompt"])
         assert ".. " not in row["prompt"].replace("... ", "")
-    single_split.lint()
+    dataset.lint_single()
     monkeypatch.setattr(single, "TEMPLATE", f"{single.TEMPLATE} Tell of his wife.")
     with pytest.raises(BuildError, match="BUILD_CHECK at genres/single: a prompt with 'his', 'wife'"):
-        single_split.lint()
+        dataset.lint_single()
 
 
 def test_nothing_is_asked_that_only_two_can_have() -> None:

@@ -7,8 +7,6 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +14,16 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from fairspace.builders.engine.build import build, read_manifest
+from fairspace.builders.engine.build import build
 from fairspace.builders.engine.dataset import Manifest
 from fairspace.builders.engine.tools import Labels, Tools
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, SKIN_TONES
-from fairspace.builders.iris_classifier_25.dataset import DATASET
+from fairspace.builders.iris_classifier_25.dataset import DATASET, Plan
 from fairspace.builders.iris_classifier_25.faces import age_group, split_of
 from fairspace.builders.iris_classifier_25.plan import CLASSES, SAMPLE_PER_CLASS, SHARES, TARGETS, quotas
-from fairspace.builders.iris_classifier_25.synthetic import Plan
-from fairspace.builders.iris_ideal_52.images import Place
-from fairspace.builders.publishing.public_copy import public_copy
+from fairspace.builders.iris_ideal_52.dataset import Place
+from fairspace.builders.publishing.artifacts import public_copy
 from tests.builders.face_fixtures import (
     Mortal,
     Painter,
@@ -37,9 +34,7 @@ from tests.builders.face_fixtures import (
     write_mst_e,
     write_utkface,
 )
-from tests.builders.rebuilding import Killed, assert_goes_on
-from tests.kill_points import kill_points
-from tests.sample_builds import sample_builds
+from tests.builders.rebuilding import Killed
 
 
 @pytest.fixture(scope="module")
@@ -234,15 +229,6 @@ def test_mst_e_is_left_out_unless_asked_for(sources: Path, tmp_path: Path) -> No
         make(tmp_path / "typo", sources, options={"include": "mste"})
 
 
-@pytest.mark.parametrize("last", kill_points(0, 7, 14, fast=7))
-def test_a_killed_build_goes_on_and_ends_with_the_same_bytes(
-    built: tuple[Path, Manifest], sources: Path, tmp_path: Path, last: int
-) -> None:
-    dying = Tools(generator=Mortal(last), labeller=Reader())
-    building = partial(make, source=sources, options={"include": "mst_e"})
-    assert_goes_on(building, tmp_path / "out", dying, tools(), built[0])
-
-
 def test_without_tools_real_faces_are_built_and_the_rest_is_noted(sources: Path, tmp_path: Path) -> None:
     manifest = make(tmp_path, sources, tools=Tools())
     assert any("no generator and no labeller" in note for note in manifest.notes)
@@ -312,37 +298,3 @@ def test_a_file_that_changed_after_the_plan_is_refused(sources: Path, tmp_path: 
         file.write_bytes(jpeg(f"changed {number}"))
     with pytest.raises(BuildError, match=r"SOURCE_IMAGE.*another file"):
         make(tmp_path / "out", source)
-
-
-def test_images_can_be_opened_and_load_dataset_reads_them(built: tuple[Path, Manifest], tmp_path: Path) -> None:
-    from datasets import load_dataset
-
-    folder, _ = built
-    loaded = load_dataset(str(folder), "age_gender", split="validation", cache_dir=str(tmp_path / "cache"))
-    assert loaded.features["age_gender"].names == list(CLASSES["age_gender"])
-    assert loaded[0]["image"].size[0] > 0
-    for row in rows(folder, "age_gender"):
-        if row["source_file"] is None:
-            assert Image.open(BytesIO(row["image"]["bytes"])).size == (384, 384)
-
-
-def test_a_sample_from_drawings_is_complete() -> None:
-    from fairspace.builders.drawn.tools import sample_tools
-
-    drawn = sample_tools()
-    assert drawn.labeller is not None
-    out = sample_builds() / "iris_classifier_25"
-    manifest = read_manifest(out)
-    for config in TARGETS:
-        for split, names in quotas(config, sample=True).items():
-            found = manifest.find(config, split)
-            assert found is not None
-            assert found.counts[config] == names
-    synthetic = [row for row in rows(out, "age_gender") if row["source_file"] is None]
-    assert sum(row["adversarial"] for row in synthetic) == len(synthetic) // 10 > 0
-    assert {row["origin"] for row in rows(out, "age_gender")} == {0, 1, 3}
-    assert {"several faces", "other gender than asked"} <= set(manifest.rejected)
-    images = [Image.open(BytesIO(row["image"]["bytes"])).convert("RGB") for row in synthetic]
-    for row, labels in zip(synthetic, drawn.labeller.label(images), strict=True):
-        if not row["adversarial"]:
-            assert (labels.gender, labels.age) == (GENDERS[row["gender"]], AGES[row["age"]])

@@ -13,12 +13,10 @@ import pytest
 
 from fairspace.builders.engine.build import build
 from fairspace.builders.engine.dataset import Job, Manifest
-from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.builders.iris_gen_52.dataset import DATASET
-from fairspace.builders.sources.model_store import ModelStore
+from fairspace.builders.sources.model_images import ModelStore
 from tests.builders.model_fixtures import image, neutral, write_model
-from tests.builders.rebuilding import Killed, files
 
 
 def rows(out: Path, manifest: Manifest, config: str) -> list[dict[str, Any]]:
@@ -87,28 +85,6 @@ def test_images_without_labels_stay_rows_with_their_status(built: tuple[Path, Ma
     assert {row["licence"] for row in found if row["model"] == "Model alpha"} == {"MIT"}
 
 
-def test_a_build_is_the_same_again_and_after_a_kill(
-    built: tuple[Path, Manifest], source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import fairspace.builders.iris_gen_52.images as module
-
-    whole, out = built[0], tmp_path / "gen"
-    real = module.stored_image
-    calls = []
-
-    def dies(*args: Any) -> Any:
-        calls.append(args)
-        if len(calls) == 30:
-            raise Killed
-        return real(*args)
-
-    monkeypatch.setattr(module, "stored_image", dies)
-    with pytest.raises(Killed):
-        build(DATASET, out, source=source)
-    build(DATASET, out, source=source)
-    assert files(out) == files(whole)
-
-
 def test_without_models_the_rest_is_built_and_the_card_says_so(tmp_path: Path) -> None:
     manifest = build(DATASET, tmp_path / "gen")
     assert not {"counts", "images"} & set(manifest.configs())
@@ -123,14 +99,6 @@ def test_a_changed_source_is_another_build(source: Path, tmp_path: Path) -> None
     assert "models/toy/annotations-00000-of-00002.parquet" in manifest.sources
     write_model(own, rows=neutral()[:50] + neutral()[60:], images=[])
     assert build(DATASET, tmp_path / "other", source=own).sources != manifest.sources
-
-
-def test_a_broken_source_builds_nothing(tmp_path: Path) -> None:
-    wrong = [*neutral(), neutral()[0]]
-    write_model(tmp_path / "source", rows=wrong, images=[])
-    with pytest.raises(BuildError, match=r"SOURCE_VALUE.*again"):
-        build(DATASET, tmp_path / "gen", source=tmp_path / "source")
-    assert not list((tmp_path / "gen").rglob("*.parquet"))
 
 
 def test_a_whole_models_images_are_counted_and_none_is_missing(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,6 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from fairspace.builders.drawn.sample_sources import write_sample_sources
-from fairspace.builders.drawn.tools import sample_tools
 from fairspace.builders.engine.build import build
 from fairspace.builders.engine.dataset import Job, Manifest
 from fairspace.builders.engine.making import Wanted
@@ -28,19 +25,26 @@ from fairspace.builders.engine.tools import Box, Labels, Picture, Prompt, Tools
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, SKIN_TONES
 from fairspace.builders.iris_ideal_52 import dataset as iris_ideal_52_dataset
-from fairspace.builders.iris_ideal_52 import images as iris_ideal_52_images
 from fairspace.builders.iris_ideal_52 import persons as iris_ideal_52_persons
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
-from fairspace.builders.iris_ideal_52.checks import OCCUPATION_RANK, occupation_ranks, verdicts
-from fairspace.builders.iris_ideal_52.columns import labels_of
-from fairspace.builders.iris_ideal_52.dataset import check
-from fairspace.builders.iris_ideal_52.images import CELLS, Place, Places, prompt, window
+from fairspace.builders.iris_ideal_52.dataset import (
+    CELLS,
+    OCCUPATION_RANK,
+    Place,
+    check,
+    labels_of,
+    occupation_ranks,
+    places,
+    prompt,
+    verdicts,
+    window,
+)
 from fairspace.builders.iris_ideal_52.persons import match, overlap
-from fairspace.builders.models.stored_boxes import StoredBoxes
+from fairspace.builders.models.detection import StoredBoxes
+from fairspace.builders.publishing.artifacts import public_copy
 from fairspace.builders.publishing.join_images import cropped_jpeg, join
-from fairspace.builders.publishing.public_copy import public_copy
 from tests.builders.facet_folder import Annotated, write_annotations, write_boxes
-from tests.builders.rebuilding import Killed, assert_goes_on, files
+from tests.builders.rebuilding import Killed, files
 from tests.kill_points import kill_points
 
 SIZE = (700, 500)
@@ -206,10 +210,6 @@ def test_the_window_is_a_square_around_the_box_inside_the_image(box: Box, expect
     assert window(box, *SIZE) == expected
 
 
-def test_a_small_image_is_used_as_far_as_it_goes() -> None:
-    assert window(Box(10, 10, 50, 100), 300, 200) == (0, 0, 200, 200)
-
-
 def test_the_prompt_is_c1s_template() -> None:
     assert prompt("disk_jockey/female_young_dark") == (
         "A hyper-realistic close-up photo of the face of a young female dark-colored disk jockey, sharp details, clear "
@@ -223,21 +223,16 @@ def test_cells_are_the_plans() -> None:
     assert [f"ideal/{cell}/{place:02d}" for cell in CELLS for place in range(29)] == ids
 
 
-def test_any_slice_of_the_places_is_the_same_as_one_by_one(tmp_path: Path) -> None:
-    plan = PlanStore(tmp_path / "plan.sqlite", 0)
-    plan.add(Candidate(f"k{n}", "abcd"[n % 2], "{}") for n in range(9))
-    places = Places(plan.select(3, "abcd"), {"a": 2, "c": 4}, "abcd")
-    whole = places[0 : len(places)]
-    cells = [(p.cell, p.place, isinstance(p, Place)) for p in whole]
-    assert cells == [
+def test_real_persons_come_before_the_places_to_be_filled_cell_by_cell() -> None:
+    plan = PlanStore(0)
+    plan.add(Candidate(f"k{n}", "abcd"[n % 2], None) for n in range(9))
+    units = places(plan.select(3, "abcd"), {"a": 2, "c": 4}, "abcd")
+    assert [(unit.cell, unit.place, isinstance(unit, Place)) for unit in units] == [
         *[("a", n, n > 2) for n in range(5)],
         *[("b", n, False) for n in range(3)],
         *[("c", n, True) for n in range(4)],
     ]
-    for start in range(13):
-        for stop in range(start, 14):
-            assert places[start:stop] == whole[start:stop]
-    assert Places(None, {"c": 2}, "abcd")[0:9] == [Place("c", 0), Place("c", 1)]
+    assert places([], {"c": 2}, "abcd") == [Place("c", 0), Place("c", 1)]
 
 
 def test_persons_enter_their_cells_and_the_others_are_logged(real: tuple[Path, Manifest]) -> None:
@@ -316,15 +311,6 @@ def test_synthetic_images_fill_the_gap_and_show_what_was_asked(sample: tuple[Pat
             assert row["source_file"] is None
 
 
-def test_images_that_show_something_else_are_logged(sample: tuple[Path, Manifest]) -> None:
-    out, manifest = sample
-    log = [line for line in rejected(out) if line["unit"].startswith("ideal/")]
-    assert {line["reason"] for line in log} > {"other gender than asked", "no face"}
-    wrong = next(line for line in log if line["reason"] == "other gender than asked")
-    assert wrong["gender"] != labels_of(wrong["unit"].removeprefix("ideal/").rpartition("/")[0])["gender"]
-    assert sum(manifest.rejected.values()) == len(rejected(out))
-
-
 def test_an_occupation_that_others_are_nearer_than_is_rejected(tmp_path: Path) -> None:
     names = ("nurse", "doctor", "guard", "judge", "waiter", "singer")
     images = [Image.new("RGB", (8, 8))] * 3
@@ -361,46 +347,6 @@ def test_a_build_killed_in_detection_goes_on(
     assert files(tmp_path / "out") == files(real[0])
 
 
-@pytest.mark.process
-@pytest.mark.parametrize("kill_at", kill_points(0, 17, 100, fast=17))
-def test_a_build_killed_while_it_makes_images_goes_on(
-    sample: tuple[Path, Manifest], source: Path, tmp_path: Path, kill_at: int
-) -> None:
-    killing, again = tools(source, **makers(kill_at=kill_at)), makers()
-    building = partial(build, iris_ideal_52_dataset.DATASET, source=source, sample=True)
-    assert_goes_on(building, tmp_path / "out", killing, tools(source, **again), sample[0])
-    whole = makers()
-    build(iris_ideal_52_dataset.DATASET, tmp_path / "whole", source=source, tools=tools(source, **whole), sample=True)
-    kept = kill_at - len(whole["generator"].made) + len(again["generator"].made)
-    assert 0 <= kept <= 16
-
-
-@pytest.mark.parametrize("kill_at", kill_points(0, 1, 2, 4, fast=2))
-def test_a_build_killed_at_an_image_keeps_its_shards(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kill_at: int
-) -> None:
-    asked: dict[str, Any] = {"source": source, "options": {"per_cell": "3"}, "seed": 1, "tools": tools(source)}
-    monkeypatch.setattr(iris_ideal_52_dataset, "SHARD", 2)
-    build(iris_ideal_52_dataset.DATASET, tmp_path / "whole", **asked)
-    cropped = iris_ideal_52_images.cropped
-    calls = iter(range(99))
-
-    def killed(*place: Any) -> dict[str, Any]:
-        if next(calls) == kill_at:
-            raise Killed
-        return cropped(*place)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(iris_ideal_52_images, "cropped", killed)
-        with pytest.raises(Killed):
-            build(iris_ideal_52_dataset.DATASET, tmp_path / "out", **asked)
-    before = {file: file.stat().st_mtime_ns for file in (tmp_path / "out/occupation").glob("*.parquet")}
-    assert len(before) == kill_at // 2
-    build(iris_ideal_52_dataset.DATASET, tmp_path / "out", **asked)
-    assert all(file.stat().st_mtime_ns == time for file, time in before.items())
-    assert files(tmp_path / "out") == files(tmp_path / "whole")
-
-
 def test_without_facet_and_models_the_tournament_is_left(tmp_path: Path) -> None:
     manifest = build(iris_ideal_52_dataset.DATASET, tmp_path / "out")
     assert [split.config for split in manifest.splits] == ["tournament"]
@@ -427,22 +373,6 @@ def damaged(source: Path, tmp_path: Path, old: str, new: str) -> Path:
     (tmp_path / "facet/images").symlink_to(source / "facet/images")
     (tmp_path / "facet/annotations/annotations.csv").write_text(text.replace(old, new))
     return tmp_path
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "error"),
-    [
-        ("doctor,", "docter,", r"SOURCE_VALUE at .*annotations\.csv:3"),
-        ("bounding_box", "box", r"SOURCE_LAYOUT at .*annotations\.csv:1"),
-        ("1003,", "1002,", r"SOURCE_VALUE at .*annotations\.csv:5"),
-    ],
-)
-def test_broken_annotations_are_refused_with_their_line(
-    source: Path, tmp_path: Path, old: str, new: str, error: str
-) -> None:
-    broken = damaged(source, tmp_path / "source", old, new)
-    with pytest.raises(BuildError, match=error):
-        build(iris_ideal_52_dataset.DATASET, tmp_path / "out", source=broken, tools=tools(source))
 
 
 def test_a_missing_image_is_named(source: Path, tmp_path: Path) -> None:
@@ -490,20 +420,3 @@ def test_a_public_copy_is_joined_again_from_the_users_own_facet(
     assert all(row["image"] is None for row in real_rows)
     joined = list(join(published.to_pylist(), source))
     assert [row["image"]["bytes"] for row in joined] == [image["bytes"] for image in kept["image"].to_pylist()]
-
-
-@pytest.mark.slow
-def test_the_sample_is_built_from_drawn_sources_with_drawn_tools(tmp_path: Path) -> None:
-    write_sample_sources(tmp_path / "sources")
-    drawn = replace(sample_tools(), detector=StoredBoxes(tmp_path / "sources/facet/boxes.parquet"))
-    out = tmp_path / "out"
-    manifest = build(iris_ideal_52_dataset.DATASET, out, source=tmp_path / "sources", tools=drawn, sample=True)
-    images = manifest.find("occupation", "test")
-    assert images is not None
-    assert images.rows == 108 - manifest.rejected.get("gave up", 0)
-    assert images.counts["origin"]["facet"] == sum(row["real"] for row in table(out, "gap").to_pylist()) > 0
-    assert {"label missing", "person not detected", "several faces"} < set(manifest.rejected)
-    pictures = [Image.open(BytesIO(image["bytes"])) for image in table(out, "occupation")["image"].to_pylist()]
-    assert {(picture.format, picture.size) for picture in pictures} == {("JPEG", (384, 384))}
-    assert (out / "review/occupation-test.png").is_file()
-    assert (out / "review/rejected-occupation.png").is_file()

@@ -19,11 +19,9 @@ from fairspace.builders.iris.items import pair_items
 from fairspace.builders.iris.revisions import MOST, base_revision, cohort_revision, combinations_of
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
-from fairspace.builders.iris_steer_60.cohorts import read_cohort
-from fairspace.builders.iris_steer_60.dataset import DATASET, of_cohort
+from fairspace.builders.iris_steer_60.dataset import DATASET, of_cohort, read_cohort
 from fairspace.builders.iris_steer_60.plan import INCONSISTENT, LABELS, PAIRS, pair_ids, pairs, steer_ids
-from fairspace.builders.iris_steer_60.understanding import prompt_types
-from fairspace.builders.iris_steer_60.wording import base_prompt
+from fairspace.builders.iris_steer_60.understanding import base_prompt, prompt_types
 from tests.builders.iris_gen_52.test_dataset import rows
 from tests.builders.iris_steer_60.test_dataset import Stripes, tools
 

@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 from PIL import Image as Images
 from PIL.Image import Image
 
-from fairspace.builders.drawn.measure import measure
 from fairspace.builders.drawn.prompts import read_person
-from fairspace.builders.drawn.tools import sample_tools
+from fairspace.builders.drawn.tools import measure, sample_tools
 from fairspace.builders.engine.build import build
 from fairspace.builders.engine.dataset import Job, Manifest
 from fairspace.builders.engine.tools import Labels, Prompt, Tools
@@ -26,7 +24,6 @@ from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import AGES, COMBINATIONS, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES
 from fairspace.builders.iris.items import steer_items
 from fairspace.builders.iris_steer_60.dataset import DATASET
-from fairspace.builders.iris_steer_60.pairs import make_pairs
 from fairspace.builders.iris_steer_60.plan import (
     LABELS,
     PAIRS,
@@ -34,11 +31,17 @@ from fairspace.builders.iris_steer_60.plan import (
     YES_NO,
     pair_ids,
     pairs,
-    steer_ids,
 )
-from fairspace.builders.iris_steer_60.understanding import COLUMNS, prompt_types, sample_pairs, understanding_split
-from fairspace.builders.iris_steer_60.wording import base_prompt, instruction
-from fairspace.builders.sources.model_store import ModelStore
+from fairspace.builders.iris_steer_60.understanding import (
+    COLUMNS,
+    base_prompt,
+    instruction,
+    make_pairs,
+    prompt_types,
+    sample_pairs,
+    understanding_split,
+)
+from fairspace.builders.sources.model_images import ModelStore
 from tests.builders.iris_gen_52.test_dataset import rows
 from tests.builders.model_fixtures import STEREOTYPES, annotation, neutral, steer, write_model
 from tests.builders.rebuilding import Killed, assert_goes_on
@@ -170,13 +173,6 @@ def test_a_sample_is_even_and_complete(sample: tuple[Path, Manifest]) -> None:
         assert min(margins.values()) > 0
 
 
-def test_every_row_of_the_whole_plan_has_an_id_of_its_own(plan: tuple[Path, Manifest]) -> None:
-    out, manifest = plan
-    for split in manifest.splits:
-        ids = [row["id"] for row in rows(out, manifest, split.config)]
-        assert len(ids) == len(set(ids)) == split.rows > 0
-
-
 def test_drawn_images_show_what_their_rows_say(sample: tuple[Path, Manifest]) -> None:
     from io import BytesIO
 
@@ -269,28 +265,6 @@ def test_only_refused_images_are_made_again_where_the_earlier_build_is_named(tmp
         again("without", Stripes(), earlier=tmp_path / "first")
 
 
-def test_columns_of_yes_and_no_have_their_natural_order(sample: tuple[Path, Manifest]) -> None:
-    from datasets import ClassLabel, Features
-
-    out, manifest = sample
-    yes_no: dict[str, list[str]] = {}
-    for built in manifest.splits:
-        features = Features.from_arrow_schema(pq.read_schema(out / built.shards[0].file))
-        closed = {name: feature.names for name, feature in features.items() if isinstance(feature, ClassLabel)}
-        yes_no |= {name: names for name, names in closed.items() if set(names) == {"no", "yes"}}
-    assert len(yes_no) >= 5
-    assert set(map(tuple, yes_no.values())) == {("no", "yes")}
-
-
-def test_the_combinations_are_even_and_one_pair_in_twenty_is_inconsistent(plan: tuple[Path, Manifest]) -> None:
-    found = rows(*plan, "understanding")
-    counts = Counter(row["combination"] for row in found)
-    assert sorted(counts) == sorted(COMBINATIONS)
-    assert set(counts.values()) <= {1714, 1716}
-    odd = [row for row in found if row["intentional_inconsistency"] == "yes"]
-    assert len(odd) == 0.05 * len(found)
-
-
 def test_images_of_a_pair_differ_in_their_combination_alone(plan: tuple[Path, Manifest]) -> None:
     found = rows(*plan, "understanding")
     for first, second in zip(found[::2], found[1::2], strict=True):
@@ -325,15 +299,6 @@ def test_a_prompt_says_every_label_and_an_instruction_only_what_differs() -> Non
         assert bool(asked.facial_hair) == (first[7] == "yes")
         wanted = [b if a != b else "" for a, b in zip(first[:4], second[:4], strict=True)]
         assert [edit.gender, edit.age.removesuffix("-aged"), edit.skin_tone, edit.attire] == wanted
-
-
-def test_batch_size_changes_neither_images_nor_log(tmp_path: Path) -> None:
-    numbers = sample_pairs()[:15]
-    one, log = made(tmp_path / "1", numbers, Stripes(), batch=1)
-    assert list(one) == list(numbers)
-    assert any(line["reason"] == "labels are not as planned" for line in log)
-    for batch in (4, 64):
-        assert made(tmp_path / str(batch), numbers, Stripes(), batch=batch) == (one, log)
 
 
 @pytest.fixture(scope="module")
@@ -405,15 +370,6 @@ def test_a_missing_tool_is_named_and_no_image_is_made(tmp_path: Path, role: str)
     assert any(role in note and "no images" in note for note in manifest.notes)
 
 
-def test_every_prompt_of_any_plan_is_there(plan: tuple[Path, Manifest]) -> None:
-    found = rows(*plan, "prompts")
-    assert [row["id"] for row in found] == steer_ids("v1").to_pylist()
-    for row in found[:100]:
-        assert row["id"] == f"steer/{row['occupation']}/{row['stereotype']}/{row['expected']}"
-        assert row["expected"] == "_".join((row["expected_gender"], row["expected_age"], row["expected_skin_tone"]))
-        assert (row["prompt_type"] == "stereotypical") == (row["stereotype"] == row["expected"])
-
-
 def test_a_models_prompts_are_those_that_the_scorer_expects(sample: tuple[Path, Manifest], tmp_path: Path) -> None:
     source = sample[0].parent / "source"
     store = ModelStore(Job(source, tmp_path), source / "models")
@@ -452,11 +408,3 @@ def test_a_model_with_fewer_than_ten_combinations_has_no_plan(tmp_path: Path) ->
     manifest = build(DATASET, tmp_path / "x", source=tmp_path / "source")
     assert manifest.find("generation", "test") is None
     assert any("show 9 combinations" in note for note in manifest.notes)
-
-
-def test_a_broken_source_builds_nothing(tmp_path: Path) -> None:
-    folder = write_model(tmp_path / "source")
-    (folder / "submission.json").write_text("{")
-    with pytest.raises(BuildError, match="SOURCE_LAYOUT"):
-        build(DATASET, tmp_path / "x", source=tmp_path / "source")
-    assert not list((tmp_path / "x").rglob("*.parquet"))

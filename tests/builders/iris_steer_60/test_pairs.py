@@ -13,10 +13,16 @@ from PIL.Image import Image
 from fairspace.builders.engine.making import Verdict, Wanted
 from fairspace.builders.engine.tools import Labels
 from fairspace.builders.iris.groups import GROUPS
-from fairspace.builders.iris_steer_60.pairs import SIMILARITY, _edit, _match
 from fairspace.builders.iris_steer_60.plan import LABELS, pairs
-from fairspace.builders.iris_steer_60.statements import STATEMENTS, label_margins
-from fairspace.builders.iris_steer_60.wording import base_prompt, planned_labels
+from fairspace.builders.iris_steer_60.understanding import (
+    SIMILARITY,
+    STATEMENTS,
+    _edit,
+    _match,
+    base_prompt,
+    label_margins,
+    planned_labels,
+)
 
 KEPT = 0
 

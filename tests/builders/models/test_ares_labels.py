@@ -9,7 +9,7 @@ import pytest
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.builders.drawn.drawing import draw_face, draw_scene, sitter
 from fairspace.builders.drawn.tools import sample_tools
-from fairspace.builders.models.ares_labels import AresLabeller
+from fairspace.builders.models.labelling import AresLabeller
 from fairspace.builders.models.opening import open_tools
 from tests.tiny_ares import random_ares
 

@@ -12,7 +12,7 @@ from PIL.Image import Image
 
 from fairspace.builders.engine.tools import Box, Labels, Picture
 from fairspace.builders.models.clip import Clip, ClipMatcher
-from fairspace.builders.models.clip_labels import PROTOTYPES, TEMPLATES, ClipLabeller
+from fairspace.builders.models.labelling import PROTOTYPES, TEMPLATES, ClipLabeller
 from tests.builders.models import tiny
 
 
@@ -49,25 +49,11 @@ def test_text_similarity_is_the_cosine_of_clip(folder: Path, clip: Clip) -> None
     assert ClipMatcher(clip).text_similarity(photos(4), TEXTS) == pytest.approx(expected, abs=1e-5)
 
 
-def test_an_image_is_like_itself(clip: Clip) -> None:
-    matcher = ClipMatcher(clip)
-    images = photos(3)
-    assert matcher.image_similarity(images, images) == pytest.approx([1, 1, 1])
-    others = matcher.image_similarity(images, images[1:] + images[:1])
-    assert all(-1 <= value < 1 for value in others)
-    assert matcher.image_similarity([], []) == []
-
-
 @pytest.mark.parametrize("batch", [1, 3])
 def test_the_batch_size_changes_no_similarity(folder: Path, clip: Clip, batch: int) -> None:
     other = ClipMatcher(Clip(str(folder), device="cpu", batch=batch))
     expected = ClipMatcher(clip).text_similarity(photos(4), TEXTS)
     assert other.text_similarity(photos(4), TEXTS) == pytest.approx(expected, abs=1e-5)
-
-
-def test_the_name_tells_the_weights_but_no_path(folder: Path, clip: Clip) -> None:
-    assert ClipMatcher(clip).name.startswith("clip clip (sha256 ")
-    assert str(folder.parent) not in ClipLabeller(clip).name
 
 
 class Crowd:

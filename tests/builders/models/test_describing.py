@@ -116,34 +116,11 @@ def test_the_endpoint_gets_the_prompt_and_the_key_but_the_name_tells_no_key(serv
     assert describer.name == "writer at 127.0.0.1 temperature 0.5"
 
 
-def test_an_endpoint_that_is_busy_or_broken_is_asked_again_after_the_pause_it_names(serve: Any) -> None:
-    endpoint, describer = serve((429, {"Retry-After": "1"}, "slow down"), (500, {}, "oops"), (200, {}, GOOD))
-    assert describer.describe("cs/1", "p") == FIVE
-    times = [at for at, _, _ in endpoint.requests]
-    assert len(times) == 3
-    assert times[1] - times[0] >= 1
-
-
 def test_an_endpoint_that_keeps_failing_ends_the_build(serve: Any) -> None:
     endpoint, describer = serve((500, {"retry-after-ms": "1"}, "oops"), retries=2)
     with pytest.raises(BuildError, match=r"TOOL_OUTPUT at cs/1, asked of writer.*InternalServerError.*goes on where"):
         describer.describe("cs/1", "p")
     assert len(endpoint.requests) == 3
-
-
-def test_a_wrong_key_is_not_tried_again(serve: Any) -> None:
-    endpoint, describer = serve((401, {}, "who are you"))
-    with pytest.raises(BuildError, match=r"TOOL_OUTPUT.*OPENAI_API_KEY") as caught:
-        describer.describe("cs/1", "p")
-    assert len(endpoint.requests) == 1
-    assert "secret-key" not in str(caught.value)
-
-
-def test_nobody_there_is_said(serve: Any) -> None:
-    endpoint, describer = serve((200, {}, GOOD), retries=0)
-    endpoint.close()
-    with pytest.raises(BuildError, match=r"TOOL_OUTPUT.*Connection"):
-        describer.describe("cs/1", "p")
 
 
 def test_an_answer_without_the_form_is_asked_for_again_a_few_times(serve: Any) -> None:
@@ -154,17 +131,6 @@ def test_an_answer_without_the_form_is_asked_for_again_a_few_times(serve: Any) -
     with pytest.raises(BuildError, match=r"TOOL_OUTPUT at cs/1: 3 answers of writer.*text outside.*Sure!"):
         describer.describe("cs/1", "p")
     assert len(endpoint.requests) == 3
-
-
-def test_nothing_is_asked_twice(serve: Any, tmp_path: Path) -> None:
-    endpoint, describer = serve((200, {}, "Sure!"), (200, {}, GOOD), answers=tmp_path / "answers")
-    assert describer.describe("cs/1", "p") == FIVE
-    again = EndpointDescriber(endpoint.url, "writer", answers=tmp_path / "answers")
-    assert again.describe("cs/1", "p") == FIVE
-    assert len(endpoint.requests) == 2
-    assert describer.describe("cs/1", "another question") == FIVE
-    assert len(endpoint.requests) == 3
-    assert "secret-key" not in "".join(file.read_text() for file in (tmp_path / "answers").iterdir())
 
 
 def write(file: Path, *lines: Any) -> Path:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-import tracemalloc
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
@@ -17,11 +15,8 @@ from PIL import Image as Images
 
 from fairspace.builders.engine.tools import Box, Picture
 from fairspace.builders.errors import BuildError
-from fairspace.builders.models import weights
-from fairspace.builders.models.detection import YolosDetector, arrange
-from fairspace.builders.models.stored_boxes import SCHEMA, StoredBoxes
+from fairspace.builders.models.detection import SCHEMA, StoredBoxes, YolosDetector, arrange
 from tests.builders.models import tiny
-from tests.machine_speed import slowness
 
 THRESHOLD = 0.2
 
@@ -74,13 +69,6 @@ def test_only_the_class_person_counts(yolos: Path, tmp_path: Path) -> None:
         blind.detect(PICTURES[:1])
 
 
-def test_the_name_tells_the_weights_but_no_path(yolos: Path) -> None:
-    name = YolosDetector(str(yolos), threshold=0.7).name
-    assert name.startswith("yolos yolos (sha256 ")
-    assert name.endswith("threshold 0.7")
-    assert str(yolos.parent) not in name
-
-
 def test_a_broken_image_is_named(yolos: Path) -> None:
     with pytest.raises(BuildError, match=r"SOURCE_IMAGE at images/bad\.jpg"):
         YolosDetector(str(yolos)).detect([Picture("images/bad.jpg", b"no image")])
@@ -92,12 +80,6 @@ def test_boxes_are_clipped_and_empty_ones_dropped() -> None:
         Box(0, 0, 4, 4, 0.6),
         Box(0, 2, 10, 23, 0.5),
     ]
-
-
-def test_a_missing_package_is_said_with_the_command(yolos: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weights, "find_spec", lambda package: None)
-    with pytest.raises(BuildError, match=r"TOOL_MISSING.*transformers is not installed.*pip install .*\[build\]'"):
-        YolosDetector(str(yolos))
 
 
 def store(file: Path, rows: Sequence[tuple[Any, ...]]) -> Path:
@@ -145,28 +127,3 @@ def test_a_file_that_holds_no_boxes_is_refused(tmp_path: Path) -> None:
     (tmp_path / "boxes.parquet").write_bytes(b"text")
     with pytest.raises(BuildError, match=r"TOOL_OUTPUT.*Parquet file"):
         StoredBoxes(tmp_path / "boxes.parquet").detect([Picture("a", b"")])
-
-
-@pytest.mark.slow
-def test_stored_boxes_are_fast_and_small_for_300_000_images(tmp_path: Path) -> None:
-    count = 300_000
-    order = np.random.RandomState(0).permutation(count)
-    columns = [
-        pa.array([f"images/{n:07}.jpg" for n in order]),
-        *[pa.array(order + 1.0)] * 4,
-        pa.array(np.full(count, 0.9)),
-    ]
-    pq.write_table(pa.Table.from_arrays(columns, schema=SCHEMA), tmp_path / "boxes.parquet", row_group_size=50_000)
-    stored = StoredBoxes(tmp_path / "boxes.parquet")
-    del columns
-    tracemalloc.start()
-    start = time.process_time()
-    for first in range(0, 30_000, 1000):
-        part = [Picture(f"images/{n:07}.jpg", b"") for n in range(first, first + 1000)]
-        found = stored.detect(part)
-        assert [boxes[0].x for boxes in found] == [n + 1.0 for n in range(first, first + 1000)]
-    seconds = time.process_time() - start
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 64 * 2**20
-    assert seconds < 15 * slowness()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +10,9 @@ import pytest
 from PIL import Image as Images
 from PIL.Image import Image
 
-from fairspace.builders.engine.dataset import Job
-from fairspace.builders.engine.making import Wanted, make
-from fairspace.builders.engine.tools import Prompt, Tools
+from fairspace.builders.engine.tools import Prompt
 from fairspace.builders.errors import BuildError
-from fairspace.builders.models.diffusion import DiffusersGenerator, Settings
-from fairspace.builders.models.editing import EditSettings, InstructPix2PixEditor
+from fairspace.builders.models.diffusion import DiffusersGenerator, EditSettings, InstructPix2PixEditor, Settings
 from tests.builders.models import tiny
 
 # diffusers' Euler schedulers make numpy arrays of tensors in the way of numpy 1.
@@ -61,13 +57,6 @@ def test_the_seed_alone_decides_an_image(models: Path, kind: str) -> None:
     assert levels(other, together[0]) > 8
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_larger_batch_changes_an_image_by_one_level_at_most(models: Path, kind: str) -> None:
-    alone = generator(models, kind).generate(PROMPTS)
-    together = generator(models, kind, Settings(steps=5, size=32, batch=3)).generate(PROMPTS)
-    assert max(map(levels, alone, together)) <= 1
-
-
 def test_a_pass_that_is_not_full_gives_the_same_bytes(models: Path) -> None:
     tool = generator(models, "sdxl", Settings(steps=5, size=32, batch=3))
     together = tool.generate([*PROMPTS, PROMPTS[1]])
@@ -92,24 +81,6 @@ def test_edits_of_a_pass_do_not_depend_on_each_other(models: Path) -> None:
     assert max(map(levels, alone, together)) <= 1
     assert tool.name.endswith("32px batch 2")
     assert editor(1).name.endswith("32px")
-
-
-def test_made_images_do_not_depend_on_how_many_are_made_at_a_time(models: Path, tmp_path: Path) -> None:
-    wanted = [Wanted(f"person/{n}", f"a photo of person {n}") for n in range(6)]
-
-    def even(images: Sequence[Image], asked: Sequence[Wanted]) -> list[str]:
-        return ["odd" if int(np.asarray(image, np.int64).sum()) % 2 else "" for image in images]
-
-    made, logs = [], []
-    for batch in (1, 4):
-        job = Job(None, tmp_path / str(batch), tools=Tools(generator=generator(models, "sdxl")))
-        found = make(job, wanted, even, attempts=4, batch=batch)
-        made.append([image.tobytes() if image else None for _, image in found])
-        logs.append(job.take_rejected())
-    assert made[0] == made[1]
-    assert logs[0] == logs[1]
-    assert any(made[0])
-    assert logs[0]
 
 
 def test_the_prompt_counts(models: Path) -> None:
@@ -145,17 +116,6 @@ def test_the_name_tells_every_setting(models: Path) -> None:
     chosen = Settings(steps=9, size=64, scheduler="DDIMScheduler", dtype="bfloat16", batch=2)
     assert generator(models, "sdxl", chosen).name.endswith("DDIMScheduler 9 steps guidance 7 64x64 bfloat16 batch 2")
     assert type(generator(models, "sdxl", chosen)._pipeline.scheduler).__name__ == "DDIMScheduler"
-
-
-def test_the_denoisers_are_compiled_if_asked(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import torch
-
-    compiled: list[str] = []
-    monkeypatch.setattr(torch.nn.Module, "compile", lambda self: compiled.append(type(self).__name__))
-    chosen = Settings(steps=5, size=32, compile=True)
-    assert generator(models, "sdxl+refiner", chosen).generate(PROMPTS[:1])[0].size == (32, 32)
-    generator(models, "sd3", chosen).generate(PROMPTS[:1])
-    assert compiled == ["UNet2DConditionModel", "UNet2DConditionModel", "SD3Transformer2DModel"]
 
 
 def test_settings_that_a_model_cannot_have_are_refused(models: Path) -> None:

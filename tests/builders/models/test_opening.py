@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import shutil
-import socket
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
-from threading import Thread
 
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image as Images
 
-from fairspace.builders.engine.tools import Prompt, Tools
+from fairspace.builders.engine.tools import Tools
 from fairspace.builders.errors import BuildError
-from fairspace.builders.models import opening
 from fairspace.builders.models.clip import ClipMatcher
-from fairspace.builders.models.clip_labels import ClipLabeller
 from fairspace.builders.models.describing import EndpointDescriber, FileDescriber
-from fairspace.builders.models.detection import YolosDetector
-from fairspace.builders.models.diffusion import DiffusersGenerator
-from fairspace.builders.models.editing import InstructPix2PixEditor
+from fairspace.builders.models.detection import SCHEMA, StoredBoxes, YolosDetector
+from fairspace.builders.models.diffusion import DiffusersGenerator, InstructPix2PixEditor
+from fairspace.builders.models.labelling import ClipLabeller
 from fairspace.builders.models.opening import SCHEMES, open_tools
-from fairspace.builders.models.stored_boxes import SCHEMA, StoredBoxes
 from fairspace.builders.models.weights import find
 from tests.builders.models import tiny
 
@@ -112,23 +106,23 @@ def test_a_model_loads_at_its_first_use(models: Path) -> None:
 )
 def test_what_cannot_be_opened_is_said(named: dict[str, str], said: str) -> None:
     with pytest.raises(BuildError, match=f"TOOL_MISSING.*{said}"):
-        open_tools(**named)  # type: ignore[arg-type]
+        open_tools(**named)
 
 
 @pytest.mark.parametrize("role", ["detector", "generator", "editor", "labeller", "matcher"])
 def test_absent_weights_say_how_to_get_them(role: str) -> None:
     scheme = next(iter(SCHEMES[role]))
     with pytest.raises(BuildError, match=r"TOOL_MISSING at org/absent.*`hf download org/absent` with HF_HUB_OFFLINE=0"):
-        open_tools(**{role: f"{scheme}:org/absent"})  # type: ignore[arg-type]
+        open_tools(**{role: f"{scheme}:org/absent"})
     with pytest.raises(BuildError, match=r"hf download org/absent --revision v2`"):
-        open_tools(**{role: f"{scheme}:org/absent@v2"})  # type: ignore[arg-type]
+        open_tools(**{role: f"{scheme}:org/absent@v2"})
 
 
 def test_an_absent_package_says_what_installs_it(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fairspace.builders.models.weights.find_spec", lambda name: None)
     for named in ({"matcher": f"clip:{models}/clip"}, {"describer": "endpoint:http://127.0.0.1/v1#m"}):
         with pytest.raises(BuildError, match=r"TOOL_MISSING.*is not installed.*pip install .*\[build\]'"):
-            open_tools(**named)  # type: ignore[arg-type]
+            open_tools(**named)
 
 
 @pytest.fixture
@@ -155,24 +149,6 @@ def test_a_repository_is_named_with_its_commit() -> None:
         find("org/tiny-clip@v9", "config.json")
 
 
-@pytest.mark.usefixtures("cached")
-# diffusers asks its Hub client for what that no longer does, and numpy for what numpy 2 does otherwise.
-@pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy:DeprecationWarning")
-@pytest.mark.filterwarnings("ignore:The `local_dir_use_symlinks` argument is deprecated:UserWarning")
-def test_a_repository_in_the_cache_gives_what_its_folder_gives(models: Path) -> None:
-    how = "?size=32&steps=2"
-    image = Images.new("RGB", (32, 32), "teal")
-    by_id = open_tools(matcher="clip:org/tiny-clip", generator=f"diffusers:org/tiny-sdxl{how}", device="cpu")
-    by_folder = open_tools(matcher=f"clip:{models}/clip", generator=f"diffusers:{models}/sdxl{how}", device="cpu")
-    assert by_id.matcher and by_id.generator and by_folder.matcher and by_folder.generator  # noqa: PT018
-    assert by_id.matcher.name == f"clip org/tiny-clip@{COMMIT}"
-    assert by_id.generator.name.startswith(f"diffusers org/tiny-sdxl@{COMMIT} EulerAncestral")
-    first, second = (tools.matcher.text_similarity([image], ["teal"]) for tools in (by_id, by_folder) if tools.matcher)
-    assert first == second
-    made = [tools.generator.generate([Prompt("teal", 3)])[0] for tools in (by_id, by_folder) if tools.generator]
-    assert made[0].tobytes() == made[1].tobytes()
-
-
 def test_a_folder_is_named_by_its_content(models: Path, tmp_path: Path) -> None:
     shutil.copytree(models / "clip", tmp_path / "clip")
     first = find(str(models / "clip"), "config.json").name
@@ -189,35 +165,3 @@ def test_incomplete_weights_say_what_is_missing(models: Path, tmp_path: Path) ->
     assert matcher is not None
     with pytest.raises(BuildError, match=r"TOOL_MISSING.*model\.safetensors.*all files of the model"):
         matcher.text_similarity([Images.new("RGB", (32, 32))], ["a photo"])
-
-
-def test_the_table_is_what_the_module_says() -> None:
-    text = " ".join((opening.__doc__ or "").split())
-    for schemes in SCHEMES.values():
-        for name, scheme in schemes.items():
-            assert scheme.form.startswith(name)
-            assert scheme.form in text
-
-
-def test_a_hub_that_breaks_off_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = 0
-    with socket.create_server(("127.0.0.1", 0)) as hub:
-
-        def break_off() -> None:
-            nonlocal asked
-            with suppress(OSError):
-                while True:
-                    hub.accept()[0].close()
-                    asked += 1
-
-        endpoint = f"http://127.0.0.1:{hub.getsockname()[1]}"
-        template = endpoint + "/{repo_id}/resolve/{revision}/{filename}"
-        monkeypatch.setattr("huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", template)
-        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-        thread = Thread(target=break_off, daemon=True)
-        thread.start()
-        with pytest.raises(BuildError, match="TOOL_MISSING at local/none"):
-            find("local/none", "config.json")
-        hub.shutdown(socket.SHUT_RDWR)
-        thread.join(10)
-    assert asked == 1

@@ -68,34 +68,6 @@ def clip(folder: Path) -> Path:
     return folder
 
 
-def blip(folder: Path) -> Path:
-    """BLIP for questions, with a 32x32 image tower, and BERT's tokenizer over letters."""
-    quiet()
-    from transformers import (
-        BertTokenizer,
-        BlipConfig,
-        BlipForQuestionAnswering,
-        BlipImageProcessorPil,
-        BlipTextConfig,
-        BlipVisionConfig,
-    )
-
-    letters = "abcdefghijklmnopqrstuvwxyz?"
-    tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[DEC]", "yes", "no"]
-    tokens += [*letters, *(f"##{letter}" for letter in letters)]
-    words = BertTokenizer(vocab={token: n for n, token in enumerate(tokens)})
-    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
-    text = BlipTextConfig(
-        vocab_size=len(tokens), intermediate_size=37, encoder_hidden_size=32, bos_token_id=5, sep_token_id=3, **sizes
-    )
-    vision = BlipVisionConfig(intermediate_size=37, image_size=32, patch_size=8, initializer_range=0.5, **sizes)
-    config = BlipConfig(text_config=text.to_dict(), vision_config=vision.to_dict())
-    BlipForQuestionAnswering(config).save_pretrained(folder)
-    words.save_pretrained(folder)
-    BlipImageProcessorPil(size={"height": 32, "width": 32}).save_pretrained(folder)
-    return folder
-
-
 def yolos(folder: Path, labels: tuple[str, ...] = ("car", "person", "dog")) -> Path:
     """YOLOS with ten detection tokens that see different things."""
     quiet()
@@ -140,13 +112,10 @@ def _vae(channels: int = 4, **more: Any) -> Any:
     )
 
 
-def sdxl(folder: Path) -> Path:
-    """SDXL base; a latent is half the image's side."""
-    quiet()
-    from diffusers import EulerDiscreteScheduler, StableDiffusionXLPipeline, UNet2DConditionModel
-    from transformers import CLIPTextModel, CLIPTextModelWithProjection
+def _sdxl_parts(width: int, conditions: int) -> dict[str, Any]:
+    """Denoiser, scheduler and autoencoder of SDXL and its refiner; they differ in the text that they see."""
+    from diffusers import EulerDiscreteScheduler, UNet2DConditionModel
 
-    words = tokenizer()
     unet = UNet2DConditionModel(
         block_out_channels=(8, 16),
         layers_per_block=1,
@@ -160,19 +129,27 @@ def sdxl(folder: Path) -> Path:
         addition_embed_type="text_time",
         addition_time_embed_dim=8,
         transformer_layers_per_block=(1, 1),
-        projection_class_embeddings_input_dim=80,
-        cross_attention_dim=64,
+        projection_class_embeddings_input_dim=conditions,
+        cross_attention_dim=width,
         norm_num_groups=4,
     )
+    scheduler = EulerDiscreteScheduler(beta_start=0.00085, beta_end=0.012, beta_schedule="scaled_linear")
+    return {"vae": _vae(), "unet": unet, "scheduler": scheduler, "add_watermarker": False}
+
+
+def sdxl(folder: Path) -> Path:
+    """SDXL base; a latent is half the image's side."""
+    quiet()
+    from diffusers import StableDiffusionXLPipeline
+    from transformers import CLIPTextModel, CLIPTextModelWithProjection
+
+    words = tokenizer()
     StableDiffusionXLPipeline(
-        vae=_vae(),
         text_encoder=CLIPTextModel(text_config(words)),
         text_encoder_2=CLIPTextModelWithProjection(text_config(words)),
         tokenizer=words,
         tokenizer_2=words,
-        unet=unet,
-        scheduler=EulerDiscreteScheduler(beta_start=0.00085, beta_end=0.012, beta_schedule="scaled_linear"),
-        add_watermarker=False,
+        **_sdxl_parts(64, 80),
     ).save_pretrained(folder)
     return folder
 
@@ -180,37 +157,17 @@ def sdxl(folder: Path) -> Path:
 def sdxl_refiner(folder: Path) -> Path:
     """SDXL's refiner: one text tower, and a score of beauty among the conditions."""
     quiet()
-    from diffusers import EulerDiscreteScheduler, StableDiffusionXLImg2ImgPipeline, UNet2DConditionModel
+    from diffusers import StableDiffusionXLImg2ImgPipeline
     from transformers import CLIPTextModelWithProjection
 
     words = tokenizer()
-    unet = UNet2DConditionModel(
-        block_out_channels=(8, 16),
-        layers_per_block=1,
-        sample_size=16,
-        in_channels=4,
-        out_channels=4,
-        down_block_types=("DownBlock2D", "CrossAttnDownBlock2D"),
-        up_block_types=("CrossAttnUpBlock2D", "UpBlock2D"),
-        attention_head_dim=(2, 4),
-        use_linear_projection=True,
-        addition_embed_type="text_time",
-        addition_time_embed_dim=8,
-        transformer_layers_per_block=(1, 1),
-        projection_class_embeddings_input_dim=72,
-        cross_attention_dim=32,
-        norm_num_groups=4,
-    )
     StableDiffusionXLImg2ImgPipeline(
-        vae=_vae(),
         text_encoder=None,
         text_encoder_2=CLIPTextModelWithProjection(text_config(words)),
         tokenizer=None,
         tokenizer_2=words,
-        unet=unet,
-        scheduler=EulerDiscreteScheduler(beta_start=0.00085, beta_end=0.012, beta_schedule="scaled_linear"),
         requires_aesthetics_score=True,
-        add_watermarker=False,
+        **_sdxl_parts(32, 72),
     ).save_pretrained(folder)
     return folder
 

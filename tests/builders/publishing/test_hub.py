@@ -8,8 +8,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -136,20 +134,6 @@ def test_first_publish_is_one_tagged_commit_and_the_second_is_none(hub: Hub, rep
     assert changes(hub) == []
 
 
-@pytest.mark.parametrize("private", [True, False])
-def test_a_repository_is_created_for_members_only_if_it_is_private(hub: Hub, repo: Repo, private: bool) -> None:
-    from tests.hub.storage import Store
-
-    publish(hub, replace(repo, private=private))
-    created = Store(hub.root).find(repo.kind, repo.id)
-    assert created is not None
-    assert created.private == private
-    publish(hub, replace(repo, private=not private))
-    found = Store(hub.root).find(repo.kind, repo.id)
-    assert found is not None
-    assert found.private == private  # an existing repository stays as it is
-
-
 def test_a_changed_card_is_one_commit_and_sends_nothing_else(hub: Hub, repo: Repo) -> None:
     publish(hub, repo)
     hub.log(clear=True)
@@ -170,13 +154,6 @@ def test_files_that_are_no_longer_wanted_go_unless_asked_to_stay(hub: Hub, repo:
     assert there(hub, repo) == kept
     attributes = HfApi(hub.address, token=OWNER).file_exists(repo.id, ".gitattributes", repo_type=repo.kind)
     assert attributes, "what the Hub wrote stays"
-
-
-def test_a_binary_file_of_an_unknown_ending_is_not_sent_again(hub: Hub, repo: Repo) -> None:
-    """The Hub adds a line to .gitattributes for it, which is no difference of ours."""
-    files = {**files_of(repo), "weights.xyz": b"\0\1\2" * 100}
-    publish(hub, repo, files)
-    assert publish(hub, repo, files).nothing
 
 
 def test_a_released_tag_never_moves(hub: Hub, repo: Repo) -> None:
@@ -253,8 +230,6 @@ def test_who_may_not_write_is_told_to_log_in(hub: Hub, repo: Repo) -> None:
         HfApi(hub.address, token=OWNER).repo_info(repo.id, repo_type=repo.kind)
 
 
-SENDING = (ROUTES["batch"], ROUTES["upload"])
-"""The client itself waits and tries again, in seconds that a test does not have."""
 FAULTS = [
     *((step, DROP, after) for step in ROUTES for after in (False, True)),
     *(
@@ -282,15 +257,6 @@ def test_each_fault_at_each_step_ends_in_one_commit(hub: Hub, repo: Repo, step: 
     assert publish(hub, repo, tag="inaugural").nothing
 
 
-def test_a_fault_at_every_step_at_once(hub: Hub, repo: Repo) -> None:
-    routes = {**ROUTES, "history": ("GET", r"/commits/"), "tree": ("GET", r"/tree/")}
-    hub.inject(*(Fault(*route, DROP, after=True) for route in routes.values()))
-    outcome = publish(hub, repo, tag="inaugural")
-    assert hub.faults_left() == []
-    assert commits(hub, repo) == [outcome.commit]
-    assert there(hub, repo) == files_of(repo)
-
-
 @pytest.mark.parametrize("after", [False, True])
 def test_an_answer_that_does_not_come_in_time_is_read_back(
     hub: Hub, repo: Repo, monkeypatch: pytest.MonkeyPatch, after: bool
@@ -301,19 +267,6 @@ def test_an_answer_that_does_not_come_in_time_is_read_back(
     time.sleep(1)
     assert commits(hub, repo) == [outcome.commit]
     assert there(hub, repo) == files_of(repo)
-
-
-def test_another_writer_who_publishes_the_same_makes_no_second_commit(hub: Hub, repo: Repo) -> None:
-    """The stale parent is met, the repository is read again, and there is nothing left to do."""
-    publish(hub, repo, {})
-    hub.inject(Fault(*ROUTES["commit"], 412))
-    theirs = []
-
-    def meanwhile(seconds: float) -> None:
-        theirs.append(publish(hub, repo).commit)
-
-    outcome = publish(hub, repo, sleep=meanwhile)
-    assert commits(hub, repo) == theirs == [outcome.commit]
 
 
 def test_what_the_client_does_not_take_is_refused(hub: Hub, repo: Repo, tmp_path: Path) -> None:
@@ -361,28 +314,6 @@ def test_a_hub_that_is_not_there_is_named(hub: Hub, repo: Repo) -> None:
     assert caught.value.code == "HUB_UNAVAILABLE"
 
 
-def test_twelve_writers_at_a_faulty_hub_lose_and_double_nothing(hub: Hub, repo: Repo) -> None:
-    def fault(status: int, after: bool, seed: int) -> Fault:
-        return Fault(*ROUTES["commit"], status, after, times=3, chance=0.15, seed=seed)
-
-    hub.inject(
-        fault(409, False, 1), fault(500, True, 2), fault(DROP, True, 3), fault(DROP, False, 4), fault(429, False, 5)
-    )
-    own = [
-        {f"writer-{n:02}/{m}.{ending}": f"{n} {m}".encode() for m in range(2) for ending in ("json", "parquet")}
-        for n in range(12)
-    ]
-    with ThreadPoolExecutor(12) as pool:
-        outcomes = list(
-            pool.map(lambda files: publish(hub, repo, files, delete=False, sleep=lambda s: time.sleep(s / 50)), own)
-        )
-    assert there(hub, repo) == {path: content for files in own for path, content in files.items()}
-    made = commits(hub, repo)
-    assert len(made) == 12
-    assert {outcome.commit for outcome in outcomes} == set(made)
-    assert [set(outcome.added) for outcome in outcomes] == [set(files) for files in own]
-
-
 KILLED = [(step, after) for step in ("create", "gate", "upload", "commit", "tag") for after in (False, True)]
 
 
@@ -414,26 +345,3 @@ def test_killed_at_any_step_and_run_again_is_complete_and_not_doubled(
     assert commits(hub, repo) == [outcome.commit]
     assert tags(hub, repo) == {"inaugural": outcome.commit}
     assert HfApi(hub.address, token=OWNER).dataset_info(repo.id).gated == "auto"
-
-
-@pytest.mark.process
-def test_a_hub_that_dies_behind_a_commit_is_read_back(hub: Hub, repo: Repo) -> None:
-    hub.inject(Fault(*ROUTES["commit"], SLOW, after=True, seconds=60))
-    with ThreadPoolExecutor(1) as pool:
-        publishing = pool.submit(publish, hub, repo, tag="inaugural", sleep=time.sleep)
-        while not [entry for entry in hub.log() if entry.get("done")]:
-            assert not publishing.done()
-            time.sleep(0.02)
-        hub.restart()
-        outcome = publishing.result(timeout=600)
-    assert commits(hub, repo) == [outcome.commit]
-    assert there(hub, repo) == files_of(repo)
-    assert tags(hub, repo) == {"inaugural": outcome.commit}
-
-
-@pytest.mark.slow
-def test_a_server_that_restarts_keeps_what_it_had(hub: Hub, repo: Repo) -> None:
-    first = publish(hub, repo, tag="inaugural")
-    hub.restart()
-    assert publish(hub, repo, tag="inaugural").nothing
-    assert commits(hub, repo) == [first.commit]

@@ -144,15 +144,6 @@ def test_a_dataset_stays_a_dataset(tmp_path: Path, streaming: bool) -> None:
     assert joined[0]["crop_width"] == 390
 
 
-@pytest.mark.parametrize("streaming", [False, True])
-def test_a_dataset_without_the_column_gets_it(tmp_path: Path, streaming: bool) -> None:
-    from datasets import Dataset
-
-    dataset = Dataset.from_list(rows(tmp_path)[:1], features=features()).remove_columns("image")
-    (joined,) = join(dataset.to_iterable_dataset() if streaming else dataset, tmp_path)
-    assert joined["image"].size == (384, 384)
-
-
 def test_a_missing_or_other_file_is_refused(tmp_path: Path) -> None:
     without = rows(tmp_path)
     with pytest.raises(JoinError, match=r"x/0: images/up\.jpg|x/0: '\.\./up\.jpg' leads out"):
@@ -197,9 +188,3 @@ def test_the_command_runs_alone_in_another_folder(tmp_path: Path) -> None:
     again = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert again.returncode == 2
     assert "is not empty" in again.stderr
-
-
-def test_a_row_without_crop_columns_is_the_whole_file(tmp_path: Path) -> None:
-    whole = [{key: value for key, value in row.items() if not key.startswith("crop_")} for row in rows(tmp_path)]
-    first = next(join(whole, tmp_path))
-    assert first["image"]["bytes"] == next((tmp_path / "facet").rglob("a.jpg")).read_bytes()

@@ -10,7 +10,7 @@ import pytest
 from fairspace.builders.engine.build import build
 from fairspace.builders.engine.dataset import Dataset, Job, Split
 from fairspace.builders.errors import BuildError
-from fairspace.builders.publishing.public_copy import public_copy
+from fairspace.builders.publishing.artifacts import public_copy
 
 
 def pictures(sources: tuple[str, ...]) -> Dataset:

@@ -13,9 +13,15 @@ import pytest
 
 from fairspace.builders.engine.dataset import Job
 from fairspace.builders.errors import BuildError
-from fairspace.builders.sources.model_image_reader import ImageReader
-from fairspace.builders.sources.model_images import StoredImage, models, stored_images
-from fairspace.builders.sources.model_store import NEUTRAL, STEER, ModelStore
+from fairspace.builders.sources.model_images import (
+    NEUTRAL,
+    STEER,
+    ImageReader,
+    ModelStore,
+    StoredImage,
+    models,
+    stored_images,
+)
 from tests.builders.model_fixtures import IMAGES, annotation, image, neutral, steer, write, write_model
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -15,20 +14,23 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from fairspace.builders.engine.build import build, read_manifest
+from fairspace.builders.engine.build import build
 from fairspace.builders.engine.dataset import Job, Manifest
 from fairspace.builders.engine.tools import Box, Tools
 from fairspace.builders.errors import BuildError
-from fairspace.builders.models.stored_boxes import SCHEMA, StoredBoxes
-from fairspace.builders.publishing.public_copy import public_copy
+from fairspace.builders.models.detection import SCHEMA, StoredBoxes
+from fairspace.builders.publishing.artifacts import public_copy
 from fairspace.builders.stereotypical_bias import plan
-from fairspace.builders.stereotypical_bias.dataset import DATASET
-from fairspace.builders.stereotypical_bias.pairing import SAMPLE_PAIRS, Pair
-from fairspace.builders.stereotypical_bias.persona import GENERATED_PER_TRAIT, SAMPLE_KEPT, TOO_FEW
-from fairspace.builders.stereotypical_bias.persona import splits as persona
-from tests.builders.face_fixtures import Mortal, Painter, Watcher, jpeg, write_utkface
-from tests.builders.rebuilding import assert_goes_on
-from tests.sample_builds import sample_builds
+from fairspace.builders.stereotypical_bias.dataset import (
+    DATASET,
+    GENERATED_PER_TRAIT,
+    SAMPLE_KEPT,
+    SAMPLE_PAIRS,
+    TOO_FEW,
+    Pair,
+)
+from fairspace.builders.stereotypical_bias.dataset import persona_splits as persona
+from tests.builders.face_fixtures import Painter, Watcher, jpeg, write_utkface
 
 
 @pytest.fixture(scope="module")
@@ -132,16 +134,6 @@ def test_a_sample_has_every_combination_of_groups(built: tuple[Path, Manifest]) 
     assert len(kinds["race"]) == 12
     assert {n for counts in kinds.values() for n in counts.values()} == {SAMPLE_PAIRS}
     assert any("missing part" in note for note in manifest.notes)
-
-
-def test_both_attributes_load_as_splits_of_vision(built: tuple[Path, Manifest], tmp_path: Path) -> None:
-    from datasets import load_dataset
-
-    loaded = load_dataset(str(built[0]), "vision", cache_dir=str(tmp_path))
-    assert list(loaded) == ["gender", "race"]
-    row = loaded["gender"][0]
-    assert row["image"].size == (400, 200)
-    assert row["id"].startswith("vision_gender/")
 
 
 def test_the_halves_of_a_picture_are_the_named_files_at_the_named_sides(
@@ -268,40 +260,3 @@ def test_stored_boxes_cannot_say_whether_new_images_hold_persons(tmp_path: Path)
     manifest = make(tmp_path / "out", None, tools=Tools(generator=Painter(), detector=stored))
     assert manifest.find("persona", "test") is None
     assert any("stored boxes" in note for note in manifest.notes)
-
-
-@pytest.mark.parametrize("last", [0, 9])
-def test_a_killed_build_goes_on_and_ends_with_the_same_bytes(
-    built: tuple[Path, Manifest], sources: Path, tmp_path: Path, last: int
-) -> None:
-    dying = Tools(generator=Mortal(last), detector=Watcher())
-    assert_goes_on(partial(make, source=sources), tmp_path / "out", dying, tools(), built[0])
-
-
-def test_broken_sources_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "empty/utkface").mkdir(parents=True)
-    (tmp_path / "empty/utkface/holiday.jpg").write_bytes(jpeg("holiday"))
-    with pytest.raises(BuildError, match="SOURCE_LAYOUT"):
-        make(tmp_path / "out", tmp_path / "empty")
-    write_utkface(tmp_path / "damaged/utkface", (30,), 1, lambda name: b"no image")
-    with pytest.raises(BuildError, match=r"SOURCE_IMAGE.*30_"):
-        make(tmp_path / "damage", tmp_path / "damaged")
-
-
-def test_a_sample_from_drawings_is_complete() -> None:
-    from fairspace.builders.drawn.tools import sample_tools
-    from fairspace.builders.engine.tools import Picture
-
-    drawn = sample_tools()
-    assert drawn.detector is not None
-    out = sample_builds() / "stereotypical_bias"
-    manifest = read_manifest(out)
-    assert set(manifest.configs()) == {"vision", "vision_questions", "persona", "published"}
-    for attribute, kinds in (("gender", 4), ("race", 12)):
-        found = rows(out, "vision", attribute)
-        pairs = {frozenset((row[f"{side}_gender"], row[f"{side}_race"]) for side in ("left", "right")) for row in found}
-        assert len(pairs) == kinds
-    images = rows(out, "persona")
-    assert len(images) == SAMPLE_KEPT * len(plan.TRAITS)
-    assert manifest.rejected["a person"] > 0
-    assert not any(drawn.detector.detect([Picture(row["id"], row["image"]["bytes"]) for row in images]))

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from fairspace.ares.annotating.labellers.packages import PACKAGES
+from fairspace.ares.annotating.labellers import PACKAGES
 from fairspace.builders.errors import BuildError
 from fairspace.submissions.benchmarks.asks import Ask, Part, Shown, Stimulus
 from fairspace.submissions.benchmarks.baselines import write_baseline

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import errno
 import json
-import pickle
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from fairspace.builders.drawn.tools import sample_tools
 from fairspace.builders.engine.alone import alone
 from fairspace.builders.engine.build import read_manifest
-from fairspace.builders.engine.processes import Opener
-from fairspace.builders.engine.tools import Tools
 from fairspace.builders.errors import BuildError
 from fairspace.builders.publishing.repository import Repo
 from fairspace.builders.sources import SOURCES
@@ -106,32 +101,6 @@ def test_all_builds_what_can_be_built_and_names_the_rest(
     assert "SOURCE_MISSING at iris_classifier_25" in error
     assert "llm_objective: test, 198 rows" in printed
     assert read_manifest(tmp_path / "fact_or_fair").dataset == "fact_or_fair"
-
-
-def test_processes_open_the_tools_that_were_named_on_their_devices(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    entered: list[list[str]] = []
-
-    @contextmanager
-    def in_processes(opener: Opener, ranks: list[str], here: Tools) -> Iterator[Tools]:
-        entered.append(ranks)
-        assert pickle.loads(pickle.dumps(opener))(ranks[1]).names() == here.names() == sample_tools().names()
-        yield here
-
-    def stop(*_: object, tools: Tools, **__: object) -> None:
-        raise BuildError("SOURCE_MISSING", "here", f"tools {', '.join(tools.names())}", "more", "none")
-
-    monkeypatch.setattr("fairspace.builders.engine.processes.in_processes", in_processes)
-    monkeypatch.setattr("fairspace.builders.engine.build.build", stop)
-    monkeypatch.setattr("fairspace.submissions.commands.build._sources", lambda source, sample: nullcontext())
-    command = ("build", "fact_or_fair", "--sample", "--device", "cuda:1,cuda:3", "--out", tmp_path / "out")
-    for processes in (3, 1):
-        code, _, error = run(*command, "--processes", processes)
-        assert code == 1
-        assert "tools detector, generator, editor" in error
-    assert entered == [["cuda:1", "cuda:3", "cuda:1"]]
-    assert run(*command, "--processes", 0)[0] == 2
 
 
 def test_a_folder_of_another_name_is_said_to_need_the_datasets(run: Run, tmp_path: Path) -> None:

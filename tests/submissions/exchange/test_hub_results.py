@@ -12,7 +12,7 @@ import yaml
 from huggingface_hub import HfApi, parse_eval_result_entries
 
 from fairspace.builders.errors import BuildError
-from fairspace.builders.publishing.eval_yaml import eval_yaml
+from fairspace.builders.publishing.artifacts import eval_yaml
 from fairspace.builders.publishing.proposal import propose
 from fairspace.builders.registry import NAMES as DATASETS
 from fairspace.builders.registry import dataset, headlined

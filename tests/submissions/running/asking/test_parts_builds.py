@@ -16,7 +16,7 @@ from PIL import Image
 from fairspace.builders.drawn.sample_sources import write_sample_sources
 from fairspace.builders.engine.build import build
 from fairspace.builders.iris_steer_60.understanding import sample_pairs
-from fairspace.builders.publishing.public_copy import public_copy
+from fairspace.builders.publishing.artifacts import public_copy
 from fairspace.builders.registry import dataset
 from fairspace.submissions.running.asking.parts import parts
 from fairspace.submissions.running.data.data import open_data

