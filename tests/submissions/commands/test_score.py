@@ -137,7 +137,7 @@ def leaves(group: Any, *path: str) -> Iterator[tuple[str, ...]]:
         yield from leaves(command, *path, name) if hasattr(command, "commands") else [(*path, name)]
 
 
-@pytest.mark.parametrize("command", leaves(typer.main.get_command(app)), ids=" ".join)
+@pytest.mark.parametrize("command", list(leaves(typer.main.get_command(app))), ids=" ".join)
 def test_every_help_tells_its_options_and_has_an_example(
     run: Run, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
