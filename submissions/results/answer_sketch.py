@@ -9,8 +9,6 @@ Two models share preferences for one letter or side, so what counts is Cohen's k
 is the share of equal codes, and c the share that two models with these frequencies of codes have in common by chance.
 `SAME` is the same answers. From a task's `alike` on, a person must look: a copy of which a quarter of the answers is
 drawn anew has .75, and models that agree that much by nature are rare, but nothing excludes them.
-
-`python -m tests.benchmarks.likeness` measures both.
 """
 
 from __future__ import annotations

@@ -17,8 +17,9 @@ from fairspace.submissions.benchmarks.published import published
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.format.schema import SCHEMAS, Submission
 from fairspace.submissions.format.text import ARCHITECTURES
-from fairspace.submissions.results.board import Facts, facts_of, published_rows, scored_row
+from fairspace.submissions.results.board import facts_of, published_rows, scored_row
 from fairspace.submissions.results.result import Result
+from fairspace.submissions.results.row import Facts
 from fairspace.submissions.results.scoring import rescore, score_submission
 from tests.leaderboard_space.factory import result
 
