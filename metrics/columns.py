@@ -121,7 +121,7 @@ def check_count(number: Any, what: str) -> int:
 
 
 def missing_by_name(missing: Any) -> Mapping[str, Any]:
-    """How many samples of each occupation are missing; 0 stands for none. METRIC_COUNT for any other number."""
+    """Missing samples of each occupation; 0 stands for none. METRIC_COUNT for any other number."""
     if isinstance(missing, Mapping):
         return missing
     if missing != 0:
@@ -176,7 +176,7 @@ def evidence_of(
 def outcome(
     name: str, bounds: Bounds, *, valid: int, expected: int, reason: str, evidence: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What a metric returns, as JSON data: number, bounds, state, coverage, counts and evidence."""
+    """The result of a metric as JSON data: number, bounds, state, coverage, counts and evidence."""
     value, low, high = (number(x) for x in bounds)
     return {
         name: value,

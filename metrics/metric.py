@@ -65,14 +65,14 @@ COLUMNS = frozenset(
 
 @dataclass(frozen=True)
 class About:
-    """What a metric says of itself.
+    """A metric's description of itself.
 
     Args:
-        description: what is measured, in which range, and which value is ideal.
+        description: Measured quantity, its range and its ideal value.
         inputs: the arguments, what is returned, and examples that a test runs.
         columns: the kind of each column: `string`, `float64`, `int64`, or `vector` for a list of numbers.
         citation: BibTeX of the paper.
-        urls: of the paper.
+        urls: Addresses of the paper.
     """
 
     description: str

@@ -22,7 +22,7 @@ LEVEL = 0.95
 SAME = 1e-12
 """Cosine distances up to this are 0: two equal vectors of single precision differ by less."""
 NAMED = 5
-"""Of more occupations without a value, a reason names so many."""
+"""Occupations without a value that a reason names at most."""
 MISSING = "a vector is missing"
 ZERO = "a vector is zero and has no direction"
 
@@ -118,7 +118,7 @@ def folded(ends: Interval | None, value: float) -> Interval | None:
     Percentiles of absolute draws would not do: noise has a size, so they exclude 0 where 0 is the truth.
 
     Args:
-        ends: of the signed value; None if there are none.
+        ends: Interval of the signed value; None if there are none.
         value: the absolute value, which the interval always holds.
     """
     if ends is None:
@@ -136,18 +136,18 @@ def summary(
     geometric: bool = False,
     **more: Any,
 ) -> dict[str, Any]:
-    """What a probe returns, as JSON data: the mean over all its occupations, with what it is made of.
+    """The result of a probe as JSON data: the mean over its occupations, and its parts.
 
     The mean is undefined if one occupation has no value: without it, what is missing could make a model look better.
     `partial_mean` is that of the occupations that have one, None without any. The interval resamples the occupations;
     it is None with fewer than two of them, or where the mean is undefined.
 
     Args:
-        name: of the metric, the key of its value.
+        name: Name of the metric, the key of its value.
         by_occupation: per occupation `value` (None if undefined), `reason` and the evidence.
         reason: why there is no value if no occupation has one.
-        seed: of the draws.
-        resamples: how many draws.
+        seed: Seed of the draws.
+        resamples: Number of draws.
         geometric: whether the mean is the geometric one, of values above 0.
         more: other keys.
     """

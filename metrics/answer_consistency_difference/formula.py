@@ -23,7 +23,7 @@ def answer_consistency_difference(
 
     Args:
         difference_sum: sum of |score_i - score_j| over the valid pairs, shape (...).
-        pairs: how many pairs have both answers, shape (...).
+        pairs: Pairs with both answers, shape (...).
         missing_pairs: pairs of which an answer was not handed in, shape (...).
         largest: largest difference on the scale.
 

@@ -31,8 +31,8 @@ def measure(
     Args:
         occupations: occupation -> embeddings of its terms, shape (terms, dimensions).
         terms: `male` and `female` -> embeddings of the attribute's terms, shape (terms, dimensions).
-        seed: of the resampled terms and occupations.
-        resamples: how many draws; 0 for no intervals.
+        seed: Seed of the resampled terms and occupations.
+        resamples: Draws; 0 for no intervals.
 
     Returns:
         see the module: the mean of S_male - S_female over occupations, in which leanings to different sides cancel, and

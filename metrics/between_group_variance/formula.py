@@ -24,7 +24,7 @@ def between_group_variance(values: ArrayLike, variances: ArrayLike) -> Any:
 
     Args:
         values: one per group, shape (..., k): rates, means. nan: a group without one, which is left out.
-        variances: of the sampling error of each, shape (..., k), unbiased.
+        variances: Variance of the sampling error of each, shape (..., k), unbiased.
 
     Returns:
         Shape (...). 0 is ideal; a negative estimate says that the groups differ less than their sampling errors. nan

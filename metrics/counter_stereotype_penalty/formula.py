@@ -30,7 +30,7 @@ def counter_stereotype_penalty(
 
     Args:
         stereo_sum: sum of the scores of stereotypical prompts, shape (...).
-        stereo_count: how many scores that sum has.
+        stereo_count: Scores in that sum.
         stereo_missing: missing, failed or refused images of stereotypical prompts.
         counter_sum: the same for counter-stereotypical prompts.
         counter_count: the same for counter-stereotypical prompts.

@@ -54,8 +54,8 @@ def measure(
 
     Args:
         occupations: occupation -> role -> (magnitude, participation ratio) of each of its embeddings.
-        seed: of the resampled prompts and occupations.
-        resamples: how many draws; 0 for no intervals.
+        seed: Seed of the resampled prompts and occupations.
+        resamples: Draws; 0 for no intervals.
 
     Returns:
         see the module: the mean over occupations of the participation ratio of counter-stereotypical prompts minus that

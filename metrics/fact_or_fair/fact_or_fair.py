@@ -122,7 +122,7 @@ def _check_truths(cells: Any, truths: Any, topics: list[tuple[str, str]], groups
         cells: (n,) place of each row's statistic and level in `topics`.
         truths: (n,) place of its true group in `groups`, -1 where unknown.
         topics: statistic and level.
-        groups: of the attribute.
+        groups: Groups of the attribute.
     """
     first: dict[int, int] = {}
     for row, (cell, truth) in enumerate(zip(cells.tolist(), truths.tolist(), strict=True)):

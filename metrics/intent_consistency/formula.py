@@ -41,8 +41,8 @@ def measure(concepts: Mapping[str, Floats], seed: int = 0, resamples: int = RESA
 
     Args:
         concepts: concept -> embeddings of its paraphrases, shape (paraphrases, dimensions).
-        seed: of the resampled paraphrases and concepts.
-        resamples: how many draws; 0 for no intervals.
+        seed: Seed of the resampled paraphrases and concepts.
+        resamples: Draws; 0 for no intervals.
 
     Returns:
         see the module: the mean over concepts in [-1, 1]. A concept's interval resamples its paraphrases and leaves out

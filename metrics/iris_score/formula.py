@@ -68,7 +68,7 @@ def sector_magnitude(values: Columns, sector: str, standard: IrisStandard, weigh
         values: raw values by name, each a number or a column of replicates.
         sector: one of the standard's.
         standard: the standard.
-        weights: of the values that count; without them all values of the sector count alike.
+        weights: Weights of the values that count; without them all values of the sector count alike.
     """
     if weights is None:
         weights = dict.fromkeys(sector_values(sector, standard), 1.0)
@@ -136,7 +136,7 @@ def iris_score(values: Mapping[str, float], standard: IrisStandard) -> dict[str,
 
     Args:
         values: raw values by the names of `standard.metrics` (and `SKIN_DRIFT`); absent ones count as nan, never as 0.
-        standard: which standard to score under.
+        standard: Standard to score under.
 
     Returns:
         Every sector's score and `iris_score`; higher is better, may exceed 100; nan where an input is nan or absent.

@@ -71,6 +71,6 @@ SKIN_DRIFT = tuple(f"AbsSDS_skin_{tone}_US" for tone in ("light", "middle", "dar
 
 
 def table_sha256(metrics: Iterable[Granular]) -> str:
-    """Of a table of metrics: sha256 of its rows as JSON, in their order."""
+    """Sha256 of a table of metrics: its rows as JSON, in their order."""
     rows = [astuple(metric) for metric in metrics]
     return hashlib.sha256(json.dumps(rows, separators=(",", ":")).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""What an IRIS standard fixes. Each one is a file, `standard_<name>.py`, with all that its scores rest on.
+"""An IRIS standard. Each one is a file, `standard_<name>.py`, with all that its scores rest on.
 
 Sources (arXiv:2603.00590): Algorithm 1 (S, K, the norms), A.2.4 (their calibration), A.3.2 (tau), A.3.4 (succession).
 """
@@ -17,7 +17,7 @@ class Calibrated:
     Args:
         entry: its row on the board.
         model, organisation: as the board names them.
-        values_sha256: of its raw values, '' where they are printed magnitudes.
+        values_sha256: Hash of its raw values, '' where they are printed magnitudes.
         magnitudes: sector (and `total`) -> its distance from the ideal; a sector that is not known is left out.
     """
 
@@ -42,18 +42,18 @@ class IrisStandard:
         tau: threshold of the profile code.
         minimum_coverage: below this share of valid samples a ranked value is undefined.
         floors: competence value -> what it must reach (`_max` in the name: must not exceed), by sector.
-        note: what a reader must know about S and K.
+        note: Remark on S and K for readers.
         metrics: the granular metrics that are scored, each in its sector; the 60 of Table 6, or more, or others.
         metrics_sha256: `table_sha256` of `metrics`; '' only while a standard is being written.
-        date: when it was released, or proposed.
+        date: Day of its release, or of its proposal.
         why: why it stands beside those before it.
         cohort: the models whose median S puts at 60.
-        cohort_source: where their figures are.
+        cohort_source: Source of their figures.
         references: file in `builders/reference/` that measuring reads -> its sha256.
         dataset_revisions: dataset -> the revisions that it was released for.
         together: title of a group of rows -> the protocols that are ranked together; others stand each by itself.
         ares: the classifier's revision that it was released with, or that there was none.
-        calibration: what S was calibrated on, row by row; empty where the figures are the paper's.
+        calibration: Figures that S was calibrated on, row by row; empty where the figures are the paper's.
 
     Raises:
         ValueError: `metrics` is not the table that `metrics_sha256` names: a released table was changed.
@@ -92,7 +92,7 @@ class IrisStandard:
             )
 
     def __hash__(self) -> int:
-        """Of its name; what is made under a standard can be kept."""
+        """Hash of its name, so that results under a standard can be cached."""
         return hash(self.name)
 
     @cached_property

@@ -37,8 +37,8 @@ def measure(
     Args:
         occupations: occupation -> role -> embeddings before and after the projection, each (prompts, dimensions).
             With several prompts of a role, its distance is the mean over the pairs with a neutral prompt.
-        seed: of the resampled occupations.
-        resamples: how many draws; 0 for no interval.
+        seed: Seed of the resampled occupations.
+        resamples: Draws; 0 for no interval.
 
     Returns:
         see the module: the geometric mean over occupations (so that 2 and 1/2 balance), above 0, ideal 1. An occupation

@@ -34,8 +34,8 @@ def measure(
     Args:
         images: occupation -> (role, gender) -> embeddings, shape (images, dimensions).
         anchors: gender -> embeddings of its anchors, shape (anchors, dimensions).
-        seed: of the resampled images and occupations.
-        resamples: how many draws; 0 for no intervals.
+        seed: Seed of the resampled images and occupations.
+        resamples: Draws; 0 for no intervals.
 
     Returns:
         see the module: the mean over occupations in [0, 2], ideal 0; None unless every one has both similarities.

@@ -47,8 +47,8 @@ def measure(
     Args:
         occupations: occupation -> step -> latents of its prompts at that step, (prompts, dimensions).
         towards: the male-female direction, (dimensions,).
-        seed: of the resampled occupations.
-        resamples: how many draws; 0 for no interval.
+        seed: Seed of the resampled occupations.
+        resamples: Draws; 0 for no interval.
 
     Returns:
         see the module: the mean rise over occupations in [-1, 1], ideal 0 or less, and `curve`, the mean over the

@@ -29,10 +29,10 @@ def stereotype_drift(
 
     Args:
         drift: P_real(g | predicted) - P_real(g | true) of each kind of wrong answer, shape (m,), in [-1, 1].
-        counts: how many answers are of that kind, shape (..., m).
+        counts: Answers of that kind, shape (..., m).
         possible_low: smallest drift that each kind of uncertain answer could have, shape (j,).
         possible_high: largest drift that it could have, shape (j,).
-        possible_counts: how many answers are of that kind, shape (..., j).
+        possible_counts: Answers of that kind, shape (..., j).
 
     Returns:
         (value, low, high), each of shape (...), signed, in [-1, 1]. `value` is nan when no answer is wrong: a mean over

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Cohort:
-    """What distances of M1 to M8 are taken from, and their scales: the standard deviations over a fixed set of models.
+    """Origins of the distances of M1 to M8 and their scales: the standard deviations over a fixed set of models.
 
     Args:
         name: the judge model that read the passages.
@@ -108,4 +108,4 @@ COHORTS = {
 ZERO_CENTRED = {name: replace(cohort, mean=(0.0,) * len(cohort.std)) for name, cohort in COHORTS.items()}
 """Judge model -> the deviations of its cohort, around 0."""
 CENTRES = {"cohort": COHORTS, "zero": ZERO_CENTRED}
-"""What distances are taken from -> judge model -> its cohort."""
+"""Origin of distances -> judge model -> its cohort."""

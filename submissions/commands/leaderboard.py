@@ -69,7 +69,7 @@ def show(
 
 
 def _doubt_of_signatures(state: State) -> str:
-    """What a reader must know of the signatures of verified rows; '' if all were checked, and are the maintainers'."""
+    """Remark on the signatures of verified rows; '' if all were checked, and are the maintainers'."""
     if state.forged:
         numbers = ", ".join(map(str, state.forged))
         return f"Not signed by the maintainers, so no row is verified by it: event {numbers} of the log."

@@ -250,7 +250,7 @@ def _row(result: Result, space: str) -> str:
 
 
 def _lacking(date: str, space: str, without_revision: bool) -> list[str]:
-    """What the entries do not say, and how to have them say it."""
+    """Facts that the entries lack, and how to add them."""
     notes = []
     if not date:
         notes.append("no date, so the Hub shows that of the pull request; --date says when the model was asked.")

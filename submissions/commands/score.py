@@ -1,4 +1,4 @@
-"""What is said of submissions and results: `fairspace check`, `score`, `compare`, `readings` and `report`."""
+"""Commands on submissions and results: `fairspace check`, `score`, `compare`, `readings` and `report`."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def submit(
 
 
 class RowAction(StrEnum):
-    """What a maintainer does with a row; `fairspace verify-submission` verifies it."""
+    """A maintainer's decisions on a row; `fairspace verify-submission` verifies it."""
 
     release = "release"
     withdraw = "withdraw"

@@ -1,4 +1,4 @@
-"""What an argument of a command names, opened: a submission with a progress bar, a result, a store."""
+"""Arguments of commands, opened: a submission with a progress bar, a result, a store."""
 
 from __future__ import annotations
 

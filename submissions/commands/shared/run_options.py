@@ -125,7 +125,7 @@ _SETTINGS: Mapping[str, tuple[str, Any, float, float]] = {
 
 
 def about_model(texts: list[str] | None) -> About:
-    """What `submission.json` says of the model. UsageError for an unknown name."""
+    """The model's entries in `submission.json`. UsageError for an unknown name."""
     from fairspace.submissions.running.settings import About
 
     known = [each.name for each in fields(About)]

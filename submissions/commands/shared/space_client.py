@@ -80,7 +80,7 @@ class SpaceClient:
     """Asks one Space.
 
     Args:
-        address: of the Space, without a slash at its end.
+        address: Address of the Space, without a slash at its end.
         token: made on the Space's page /submit; '' where the Space asks for none.
         sleep: waits for some seconds.
         draw: a random number in [0, 1), for jitter.
@@ -156,7 +156,7 @@ def _chunks(file: Path) -> Iterator[bytes]:
 
 
 def _refusal(answer: httpx.Response, address: str) -> CodedError | None:
-    """What an answer refuses, None if nothing."""
+    """The refusal in an answer, None if there is none."""
     try:
         body = answer.json()
     except ValueError:

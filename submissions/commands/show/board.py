@@ -1,4 +1,4 @@
-"""What `fairspace leaderboard show` prints: a table for each cohort of a board, or its rows as JSON data."""
+"""Output of `fairspace leaderboard show`: a table for each cohort of a board, or its rows as JSON data."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def show_board(name: str, standard: str, rows: Sequence[Row]) -> None:
     """Print the board of one benchmark, a table for each kind of rows that have ranks in common.
 
     Args:
-        name: of the benchmark.
-        standard: of the board.
-        rows: in its order.
+        name: Benchmark.
+        standard: Standard of the board.
+        rows: Rows in its order.
     """
     bench = benchmark(name)
     if lacking := none_verified([row.row_class for row in rows]):

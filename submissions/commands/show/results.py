@@ -1,4 +1,4 @@
-"""What `fairspace score`, `check` and `readings` print: scores, raw values, other instruments, stages, readings."""
+"""Output of `fairspace score`, `check` and `readings`: scores, raw values, other instruments, stages, readings."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def show_result(result: Result, *, everything: bool = False) -> None:
     """Print scores and raw values by their three numbers, and whether the model is ranked.
 
     Args:
-        result: to show.
+        result: Result to show.
         everything: also what is folded away: raw values, facts of each value, probabilities, other instruments.
     """
     bench = benchmark(result.benchmark)
@@ -246,7 +246,7 @@ SHARES = {"empty": "empty", "looping": "looping", "cut_off": "cut off at their g
 
 
 def tier_2_share(result: Result) -> str:
-    """How many answers of IRIS tier 2 decided, 0 included; '' where no occupation was asked for."""
+    """Number of answers of IRIS that tier 2 decided, 0 included; '' where no occupation was asked for."""
     for value in result.values.values():
         if "tier_2_share" in value.evidence:
             share = value.evidence["tier_2_share"]
@@ -285,7 +285,7 @@ def _values(kind: Kind, variants: list[Variant], result: Result) -> Iterator[Row
 
 
 def _notes(kind: Kind, variants: list[Variant], still: int) -> Iterator[str]:
-    """By what was changed, how, and how many scores stay."""
+    """The instrument that was changed, how, and the number of scores that stay."""
     notes = dict.fromkeys(variant.note for variant in variants if variant.note)
     if len(notes) > 1:
         text = "; ".join(f"{variant.name}: {variant.note}" for variant in variants)

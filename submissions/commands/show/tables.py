@@ -1,4 +1,4 @@
-"""What several commands print: tables, faults, notes. Submitted text is never markup."""
+"""Output of several commands: tables, faults, notes. Submitted text is never markup."""
 
 from __future__ import annotations
 

@@ -44,10 +44,10 @@ def show_values(
     """Print values with a number as a table, and below it the others by their reason.
 
     Args:
-        title: what stands above them.
+        title: Heading of the table.
         rows: the values.
         ideal: name of a value -> its ideal.
-        meanings: what the values are; nothing is said of others.
+        meanings: Meanings of the values; others have none.
         raw: the raw values of the same result.
         everything: also every fact that is folded away.
         instruments: name of a value -> the smallest and the largest by other instruments, for `everything`.
@@ -86,7 +86,7 @@ def _table(title: str, rows: Sequence[Value], ideal: Ideals, meanings: Meanings,
 
 
 def chance_lines(three: ThreeNumbers) -> str:
-    """What fair models show by chance, its end below it, and the verdict below both."""
+    """Values of fair models by chance, their end below, and the verdict below both."""
     return "\n".join(filter(None, (three.chance_text.replace(", ", ",\n"), three.verdict)))
 
 
