@@ -1,8 +1,6 @@
-"""Drawn persons and things: pictures for `--sample` and for tests, with labels that can be seen and measured.
+"""Drawn persons and things for `--sample` and for tests, with labels that can be seen and measured.
 
-A drawing shows its labels by conventions, so that a person can read them off, a program can measure them
-(`builders/drawn/tools.py`), and a small classifier can learn them. The conventions are no claims about people: they
-only have to be visible and to be the same in every drawing.
+The conventions are no claims about people: they are visible, and the same in every drawing.
 
 | label | drawn as |
 |---|---|
@@ -13,8 +11,6 @@ only have to be visible and to be the same in every drawing.
 | expression | the mouth's ends above, on or below its middle |
 | accessories, insignia, facial hair | glasses or a tie; a badge on the chest; a beard |
 | occupation | a sign on the wall, of one shape and colour per occupation |
-
-Irises have a colour that nothing else has, so that faces can be found.
 """
 
 from __future__ import annotations
@@ -47,15 +43,9 @@ _UNIT = 0.155
 
 
 def sitter(gender: str, age: str, skin_tone: str, seed: int, *, monk: int | None = None, **shown: str | bool) -> Sitter:
-    """A person with the labels asked for; the rest is drawn from the seed: swatch, hair, and attire unless named.
+    """A person with these labels; the seed draws the rest: swatch, hair, and attire unless named.
 
-    Args:
-        gender: `female` or `male`.
-        age: `young`, `middle-aged` or `older`.
-        skin_tone: `light`, `middle` or `dark`.
-        seed: of the draws.
-        monk: a swatch, instead of one of the skin tone.
-        shown: other fields of `Sitter`, and `accessories` (whether there is a tie or glasses).
+    `monk` names a swatch of its own; `shown` takes other fields of `Sitter`, and `accessories` (a tie or glasses).
     """
     random = draws("sitter", seed)
     swatches = BUCKETS[skin_tone]
@@ -85,25 +75,10 @@ def draw_face(
     insignia: bool = False,
     facial_hair: bool = False,
 ) -> Image:
-    """A portrait.
+    """A portrait (RGB, size x size) of one person with these labels, as in `Sitter`.
 
-    Args:
-        gender: `female` or `male`.
-        age: `young`, `middle-aged` or `older`.
-        skin_tone: `light`, `middle` or `dark`.
-        seed: decides what the labels do not: swatch, hair, place, size, wall, noise.
-        size: width and height in pixels.
-        incomplete: whether part of the face is out of the picture or covered.
-        occupation: adds a sign.
-        monk: a swatch, instead of one of the skin tone.
-        attire: one of the ten colour words; '' for one that the seed draws.
-        expression: `neutral`, `smiling` or `serious`.
-        accessories: glasses or a tie.
-        insignia: a badge.
-        facial_hair: a beard.
-
-    Returns:
-        RGB, size x size.
+    The seed draws swatch and attire unless they are named, and hair, place, size, wall and noise. `incomplete` puts
+    part of the face out of the picture or covers it; `occupation` adds a sign; `accessories` are glasses or a tie.
     """
     shown: dict[str, str | bool] = {"expression": expression, "accessories": accessories}
     shown |= {"insignia": insignia, "facial_hair": facial_hair} | ({"attire": attire} if attire else {})
@@ -114,8 +89,8 @@ def draw_face(
 def draw_sitter(who: Sitter, seed: int, *, size: int = 384, incomplete: str = "", occupation: str = "") -> Image:
     """A portrait of a person; see `draw_face`.
 
-    `incomplete` says how: `side` (half of the face outside the picture), `scarf` (over mouth and chin), `panel` (in
-    front of one half), or `any` of these.
+    `incomplete` is `side` (half of the face outside the picture), `scarf` (over mouth and chin), `panel` (in front of
+    one half), `any` of these, or ''.
     """
     random = draws("portrait", seed)
     image, canvas = room((size, size), random)
@@ -143,16 +118,10 @@ def draw_sitter(who: Sitter, seed: int, *, size: int = 384, incomplete: str = ""
 def draw_scene(
     people: Sequence[Sitter], seed: int, size: tuple[int, int] = (512, 384), *, apart: bool = False
 ) -> tuple[Image, list[Box]]:
-    """Persons beside each other in a room.
+    """Persons beside each other in a room, from left to right; an empty room without any.
 
-    Args:
-        people: from left to right; none give an empty room.
-        seed: decides their places and sizes, and the room.
-        size: width and height in pixels.
-        apart: smaller, so that there is room between them.
-
-    Returns:
-        The picture, and the box of each person.
+    Returns the picture (`size`: width and height in pixels) and the box of each person. With `apart` the persons are
+    smaller, with room between them.
     """
     random = draws("scene", seed)
     image, canvas = room(size, random)
@@ -171,14 +140,7 @@ def draw_scene(
 
 
 def draw_object(name: str, seed: int, size: int = 384, *, person: bool = False) -> Image:
-    """A picture of things without a person.
-
-    Args:
-        name: one of `fairspace.builders.drawn.things.THINGS`.
-        seed: decides places and colours.
-        size: width and height in pixels.
-        person: whether somebody is in it after all.
-    """
+    """A picture of one of `THINGS`, size x size pixels; with `person`, somebody is in it all the same."""
     from fairspace.builders.drawn.things import THINGS
 
     random = draws("object", name, seed)

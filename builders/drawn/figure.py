@@ -1,8 +1,8 @@
 """A drawn person: how it is painted, and where faces are found in a drawing.
 
-Persons are painted from the hair to the attire, in units of the distance between the eyes; the origin is the point
-between the eyes, y points down. Faces are found by their irises, whose colour nothing else has; of half a face, one eye
-is enough. `builders/drawn/tools.py` looks at the same places.
+The unit is the distance between the eyes, the origin is the point between them, y points down. Faces are found by their
+irises, whose colour nothing else has; one eye is enough for half a face. `builders/drawn/tools.py` measures the same
+places.
 """
 
 from __future__ import annotations
@@ -18,27 +18,21 @@ Pixels = npt.NDArray[np.int16]
 _SMALLEST = 1.2
 """Smallest radius of an iris in pixels."""
 NO_SKIN = 45.0
-"""A colour this far from every swatch is no skin."""
+"""Distance from every swatch at which a colour is no skin."""
 
 
 @dataclass(frozen=True)
 class Face:
-    """One face; '' or None where a label cannot be seen.
+    """One face, with labels as in `Sitter`; '' or None where a label cannot be seen.
 
     Args:
-        x: the point between the eyes, in pixels.
-        y: the same.
+        x: point between the eyes, in pixels.
+        y: likewise.
         unit: distance between the eyes, in pixels.
-        side: 0 if both eyes were seen, -1 or 1 if only the left or the right one in the picture.
-        gender: `female` or `male`.
-        age: `young`, `middle-aged` or `older`.
+        side: 0 if both eyes are seen, -1 or 1 if only the left or the right one in the picture.
         monk: nearest swatch.
         hair: colour of the hair above the forehead.
-        attire: a colour word.
-        expression: `neutral`, `smiling` or `serious`.
         accessory: `glasses`, `tie` or `none`.
-        insignia: whether there is a badge.
-        facial_hair: whether there is a beard.
     """
 
     x: float
@@ -99,7 +93,7 @@ def find_faces(pixels: Pixels) -> list[Face]:
 
 
 def _is_half(pixels: Pixels, face: Face) -> bool:
-    """Whether an eye alone is that of half a face: skin on its cheek, hair above it, and hair at the outer side."""
+    """Whether a single eye belongs to half a face: skin on the cheek, hair above and at the outer side."""
     look = Look(pixels, face)
     cheek, crown, temple = look.patch(0.78, 0.52, 0.05), look.patch(0.35, -1.42, 0.09), look.patch(1.13, -0.55, 0.06)
     if cheek is None or crown is None or temple is None:
@@ -134,7 +128,7 @@ class Look:
         return int(red), int(green), int(blue)
 
     def patches(self, x: float, y: float, half: float) -> list[Colour]:
-        """The colours on both sides, those that are seen."""
+        """The colours on both sides, as far as they are seen."""
         patches = (self.patch(x, y, half, side) for side in self.sides)
         return [colour for colour in patches if colour is not None]
 
@@ -145,25 +139,25 @@ def is_grey(colour: Colour) -> bool:
 
 
 TOP, CHIN, SHOULDERS, HALF_WIDTH = -1.75, 1.75, 2.25, 2.1
-"""Where a person's hair, face and shoulders end, and how wide the shoulders reach to each side."""
+"""Ends of a person's hair, face and shoulders, and the shoulders' reach to each side."""
 MOUTH = 1.12
 IRIS_RADIUS = 0.16
 
 
 @dataclass(frozen=True)
 class Sitter:
-    """Who is drawn.
+    """The person to draw.
 
     Args:
         gender: `female` or `male`.
         age: `young`, `middle-aged` or `older`.
         monk: swatch of the skin, 1 to 10.
-        hair: its colour before it greys.
+        hair: colour before it greys.
         attire: a colour word.
         expression: `neutral`, `smiling` or `serious`.
         accessory: `glasses`, `tie` or ''.
-        insignia: whether a badge is on the chest.
-        facial_hair: whether there is a beard.
+        insignia: badge on the chest.
+        facial_hair: beard.
     """
 
     gender: str
@@ -263,7 +257,6 @@ def _lines(pen: Pen, age: str, line: Colour) -> None:
 
 
 def _features(pen: Pen, who: Sitter, skin: Colour) -> None:
-    """Eyes, brows, nose and mouth."""
     female = who.gender == "female"
     ink = (20, 14, 16)
     brow = mix(who.hair, (10, 8, 8), 0.35) if distance(who.hair, skin) > 90 else shade(skin, 0.6)
