@@ -43,19 +43,14 @@ _SIZES = (len(GENDERS), len(AGES), len(SKIN_TONES))
 
 
 def combination_size(combination: str) -> int:
-    """How many groups a combination has: 2, 3, 3, 6, 6, 9, 18."""
+    """The number of groups of a combination: 2, 3, 3, 6, 6, 9, 18."""
     return int(np.prod([_SIZES[position] for position in COMBINATIONS[combination]]))
 
 
 def combination_codes(attributes: NDArray[np.int_], combination: str) -> NDArray[np.int_]:
-    """Group index within a combination per row.
+    """(n,) group index within a combination, from (n, 3) codes of gender, age and skin tone.
 
-    Args:
-        attributes: (n, 3) codes of gender, age and skin tone, -1 where there is no label.
-        combination: a key of `COMBINATIONS`.
-
-    Returns:
-        (n,) codes from 0, -1 where one of the combination's attributes has no label.
+    -1 stands for a missing label, and for a group with one.
     """
     positions = COMBINATIONS[combination]
     code = np.zeros(len(attributes), dtype=np.int64)
