@@ -1,4 +1,4 @@
-"""How a paper's printed tables are described: which file holds a table, and what its rows and columns mean.
+"""Descriptions of a paper's printed tables: the file of each, and the meaning of its rows and columns.
 
 `builders/<benchmark>/published.py` describes those of one paper as its `PAPER`; `published.py` reads them all.
 """
@@ -17,14 +17,14 @@ FOLDER = REFERENCE / "published"
 
 @dataclass(frozen=True)
 class Printed:
-    """One file: where it is printed, which columns say the row and the cohort, and the score that a column holds.
+    """One file of printed figures.
 
     Args:
-        file: in `reference/published/`, without its ending.
-        place: where the paper prints it, for example `Table 2`.
-        score: row and column -> the name that the figure has in results and on the board.
-        keys: columns that say which row it is, beside the model.
-        cohort: the column that says what the table ranks the model among; '' without one.
+        file: name in `reference/published/`, without ending.
+        place: place in the paper, for example `Table 2`.
+        score: row and column -> the figure's name in results and on the board.
+        keys: columns that identify the row, beside the model.
+        cohort: column with the cohort that the model is ranked among; '' without one.
         model: row and column -> the model, as the paper's main table writes it.
         cohort_of: model -> its cohort, where no column says it.
     """
@@ -43,10 +43,10 @@ class Paper:
     """The paper of a benchmark.
 
     Args:
-        title: as sources name it.
-        tables: with the figures that it prints; the main one first.
-        tags: of the cards of its datasets, such as `arxiv:2603.00590`.
-        citation: its entry for BibTeX.
+        title: title in sources.
+        tables: tables of its figures; the main one first.
+        tags: tags of its datasets' cards, such as `arxiv:2603.00590`.
+        citation: BibTeX entry.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""How a tool's name is read: `SCHEME[:WHAT][?SETTING=VALUE&...]`."""
+"""Reads the name of a tool: `SCHEME[:WHAT][?SETTING=VALUE&...]`."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class Scheme:
     """A way to name a tool.
 
     Args:
-        form: for people.
-        default: the model without one, '' if one must be named.
+        form: form of the name, for people.
+        default: default model, '' if one must be named.
         settings: name -> type.
-        open: what was named, its settings and all that was asked for -> the tool.
+        open: opener, from the part behind the scheme, the settings and the shared options.
     """
 
     form: str
@@ -31,10 +31,9 @@ class Scheme:
 
 
 def read(role: str, named: str, schemes: Mapping[str, Scheme]) -> tuple[Scheme, str, dict[str, Any]]:
-    """The scheme, what is named behind it, and the settings, of a tool's name.
+    """The scheme, the part behind it, and the settings of a tool's name.
 
-    BuildError TOOL_MISSING if the scheme, a setting or its value is not known, or nothing is named and there is no
-    default.
+    BuildError TOOL_MISSING for an unknown scheme, setting or value, or a missing part without default.
     """
     prefix = named.partition(":")[0].partition("?")[0]
     forms = " or ".join(scheme.form for scheme in schemes.values())
