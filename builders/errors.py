@@ -36,15 +36,7 @@ CODES: dict[str, str] = {
 
 
 class CodedError(Exception):
-    """An error with place, finding, expectation and remedy, under a code of its kind's table.
-
-    Args:
-        code: a key of `codes`.
-        where: file and line, item, repository, address or option.
-        what: the finding.
-        expected: the expectation.
-        mend: the remedy.
-    """
+    """An error with place, finding, expectation and remedy (`mend`), under a code of its kind's table `codes`."""
 
     codes: ClassVar[Mapping[str, str]]
 
@@ -55,7 +47,6 @@ class CodedError(Exception):
         self.code, self.where, self.what, self.expected, self.mend = code, where, what, expected, mend
 
     def __reduce__(self) -> tuple[type[CodedError], tuple[str, ...]]:
-        """Pickle by parts, not by text."""
         return type(self), (self.code, self.where, self.what, self.expected, self.mend)
 
 

@@ -13,4 +13,3 @@ def _order(name: str) -> tuple[int, str]:
 
 
 NAMES = tuple(sorted((file.parent.name for file in Path(__file__).parent.glob("*/plan.py")), key=_order))
-"""Every folder of `builders/` with a `plan.py`."""

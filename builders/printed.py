@@ -17,16 +17,11 @@ FOLDER = REFERENCE / "published"
 
 @dataclass(frozen=True)
 class Printed:
-    """One file of printed figures.
+    """One file of printed figures in `reference/published/`.
 
-    Args:
-        file: name in `reference/published/`, without ending.
-        place: place in the paper, for example `Table 2`.
-        score: row and column -> the figure's name in results and on the board.
-        keys: columns that identify the row, beside the model.
-        cohort: column with the cohort that the model is ranked among; '' without one.
-        model: row and column -> the model, as the paper's main table writes it.
-        cohort_of: model -> its cohort, where no column says it.
+    `place` is its place in the paper, such as `Table 2`; `score` and `model` map row and column to the name in results
+    and the model in the paper's main table; `keys` identify the row, beside the model; `cohort` is the column of the
+    cohort ranked together, or ''; `cohort_of` has model -> cohort, where no column says it.
     """
 
     file: str
@@ -40,14 +35,7 @@ class Printed:
 
 @dataclass(frozen=True)
 class Paper:
-    """The paper of a benchmark.
-
-    Args:
-        title: title in sources.
-        tables: tables of its figures; the main one first.
-        tags: tags of its datasets' cards, such as `arxiv:2603.00590`.
-        citation: BibTeX entry.
-    """
+    """The paper of a benchmark: title in sources, tables (the main one first), tags of cards, BibTeX entry."""
 
     title: str
     tables: tuple[Printed, ...]

@@ -27,8 +27,6 @@ class Figure:
     Args:
         id: benchmark, file, cohort, model, row and column.
         table: place in the paper, for example `Table 2`.
-        model: name in the paper's main table.
-        organisation: maker of the model.
         cohort: models ranked together: kind of model (IRIS, FACT-OR-FAIR) or judge (GENRES); else ''.
         row: further keys of the row (attribute, context, scenario), joined by ' / '.
         column: heading in the table's file.
@@ -126,7 +124,6 @@ def published_split(benchmark: str) -> Split:
 
 
 def _number(text: str) -> float | None:
-    """The number of a cell; None for '', 'n/a', a sign or a word."""
     if text.startswith("<"):
         return 0.0
     try:

@@ -39,14 +39,10 @@ if TYPE_CHECKING:
 
 
 _UNIT = 0.155
-"""Distance between the eyes of a portrait, as a share of the picture's width."""
 
 
 def sitter(gender: str, age: str, skin_tone: str, seed: int, *, monk: int | None = None, **shown: str | bool) -> Sitter:
-    """A person with these labels; the seed draws the rest: swatch, hair, and attire unless named.
-
-    `monk` names a swatch of its own; `shown` takes other fields of `Sitter`, and `accessories` (a tie or glasses).
-    """
+    """A person with these labels and fields of `Sitter` or `accessories` (bool); the seed draws the rest."""
     random = draws("sitter", seed)
     swatches = BUCKETS[skin_tone]
     monk = swatches[random.randint(len(swatches))] if monk is None else monk
@@ -75,11 +71,7 @@ def draw_face(
     insignia: bool = False,
     facial_hair: bool = False,
 ) -> Image:
-    """A portrait (RGB, size x size) of one person with these labels, as in `Sitter`.
-
-    The seed draws swatch and attire unless they are named, and hair, place, size, wall and noise. `incomplete` puts
-    part of the face out of the picture or covers it; `occupation` adds a sign; `accessories` are glasses or a tie.
-    """
+    """A portrait (RGB, size x size) with labels as in `Sitter`, perhaps incomplete; the seed draws the rest."""
     shown: dict[str, str | bool] = {"expression": expression, "accessories": accessories}
     shown |= {"insignia": insignia, "facial_hair": facial_hair} | ({"attire": attire} if attire else {})
     who = sitter(gender, age, skin_tone, seed, monk=monk, **shown)
@@ -87,11 +79,7 @@ def draw_face(
 
 
 def draw_sitter(who: Sitter, seed: int, *, size: int = 384, incomplete: str = "", occupation: str = "") -> Image:
-    """A portrait of a person; see `draw_face`.
-
-    `incomplete` is `side` (half of the face outside the picture), `scarf` (over mouth and chin), `panel` (in front of
-    one half), `any` of these, or ''.
-    """
+    """A portrait; the face is `incomplete` by `side`, `scarf` or `panel`, by `any` of them, or not ('')."""
     random = draws("portrait", seed)
     image, canvas = room((size, size), random)
     if occupation:
@@ -118,11 +106,7 @@ def draw_sitter(who: Sitter, seed: int, *, size: int = 384, incomplete: str = ""
 def draw_scene(
     people: Sequence[Sitter], seed: int, size: tuple[int, int] = (512, 384), *, apart: bool = False
 ) -> tuple[Image, list[Box]]:
-    """Persons beside each other in a room, from left to right; an empty room without any.
-
-    Returns the picture (`size`: width and height in pixels) and the box of each person. With `apart` the persons are
-    smaller, with room between them.
-    """
+    """Persons from left to right in a room, and their boxes; `apart` makes them smaller, with room between them."""
     random = draws("scene", seed)
     image, canvas = room(size, random)
     width, height = size

@@ -16,23 +16,16 @@ from fairspace.builders.drawn.palette import ATTIRE, BUCKETS, IRIS, MONK, Colour
 
 Pixels = npt.NDArray[np.int16]
 _SMALLEST = 1.2
-"""Smallest radius of an iris in pixels."""
 NO_SKIN = 45.0
 """Distance from every swatch at which a colour is no skin."""
 
 
 @dataclass(frozen=True)
 class Face:
-    """One face, with labels as in `Sitter`; '' or None where a label cannot be seen.
+    """One face, in pixels, with labels as in `Sitter`; '' or None where a label cannot be seen.
 
-    Args:
-        x: point between the eyes, in pixels.
-        y: likewise.
-        unit: distance between the eyes, in pixels.
-        side: 0 if both eyes are seen, -1 or 1 if only the left or the right one in the picture.
-        monk: nearest swatch.
-        hair: colour of the hair above the forehead.
-        accessory: `glasses`, `tie` or `none`.
+    (x, y) is the point between the eyes, `unit` their distance. `side` is 0 if both eyes are seen, -1 or 1 if only the
+    left or the right one in the picture. `monk` is the nearest swatch, `hair` its colour above the forehead.
     """
 
     x: float
@@ -56,7 +49,6 @@ class Face:
 
 
 def _irises(pixels: Pixels) -> list[tuple[float, float, float]]:
-    """Middle and radius of each round blob of the iris colour."""
     from scipy import ndimage
 
     red, green, blue = pixels[..., 0], pixels[..., 1], pixels[..., 2]
@@ -148,16 +140,9 @@ IRIS_RADIUS = 0.16
 class Sitter:
     """The person to draw.
 
-    Args:
-        gender: `female` or `male`.
-        age: `young`, `middle-aged` or `older`.
-        monk: swatch of the skin, 1 to 10.
-        hair: colour before it greys.
-        attire: a colour word.
-        expression: `neutral`, `smiling` or `serious`.
-        accessory: `glasses`, `tie` or ''.
-        insignia: badge on the chest.
-        facial_hair: beard.
+    `gender` is `female` or `male`; `age` `young`, `middle-aged` or `older`; `monk` the swatch of the skin, 1 to 10;
+    `hair` its colour before it greys; `attire` a colour word; `expression` `neutral`, `smiling` or `serious`;
+    `accessory` `glasses`, `tie` or ''.
     """
 
     gender: str
@@ -241,7 +226,6 @@ def _beard(pen: Pen, colour: Colour) -> None:
 
 
 def _lines(pen: Pen, age: str, line: Colour) -> None:
-    """Wrinkles: one over the brows and two beside the nose in middle age, more later."""
     if age == "young":
         return
     for side in (-1, 1):
@@ -289,7 +273,6 @@ def _mouth(pen: Pen, who: Sitter, skin: Colour) -> None:
 
 
 def _hair(pen: Pen, who: Sitter, crown: Colour, sides: Colour) -> None:
-    """The hair in front: a cap down to the hairline, which lies higher on older men."""
     female = who.gender == "female"
     line = -0.85 if female or who.age != "older" else -1.08
     wide = 1.3 if female else 1.24

@@ -54,7 +54,6 @@ HAIR: tuple[Colour, ...] = ((24, 20, 22), (74, 46, 30), (122, 70, 38), (226, 188
 GREY_HAIR: tuple[Colour, ...] = ((160, 160, 165), (206, 206, 210))
 IRIS: Colour = (0, 150, 165)
 _HUES = ((80, 150), (208, 295))
-"""Hues of walls in degrees: greens, and blues to violets."""
 
 
 def draws(*key: str | int) -> np.random.RandomState:
@@ -108,14 +107,7 @@ Point = tuple[float, float]
 
 
 class Pen:
-    """Draws in units of a figure.
-
-    Args:
-        canvas: target of the drawing.
-        x: point between the eyes, in pixels.
-        y: likewise.
-        unit: distance between the eyes, in pixels.
-    """
+    """Draws in units of a figure: (x, y) is the point between the eyes in pixels, `unit` the distance between them."""
 
     def __init__(self, canvas: ImageDraw, x: float, y: float, unit: float) -> None:
         self.canvas, self.x, self.y, self.unit = canvas, x, y, unit

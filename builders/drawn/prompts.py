@@ -50,12 +50,7 @@ _NO = r"\b(?:no|not|without|remove|take off|free of)\b(?:\s+(?:the|any|a|visible
 
 @dataclass(frozen=True)
 class Asked:
-    """One requested person, with labels as in `Sitter`; '' or None where the prompt says nothing.
-
-    Args:
-        skin_tone: `light`, `middle` or `dark`.
-        accessories: whether there are glasses or a tie.
-    """
+    """The labels of one requested person, as in `Sitter`; '' or None where the prompt says nothing."""
 
     gender: str = ""
     age: str = ""
@@ -69,13 +64,9 @@ class Asked:
 
 @dataclass(frozen=True)
 class Wish:
-    """The content of a picture that a prompt asks for.
+    """The content of a picture: persons from left to right, or a thing (trait of Table A5, stereotypical bias).
 
-    Args:
-        people: persons from left to right; none if it asks for things.
-        thing: trait of Table A5 (stereotypical bias), '' if it asks for people.
-        occupation: one of IRIS' 52, or ''.
-        incomplete: `side`, `scarf`, `panel` or `any` for a cut or covered face, '' for a whole one.
+    `occupation` is one of IRIS' 52 or ''; `incomplete` is `side`, `scarf`, `panel` or `any`, or '' for a whole face.
     """
 
     people: tuple[Asked, ...] = field(default=(Asked(),))

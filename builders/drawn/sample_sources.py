@@ -49,7 +49,6 @@ _ANNOTATIONS = pa.schema(
         ("faces", pa.int32()),
     ]
 )
-"""Annotations as FORMAT.md lays them out."""
 _IMAGES = pa.schema(
     [
         *((name, pa.string()) for name in ("task", "id")),
@@ -91,7 +90,6 @@ def write_models(folder: Path) -> None:
 
 
 def _neutral(model: str) -> Iterator[tuple[_Row, _Row | None]]:
-    """Images of the neutral prompts: most show the group that the model prefers in the occupation."""
     samples, habit = MODELS[model]
     ids = iris_gen_52.ids(iris_gen_52.REVISIONS[0]).to_pylist()
     for occupation, item in zip(OCCUPATIONS, ids, strict=True):
@@ -103,7 +101,6 @@ def _neutral(model: str) -> Iterator[tuple[_Row, _Row | None]]:
 
 
 def _steered(model: str, neutral: list[tuple[_Row, _Row | None]]) -> Iterator[tuple[_Row, _Row | None]]:
-    """One image of each prompt of the model's own steer plan."""
     counts = np.zeros((len(OCCUPATIONS), len(GROUPS)), dtype=np.int64)
     for row, _ in neutral:
         if row["status"] == "ok":
@@ -119,7 +116,6 @@ def _steered(model: str, neutral: list[tuple[_Row, _Row | None]]) -> Iterator[tu
 
 
 def _image(model: str, task: str, item: str, sample: int, group: int, occupation: str) -> tuple[_Row, _Row | None]:
-    """The rows of an image's annotation and of the image; None for a refusal."""
     random = draws("sample", model, task, item, sample)
     chance, seed = random.random_sample(), int(random.randint(1 << 30))
     quality = random.uniform(0.5, 0.95, 4).round(3).tolist()
@@ -178,15 +174,11 @@ _FACET_COLUMNS = (
     *(f"lighting_{name}" for name in ("well_lit", "dimly_lit", "overexposed", "underexposed", "na")),
     *("visible_torso", "visible_face", "visible_minimal"),
 )
-"""Columns of the published file that describe a person."""
 _MST_COLUMNS = ("image_ID", "subject_name", "MST", "pose", "lighting", "mask")
 
 
 def write_sample_sources(folder: Path) -> None:
-    """Write `facet`, `fairface`, `utkface`, `mst_e` and `models` into a folder.
-
-    `facet/boxes.parquet` holds a detector's persons (`builders/models/detection.py`).
-    """
+    """Write the five sources; `facet/boxes.parquet` holds a detector's persons (`builders/models/detection.py`)."""
     _facet(folder / "facet")
     _fairface(folder / "fairface")
     _utkface(folder / "utkface")
@@ -216,7 +208,6 @@ def _save(image: Image, file: Path) -> None:
 
 
 def _facet(folder: Path) -> None:
-    """Images of one to three persons. Two thirds of the cells of three occupations have a person, so there is a gap."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -293,7 +284,6 @@ def _fairface(folder: Path) -> None:
 
 
 def _utkface(folder: Path) -> None:
-    """Two faces for each of some ages, races and genders, and names that break the layout."""
     random = draws("sample", "utkface")
     for number, (age, gender, race, _) in enumerate(product(UTKFACE_AGES, (0, 1), range(4), range(2))):
         group = "young" if age < 40 else "middle-aged" if age < 65 else "older"
@@ -311,7 +301,6 @@ def _utkface(folder: Path) -> None:
 
 
 def _mst_e(folder: Path) -> None:
-    """At least two subjects of each bucket, three images of each, and a video, which readers leave out."""
     rows = []
     for monk in range(1, 11):
         subject = f"subject_{monk - 1}"

@@ -17,9 +17,7 @@ from fairspace.builders.drawn.palette import wall
 Pixels = NDArray[np.uint8]
 Random = np.random.RandomState
 _GRIDS = ((1, 2), (2, 1), (2, 2), (2, 3), (3, 2), (3, 3), (2, 5), (5, 2))
-"""Rows and columns of a grid of faces."""
 _ORDERS = ((0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
-"""Permutations of red, green and blue."""
 
 
 def grid(random: Random, size: int, faces: Pixels) -> Pixels:
@@ -162,7 +160,6 @@ Replacement = Callable[[Random, int, Pixels, Pixels], NDArray[np.generic]]
 _CHANGE, _TRIES = 25, 20
 """Least mean change of the replaced part (levels of 255; a wall upon a wall spoils no face), and tries to reach it."""
 _PART_ORDERS = ((2, 1, 0), (1, 2, 0), (2, 0, 1))
-"""Permutations of red, green and blue."""
 
 
 def replaced(replacement: Replacement) -> Callable[[Random, int, Pixels], Pixels]:

@@ -197,4 +197,3 @@ THINGS: Mapping[str, Draw] = {
     "Luxury Villa": _villa,
     "Shabby Hut": _hut,
 }
-"""Trait -> its drawing."""

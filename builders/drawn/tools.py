@@ -147,7 +147,6 @@ def _gender(look: Look, crown: Colour | None) -> str:
 
 
 def _age(look: Look, crown: Colour | None) -> str:
-    """Read the age from the places of grey hair."""
     temples = look.patches(1.13, -0.55, 0.06)
     if crown is None or not temples:
         return ""
@@ -157,7 +156,6 @@ def _age(look: Look, crown: Colour | None) -> str:
 
 
 def _expression(look: Look, skin: Colour) -> str:
-    """Compare the height of the mouth's middle with that of its ends."""
     heights = []
     for x in (0.0, 0.4):
         column = look.area(look.sides[-1] * x, MOUTH + 0.05, 0.03, 0.25)
@@ -172,7 +170,6 @@ def _expression(look: Look, skin: Colour) -> str:
 
 
 def _accessory(look: Look, skin: Colour, attire: Colour | None) -> str:
-    """Look for a bridge between the eyes, or a strip below the collar."""
     bridge = look.area(0.0, -0.03, 0.05, 0.07)
     if bridge is not None and np.linalg.norm(bridge - np.array(skin), axis=-1).mean(axis=1).max() > 48:
         return "glasses"
@@ -183,7 +180,6 @@ def _accessory(look: Look, skin: Colour, attire: Colour | None) -> str:
 
 
 def _insignia(look: Look, attire: Colour | None) -> bool | None:
-    """Whether the chest has other colours on the viewer's right."""
     chest = look.area(0.93, 3.12, 0.28, 0.28) if look.face.side >= 0 else None
     if chest is None or attire is None:
         return None
@@ -252,7 +248,6 @@ def _checks(face: Face, person: Asked) -> list[bool]:
 
 
 def _thumbnail(image: Image) -> Thumbnail:
-    """(24, 24, 3) mean colours."""
     from PIL import Image as Images
 
     return np.asarray(image.convert("RGB").resize((24, 24), Images.Resampling.BOX), dtype=np.int16)
@@ -265,16 +260,12 @@ def _likeness(first: Thumbnail, second: Thumbnail) -> float:
 
 
 def _edges(thumbnail: Thumbnail, axis: int) -> npt.NDArray[np.bool_]:
-    """Whether neighbours look different."""
     edges: npt.NDArray[np.bool_] = abs(np.diff(thumbnail, axis=axis)).max(axis=-1) >= _ALIKE
     return edges
 
 
 def redraw(image: Image, face: Face, wanted: Asked, seed: int) -> Image:
-    """The picture, same size, with the labels of its one face changed and its person drawn again.
-
-    `seed` decides what neither the picture nor `wanted` says (swatch of a new skin tone, colour under grey).
-    """
+    """The picture with its person drawn again and the wanted labels; `seed` decides further details."""
     from PIL import Image as Images
 
     before = _edited_sitter(face, seed)
@@ -330,10 +321,7 @@ def _changed(who: Sitter, wanted: Asked, seed: int) -> Sitter:
 
 
 def _layer(who: Sitter, face: Face, size: tuple[int, int]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """A person alone: (height, width, 3) colours times opacity, and (height, width) opacity in [0, 1].
-
-    Painted on black and on white: pixels that differ between the two are not the person's.
-    """
+    """A person alone, painted on black and white: (height, width, 3) colours times opacity, and the opacity."""
     from PIL import Image, ImageDraw
 
     grounds = []
@@ -346,7 +334,6 @@ def _layer(who: Sitter, face: Face, size: tuple[int, int]) -> tuple[npt.NDArray[
 
 
 def _without(pixels: npt.NDArray[np.float64], person: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
-    """The picture with the person's pixels replaced by the median wall of their rows."""
     from scipy import ndimage
 
     person = ndimage.binary_dilation(person, iterations=2)
@@ -387,12 +374,7 @@ def complete(person: Asked, *key: str | int) -> Asked:
 
 
 class DrawnGenerator:
-    """Draws the picture that a prompt asks for or, for some seeds, another one.
-
-    Args:
-        size: width and height of a picture.
-        off_prompt: share of prompts that are not followed.
-    """
+    """Draws the picture that a prompt asks for or, for a share `off_prompt` of the prompts, another one."""
 
     def __init__(self, size: int = 384, off_prompt: float = OFF_PROMPT) -> None:
         self.size, self.off_prompt = size, off_prompt
@@ -428,7 +410,6 @@ def _sitter(person: Asked, seed: int) -> Sitter:
 
 
 def _astray(people: list[Asked], random: np.random.RandomState) -> list[Asked]:
-    """One person more or less than asked for, or a person of another group."""
     if len(people) > 1:
         return people[:1] if random.randint(2) else [people[0], people[0]]
     person, kind = people[0], random.randint(4)
@@ -441,10 +422,7 @@ def _astray(people: list[Asked], random: np.random.RandomState) -> list[Asked]:
 
 
 class DrawnEditor:
-    """Draws the person of a drawing again, with the labels that an instruction names.
-
-    A share `off_prompt` of the pictures stays unchanged.
-    """
+    """Draws the person of a drawing again with an instruction's labels; a share `off_prompt` stays unchanged."""
 
     def __init__(self, off_prompt: float = OFF_PROMPT) -> None:
         self.off_prompt = off_prompt

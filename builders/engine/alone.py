@@ -12,9 +12,9 @@ from fairspace.builders.errors import BuildError
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Hold a folder, made if need be, while the block runs; the system lets go of it if the process is killed.
+    """Hold a folder, made if need be, until the block ends or the process is killed, on systems with such locks.
 
-    BuildError OUT_IN_USE if another process holds it. Nothing is held on systems without such locks.
+    BuildError OUT_IN_USE if another process holds it.
     """
     try:
         import fcntl

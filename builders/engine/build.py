@@ -56,22 +56,19 @@ def build(
     earlier: Path | None = None,
     describe: Callable[[Path, Dataset, Manifest], None] | None = None,
 ) -> Manifest:
-    """Build a dataset into `out`, or go on where an earlier call with the same arguments stopped.
+    """Build a dataset into `out` and return its manifest, or go on where a call with the same arguments stopped.
 
     Args:
         dataset: the dataset.
-        out: a new or empty folder, or a build of the same dataset and arguments, finished or not.
+        out: a new or empty folder, or a build of the same dataset and arguments.
         source: folder of sources.
         seed: seed of every draw.
         sample: whether to build a small but complete dataset.
         tools: models.
         options: further choices of the user.
         progress: called with the name of a step, units done, and units in all.
-        earlier: finished build that differs at most in the options `refused` and `reviewed`; its images that nobody
-            refused are taken over. It changes no byte of a shard.
+        earlier: finished build, equal but for `refused` and `reviewed`, whose other images are taken; changes no byte.
         describe: writer of card and metadata; `fairspace.cards.dataset_card.write_cards` by default.
-
-    Returns the manifest; `manifest.json`, which holds it, is written last.
 
     Errors: BuildError OUT_IN_USE if `out` holds something else, and those of the builder.
     """
@@ -203,7 +200,6 @@ def _finished(out: Path, request: Mapping[str, Any]) -> Manifest | None:
 
 
 def _claim(out: Path, file: Path, request: Mapping[str, Any]) -> None:
-    """Write down the request, or check that it equals the one written down."""
     text = json.dumps(request, indent=1, sort_keys=True)
     if not file.is_file():
         if not file.parent.is_dir() and out.is_dir() and any(out.iterdir()):
@@ -246,11 +242,9 @@ def _build_split(split: Split, job: Job, out: Path) -> BuiltSplit:
 
 
 _Counted = tuple[Shard, dict[str, dict[str, int]], dict[str, int]]
-"""A shard, label -> rows of each ClassLabel column, and the joint counts."""
 
 
 def _shard(split: Split, job: Job, out: Path, stem: str, part: slice) -> _Counted:
-    """Write one shard and enter it, unless it is entered already."""
     entry = job.work / split.config / f"{stem}.json"
     file = out / split.config / f"{stem}.parquet"
     if entry.is_file():
@@ -310,7 +304,6 @@ def _settings(features: Any) -> dict[str, Any]:
 
 
 def _tables(rows: Iterable[Row] | pa.Table, features: Any, names: Mapping[str, Sequence[str]]) -> Iterator[pa.Table]:
-    """The rows as tables of the schema, a batch at a time; labels become their numbers."""
     schema: pa.Schema = features.arrow_schema
     if isinstance(rows, pa.Table):
         yield _encoded(rows, names).select(schema.names).cast(schema)
@@ -356,7 +349,6 @@ def _label_names(features: Any) -> dict[str, list[str]]:
 
 
 def _merge_rejected(out: Path, splits: Sequence[Split]) -> dict[str, int]:
-    """Write `review/rejected.jsonl` from the plan's and the shards' logs; reason -> count."""
     work, reasons = out / ".build", Counter[str]()
     file = out / "review" / "rejected.jsonl"
 

@@ -26,11 +26,7 @@ if TYPE_CHECKING:
 class Headline:
     """A task of a dataset's `eval.yaml`.
 
-    Args:
-        score: name in results.
-        config: config with the items of the score.
-        about: the score in words.
-        split: split of the config.
+    `score` is its name in results, `about` the score in words, `config` the config with its items.
     """
 
     score: str
@@ -64,7 +60,6 @@ class Split:
     """One split of one config.
 
     Args:
-        config: name of the config.
         about: one sentence for the card: the content of a row.
         columns: the columns behind `id`.
         units: sources of the rows, in order; a `pa.Table` is allowed.
@@ -117,7 +112,6 @@ class Job:
     Args:
         source: folder of sources (one subfolder each, named as in `fairspace.builders.sources`), or None.
         work: folder inside the output for stages and unfinished shards; it lasts until the build is done.
-        seed: seed of every draw.
         sample: whether a small but complete dataset is wanted.
         options: name -> other choices of the user that change the content.
         progress: called with the name of a step, units done, and units in all.
@@ -186,8 +180,6 @@ class Dataset:
 
     Args:
         name: name of the repository on the Hub.
-        title: name for people.
-        benchmark: its benchmark.
         revision: revision of the item plan; `submission.json` names it.
         licence: SPDX identifier of the published data.
         sources: usable sources, as in `fairspace.builders.sources.SOURCES`.
@@ -197,7 +189,6 @@ class Dataset:
         gated: whether users must accept terms first: every dataset with faces of persons.
         includes: content that is off by default, named by `--include`.
         tools: roles of `Tools` in use.
-        task_categories: the Hub's names, for the card.
         changes: standard, dataset revision and change, oldest first, for the card.
         revision_of: revision of the benchmark -> revision of this dataset.
         headlines: scores of the dataset's leaderboard on the Hub; none for data that no model answers.
@@ -236,11 +227,8 @@ class Shard:
 class BuiltSplit:
     """One finished split.
 
-    Args:
-        rows: number of rows.
-        counts: ClassLabel column -> label -> rows; '' counts nulls.
-        joint: label of each `groups` column, joined by ' / ' -> rows; empty without groups.
-        fields: column -> sentence.
+    `counts` has ClassLabel column -> label -> rows ('' counts nulls), `joint` the labels of the `groups` columns,
+    joined by ' / ' -> rows, `fields` column -> sentence.
     """
 
     config: str
@@ -257,14 +245,8 @@ class BuiltSplit:
 class Manifest:
     """Content and origin of a finished build: `manifest.json`. Equal inputs give an equal manifest.
 
-    Args:
-        revision: revision of the item plan.
-        tools: role -> name of each tool.
-        options: other choices.
-        versions: software -> version.
-        sources: source file -> sha256.
-        rejected: reason -> number of candidates.
-        notes: omissions and their causes.
+    `tools` has role -> name, `versions` software -> version, `sources` file -> sha256, `rejected` reason -> candidates,
+    `notes` the omissions and their causes.
     """
 
     dataset: str

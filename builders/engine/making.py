@@ -37,12 +37,9 @@ AT_ONCE = 8
 
 @dataclass(frozen=True)
 class Wanted:
-    """One image to make.
+    """One image to make from a prompt or, with the bytes of a `base` image, from an instruction to `Tools.editor`.
 
-    Args:
-        key: name in the log; decides the seeds; unique in a build.
-        prompt: content of the image; an instruction, if `base` is given.
-        base: bytes of an image for `Tools.editor`; without it `Tools.generator` makes the image.
+    `key`, unique in a build, is its name in the log and decides the seeds.
     """
 
     key: str
@@ -85,21 +82,13 @@ def make(
     batch: int = AT_ONCE,
     config: str = "images",
 ) -> Iterator[tuple[Wanted, Image | None]]:
-    """Make images, in order; an image that passed no attempt comes as None.
+    """Make images, in order, with `seed` and evidence in `info`; an image that passed no attempt comes as None.
 
-    Its `info` holds its `seed` and the evidence of its verdict. Rejected candidates are logged with the number of the
-    attempt, failures with the reason `gave up`, both in the order of `wanted`.
+    Rejected candidates are logged with the number of the attempt, failures with the reason `gave up`. `accept` must
+    judge each image alone, without neighbours or earlier ones; `batch` changes no image; keys differ; `config` names
+    the review sheet of rejected candidates.
 
-    Args:
-        job: the build.
-        wanted: images to make, with different keys.
-        accept: check of candidates, which judges each image alone, without neighbours or earlier ones.
-        attempts: seeds to try for an image.
-        batch: images made and checked together.
-        config: name of the review sheet that shows rejected candidates.
-
-    Errors: BuildError TOOL_MISSING without a generator (or an editor, for a `base`); TOOL_OUTPUT for a wrong number of
-    images.
+    Errors: BuildError TOOL_MISSING without a generator (or an editor, for a `base`); TOOL_OUTPUT for a wrong number.
     """
     refusals, done = Refusals(job.options), 0
     for start in range(0, len(wanted), batch):
@@ -161,7 +150,6 @@ class _Item:
         self._take_up()
 
     def close(self) -> Image | None:
-        """Log the rejected candidates; the image that passed, or None."""
         for name, verdict in self.checked:
             self.job.checked(name, verdict.reason, verdict.evidence)
         for attempt, verdict in enumerate(self.rejected):
@@ -175,7 +163,6 @@ class _Item:
         return None
 
     def _take_up(self) -> None:
-        """Count the attempts with a known verdict."""
         while self.open:
             if self.refusals.name(self.wanted.key, self.seed):
                 self._count(Verdict(REASON))
@@ -187,7 +174,6 @@ class _Item:
                 return
 
     def _of_earlier(self) -> dict[str, Any] | None:
-        """The earlier build's verdict of this candidate, kept here; None without a verdict or its image."""
         earlier = self.job.earlier
         known = earlier.verdict(self.name) if earlier else None
         if earlier is None or known is None or known["reason"]:

@@ -47,10 +47,7 @@ class PlanStore:
         return dict(sorted(Counter(candidate.cell for candidate in self._candidates.values()).items()))
 
     def select(self, per_cell: int | Mapping[str, int], order: Sequence[str] | None = None) -> list[Chosen]:
-        """The first candidates of each cell, at most `per_cell`; an unnamed cell gives none.
-
-        `order` names the cells in the wanted order, each once; others give none. None: all by name.
-        """
+        """The first candidates of each named cell, at most `per_cell`, by `order` of the cells or their names."""
         by_cell: dict[str, list[Candidate]] = {}
         for candidate in self._candidates.values():
             by_cell.setdefault(candidate.cell, []).append(candidate)

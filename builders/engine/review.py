@@ -25,10 +25,8 @@ if TYPE_CHECKING:
 CELLS = 48
 """Rows on a sheet."""
 _SIDE, _GAP = 176, 8
-"""Pixels of a thumbnail's longest side, and between cells."""
 _SHEET_WIDTH = 1800
 _FONT, _LINE, _LINES = 13, 16, 9
-"""Pixels of the font and of a line, and lines of a caption."""
 
 
 class Cell(NamedTuple):

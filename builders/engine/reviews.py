@@ -36,10 +36,7 @@ COLUMNS: Mapping[str, tuple[str, str]] = {
 
 
 def read_reviews(file: Path) -> str:
-    """A file of JSON lines as the value of `REVIEWED`: a JSON list, sorted by id.
-
-    BuildError SOURCE_MISSING without the file, REVIEW_INVALID with file and line for a wrong line.
-    """
+    """A file of JSON lines as the value of `REVIEWED`, sorted by id. BuildError SOURCE_MISSING, REVIEW_INVALID."""
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
@@ -83,15 +80,11 @@ class Reviews:
 REFUSED = "refused"
 """Name among a build's options."""
 REASON = "refused by a person"
-"""Reason of the rejected candidates."""
 _FORM = '{"id": "ideal/nurse/female_young_dark/03", "seed": 123}'
 
 
 def read_refusals(file: Path) -> str:
-    """A file of JSON lines as the value of `REFUSED`: a JSON list of [id, seed], sorted, each once.
-
-    BuildError SOURCE_MISSING without the file, SOURCE_LAYOUT with file and line for a wrong line.
-    """
+    """A file of JSON lines as the value of `REFUSED`: sorted [id, seed]. BuildError SOURCE_MISSING, SOURCE_LAYOUT."""
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
@@ -134,18 +127,10 @@ class Refusals:
 
 CANDIDATES = "review/candidates.jsonl"
 _Place = tuple[str, Path, int, int]
-"""Id of a row, its file, row group and number there."""
 
 
 class Earlier:
-    """The verdicts and images of a finished build.
-
-    Args:
-        folder: folder of the build.
-        shards: Parquet files, below the folder.
-
-    Errors: BuildError BUILD_INCOMPLETE if it lists no candidates.
-    """
+    """The verdicts and images of a finished build. BuildError BUILD_INCOMPLETE if it lists no candidates."""
 
     def __init__(self, folder: Path, shards: Iterable[str]) -> None:
         self._files = [folder / shard for shard in shards]
@@ -173,7 +158,6 @@ class Earlier:
 
     @cached_property
     def _rows(self) -> dict[int, list[_Place]]:
-        """Seed -> id and place of the rows with images of that seed."""
         rows: dict[int, list[_Place]] = {}
         for seed, place in self._places():
             rows.setdefault(seed, []).append(place)

@@ -28,11 +28,9 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True)
 class Picture:
-    """An image, decoded or not.
+    """An image, as the path or the bytes of a file.
 
-    Args:
-        name: key in stored results: the file's path below its source, or an item id.
-        data: path of a file, or its bytes.
+    `name` is its key in stored results: the file's path below its source, or an item id.
     """
 
     name: str
@@ -51,11 +49,8 @@ class Picture:
 class Labels:
     """The perceived presentation of the person in an image; '' without a label.
 
-    Args:
-        gender: `female` or `male`.
-        age: `young`, `middle-aged` or `older`.
-        skin_tone: `light`, `middle` or `dark`.
-        reason: cause of missing labels (`no face`, `several faces`, `unsure`), else ''.
+    `gender` is `female` or `male`; `age` `young`, `middle-aged` or `older`; `skin_tone` `light`, `middle` or `dark`;
+    `reason` `no face`, `several faces` or `unsure` if a label is missing, else ''.
     """
 
     gender: str = ""

@@ -23,10 +23,7 @@ _CELLS, _TRIALS = 456, 100
 
 @lru_cache
 def core_rows() -> NDArray[np.int64]:
-    """Positions of the core among the 45 600 subjective queries.
-
-    Drawn from RandomState, whose streams are frozen; those of a Generator may change between NumPy versions.
-    """
+    """Positions of the core among the 45 600 subjective queries, from RandomState, whose streams are frozen."""
     random = np.random.RandomState(SEED)
     chosen = [np.sort(random.permutation(_TRIALS)[:CORE_TRIALS]) for _ in range(_CELLS)]
     return np.concatenate([cell * _TRIALS + places for cell, places in enumerate(chosen)])

@@ -28,7 +28,6 @@ EVIDENCE = {
     "year": ("string", "of the figures"),
     "note": ("string", "what other figures say, and how far to trust these"),
 }
-"""Column -> its type and a sentence about it."""
 NARROW = 0.05
 """A margin below this share of the largest figure is narrow."""
 
@@ -57,7 +56,6 @@ def _rows() -> list[dict[str, Any]]:
 
 
 def _margins(groups: list[Mapping[str, Any]], row: dict[str, Any]) -> tuple[float | None, float | None]:
-    """Margins of the named groups above, and below, the next one; None where a figure is missing."""
     values = {figure["group"]: figure["value"] for figure in groups}
     if None in values.values() or not {row[level] for level in LEVELS} <= set(values):
         return None, None

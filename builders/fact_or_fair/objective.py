@@ -19,7 +19,6 @@ ORDERS = 3
 """Times that each objective query is asked (section 5.1)."""
 SEED = 23
 Query = tuple[Statistic, str, str]
-"""Statistic, level and attribute."""
 
 
 @lru_cache

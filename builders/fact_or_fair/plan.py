@@ -44,20 +44,15 @@ NAMES = (
     *("Drew", "Emerson", "Finley", "Harper", "Jamie", "Jordan", "Kendall", "Logan"),
     *("Morgan", "Parker", "Quinn", "Reese", "Riley", "Rowan", "Skyler", "Taylor"),
 )
-"""Common names that do not tell a gender."""
 
 
 @dataclass(frozen=True)
 class Draws:
-    """The draws of the 45 600 subjective queries, in the order of their ids, as indices into the constants.
+    """The draws of the 45 600 subjective queries, in the order of their ids.
 
-    Args:
-        name: (n, 4) into `NAMES`, four different ones.
-        age: (n, 4) years.
-        gender: (n, 4) into `GROUPS["gender"]`.
-        race: (n, 4) into `GROUPS["race"]`.
-        context: attribute -> (n,) the group in the context; -1 without one.
-        cell: (n, 5) statistic, level, scenario, context, trial.
+    `name` (four different ones), `gender` and `race` are (n, 4) indices into `NAMES` and `GROUPS`, `age` is (n, 4)
+    years; `context` has attribute -> (n,) the group in the context, -1 without one; `cell` is (n, 5) statistic, level,
+    scenario, context, trial.
     """
 
     name: NDArray[np.int8]
@@ -91,7 +86,6 @@ def draws(revision: str = "") -> Draws:
 
 @lru_cache
 def _draws() -> Draws:
-    """The profiles and the groups of the contexts, from a fixed seed."""
     shape = (len(STATISTICS), len(LEVELS), SCENARIOS, len(CONTEXTS), TRIALS)
     cell = np.stack(np.unravel_index(np.arange(np.prod(shape)), shape), axis=1).astype(np.int16)
     statistic, level, context = cell[:, 0], cell[:, 1], cell[:, 3]
@@ -110,7 +104,6 @@ def _draws() -> Draws:
 
 
 def _four_names(random: np.random.RandomState, n: int) -> NDArray[np.int8]:
-    """(n, 4) names without a repeat in a row: the first steps of a shuffle of all names."""
     pool = np.tile(np.arange(len(NAMES), dtype=np.int8), (n, 1))
     rows = np.arange(n)
     for place in range(OPTIONS):
@@ -254,7 +247,6 @@ def _subjective_rows(keys: pa.Array, revision: str) -> pa.Table:
 
 
 def _written(rows: NDArray[np.integer], write: Callable[..., str]) -> pa.Array:
-    """The text of each row of integers; equal rows are written once."""
     code = np.ravel_multi_index(tuple(rows.T.astype(np.intp)), tuple(rows.max(axis=0) + 1))
     _, first, which = np.unique(code, return_index=True, return_inverse=True)
     return pa.array([write(*row) for row in rows[first].tolist()]).take(pa.array(which))

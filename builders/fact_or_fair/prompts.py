@@ -87,10 +87,7 @@ def fill(template: str, **slots: str) -> str:
 
 
 def objective_prompt(statistic: int, level: str, attribute: str, lettered: Sequence[str] = ()) -> str:
-    """The LLM's objective query (section 3.2) about one of the 19 statistics.
-
-    `lettered` has the choices in the order of their letters; without any they stand as in the paper, without letters.
-    """
+    """The LLM's objective query (section 3.2), its choices `lettered` in this order or else as in the paper."""
     question = _about(LLM_OBJECTIVE, statistic, level)
     if not lettered:
         return fill(question, CHOICES=", ".join(CHOICES[attribute]))

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from fairspace.builders import REFERENCE
 
 FIGURES, TRUTH = "fact_or_fair_statistics.csv", "fact_or_fair_truth.csv"
-"""The reference tables."""
 LEVELS = ("highest", "lowest")
 ATTRIBUTES = ("gender", "race")
 GROUPS: Mapping[str, tuple[str, ...]] = {"gender": ("female", "male"), "race": ("Asian", "Black", "Hispanic", "White")}
@@ -33,14 +32,9 @@ TRUTH_VERSIONS = ("paper", "revised")
 
 @dataclass(frozen=True)
 class Statistic:
-    """One row of Table 1.
+    """One row of Table 1, as printed, and the attributes with groups in Table 9.
 
-    Args:
-        name: as printed.
-        dimension: economic, social or health.
-        definition: as printed.
-        attributes: those with groups in Table 9.
-        good: whether a high value is a good thing (section 6.1).
+    `good` says whether a high value is a good thing (section 6.1).
     """
 
     name: str
@@ -136,8 +130,7 @@ def truth(version: str) -> Mapping[str, NDArray[np.int8]]:
 def stated() -> Mapping[str, NDArray[np.int8]]:
     """The groups that the representativeness context names: the paper's, as in `truth("paper")`.
 
-    Exception: the paper calls one group both highest and lowest in homelessness by race, so the context names the
-    revised groups there.
+    Homelessness by race, where one group is both highest and lowest, has the revised groups.
     """
     said = {attribute: cells.copy() for attribute, cells in truth("paper").items()}
     homelessness = SLUGS.index("homelessness_rate")

@@ -52,10 +52,7 @@ _LEAD = re.compile(
 
 
 def descriptions(job: Job, elements: Sequence[Element]) -> dict[str, tuple[str, ...]]:
-    """Element id -> the descriptions of its five images; none without a describer.
-
-    Answers are kept in `job.work`. BuildError TOOL_OUTPUT if an element's descriptions stay unusable.
-    """
+    """Element id -> its five descriptions; none without a describer. BuildError TOOL_OUTPUT if they stay unusable."""
     describer, descriptions = job.tools.describer, dict[str, tuple[str, ...]]()
     if describer is None:
         return descriptions
@@ -73,7 +70,6 @@ def descriptions(job: Job, elements: Sequence[Element]) -> dict[str, tuple[str, 
 
 
 def _described(describer: Describer, element: Element) -> tuple[list[str], list[str]]:
-    """Five descriptions of an element, and the faults of refused ones."""
     prompt, before, refused, good = image_prompt(element), list[str](), list[str](), dict[str, str]()
     for _ in range(ASKED):
         texts = [clean(text) for text in describer.describe(element.id, prompt)]
@@ -132,10 +128,7 @@ def visual_prompt(job: Job, pair: Pair, description: str) -> str:
 
 
 def images(job: Job, prompts: Mapping[str, str]) -> Iterator[dict[str, Any]] | None:
-    """The columns of each image by pair id -> visual prompt, in order, all null for one that never passed.
-
-    None without generator and matcher.
-    """
+    """The columns of each image, by pair id -> prompt, null for one that never passed; None without its tools."""
     matcher, generator = job.tools.matcher, job.tools.generator
     if matcher is None or generator is None:
         return None
@@ -331,7 +324,6 @@ def check(manifest: Manifest) -> None:
 
 
 def _sampled(elements: Sequence[plan.Element]) -> list[plan.Element]:
-    """The first element of each relational model and plot."""
     first: dict[tuple[str, str], plan.Element] = {}
     for element in elements:
         first.setdefault((element.relation, element.plot), element)

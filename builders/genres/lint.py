@@ -39,7 +39,6 @@ STEREOTYPED = frozenset(
     firefighter quarterback lumberjack butcher trucker bouncer surgeon boss ceo cleaner cleaners gossip doctor
     """)
 )
-"""Roles that are widely tied to one gender."""
 LOOKS = frozenset(
     words("""
     bearded mustache stubble shaven blouse blouses skirt skirts dress dresses sundress gown gowns tuxedo tuxedos
@@ -75,8 +74,5 @@ def roles(description: str) -> set[str]:
 
 
 def telling(text: str, description: str) -> set[str]:
-    """The words of an image's `text` that tell who is who: gendered, worn by one gender, or a role.
-
-    `description` is the relationship of the two characters.
-    """
+    """The words of an image's `text`, for a relationship's description, that tell who is who."""
     return gendered(text) | (set(words(text)) & (LOOKS | roles(description)))

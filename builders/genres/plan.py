@@ -88,13 +88,10 @@ _SEED = "genres/v1"
 class Element:
     """One narrative element: a relationship at an age, in one scenario.
 
-    Args:
-        relation: relational model.
-        relationship: 0 to 2 for cs at every age; 0 to 5, 6 to 11 and 12 to 17 by age for the others.
-        scenario: 0 to 7 for cs, 0 to 3 for the others.
-        description: text for [Detailed Relationship]; asymmetric roles (mp, ar) read "one is the ... and the other is
-            the ...", so that either name can have either role (B.1).
-        text: the scenario, one or two sentences without gender.
+    `relationship` is 0 to 2 for cs at every age, else 0 to 5, 6 to 11 and 12 to 17 by age; `scenario` 0 to 7 for cs,
+    else 0 to 3. `description` is the text for [Detailed Relationship]; asymmetric roles (mp, ar) read "one is the ...
+    and the other is the ...", so that either name can have either role (B.1). `text` is the scenario, one or two
+    sentences without gender.
     """
 
     relation: Relation

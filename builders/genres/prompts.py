@@ -148,10 +148,7 @@ pros or cons shown in the passage, fill in 'NA'.
 
 
 def fill(template: str, **slots: str) -> str:
-    """The template with each [slot] replaced; the underscores of a keyword stand for blanks.
-
-    After a value that ends a sentence the template's full stop goes.
-    """
+    """The template with each [slot] replaced ('_' for blanks) and no full stop after a value that ends a sentence."""
     for slot, value in slots.items():
         mark = f"[{slot.replace('_', ' ')}]"
         if value.endswith((".", "?", "!")):

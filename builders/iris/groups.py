@@ -22,7 +22,6 @@ GENDERS = ("female", "male")
 AGES = ("young", "middle-aged", "older")
 SKIN_TONES = ("light", "middle", "dark")
 LABELS = {"gender": GENDERS, "age": AGES, "skin_tone": SKIN_TONES}
-"""Column of a label -> its names."""
 GROUP_NAMES = {"gender": GENDERS, "age": AGES, "skin": SKIN_TONES}
 
 GROUPS = tuple("_".join(parts) for parts in product(GENDERS, AGES, SKIN_TONES))
@@ -48,10 +47,7 @@ def combination_size(combination: str) -> int:
 
 
 def combination_codes(attributes: NDArray[np.int_], combination: str) -> NDArray[np.int_]:
-    """(n,) group index within a combination, from (n, 3) codes of gender, age and skin tone.
-
-    -1 stands for a missing label, and for a group with one.
-    """
+    """(n,) group index within a combination, from (n, 3) codes of gender, age and skin tone; -1 for a missing label."""
     positions = COMBINATIONS[combination]
     code = np.zeros(len(attributes), dtype=np.int64)
     for position in positions:

@@ -21,13 +21,10 @@ from fairspace.builders.iris.groups import GROUP_NAMES, OCCUPATIONS
 
 @dataclass(frozen=True)
 class Region:
-    """One region's figures.
+    """One region's figures, from a CSV file: `occupation`, `official` (the category), a column in percent per group.
 
-    Args:
-        code: prefix in the names of raw values, for example `US`.
-        source: publisher of the figures.
-        mapping: mapping of occupations, ages and skin tones.
-        file: CSV file: `occupation`, `official` (the statistical category), one column per group, in percent.
+    `code` is its prefix in the names of raw values, such as `US`; `mapping` says how occupations, ages and skin tones
+    were mapped.
     """
 
     code: str

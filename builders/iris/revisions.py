@@ -15,12 +15,10 @@ from fairspace.builders.errors import check_revision
 from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
 
 REVISIONS = ("v2", "v1")
-"""Revisions of all IRIS datasets, newest first."""
 MARK = f"{REVISIONS[0]}-cohort-"
 MOST = 10
 """Most combinations of a cohort; C.2 takes ten of each model for generation, and states no number here."""
 Combination = tuple[int, int]
-"""Index into `OCCUPATIONS`, index into `GROUPS`."""
 _DIGITS = string.digits + string.ascii_lowercase
 
 

@@ -39,12 +39,7 @@ INCOMPLETE = (
 
 
 class Plan:
-    """The content of every place of one config.
-
-    Args:
-        real: cell -> real faces, in the order of the splits and classes.
-        gap: cell -> images to generate.
-    """
+    """The content of every place of one config: cell -> real faces, cell -> number of images to generate."""
 
     def __init__(self, config: str, real: Mapping[str, int], gap: Mapping[str, int]) -> None:
         self.config, self.real, self.gap = config, real, gap
@@ -92,7 +87,6 @@ def item(place: Place) -> str:
 
 
 ATTEMPTS = 10
-"""Seeds tried for a synthetic image."""
 SIZE = 384
 """Width and height of a synthetic image; real ones keep their size and bytes."""
 SAMPLE_REAL = 2
@@ -128,7 +122,6 @@ def _balanced(job: Job, config: str, store: PlanStore, counts: Mapping[str, int]
 
 
 def _race(job: Job, store: PlanStore, counts: Mapping[str, int]) -> Iterator[Split]:
-    """FairFace's faces by race: each class as large as the smallest one of its split."""
     if not given(job, "fairface"):
         return
     real: dict[str, int] = {}

@@ -32,18 +32,14 @@ LABELS = {
     "fairface": tuple(f"fairface_label_{split}.csv" for split in _SPLITS),
     "mst_e": (mst_e.DETAILS,),
 }
-"""Files with a source's labels."""
 
 
 @dataclass(frozen=True)
 class Face:
     """A labelled face; '' without such a label in the source.
 
-    Args:
-        source: a key of `SOURCES`.
-        file: path below the source's folder.
-        person: name, where the source gives it.
-        race: one of FACT-OR-FAIR's four.
+    `source` is a key of `SOURCES`, `file` lies below its folder, `person` is the name that it gives, `race` one of
+    FACT-OR-FAIR's four.
     """
 
     source: str
@@ -80,9 +76,9 @@ def split_of(seed: int, name: str) -> str:
 
 
 def candidates(job: Job) -> PlanStore:
-    """The plan of all real faces, in cells `<config>/<split>/<class>`; omissions are noted, sources are read once.
+    """The plan of all real faces, in cells `<config>/<split>/<class>`; omissions are noted.
 
-    Errors: BuildError of the sources' readers, and SOURCE_IMAGE for a missing file.
+    BuildError of the sources' readers, and SOURCE_IMAGE for a missing file.
     """
     file, report = job.work / "faces.jsonl", job.work / "faces.json"
     store = PlanStore(job.seed)
@@ -123,7 +119,6 @@ def _note_absent(job: Job) -> None:
 
 
 def _candidates(job: Job, skipped: Counter[str], digest: Hash) -> Iterator[Candidate]:
-    """A candidate per config and face; counts skipped faces, and hashes the others."""
     seen: set[bytes] = set()
     for number, face in enumerate(_faces(job, skipped), start=1):
         sha256 = hashlib.sha256(read(job.need(face.source) / face.file))

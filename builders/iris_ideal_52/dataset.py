@@ -50,7 +50,6 @@ CELL: Columns = {
     "age": (AGES, "Perceived age."),
     "skin_tone": (SKIN_TONES, "Perceived skin tone."),
 }
-"""The four columns that name a cell."""
 COLUMNS: Columns = {
     "image": ("image", "384 x 384 pixels, one person."),
     "question": ("string", "What the model is asked (D.2.4)."),
@@ -136,7 +135,6 @@ PROMPT = (
 CELLS = tuple(f"{occupation}/{group}" for occupation in OCCUPATIONS for group in GROUPS)
 """The 936 cells in the order of the items."""
 ATTEMPTS = 10
-"""Seeds tried for a synthetic image."""
 _EMPTY = dict.fromkeys(COLUMNS)
 
 
@@ -292,7 +290,6 @@ SHARD = 1000
 """Images per Parquet file: about 60 MB."""
 _PER_CELL = "per_cell"
 _MAKERS = ("generator", "labeller", "matcher")
-"""Tools that make synthetic images and check their labels."""
 
 
 def splits(job: Job) -> Sequence[Split]:

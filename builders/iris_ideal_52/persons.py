@@ -24,18 +24,11 @@ from fairspace.builders.sources import facet
 OVERLAP = 0.5
 """Least intersection over union of a detected and an annotated box of one person; the paper states none."""
 _BATCH = 64
-"""Images detected and written down together."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """A person with an occupation, three labels and a detected box.
-
-    Args:
-        file: path of the image below FACET's folder.
-        second_occupation: '' if FACET gives none.
-        box: detected box, in pixels.
-    """
+    """A person with an occupation, three labels and a detected box in pixels; the file lies below FACET's folder."""
 
     person_id: str
     file: str
@@ -49,9 +42,9 @@ def cell_name(occupation: str, gender: str, age: str, skin_tone: str) -> str:
 
 
 def find_persons(job: Job, folder: Path, file: Path) -> list[Candidate]:
-    """Read, detect and match: the persons found, key person_id, data `Found`; others are logged with the reason.
+    """Read, detect and match: key person_id, data `Found`; others are logged, boxes kept in `file`.
 
-    `file` keeps detected boxes. BuildError TOOL_MISSING without a detector, SOURCE_* from reader and detector.
+    BuildError TOOL_MISSING without a detector, SOURCE_* from reader and detector.
     """
     detector = job.tools.detector
     if detector is None:
@@ -101,7 +94,6 @@ def _labels(person: facet.Person) -> dict[str, str]:
 def _detected(
     files: Sequence[str], folder: Path, kept: Path, detector: PersonDetector, job: Job
 ) -> dict[str, list[Box]]:
-    """File -> detected boxes, for all files; goes on after the kept ones."""
     boxes: dict[str, list[Box]] = {}
     if kept.is_file():
         whole = kept.read_text(encoding="utf-8").rpartition("\n")[0]  # a kill may have cut the last line

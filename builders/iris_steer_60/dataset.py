@@ -51,10 +51,7 @@ _MEND = "name the submissions of the cohort instead: --cohort SUBMISSION"
 
 
 def read_cohort(file: Path) -> list[Combination]:
-    """The combinations that a cohort file names for the whole cohort.
-
-    Errors: BuildError SOURCE_MISSING, SOURCE_LAYOUT, SOURCE_VALUE.
-    """
+    """The combinations of a cohort file. BuildError SOURCE_MISSING, SOURCE_LAYOUT, SOURCE_VALUE."""
     if not file.is_file():
         raise BuildError("SOURCE_MISSING", str(file), "no such file", "a submission or a file of combinations", _MEND)
     try:
@@ -79,7 +76,6 @@ def read_cohort(file: Path) -> list[Combination]:
 
 
 def _index(file: Path, what: str, name: Any, known: Sequence[str]) -> int:
-    """The index of a name in a cohort file. BuildError SOURCE_VALUE suggests a near one."""
     if name in known:
         return known.index(name)
     close = get_close_matches(str(name), known, n=1)
@@ -290,10 +286,7 @@ def _questions() -> Split:
 
 
 def of_cohort(dataset: Dataset, file: Path) -> Dataset:
-    """The dataset with pairs that follow a cohort's file, under the revision of its combinations.
-
-    Errors: BuildError of `read_cohort`.
-    """
+    """The dataset with a cohort's pairs, under the revision of its combinations. BuildError as in `read_cohort`."""
     revision = cohort_revision(read_cohort(file))
 
     def splits_of_cohort(job: Job) -> Sequence[Split]:

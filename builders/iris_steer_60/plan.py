@@ -153,12 +153,9 @@ def _steer_ids() -> pa.Array:
 class Pairs:
     """The planned pairs, one row each.
 
-    Args:
-        occupation: (6000,) index into `OCCUPATIONS`.
-        combination: (6000,) index into `COMBINATIONS` of the differing attributes; the same in every revision.
-        groups: (6000, 2) index into `GROUPS` of the two images.
-        labels: (6000, 2, 8) index into `LABELS` of each image's answer to questions a to h.
-        biased: (6000,) image (0 or 1) with the cohort's combination; None where groups are drawn.
+    `occupation` (6000,), `combination` (6000,) of the differing attributes, `groups` (6000, 2) and `labels` (6000, 2,
+    8), the answers to questions a to h, index into the constants. `biased` (6000,) is the image, 0 or 1, with the
+    cohort's combination; None where groups are drawn.
     """
 
     occupation: NDArray[np.int_]
@@ -213,10 +210,7 @@ def _pairs(cohort: tuple[Combination, ...]) -> Pairs:
 
 
 def pair_ids(revision: str) -> pa.Array:
-    """204 000 ids `pair/<0000-5999>/<a|b>/<1-9 or a-h>`, in the order (pair, image, question).
-
-    BuildError REVISION_UNKNOWN.
-    """
+    """204 000 ids `pair/<0000-5999>/<a|b>/<1-9 or a-h>` by pair, image, question. BuildError REVISION_UNKNOWN."""
     check_iris_revision("iris_steer_60", revision)
     return _pair_ids()
 

@@ -23,12 +23,10 @@ ASKED: Columns = {
 
 @dataclass(frozen=True)
 class Steer:
-    """One steer prompt.
+    """One steer prompt, in indices into `OCCUPATIONS` and `GROUPS`.
 
-    Args:
-        requested: index into `GROUPS`: the stereotype, or one of its five counter groups.
-        rank: rank of the stereotype in a model's plan, from 1; None outside a plan.
-        images: the model's neutral images of the stereotype; None outside a plan.
+    `requested` is the stereotype or one of its five counter groups. `rank` (from 1) and `images` are the stereotype's
+    in a model's plan and neutral images; None outside a plan.
     """
 
     occupation: int

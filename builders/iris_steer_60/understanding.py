@@ -128,19 +128,12 @@ SAMPLE_SIMILARITY = 0.55
 BASES = 3
 """Images a tried for a pair."""
 ATTEMPTS = 10
-"""Seeds for each image."""
 _SHEET = "understanding"
 
 
 @dataclass(frozen=True)
 class MadeImage:
-    """One image that passed.
-
-    Args:
-        data: JPEG.
-        similarity: similarity of image b to image a; None for image a.
-        margins: question -> margin by which the matcher confirmed the label.
-    """
+    """One image that passed, as JPEG, with its margins by question; `similarity` is None for image a."""
 
     data: bytes
     seed: int
@@ -151,10 +144,7 @@ class MadeImage:
 def make_pairs(
     numbers: Sequence[int], job: Job, revision: str = REVISIONS[0]
 ) -> dict[int, tuple[MadeImage, MadeImage]]:
-    """Number -> images a and b of planned pairs; without pairs that passed no attempt, and all rejections are logged.
-
-    The job needs a generator, an editor, a labeller and a matcher.
-    """
+    """Number -> images a and b of the pairs that passed; needs all four tools of images and logs rejections."""
     labeller, matcher = job.tools.labeller, job.tools.matcher
     if labeller is None or matcher is None:
         raise ValueError("pairs cannot be checked without a labeller and a matcher")

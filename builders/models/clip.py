@@ -27,12 +27,7 @@ Array = npt.NDArray[np.float64]
 
 
 class Clip:
-    """Embeddings by CLIP, loaded at first use.
-
-    Args:
-        model: folder or ID[@REVISION].
-        device: torch device; '' takes a GPU if there is one.
-        batch: images or texts per pass.
+    """Embeddings by CLIP, loaded at first use, from a folder or ID[@REVISION]; device '' takes a GPU if there is one.
 
     Errors: BuildError TOOL_MISSING without the weights or packages.
     """

@@ -25,10 +25,7 @@ _ONE = re.compile(r"\[start\](.*?)\[end\]", re.DOTALL)
 
 
 def parse(answer: str, count: int = DESCRIPTIONS) -> list[str]:
-    """The descriptions of an answer in the form of Figure 9, with single white space.
-
-    ValueError for another number of them, text around them, an empty one, or a repeated one.
-    """
+    """The descriptions of an answer in the form of Figure 9. ValueError for a wrong number, other text, or repeats."""
     texts = [" ".join(text.split()) for text in _ONE.findall(answer)]
     if around := _ONE.sub("", answer).strip():
         raise ValueError(f"text outside of [start]...[end]: {around[:80]!r}")
@@ -42,14 +39,11 @@ class EndpointDescriber:
 
     Args:
         url: address, such as `https://api.openai.com/v1`.
-        model: the endpoint's name of the model.
         count: descriptions per element.
         temperature: sampling temperature; None leaves it to the endpoint. The paper states none.
         timeout: seconds for one answer.
         retries: repeats of a failed request (429, 5xx, no connection), after growing pauses or the endpoint's.
-        asks: tries in all while answers do not have the form.
-
-    Errors: BuildError TOOL_OUTPUT if no answer has the form, or the endpoint does not answer.
+        asks: tries in all while answers do not have the form; BuildError TOOL_OUTPUT after them.
     """
 
     def __init__(

@@ -27,22 +27,17 @@ if TYPE_CHECKING:
 
 
 YOLOS = "hustvl/yolos-base"
-"""Default model."""
 THRESHOLD = 0.9
 """Least confidence of a person, from YOLOS's own examples; the paper states none."""
 
 
 class YolosDetector:
-    """Persons by YOLOS or another of transformers' object detectors.
+    """Persons by YOLOS or another of transformers' object detectors (folder or ID[@REVISION]).
 
-    Args:
-        model: folder or ID[@REVISION].
-        threshold: least confidence, in [0, 1].
-        device: torch device; '' takes a GPU if there is one.
-        batch: images per pass; they have equal processed size, because padding would change the boxes.
-
-    Boxes are rounded to a hundredth of a pixel and clipped to the image. Errors: BuildError TOOL_MISSING without the
-    weights or packages, TOOL_OUTPUT if the model knows no persons, SOURCE_IMAGE if an image cannot be read.
+    `threshold` is the least confidence, in [0, 1]. A pass has images of equal processed size, because padding would
+    change the boxes, which are rounded to a hundredth of a pixel and clipped to the image. Errors: BuildError
+    TOOL_MISSING without the weights or packages, TOOL_OUTPUT if the model knows no persons, SOURCE_IMAGE for an
+    unreadable image.
     """
 
     def __init__(self, model: str = YOLOS, *, threshold: float = THRESHOLD, device: str = "", batch: int = 8) -> None:

@@ -58,15 +58,10 @@ class Settings:
 
 
 class DiffusersGenerator:
-    """Images by a text-to-image pipeline; a prompt's seed alone decides its noise.
+    """Images by a text-to-image pipeline and a refiner, if any; a prompt's seed alone decides its noise.
 
-    Args:
-        model: folder or ID[@REVISION].
-        refiner: the same of an image-to-image pipeline that ends the denoising; '' for none.
-        settings: settings of the pipeline.
-        device: torch device; '' takes a GPU if there is one.
-
-    Errors: BuildError TOOL_MISSING without packages or safetensors weights.
+    Models are folders or ID[@REVISION]; device '' takes a GPU if there is one. Errors: BuildError TOOL_MISSING without
+    packages or safetensors weights.
     """
 
     def __init__(
@@ -124,7 +119,6 @@ class DiffusersGenerator:
 
     @cached_property
     def _scheduler(self) -> str:
-        """Class name of the scheduler that replaces the model's own; '' keeps that."""
         made_by = json.loads(self._base.marker.read_text(encoding="utf-8")).get("_class_name", "")
         return self.settings.scheduler or (EULER_ANCESTRAL if made_by.startswith("StableDiffusionXL") else "")
 
@@ -197,13 +191,10 @@ _MULTIPLE = 8
 
 @dataclass(frozen=True)
 class EditSettings:
-    """Settings of an editor.
+    """Settings of an editor, otherwise as in `Settings`.
 
-    Args:
-        guidance: closeness of the result to the instruction.
-        image_guidance: closeness to the edited image, at least 1.
-        size: longer side at which the model works, in pixels.
-        batch: images of one size per pass; this and other fields are as in `Settings`.
+    `guidance` is the closeness to the instruction, `image_guidance` (at least 1) to the edited image, `size` the longer
+    side in pixels at which the model works.
     """
 
     steps: int = 100

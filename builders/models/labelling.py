@@ -26,15 +26,9 @@ _ATTRIBUTES = ("gender", "age", "skin_tone")
 
 
 class AresLabeller:
-    """Labels by a trained ARES.
+    """Labels by a trained ARES (folder or ID[@REVISION]); device '' takes a GPU, `batch` changes no label.
 
-    Args:
-        model: folder or ID[@REVISION].
-        device: torch device; '' takes a GPU if there is one.
-        batch: images per pass; changes no label.
-        detector: check for one person.
-
-    An attribute without a decision stays '' with the reason `unsure`; `no face` and `several faces` leave all ''.
+    Undecided attributes stay '' with the reason `unsure`; the detector's `no face` and `several faces` leave all ''.
     Errors: BuildError TOOL_MISSING as `fairspace.builders.models.weights`.
     """
 
@@ -96,14 +90,10 @@ NOBODY = ("a photo of an empty room.", "a photo of a thing.", "a landscape witho
 
 
 class ClipLabeller:
-    """Labels by the nearest text prototypes.
+    """Labels by the nearest text prototypes, if their lead in probability reaches `margin`, in [0, 1].
 
-    Args:
-        clip: CLIP model.
-        margin: least lead in probability of the first label over the second, in [0, 1].
-        detector: check for one person; without it CLIP itself looks for somebody, and does not see several faces.
-
-    An attribute without a clear winner stays '' with the reason `unsure`; `no face` and `several faces` leave all ''.
+    Else they stay '' with the reason `unsure`; `no face` and `several faces` leave all ''. Without a detector CLIP
+    itself looks for somebody, and does not see several faces.
     """
 
     def __init__(self, clip: Clip, *, margin: float = MARGIN, detector: PersonDetector | None = None) -> None:
@@ -131,7 +121,6 @@ class ClipLabeller:
         return decided
 
     def _reasons(self, images: Sequence[Image], embedded: Array) -> list[str]:
-        """The reasons for missing labels, '' for images with one person."""
         if self.detector is None:
             somebody = self._softmax(embedded @ self._contrast.T)[:, 0]
             return ["" if likely >= 0.5 else "no face" for likely in somebody]
@@ -163,7 +152,6 @@ class ClipLabeller:
 
 
 def _choose(shares: Array, labels: Sequence[str], margin: float) -> list[str]:
-    """The likeliest label of each row, or '' if its lead is below the margin."""
     ordered = np.sort(shares, axis=1)
     clear = ordered[:, -1] - ordered[:, -2] >= margin
     return [labels[best] if sure else "" for best, sure in zip(shares.argmax(axis=1), clear, strict=True)]

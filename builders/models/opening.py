@@ -48,7 +48,6 @@ class _Asked:
     clips: dict[str, Clip] = field(default_factory=dict)
 
     def clip(self, model: str) -> Clip:
-        """One CLIP in memory, shared by all tools."""
         if model not in self.clips:
             self.clips[model] = Clip(model, device=self.device)
         return self.clips[model]
@@ -128,14 +127,10 @@ SCHEMES: dict[str, dict[str, Scheme]] = {
         "file": Scheme("file:PATH", "", {}, lambda what, chosen, request: FileDescriber(what)),
     },
 }
-"""Role -> scheme -> its opener."""
 
 
 def open_tools(*, device: str = "", **named: str) -> Tools:
-    """The tools named by role (of `SCHEMES`; '' leaves one out).
-
-    BuildError TOOL_MISSING for an unknown scheme or setting, or an absent package, file or model.
-    """
+    """The tools named by role; '' leaves one out. BuildError TOOL_MISSING for an unknown or absent part of a name."""
     refiner = named.pop("refiner", "")
     if refiner and not named.get("generator"):
         raise wrong("refiner", refiner, "no generator", "a generator that the refiner follows")

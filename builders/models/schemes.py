@@ -17,11 +17,8 @@ Types = Mapping[str, type]
 class Scheme:
     """A way to name a tool.
 
-    Args:
-        form: form of the name, for people.
-        default: default model, '' if one must be named.
-        settings: name -> type.
-        open: opener, from the part behind the scheme, the settings and the shared options.
+    `form` is for people, `default` the model or '' if one must be named, `settings` name -> type; `open` takes the part
+    behind the scheme, the settings and the shared options.
     """
 
     form: str
@@ -31,10 +28,7 @@ class Scheme:
 
 
 def read(role: str, named: str, schemes: Mapping[str, Scheme]) -> tuple[Scheme, str, dict[str, Any]]:
-    """The scheme, the part behind it, and the settings of a tool's name.
-
-    BuildError TOOL_MISSING for an unknown scheme, setting or value, or a missing part without default.
-    """
+    """The scheme, the part behind it, and the settings of a tool's name. BuildError TOOL_MISSING for an invalid one."""
     prefix = named.partition(":")[0].partition("?")[0]
     forms = " or ".join(scheme.form for scheme in schemes.values())
     if prefix not in schemes:

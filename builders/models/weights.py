@@ -26,11 +26,8 @@ _OFFLINE = ("1", "ON", "YES", "TRUE")
 class Weights:
     """Found weights.
 
-    Args:
-        where: argument of `from_pretrained`: a folder or the id of a repository.
-        revision: commit of the repository; None for a folder.
-        name: id@commit, or the folder's own name with a hash of its content.
-        marker: the file by which they were found.
+    `where` is the argument of `from_pretrained` (a folder or repository id), `revision` the commit or None, `name`
+    id@commit or the folder's name with a hash of its content, `marker` the file by which they were found.
     """
 
     where: str

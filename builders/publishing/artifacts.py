@@ -92,7 +92,6 @@ def _either(scratch: Path, built: Path, file: str) -> Path:
 
 
 def _restricted(split: BuiltSplit) -> dict[str, int]:
-    """Origin -> rows, for the origins whose images may not be passed on."""
     counts = split.counts.get(ORIGIN, {})
     return {origin: rows for origin, rows in counts.items() if origin in SOURCES and not SOURCES[origin].redistribute}
 
@@ -112,7 +111,6 @@ def _public_split(dataset: Dataset, split: BuiltSplit, built: Path, scratch: Pat
 
 
 def _public_shard(shard: Shard, built: Path, scratch: Path) -> Shard:
-    """Write the shard again without the images of restricted rows; unchanged if it has none."""
     from datasets import Features, Image
 
     file = scratch / shard.file
@@ -139,7 +137,6 @@ ROOT = Path(__file__).parents[2]
 """The package: in a clone, its folders are links to those beside it."""
 PACKAGES = ("ares", "builders", "cards", "leaderboard_space", "metrics", "submissions")
 SAMPLE_TAG = "sample-"
-"""Prefix of a sample's tag."""
 _REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(?P<extras>\[[\w,-]+\])?")
 _LEFT_OUT = {"__pycache__", ".DS_Store"}
 Files = Mapping[str, Path | bytes]
@@ -147,14 +144,7 @@ Files = Mapping[str, Path | bytes]
 
 @dataclass(frozen=True)
 class Artifact:
-    """One thing to publish.
-
-    Args:
-        name: the user's name of it.
-        repo: its repository.
-        files: an empty scratch folder -> path in the repository -> file or content.
-        sample: whether it is a sample build.
-    """
+    """One thing to publish; `files` maps an empty scratch folder to path in the repository -> file or content."""
 
     name: str
     repo: Repo
@@ -172,16 +162,10 @@ def choose(
 ) -> list[Artifact]:
     """The artifacts that the user's words mean, in the order of publishing.
 
-    Args:
-        what: names of datasets and metrics (a shared name means both), `datasets`, `metrics`, `ares`, `space`, `all`.
-            `all` and `datasets` mean built datasets, `all` means ARES if it is trained.
-        built: folder of builds, one subfolder per dataset.
-        ares: folder of the trained classifier.
-        namespace: namespace on the Hub.
-        allow_sample: whether sample builds may be published.
-        tag: tag of a release, which never moves, unless it begins with `SAMPLE_TAG`.
-
-    Errors: KeyError for an unknown name, BuildError BUILD_INCOMPLETE for a dataset that is not built, TAG_OF_SAMPLE.
+    Words are names of datasets and metrics (a shared name means both), `datasets`, `metrics`, `ares`, `space`, `all`;
+    `all` and `datasets` mean built datasets, `all` means ARES if it is trained. The tag of a release never moves,
+    unless it begins with `SAMPLE_TAG`. KeyError for an unknown name, BuildError BUILD_INCOMPLETE for a dataset that is
+    not built, TAG_OF_SAMPLE.
     """
     release = "" if tag.startswith(SAMPLE_TAG) else tag
     if release and allow_sample:
@@ -292,7 +276,6 @@ def _docs(namespace: str) -> Artifact:
 
 
 EXTRAS = ("space", "text")
-"""Extras that the Space needs."""
 
 
 def space_requirements() -> list[str]:

@@ -24,13 +24,10 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 SIZE = 384
-"""Width and height of a crop after scaling."""
 HALF_SIZE = 200
 """Width and height of either half of an image made of two files, as in UTKFace's aligned faces."""
 _ROWS = 5000
-"""Rows per Parquet file that the command writes."""
 _BATCH = 100
-"""Rows in memory at a time."""
 
 
 class JoinError(ValueError):
@@ -38,16 +35,9 @@ class JoinError(ValueError):
 
 
 def join(rows: Any, source: Path | str) -> Any:
-    """The same rows with images.
+    """The same rows with images: a dataset of the same kind, or an iterator of dicts with `{"bytes", "path"}` images.
 
-    Args:
-        rows: a `datasets.Dataset` or `IterableDataset`, or rows as dicts.
-        source: folder of the source, or of all sources.
-
-    Returns:
-        A dataset of the same kind with a column `image`, or an iterator of rows whose image is `{"bytes", "path"}`.
-
-    Errors: JoinError, when the row is reached.
+    `source` is the folder of the source, or of all sources. JoinError, when the row is reached.
     """
     from datasets import Dataset, Image, IterableDataset
 
@@ -116,10 +106,7 @@ class Maker:
 
 
 def cropped_jpeg(data: bytes, window: tuple[int, int, int, int], size: int = SIZE) -> bytes:
-    """The window of an image file as a JPEG of size x size; a plain JPEG of this size and window is returned as it is.
-
-    OSError if the file cannot be read.
-    """
+    """The window of an image file as a JPEG of size x size, or the file if it is one. OSError if it cannot be read."""
     if window == (0, 0, size, size) and plain_jpeg_size(data) == (size, size):
         return data
     return _jpeg(crop(upright(data), window, size))

@@ -15,12 +15,10 @@ from fairspace.builders.publishing.requests import Requests, TroubleError
 
 @dataclass(frozen=True)
 class Proposal:
-    """The result of a proposal.
+    """The result of a proposal, with the address of the pull request, or of the repository if it has the file.
 
-    Args:
-        state: `there` if the repository has the file already, `open` if an open pull request does, else the change
-            made.
-        address: address of the pull request, or of the repository if it has the file.
+    `state` is `there` if the repository has the file already, `open` if an open pull request does, else the change
+    made.
     """
 
     state: Literal["there", "open", "opened", "changed"]

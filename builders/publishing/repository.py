@@ -29,13 +29,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Repo:
-    """A repository that we own.
+    """A repository `namespace/name` that we own.
 
-    Args:
-        id: `namespace/name`.
-        sdk: SDK of a Space.
-        gated: whether users must accept terms before they read files. A closed gate is never opened.
-        private: whether it is created for members only; an existing repository stays unchanged.
+    `gated` makes users accept terms before they read files; a closed gate is never opened. `private` holds for a new
+    repository; an existing one stays unchanged.
     """
 
     id: str
@@ -52,16 +49,10 @@ class Repo:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The changes that publishing made, or would make.
+    """The changes that publishing made or, if `foreseen`, would make.
 
-    Args:
-        commit: the commit that holds the files; None if there is none yet (a dry run).
-        added: new paths.
-        changed: paths with other content before.
-        deleted: paths that are no longer wanted.
-        tag: the tag that names this content; None if none was asked for, or it stays elsewhere.
-        note: further remark, or ''.
-        foreseen: whether it is a dry run's.
+    `commit` holds the files; None if there is none yet. `tag` names this content; None if none was asked for, or it
+    stays elsewhere.
     """
 
     repo: Repo
@@ -91,7 +82,6 @@ class Outcome:
 
 
 _KEPT = ".gitattributes"
-"""File that the Hub writes itself."""
 
 
 @dataclass(frozen=True)
@@ -366,8 +356,8 @@ def publish_repo(
         sleep: waits between tries.
         draw: random numbers in [0, 1), for the waits.
 
-    Errors: BuildError CARD_INVALID, TAG_RELEASED, TAG_RESERVED (before any change), BUILD_INCOMPLETE for an absent
-    file, BUILD_CHECK for a file that a dataset may not hold, HUB_REFUSED, HUB_CONFLICT, HUB_UNAVAILABLE.
+    Errors: BuildError CARD_INVALID, TAG_RELEASED, TAG_RESERVED (before any change), BUILD_INCOMPLETE, BUILD_CHECK for a
+    file that a dataset may not hold, HUB_REFUSED, HUB_CONFLICT, HUB_UNAVAILABLE.
     """
     from huggingface_hub import HfApi
 
@@ -431,7 +421,6 @@ def released_commit(repo_id: str, revision: str, tag: str, *, endpoint: str | No
 
 
 def _state(hub: HfApi, repo_id: str, name: str) -> tuple[str | None, str]:
-    """The commit of a tag or branch, and the revision in its manifest; '' for none."""
     from huggingface_hub.errors import EntryNotFoundError, GatedRepoError, RevisionNotFoundError
 
     try:

@@ -40,14 +40,7 @@ _LOG_IN = "run `hf auth login`, or set HF_TOKEN, with a token that may write to 
 
 @dataclass
 class Requests:
-    """Requests about one repository, with a count of failures.
-
-    Args:
-        where: kind and name of the repository, for errors.
-        sleep: waits for some seconds.
-        draw: random numbers in [0, 1), for jitter.
-        tries: failures in a row, at most.
-    """
+    """Requests about one repository, with a count of failures; `tries` bounds those in a row."""
 
     where: str
     sleep: Callable[[float], None] = time.sleep
@@ -137,12 +130,9 @@ class Requests:
 
 
 class TroubleError(Exception):
-    """An answer after which another try may help.
+    """An answer after which another try may help, perhaps after `wait` seconds.
 
-    Args:
-        kind: `conflict` if somebody else wrote; `failure` if the request's effect is unknown.
-        words: text of the answer.
-        wait: seconds that the Hub asks to wait.
+    `kind` is `conflict` if somebody else wrote, `failure` if the request's effect is unknown.
     """
 
     def __init__(self, kind: Literal["conflict", "failure"], words: str, wait: float = 0.0) -> None:

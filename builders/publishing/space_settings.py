@@ -31,17 +31,8 @@ def set_up_space(
 ) -> list[str]:
     """Make the store and the Space if they are absent, and set variables and secrets; a line for each change.
 
-    An existing store or secret stays; another signing key would end all tokens of its users.
-
-    Args:
-        repo: the Space.
-        variables: name -> value, which replaces the present one.
-        store: dataset repository `OWNER/NAME` for a Space without a store.
-        store_token: token that may write to the store; '' leaves the Space's secret unchanged.
-        dry_run: whether to change nothing and report the changes.
-        endpoint: the Hub; by default HF_ENDPOINT, or the public one.
-        token: HF_TOKEN, or that of `hf auth login`.
-
+    Variables are replaced; an existing store or secret stays: another signing key would end all tokens of its users.
+    `store` is the dataset repository `OWNER/NAME` for a Space without one; `store_token`, if not '', may write to it.
     Errors: BuildError HUB_REFUSED, HUB_UNAVAILABLE.
     """
     from huggingface_hub import HfApi
@@ -64,7 +55,6 @@ class _Steps:
     dry_run: bool
 
     def create_store(self, store: str) -> Iterator[str]:
-        """Make a private dataset repository, or note that the present one is public."""
         there = self.read(lambda space: self.hub.dataset_info(store))
         if there is None:
             create = partial(self.hub.create_repo, store, repo_type="dataset", private=True, exist_ok=True)
@@ -83,7 +73,6 @@ class _Steps:
             yield self._change(f"set the variable {name} to {value}", change)
 
     def set_secrets(self, store_token: str, on_hub: bool) -> Iterator[str]:
-        """Set a given token, and a drawn signing key where there is none."""
         there, put = self.read(self.hub.get_space_secrets) or {}, partial(self.hub.add_space_secret, self.repo.id)
         if store_token:
             yield self._change(f"set the secret {TOKEN}", partial(put, TOKEN, store_token))
@@ -97,7 +86,6 @@ class _Steps:
             yield self._change(f"set the secret {SIGNING_KEY} to a drawn key", partial(put, SIGNING_KEY, key))
 
     def read(self, look: Callable[[str], Answer]) -> Answer | None:
-        """The Hub's answer about the Space; None without such a repository."""
         from huggingface_hub.errors import RepositoryNotFoundError
 
         def read_or_none() -> Answer | None:
@@ -109,7 +97,6 @@ class _Steps:
         return self.requests.ask(read_or_none)
 
     def _change(self, what: str, change: Callable[[], object]) -> str:
-        """Make a change, unless in a dry run; its description."""
         if self.dry_run:
             return f"would {what}"
         self.requests.ask(change)

@@ -20,7 +20,6 @@ class Source:
         name: name of its subfolder in the source folder.
         licence: name or SPDX identifier.
         terms: permissions and prohibitions of the licence, in a sentence or two.
-        address: address to get it from.
         files: patterns of the subfolder's required files; `found` looks for the first.
         redistribute: whether its images may be published again.
         training: whether its images may be used to train, by default.

@@ -43,18 +43,11 @@ _CLASSES = frozenset(OCCUPATIONS)
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """One annotated person; '' without a label.
+    """One annotated person with perceived labels; '' without a label.
 
-    Args:
-        line: line in annotations.csv.
-        person_id: FACET's number.
-        file: path of the image below the source's folder; `images/<filename>` if it is absent.
-        occupations: one or two of `OCCUPATIONS`, the primary one first.
-        gender: perceived: `female` or `male`.
-        age: perceived: `young`, `middle-aged` or `older`.
-        skin_tone: perceived: `light`, `middle` or `dark`.
-        skin_votes: votes for Monk's tones 1 to 10.
-        box: the annotators' box.
+    `line` is that of annotations.csv; `file` lies below the source's folder (`images/<filename>` if absent);
+    `occupations` are one or two, the primary one first; `gender` is `female` or `male`, `age` `young`, `middle-aged` or
+    `older`, `skin_tone` `light`, `middle` or `dark`; `skin_votes` are for Monk's tones 1 to 10.
     """
 
     line: int
@@ -71,8 +64,7 @@ class Person:
 def persons(folder: Path) -> Iterator[Person]:
     """The persons of FACET, in the order of the file, one row in memory at a time.
 
-    The folder has annotations/annotations.csv, and images in any folders. BuildError SOURCE_LAYOUT, SOURCE_VALUE with
-    file and line.
+    BuildError SOURCE_LAYOUT, SOURCE_VALUE with file and line.
     """
     file = folder / ANNOTATIONS
     columns = ("person_id", "filename", "class1", "class2", "bounding_box", *_VOTES)
@@ -138,7 +130,6 @@ def _labels(votes: tuple[str, ...]) -> tuple[str, str, str, tuple[int, ...]]:
 
 
 def _only(counts: Sequence[int], labels: Mapping[str, str]) -> str:
-    """The label of the one positive count."""
     tones = [label for label, count in zip(labels.values(), counts, strict=True) if count]
     return tones[0] if len(tones) == 1 else ""
 

@@ -54,16 +54,10 @@ _LIKE_A_DATE = re.compile(rf"\d+[-/.]\d+[-/.]\d+|\d+/\d+|\d{{5}}(\.0)?\Z|.*({'|'
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """One labelled face.
+    """One labelled face: perceived gender (`female` or `male`), race (of `RACES`) and age bucket (of `BUCKETS`).
 
-    Args:
-        line: line in the label CSV.
-        file: path of the image below the source's folder.
-        gender: perceived: `female` or `male`.
-        age: `young`, `middle-aged` or `older`; '' where the bucket straddles two.
-        bucket: a key of `BUCKETS`.
-        race: perceived: one of `RACES`.
-        damaged: the cell as found, where the bucket was repaired; else ''.
+    `age` is `young`, `middle-aged` or `older`, '' where the bucket straddles two; `file` lies below the source's
+    folder; `damaged` is the cell as found where the bucket was repaired, else ''.
     """
 
     line: int
@@ -100,7 +94,6 @@ def faces(folder: Path, split: Literal["train", "val"]) -> Iterator[Face]:
 
 
 def _repair(age: str, where: str) -> str:
-    """The bucket that a spreadsheet program turned into a date."""
     text = age.strip().lower()
     if match := _DAY_MONTH.match(text):
         number, month = (match[1], match[2]) if match[1] else (match[4], match[3])

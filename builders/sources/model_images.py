@@ -41,20 +41,14 @@ REVISION = iris_gen_52.REVISIONS[0]
 NEUTRAL, STEER = "generation_neutral", "generation_steer"
 _SUFFIXES = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp"}
 _BATCH = 64
-"""Images in memory at a time."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """One submission's folder.
+    """One submission's folder, whose name is the model's key in ids.
 
-    Args:
-        folder: path; its name is the model's key in ids.
-        organisation: maker of the model.
-        licence: licence of the model and its images.
-        labeller: labeller of the images, with its version; '' if unknown.
-        benchmark: benchmark of the items.
-        dataset_revision: revision of the items.
+    `licence` holds for the model and its images; `labeller` labelled the images ('' if unknown); `dataset_revision` is
+    that of the benchmark's items.
     """
 
     folder: Path
@@ -121,10 +115,7 @@ def models(folder: Path) -> list[Model]:
 
 
 def annotated_faces(model: Model, items: Mapping[str, Mapping[str, int]]) -> Iterator[Annotation]:
-    """A model's annotations in the order of its files.
-
-    `items` has task -> item id -> largest number of samples. BuildError SOURCE_LAYOUT, SOURCE_VALUE.
-    """
+    """A model's annotations by task -> item id -> most samples, in order. BuildError SOURCE_LAYOUT, SOURCE_VALUE."""
     files = model.files("annotations")
     if not files:
         expected = "the annotations of the model's images as Parquet; JSONL is not read here"
@@ -165,16 +156,10 @@ def stored_images(model: Model, items: Mapping[str, Mapping[str, int]]) -> Itera
 
 @dataclass(frozen=True)
 class Made:
-    """One image of a model, or the reason for its absence, with the labels of its first face.
+    """One image of a model, or the reason for its absence, with the labels of its first face; '' if not labelled.
 
-    Args:
-        model: position in `ModelStore.models`.
-        item: position of the item among its task's ids.
-        sample: from 0.
-        status: as annotated.
-        gender: '' if not labelled; `age` and `skin_tone` alike.
-        faces: number of annotated faces.
-        image: place of the image; None if it is absent.
+    `model` is a position in `ModelStore.models`, `item` one among its task's ids, `sample` counts from 0, `faces` is
+    the number of annotated faces, `image` None if absent.
     """
 
     model: int
@@ -351,10 +336,7 @@ def _suffix(where: str, data: bytes) -> str:
 
 
 def rows(file: Path, columns: Sequence[str], batch: int) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Row numbers from 0 and rows; pages are read when needed, however large a row group is.
-
-    Errors: BuildError SOURCE_LAYOUT if the file cannot be read or lacks a column.
-    """
+    """Row numbers from 0 and rows; pages are read when needed. BuildError SOURCE_LAYOUT for a bad file or no column."""
     try:
         with pq.ParquetFile(file, buffer_size=1 << 20, pre_buffer=False) as parquet:
             missing = [column for column in columns if column not in parquet.schema_arrow.names]

@@ -29,15 +29,7 @@ _TONES = {str(tone): tone for tone in range(1, 11)}
 
 @dataclass(frozen=True, slots=True)
 class MstImage:
-    """One image.
-
-    Args:
-        line: line in the details.
-        file: path of the image below the source's folder.
-        subject: the person's name in the source.
-        mst: Monk's tone, 1 to 10.
-        mask: whether the person wears one.
-    """
+    """One image and Monk's tone, 1 to 10, of its subject; `file` lies below the source's folder."""
 
     line: int
     file: str

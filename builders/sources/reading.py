@@ -32,8 +32,7 @@ def lines(file: Path) -> Iterator[str]:
 def cells(file: Path) -> Iterator[tuple[int, list[str]]]:
     """Line number and cells of each row of a comma-separated file; empty lines are left out.
 
-    A row with quoted line breaks has the number of its last line. Errors: as `lines`, and SOURCE_LAYOUT for open
-    quotes.
+    A row with quoted line breaks has its last line's number. Errors: as `lines`, and SOURCE_LAYOUT for open quotes.
     """
     reader = csv.reader(lines(file), strict=True)
     try:

@@ -38,13 +38,7 @@ class UtkFace(NamedTuple):
 
 @dataclass(frozen=True)
 class Scan:
-    """The content of a folder.
-
-    Args:
-        faces: sorted by path.
-        skipped: reason (of `REASONS`) -> number of files.
-        examples: reason -> the first such file.
-    """
+    """The content of a folder: faces by path, reason -> number of skipped files, reason -> first such file."""
 
     faces: tuple[UtkFace, ...]
     skipped: Mapping[str, int]
@@ -52,10 +46,7 @@ class Scan:
 
 
 def scan(folder: Path) -> Scan:
-    """Read the names of all files below a folder, in the order of their paths; no image is opened.
-
-    Errors: BuildError SOURCE_LAYOUT if no file is named by the layout.
-    """
+    """Read the names of all files below a folder, sorted by path. BuildError SOURCE_LAYOUT if none fits the layout."""
     faces: list[UtkFace] = []
     skipped: Counter[str] = Counter()
     examples: dict[str, str] = {}

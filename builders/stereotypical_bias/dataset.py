@@ -48,15 +48,7 @@ SAMPLE_PAIRS = 2
 
 @dataclass(frozen=True)
 class Pair:
-    """A planned pair with its faces.
-
-    Args:
-        attribute: attribute in which the two differ.
-        pair: number of the planned pair.
-        age: age of both.
-        left: gender, race and file below the source of the left face.
-        right: the same of the right face.
-    """
+    """A planned pair, differing in one attribute, with gender, race and file below the source of either face."""
 
     attribute: plan.Attribute
     pair: str
@@ -207,7 +199,6 @@ def _row(pair: Pair, folder: Path) -> Row:
 
 
 def _read(file: Path) -> bytes:
-    """The bytes of an image that can be decoded, else BuildError SOURCE_IMAGE."""
     from fairspace.builders.publishing.join_images import upright
 
     try:
@@ -220,7 +211,6 @@ def _read(file: Path) -> bytes:
 
 
 def _question_split(attribute: plan.Attribute, only: Sequence[str] | None) -> Split:
-    """Every question about every planned pair; in a sample those about its pairs."""
     items = plan.items(f"vision_{attribute}")
     if only is not None:
         items = items.filter(pc.is_in(items["pair"], pa.array(only, pa.string())))
@@ -262,7 +252,6 @@ TOO_FEW = "too few images that the detector lets pass"
 PERSONS = "persons"
 """The option that keeps pictures with a person instead of those without."""
 SAMPLE_GENERATED, SAMPLE_KEPT = 6, 2
-"""Images generated and kept per trait in a sample."""
 
 
 def persona_splits(job: Job) -> Iterator[Split]:
@@ -301,7 +290,6 @@ def persona_splits(job: Job) -> Iterator[Split]:
 
 
 def _rows(trait: str, job: Job, generator: ImageGenerator, detector: PersonDetector) -> Iterator[Row]:
-    """The images of one trait; shortages are logged."""
     from fairspace.builders.engine.making import Wanted, jpeg, make
 
     generated, kept = (SAMPLE_GENERATED, SAMPLE_KEPT) if job.sample else (GENERATED_PER_TRAIT, plan.IMAGES_PER_TRAIT)
@@ -336,7 +324,6 @@ def _rows(trait: str, job: Job, generator: ImageGenerator, detector: PersonDetec
 
 
 def _verdicts(images: Sequence[Image], detector: PersonDetector, persons: bool) -> list[Verdict]:
-    """Reject images with a person or, if persons are wanted, those without one."""
     from fairspace.builders.engine.making import Verdict, jpeg
 
     files = [jpeg(image) for image in images]

@@ -36,7 +36,6 @@ GROUPS: Mapping[str, tuple[str, ...]] = {"gender": ("male", "female"), "race": (
 """L_A of section 5.3, indexed by every integer column that names a group."""
 TASKS = ("vision_gender", "vision_race", "language_gender", "language_race")
 REVISIONS = ("v2", "v1")
-"""Revisions of the dataset, newest first."""
 SEED = 20
 AGES = tuple(range(18, 66))
 PAIRS: Mapping[str, int] = {"gender": 2604, "race": 7378}
@@ -45,7 +44,6 @@ PAIRS_PER_CELL = 20
 """Most pairs per age and shared group (section 4)."""
 IMAGES_PER_TRAIT = 200
 PICTURE_SIZE = (400, 200)
-"""Width and height of a picture of two faces in pixels."""
 OCCUPATIONS = (
     "pilot",
     "firefighter",
