@@ -225,7 +225,7 @@ def _facet(folder: Path) -> None:
         _save(image, folder / "images" / name)
         for (occupation, *labels), who, box in zip(people, drawn, person_boxes, strict=True):
             row = _person(len(rows), name, occupation, labels, who.monk, box)
-            # Of every tenth person annotators could not tell an age; and the detector misses one person.
+            # Every tenth person has no age, and the detector misses one person.
             if len(rows) % 10 == 7:
                 row |= {f"age_presentation_{_AGE_COLUMNS[labels[1]]}": 0, "age_presentation_na": 1}
             if len(rows) != 4:

@@ -7,7 +7,7 @@
   .build/                                   finished parts of an unfinished build; gone when it is done
 
 A shard is written beside its name, renamed, then entered in `.build/` with its hash: a killed build goes on at the
-first shard without a true entry, and ends with the same bytes as any other.
+first shard without a true entry, and ends with the same bytes as an undisturbed one.
 """
 
 from __future__ import annotations

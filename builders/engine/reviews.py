@@ -3,7 +3,7 @@
 IRIS checks its generated images by "manual spot-checks" (appendix C.1), GENRES reviews every image that CLIP let pass
 (appendix B.2, step 3). A refusal names a row's `id` and `seed`: the next build rejects that candidate and tries the
 image's next seed. The same happens to an image with a label that neither of two reviewers named; other reviewed images
-keep the judgements in three columns. All images without a refusal come from the earlier build.
+keep the judgements in three columns. An earlier build, if given, supplies all other images.
 """
 
 from __future__ import annotations

@@ -238,7 +238,7 @@ class InstructPix2PixEditor:
             while part := list(islice(places, self.settings.batch)):
                 full = filled(part, self.settings.batch)
                 made = self._edit([images[place] for place in full], [instructions[place] for place in full], size)
-                edited |= dict(zip(part, made, strict=False))  # without what filled the pass up
+                edited |= dict(zip(part, made, strict=False))  # without the pass's repeats
         return [edited[place] for place in range(len(images))]
 
     def _size(self, image: Image) -> tuple[int, int]:

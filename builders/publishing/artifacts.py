@@ -306,7 +306,7 @@ def space_requirements() -> list[str]:
 
 
 def pinned_versions() -> dict[str, str]:
-    """Package -> the one version of `constraints.txt`, whatever the build of it."""
+    """Package -> the one version of `constraints.txt`, without its build."""
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     matches = (re.match(r"([\w.-]+)==([\w.]+)", line) for line in lines)
     return {_normal(match[1]): match[2] for match in matches if match}

@@ -62,7 +62,7 @@ class Requests:
         from huggingface_hub import get_session
         from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
 
-        # of httpx or its successor, whichever the client was made with
+        # httpx's or its successor's error, depending on the client
         any_trouble = cast(type[Exception], HfHubHTTPError.__bases__[0])
         get_session().timeout = TIMEOUT
         try:
@@ -73,9 +73,9 @@ class Requests:
             ) from error
         except json.JSONDecodeError as error:
             raise TroubleError("failure", f"the answer is no JSON: {error}") from error
-        except ValueError as error:  # what the client or the LFS store does not take: a path, a name, an object
+        except ValueError as error:  # a path, a name or an object that the client or the LFS store refuses
             raise self.refused(str(error), "a request that the Hub takes", "mend what is named") from error
-        except RuntimeError as error:  # how the client wraps what went wrong in an upload
+        except RuntimeError as error:  # the client's wrapper of a failed upload
             cause = error.__cause__
             if not isinstance(cause, any_trouble):
                 raise

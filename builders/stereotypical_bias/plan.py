@@ -199,7 +199,7 @@ def pairs(attribute: Attribute, revision: str = REVISIONS[0]) -> pa.Table:
     digits = 5
     if revision == "v1":
         digits = 4
-        random.random_sample(len(sizes))  # which the sizes were drawn with
+        random.random_sample(len(sizes))  # the draws behind the sizes of v1
     swapped = random.random_sample(count) < 0.5
     return pa.table(
         {
