@@ -39,7 +39,7 @@ class Settings:
         size: side of the square image, in pixels.
         scheduler: class name in diffusers; '' is Euler Ancestral for SDXL, as in B.2, and the model's own for others.
         handover: with a refiner, the base model's share of the denoising.
-        dtype: a key of `DTYPES`; '' is bfloat16 on a GPU and float32 on a CPU.
+        dtype: one of `DTYPES`; '' is bfloat16 on a GPU and float32 on a CPU.
         variant: variant of the weight files, such as `fp16`; '' takes the plain ones.
         compile: whether torch compiles the denoisers, as in B.2: slower to start, then faster.
         batch: images per pass, part of the tool's name because it may change a pixel by a level. Passes are filled up,
