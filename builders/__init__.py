@@ -1,4 +1,4 @@
-"""Datasets: one module per published dataset, sources' readers, and authored or official reference data."""
+"""Datasets: one folder per published dataset, readers of sources, authored and official reference data."""
 
 from pathlib import Path
 

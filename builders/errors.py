@@ -1,7 +1,4 @@
-"""What can go wrong while a dataset is built or published: one error says where, what, what was expected, and a remedy.
-
-`CODES` lists every code; codes are stable, so that a program can act on them.
-"""
+"""Coded errors of building and publishing; `CODES` lists the codes, which are stable."""
 
 from __future__ import annotations
 
@@ -39,15 +36,7 @@ CODES: dict[str, str] = {
 
 
 class CodedError(Exception):
-    """An error that says where, what, what was expected and a remedy, under a code of its kind's table.
-
-    Args:
-        code: a key of `codes`.
-        where: file and line, item, repository, address or option.
-        what: what was found there.
-        expected: what was expected instead.
-        mend: what to do.
-    """
+    """An error with place, finding, expectation and remedy (`mend`), under a code of its kind's table `codes`."""
 
     codes: ClassVar[Mapping[str, str]]
 
@@ -58,7 +47,6 @@ class CodedError(Exception):
         self.code, self.where, self.what, self.expected, self.mend = code, where, what, expected, mend
 
     def __reduce__(self) -> tuple[type[CodedError], tuple[str, ...]]:
-        """How another process hands it over: by its parts, not by its text."""
         return type(self), (self.code, self.where, self.what, self.expected, self.mend)
 
 
@@ -69,7 +57,7 @@ class BuildError(CodedError):
 
 
 def check_revision(dataset: str, revision: str, revisions: Sequence[str]) -> None:
-    """BuildError REVISION_UNKNOWN if a dataset has no such revision: its items would be those of another one."""
+    """BuildError REVISION_UNKNOWN if a dataset has no such revision."""
     if revision not in revisions:
         close = get_close_matches(revision, revisions, n=1)
         hint = f" (did you mean {close[0]!r}?)" if close else ""

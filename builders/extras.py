@@ -1,4 +1,4 @@
-"""Extras: which packages are absent, and the command that installs an extra where fairspace was installed from."""
+"""Extras: absent packages, and the command that installs an extra."""
 
 from __future__ import annotations
 

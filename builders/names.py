@@ -1,11 +1,11 @@
-"""The names of the datasets: the folders beside this file that declare one. Nothing of a dataset is loaded."""
+"""The names of the datasets, from the folders beside this file, without loading any."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 FIRST = ("iris_ideal_52", "iris_steer_60", "iris_gen_52", "iris_classifier_25")
-"""Datasets that stand first wherever all are listed; the others follow in the order of the alphabet."""
+"""Datasets listed first; the others follow alphabetically."""
 
 
 def _order(name: str) -> tuple[int, str]:
@@ -13,4 +13,3 @@ def _order(name: str) -> tuple[int, str]:
 
 
 NAMES = tuple(sorted((file.parent.name for file in Path(__file__).parent.glob("*/plan.py")), key=_order))
-"""Every folder of `builders/` with a `plan.py`: what is asked, beside its `dataset.py`."""

@@ -1,4 +1,4 @@
-"""How a paper's printed tables are described: which file holds a table, and what its rows and columns mean.
+"""Descriptions of a paper's printed tables: the file of each, and the meaning of its rows and columns.
 
 `builders/<benchmark>/published.py` describes those of one paper as its `PAPER`; `published.py` reads them all.
 """
@@ -17,16 +17,11 @@ FOLDER = REFERENCE / "published"
 
 @dataclass(frozen=True)
 class Printed:
-    """One file: where it is printed, which columns say the row and the cohort, and the score that a column holds.
+    """One file of printed figures in `reference/published/`.
 
-    Args:
-        file: in `reference/published/`, without its ending.
-        place: where the paper prints it, for example `Table 2`.
-        score: row and column -> the name that the figure has in results and on the board.
-        keys: columns that say which row it is, beside the model.
-        cohort: the column that says what the table ranks the model among; '' without one.
-        model: row and column -> the model, as the paper's main table writes it.
-        cohort_of: model -> its cohort, where no column says it.
+    `place` is its place in the paper, such as `Table 2`; `score` and `model` map row and column to the name in results
+    and the model in the paper's main table; `keys` identify the row, beside the model; `cohort` is the column of the
+    cohort ranked together, or ''; `cohort_of` has model -> cohort, where no column says it.
     """
 
     file: str
@@ -40,14 +35,7 @@ class Printed:
 
 @dataclass(frozen=True)
 class Paper:
-    """The paper of a benchmark.
-
-    Args:
-        title: as sources name it.
-        tables: with the figures that it prints; the main one first.
-        tags: of the cards of its datasets, such as `arxiv:2603.00590`.
-        citation: its entry for BibTeX.
-    """
+    """The paper of a benchmark: title in sources, tables (the main one first), tags of cards, BibTeX entry."""
 
     title: str
     tables: tuple[Printed, ...]

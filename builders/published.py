@@ -1,9 +1,8 @@
-"""The figures that papers print: their tables as CSV, and one long table per benchmark that datasets publish.
+"""The figures that papers print: tables as CSV, and one long table per benchmark for the datasets.
 
-`reference/published/` holds the tables as printed, cell by cell, with who made each model (`models.csv`) and remarks on
-numbers that contradict their own formula (`footnotes.csv`; the errata are in `cards/errata.md`). `figures` gives every
-printed cell under the name that scores of this repository have; the board, the tests and the config `published` of the
-datasets read nothing else. A printed figure has no interval, no coverage and no records behind it.
+`reference/published/` holds the tables as printed, the makers of models (`models.csv`) and remarks on numbers that
+contradict their own formula (`footnotes.csv`; errata: `cards/errata.md`). Board, tests and the config `published` of
+the datasets read `figures` alone. A printed figure has no interval, coverage or records.
 """
 
 from __future__ import annotations
@@ -27,19 +26,16 @@ class Figure:
 
     Args:
         id: benchmark, file, cohort, model, row and column.
-        benchmark: its name.
-        table: where the paper prints it, for example `Table 2`.
-        model: as the paper's main table writes it.
-        organisation: who made the model.
-        cohort: what the table ranks the model among: kind of model (IRIS, FACT-OR-FAIR) or judge (GENRES); else ''.
-        row: what else says which row it is (attribute, context, scenario), joined by ' / '.
-        column: as the table's file heads it.
-        score: the name that this figure has in results and on the board.
+        table: place in the paper, for example `Table 2`.
+        cohort: models ranked together: kind of model (IRIS, FACT-OR-FAIR) or judge (GENRES); else ''.
+        row: further keys of the row (attribute, context, scenario), joined by ' / '.
+        column: heading in the table's file.
+        score: the figure's name in results and on the board.
         printed: the cell as printed; '' where the table leaves it empty.
-        value: the number in the unit that the table prints (FACT-OR-FAIR and columns `_pct`: percent); 0 for a cell
-            like '<0.0001'; None for an empty cell or one that holds no number.
-        erratum: the erratum that explains the cell, or ''.
-        note: what the cell comes to instead, or ''.
+        value: number in the unit that the table prints (FACT-OR-FAIR and columns `_pct`: percent); 0 for a cell like
+            '<0.0001'; None for an empty cell or one without a number.
+        erratum: erratum that explains the cell, or ''.
+        note: corrected value, or ''.
     """
 
     id: str
@@ -128,7 +124,6 @@ def published_split(benchmark: str) -> Split:
 
 
 def _number(text: str) -> float | None:
-    """The number of a cell; None for '', 'n/a', a sign or a word."""
     if text.startswith("<"):
         return 0.0
     try:

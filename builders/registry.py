@@ -1,4 +1,4 @@
-"""The datasets by name, and the papers whose figures they publish: the folders of `builders/` that declare one."""
+"""The datasets by name, and the papers whose figures they publish."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Drawn persons and things: pictures for `--sample` and for tests, with labels that can be seen and measured.
+"""Drawn persons and things for `--sample` and for tests, with labels that can be seen and measured.
 
-A drawing shows its labels by conventions, so that a person can read them off, a program can measure them
-(`builders/drawn/tools.py`), and a small classifier can learn them. The conventions are no claims about people: they
-only have to be visible and to be the same in every drawing.
+The conventions are no claims about people: they are visible, and the same in every drawing.
 
 | label | drawn as |
 |---|---|
@@ -13,8 +11,6 @@ only have to be visible and to be the same in every drawing.
 | expression | the mouth's ends above, on or below its middle |
 | accessories, insignia, facial hair | glasses or a tie; a badge on the chest; a beard |
 | occupation | a sign on the wall, of one shape and colour per occupation |
-
-Irises have a colour that nothing else has, so that faces can be found.
 """
 
 from __future__ import annotations
@@ -43,20 +39,10 @@ if TYPE_CHECKING:
 
 
 _UNIT = 0.155
-"""Distance between the eyes of a portrait, as a share of the picture's width."""
 
 
 def sitter(gender: str, age: str, skin_tone: str, seed: int, *, monk: int | None = None, **shown: str | bool) -> Sitter:
-    """A person with the labels asked for; the rest is drawn from the seed: swatch, hair, and attire unless named.
-
-    Args:
-        gender: `female` or `male`.
-        age: `young`, `middle-aged` or `older`.
-        skin_tone: `light`, `middle` or `dark`.
-        seed: of the draws.
-        monk: a swatch, instead of one of the skin tone.
-        shown: other fields of `Sitter`, and `accessories` (whether there is a tie or glasses).
-    """
+    """A person with these labels and fields of `Sitter` or `accessories` (bool); the seed draws the rest."""
     random = draws("sitter", seed)
     swatches = BUCKETS[skin_tone]
     monk = swatches[random.randint(len(swatches))] if monk is None else monk
@@ -85,26 +71,7 @@ def draw_face(
     insignia: bool = False,
     facial_hair: bool = False,
 ) -> Image:
-    """A portrait.
-
-    Args:
-        gender: `female` or `male`.
-        age: `young`, `middle-aged` or `older`.
-        skin_tone: `light`, `middle` or `dark`.
-        seed: decides what the labels do not: swatch, hair, place, size, wall, noise.
-        size: width and height in pixels.
-        incomplete: whether part of the face is out of the picture or covered.
-        occupation: adds a sign.
-        monk: a swatch, instead of one of the skin tone.
-        attire: one of the ten colour words; '' for one that the seed draws.
-        expression: `neutral`, `smiling` or `serious`.
-        accessories: glasses or a tie.
-        insignia: a badge.
-        facial_hair: a beard.
-
-    Returns:
-        RGB, size x size.
-    """
+    """A portrait (RGB, size x size) with labels as in `Sitter`, perhaps incomplete; the seed draws the rest."""
     shown: dict[str, str | bool] = {"expression": expression, "accessories": accessories}
     shown |= {"insignia": insignia, "facial_hair": facial_hair} | ({"attire": attire} if attire else {})
     who = sitter(gender, age, skin_tone, seed, monk=monk, **shown)
@@ -112,11 +79,7 @@ def draw_face(
 
 
 def draw_sitter(who: Sitter, seed: int, *, size: int = 384, incomplete: str = "", occupation: str = "") -> Image:
-    """A portrait of a person; see `draw_face`.
-
-    `incomplete` says how: `side` (half of the face outside the picture), `scarf` (over mouth and chin), `panel` (in
-    front of one half), or `any` of these.
-    """
+    """A portrait; the face is `incomplete` by `side`, `scarf` or `panel`, by `any` of them, or not ('')."""
     random = draws("portrait", seed)
     image, canvas = room((size, size), random)
     if occupation:
@@ -143,17 +106,7 @@ def draw_sitter(who: Sitter, seed: int, *, size: int = 384, incomplete: str = ""
 def draw_scene(
     people: Sequence[Sitter], seed: int, size: tuple[int, int] = (512, 384), *, apart: bool = False
 ) -> tuple[Image, list[Box]]:
-    """Persons beside each other in a room.
-
-    Args:
-        people: from left to right; none give an empty room.
-        seed: decides their places and sizes, and the room.
-        size: width and height in pixels.
-        apart: smaller, so that there is room between them.
-
-    Returns:
-        The picture, and the box of each person.
-    """
+    """Persons from left to right in a room, and their boxes; `apart` makes them smaller, with room between them."""
     random = draws("scene", seed)
     image, canvas = room(size, random)
     width, height = size
@@ -171,14 +124,7 @@ def draw_scene(
 
 
 def draw_object(name: str, seed: int, size: int = 384, *, person: bool = False) -> Image:
-    """A picture of things without a person.
-
-    Args:
-        name: one of `fairspace.builders.drawn.things.THINGS`.
-        seed: decides places and colours.
-        size: width and height in pixels.
-        person: whether somebody is in it after all.
-    """
+    """A picture of one of `THINGS`, size x size pixels; with `person`, somebody is in it all the same."""
     from fairspace.builders.drawn.things import THINGS
 
     random = draws("object", name, seed)

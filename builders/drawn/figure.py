@@ -1,8 +1,8 @@
 """A drawn person: how it is painted, and where faces are found in a drawing.
 
-Persons are painted from the hair to the attire, in units of the distance between the eyes; the origin is the point
-between the eyes, y points down. Faces are found by their irises, whose colour nothing else has; of half a face, one eye
-is enough. `builders/drawn/tools.py` looks at the same places.
+The unit is the distance between the eyes, the origin is the point between them, y points down. Faces are found by their
+irises, whose colour nothing else has; one eye is enough for half a face. `builders/drawn/tools.py` measures the same
+places.
 """
 
 from __future__ import annotations
@@ -16,29 +16,16 @@ from fairspace.builders.drawn.palette import ATTIRE, BUCKETS, IRIS, MONK, Colour
 
 Pixels = npt.NDArray[np.int16]
 _SMALLEST = 1.2
-"""Smallest radius of an iris in pixels."""
 NO_SKIN = 45.0
-"""A colour this far from every swatch is no skin."""
+"""Distance from every swatch at which a colour is no skin."""
 
 
 @dataclass(frozen=True)
 class Face:
-    """One face; '' or None where a label cannot be seen.
+    """One face, in pixels, with labels as in `Sitter`; '' or None where a label cannot be seen.
 
-    Args:
-        x: the point between the eyes, in pixels.
-        y: the same.
-        unit: distance between the eyes, in pixels.
-        side: 0 if both eyes were seen, -1 or 1 if only the left or the right one in the picture.
-        gender: `female` or `male`.
-        age: `young`, `middle-aged` or `older`.
-        monk: nearest swatch.
-        hair: colour of the hair above the forehead.
-        attire: a colour word.
-        expression: `neutral`, `smiling` or `serious`.
-        accessory: `glasses`, `tie` or `none`.
-        insignia: whether there is a badge.
-        facial_hair: whether there is a beard.
+    (x, y) is the point between the eyes, `unit` their distance. `side` is 0 if both eyes are seen, -1 or 1 if only the
+    left or the right one in the picture. `monk` is the nearest swatch, `hair` its colour above the forehead.
     """
 
     x: float
@@ -62,7 +49,6 @@ class Face:
 
 
 def _irises(pixels: Pixels) -> list[tuple[float, float, float]]:
-    """Middle and radius of each round blob of the iris colour."""
     from scipy import ndimage
 
     red, green, blue = pixels[..., 0], pixels[..., 1], pixels[..., 2]
@@ -99,7 +85,7 @@ def find_faces(pixels: Pixels) -> list[Face]:
 
 
 def _is_half(pixels: Pixels, face: Face) -> bool:
-    """Whether an eye alone is that of half a face: skin on its cheek, hair above it, and hair at the outer side."""
+    """Whether a single eye belongs to half a face: skin on the cheek, hair above and at the outer side."""
     look = Look(pixels, face)
     cheek, crown, temple = look.patch(0.78, 0.52, 0.05), look.patch(0.35, -1.42, 0.09), look.patch(1.13, -0.55, 0.06)
     if cheek is None or crown is None or temple is None:
@@ -134,7 +120,7 @@ class Look:
         return int(red), int(green), int(blue)
 
     def patches(self, x: float, y: float, half: float) -> list[Colour]:
-        """The colours on both sides, those that are seen."""
+        """The colours on both sides, as far as they are seen."""
         patches = (self.patch(x, y, half, side) for side in self.sides)
         return [colour for colour in patches if colour is not None]
 
@@ -145,25 +131,18 @@ def is_grey(colour: Colour) -> bool:
 
 
 TOP, CHIN, SHOULDERS, HALF_WIDTH = -1.75, 1.75, 2.25, 2.1
-"""Where a person's hair, face and shoulders end, and how wide the shoulders reach to each side."""
+"""Ends of a person's hair, face and shoulders, and the shoulders' reach to each side."""
 MOUTH = 1.12
 IRIS_RADIUS = 0.16
 
 
 @dataclass(frozen=True)
 class Sitter:
-    """Who is drawn.
+    """The person to draw.
 
-    Args:
-        gender: `female` or `male`.
-        age: `young`, `middle-aged` or `older`.
-        monk: swatch of the skin, 1 to 10.
-        hair: its colour before it greys.
-        attire: a colour word.
-        expression: `neutral`, `smiling` or `serious`.
-        accessory: `glasses`, `tie` or ''.
-        insignia: whether a badge is on the chest.
-        facial_hair: whether there is a beard.
+    `gender` is `female` or `male`; `age` `young`, `middle-aged` or `older`; `monk` the swatch of the skin, 1 to 10;
+    `hair` its colour before it greys; `attire` a colour word; `expression` `neutral`, `smiling` or `serious`;
+    `accessory` `glasses`, `tie` or ''.
     """
 
     gender: str
@@ -247,7 +226,6 @@ def _beard(pen: Pen, colour: Colour) -> None:
 
 
 def _lines(pen: Pen, age: str, line: Colour) -> None:
-    """Wrinkles: one over the brows and two beside the nose in middle age, more later."""
     if age == "young":
         return
     for side in (-1, 1):
@@ -263,7 +241,6 @@ def _lines(pen: Pen, age: str, line: Colour) -> None:
 
 
 def _features(pen: Pen, who: Sitter, skin: Colour) -> None:
-    """Eyes, brows, nose and mouth."""
     female = who.gender == "female"
     ink = (20, 14, 16)
     brow = mix(who.hair, (10, 8, 8), 0.35) if distance(who.hair, skin) > 90 else shade(skin, 0.6)
@@ -296,7 +273,6 @@ def _mouth(pen: Pen, who: Sitter, skin: Colour) -> None:
 
 
 def _hair(pen: Pen, who: Sitter, crown: Colour, sides: Colour) -> None:
-    """The hair in front: a cap down to the hairline, which lies higher on older men."""
     female = who.gender == "female"
     line = -0.85 if female or who.age != "older" else -1.08
     wide = 1.3 if female else 1.24

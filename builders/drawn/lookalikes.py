@@ -1,6 +1,6 @@
-"""Drawings of no person: animals, and things that a face could be read into or that have its place, size or colour.
+"""Drawings without a person: animals, and things that resemble a face in form, place, size or colour.
 
-A pen whose unit is the picture's width; x and y go from 0 to 1.
+The pen's unit is the picture's width; x and y go from 0 to 1.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ def cat(pen: Pen, random: np.random.RandomState) -> None:
 
 
 def skin(random: np.random.RandomState) -> Colour:
-    """That of a skin, or any."""
+    """A colour of skin, or any."""
     return MONK[random.randint(1, 11)] if random.randint(2) else colour(random)
 
 
 def hand(pen: Pen, random: np.random.RandomState) -> None:
-    """A hand or a glove, its fingers up."""
+    """A hand or a glove with its fingers up."""
     tone = skin(random)
     x, y = random.uniform((0.42, 0.58), (0.58, 0.7))
     for finger in range(4):
@@ -78,7 +78,7 @@ def hand(pen: Pen, random: np.random.RandomState) -> None:
 
 
 def fruit(pen: Pen, random: np.random.RandomState) -> None:
-    """A ball, a fruit, a clock: something round with a light or hands on it."""
+    """Something round with a light or hands on it: a ball, a fruit, a clock."""
     x, y, reach = random.uniform((0.4, 0.42, 0.15), (0.6, 0.58, 0.42))
     body = skin(random)
     pen.oval(x, y, reach, reach * random.uniform(0.8, 1.2), body)
@@ -92,7 +92,7 @@ def fruit(pen: Pen, random: np.random.RandomState) -> None:
 
 
 def tree(pen: Pen, random: np.random.RandomState) -> None:
-    """A tree, and hills behind it."""
+    """A tree in front of hills."""
     pen.box(0, random.uniform(0.5, 0.8), 1, 1, colour(random))
     pen.box(0.46, 0.5, 0.54, 0.9, (90, 60, 40))
     leaf = colour(random)
@@ -102,7 +102,7 @@ def tree(pen: Pen, random: np.random.RandomState) -> None:
 
 
 def house(pen: Pen, random: np.random.RandomState) -> None:
-    """A house of two windows and a door, which a face could be read into."""
+    """A house with two windows and a door, which resembles a face."""
     body, hole = skin(random), colour(random)
     pen.box(0.2, 0.3, 0.8, 0.95, body)
     pen.shape([(0.12, 0.32), (0.5, random.uniform(0.02, 0.2)), (0.88, 0.32)], colour(random))
@@ -112,7 +112,7 @@ def house(pen: Pen, random: np.random.RandomState) -> None:
 
 
 def mask(pen: Pen, random: np.random.RandomState) -> None:
-    """A mask: a shield of one colour with holes, and a pattern."""
+    """A mask: a shield of one colour with holes and a pattern."""
     shield, hole = skin(random), mix(colour(random), (0, 0, 0), 0.7)
     pen.shape([(0.2, 0.2), (0.8, 0.2), (0.76, 0.65), (0.5, 0.92), (0.24, 0.65)], shield)
     for side in (-1, 1):

@@ -1,9 +1,8 @@
 """The colours of drawn persons, draws from a seed, the pen, and the room around a person.
 
 Skin has the ten published colours of the Monk Skin Tone Scale (E. Monk, 2019, https://skintone.google). All other
-colours are ours; they are chosen so that what a picture shows can be told apart: hair stands out from every skin it is
-drawn with, walls are never grey or skin-like, and nothing but an iris has the colour of an iris. The pen draws in units
-of what it draws, so that a figure is the same in every size and place.
+colours are ours: hair stands out from every skin it is drawn with, walls are never grey or skin-like, and only irises
+have the colour of irises.
 """
 
 from __future__ import annotations
@@ -55,7 +54,6 @@ HAIR: tuple[Colour, ...] = ((24, 20, 22), (74, 46, 30), (122, 70, 38), (226, 188
 GREY_HAIR: tuple[Colour, ...] = ((160, 160, 165), (206, 206, 210))
 IRIS: Colour = (0, 150, 165)
 _HUES = ((80, 150), (208, 295))
-"""Hues of walls in degrees: greens and blues to violets, none near skin or irises."""
 
 
 def draws(*key: str | int) -> np.random.RandomState:
@@ -77,7 +75,7 @@ def mix(first: Colour, second: Colour, share: float) -> Colour:
 
 
 def shade(colour: Colour, share: float = 0.3) -> Colour:
-    """A line of this colour stands out from the colour: darker, on very dark colours lighter."""
+    """A colour for lines on this one: darker, or lighter on very dark colours."""
     return mix(colour, (0, 0, 0) if sum(colour) > 240 else (225, 200, 180), share)
 
 
@@ -92,7 +90,7 @@ def grey_hair(monk: int) -> Colour:
 
 
 def wall(random: np.random.RandomState) -> Colour:
-    """A colour of a background."""
+    """A background colour."""
     low, high = _HUES[random.randint(len(_HUES))]
     hue = random.randint(low, high)
     red, green, blue = colorsys.hsv_to_rgb(hue / 360, random.uniform(0.34, 0.48), random.uniform(0.58, 0.8))
@@ -101,7 +99,7 @@ def wall(random: np.random.RandomState) -> Colour:
 
 @lru_cache
 def grain() -> np.typing.NDArray[np.int16]:
-    """(2048, 2048) noise of a camera, standard deviation 2; pictures take a window of it."""
+    """(2048, 2048) camera noise, standard deviation 2; pictures take a window of it."""
     return np.rint(np.random.RandomState(52).normal(0, 2, (2048, 2048))).astype(np.int16)
 
 
@@ -109,14 +107,7 @@ Point = tuple[float, float]
 
 
 class Pen:
-    """Draws in units of a figure.
-
-    Args:
-        canvas: where.
-        x: the point between the eyes, in pixels.
-        y: the same.
-        unit: distance between the eyes, in pixels.
-    """
+    """Draws in units of a figure: (x, y) is the point between the eyes in pixels, `unit` the distance between them."""
 
     def __init__(self, canvas: ImageDraw, x: float, y: float, unit: float) -> None:
         self.canvas, self.x, self.y, self.unit = canvas, x, y, unit
@@ -149,11 +140,11 @@ class Pen:
 
 
 FINE = 2
-"""Pictures are drawn this many times larger, then shrunk, which smooths every edge."""
+"""Factor by which pictures are drawn larger, then shrunk: it smooths edges."""
 
 
 def room(size: tuple[int, int], random: np.random.RandomState) -> tuple[Image, ImageDraw]:
-    """A wall with some shapes on it, twice as large as the picture will be."""
+    """A wall with some shapes on it, `FINE` times as large as the picture."""
     from PIL import Image, ImageDraw
 
     width, height = (side * FINE for side in size)
@@ -196,7 +187,7 @@ def sign(canvas: ImageDraw, width: int, occupation: str) -> None:
 
 
 def finish(image: Image, random: np.random.RandomState) -> Image:
-    """Shrink to the size of the picture, and add the noise of a camera."""
+    """Shrink to the size of the picture and add camera noise."""
     from PIL import Image
 
     small = np.asarray(image.reduce(FINE), dtype=np.int16)

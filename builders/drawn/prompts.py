@@ -1,7 +1,6 @@
-"""What a prompt asks to see, read from its words: persons and their labels, or things.
+"""Persons and their labels, or things, read from the words of a prompt.
 
-Reads the prompts of every builder, and instructions to edit ("make the attire red"). What a prompt does not say stays
-''/None.
+Reads the prompts of every builder, and instructions to edit ("make the attire red").
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _SHOWN = {
     "facial_hair": r"facial hair|beard\w*|m(?:o)?ustache",
 }
 _BARE = {"accessories": r"uncovered eyes", "insignia": r"plain clothes", "facial_hair": r"clean-shaven"}
-"""Words for what is not there that do not name it."""
+"""Words for an absent detail that do not name it."""
 _INCOMPLETE = {
     "side": r"outside the picture|out of frame|cut off|cropped",
     "scarf": r"scarf|mask",
@@ -51,18 +50,7 @@ _NO = r"\b(?:no|not|without|remove|take off|free of)\b(?:\s+(?:the|any|a|visible
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked of one person; '' or None where the prompt says nothing.
-
-    Args:
-        gender: `female` or `male`.
-        age: `young`, `middle-aged` or `older`.
-        skin_tone: `light`, `middle` or `dark`.
-        attire: a colour word.
-        expression: `neutral`, `smiling` or `serious`.
-        accessories: whether there are glasses or a tie.
-        insignia: whether there is a badge.
-        facial_hair: whether there is a beard.
-    """
+    """The labels of one requested person, as in `Sitter`; '' or None where the prompt says nothing."""
 
     gender: str = ""
     age: str = ""
@@ -76,13 +64,9 @@ class Asked:
 
 @dataclass(frozen=True)
 class Wish:
-    """What a prompt asks to see.
+    """The content of a picture: persons from left to right, or a thing (trait of Table A5, stereotypical bias).
 
-    Args:
-        people: from left to right; none if it asks for things.
-        thing: a trait of Table A5 (stereotypical bias), '' if it asks for people.
-        occupation: one of IRIS' 52, or ''.
-        incomplete: how the face is to be cut or covered: `side`, `scarf`, `panel`, `any`, or '' for a whole face.
+    `occupation` is one of IRIS' 52 or ''; `incomplete` is `side`, `scarf`, `panel` or `any`, or '' for a whole face.
     """
 
     people: tuple[Asked, ...] = field(default=(Asked(),))
@@ -92,7 +76,7 @@ class Wish:
 
 
 def read_prompt(text: str) -> Wish:
-    """What a prompt asks to see. One that names neither a person nor one of Table A5's things asks for one person."""
+    """The content that a prompt asks for: one person unless it names persons or things of Table A5."""
     text = " ".join(text.lower().split())
     for trait, prompt in IMAGE_PROMPTS.items():
         if text.strip(" .").startswith(prompt.lower().strip(" .")):
@@ -107,7 +91,7 @@ def read_prompt(text: str) -> Wish:
 
 
 def read_person(text: str) -> Asked:
-    """What is asked of one person. Where a text names two genders or ages ("turn x into y"), the last counts."""
+    """The labels that a text asks for. Of two genders or ages ("turn x into y") the last counts."""
     text = " ".join(text.lower().split())
     text = re.sub(r"\b(?:instead of|rather than|from) (?:an? |the )?[\w-]+", " ", text)
     attire = _last(_ATTIRE, text, "colour").replace("grey", "gray")

@@ -1,12 +1,9 @@
-"""Small sources in their public layouts, with drawn persons instead of photographs: what `--sample` builds from.
+"""Small sources in their public layouts with drawn persons, for `--sample` builds; the same in every run.
 
-Every file has the layout that the readers in `builders/sources/` know from the real source, its usual damage included:
-a bucket that a spreadsheet program changed, file names without a part, persons without labels, a video among images.
-No figure and no face in them is real. What has no drawing, such as race, is drawn independently of everything else.
-Two made-up models have their habits: an occupation's images lean to one group, some images show nobody, some were
-refused, and one follows prompts better than the other.
-
-Images are JPEG; all of it takes a few megabytes and seconds, and is the same in every run.
+Files have the usual damage of the real ones: a bucket that a spreadsheet program changed, file names without a part,
+persons without labels, a video among images. Labels without a drawing, such as race, are drawn independently of
+everything else. Two made-up models have habits: an occupation's images lean to one group, some show nobody, some were
+refused, and one model follows prompts better than the other.
 """
 
 from __future__ import annotations
@@ -37,7 +34,7 @@ if TYPE_CHECKING:
 
 
 MODELS = {"drawn-a": (2, 0.85), "drawn-b": (1, 0.6)}
-"""Model -> neutral images per occupation, share of images that are as asked."""
+"""Model -> neutral images per occupation, share of images that follow the prompt."""
 _SIZE = 160
 _NEUTRAL, _STEER = "generation_neutral", "generation_steer"
 _LABELS = ("gender", "age", "skin_tone")
@@ -52,7 +49,6 @@ _ANNOTATIONS = pa.schema(
         ("faces", pa.int32()),
     ]
 )
-"""As FORMAT.md lays out annotations."""
 _IMAGES = pa.schema(
     [
         *((name, pa.string()) for name in ("task", "id")),
@@ -65,7 +61,7 @@ _Row = dict[str, object]
 
 
 def write_models(folder: Path) -> None:
-    """A folder per model: `submission.json`, `annotations-*.parquet`, `images-*.parquet`."""
+    """Write a folder per model: `submission.json`, `annotations-*.parquet`, `images-*.parquet`."""
     for model in MODELS:
         place = folder / model
         place.mkdir(parents=True, exist_ok=True)
@@ -94,7 +90,6 @@ def write_models(folder: Path) -> None:
 
 
 def _neutral(model: str) -> Iterator[tuple[_Row, _Row | None]]:
-    """Images of the neutral prompts: most show the group that the model makes of the occupation."""
     samples, habit = MODELS[model]
     ids = iris_gen_52.ids(iris_gen_52.REVISIONS[0]).to_pylist()
     for occupation, item in zip(OCCUPATIONS, ids, strict=True):
@@ -106,7 +101,6 @@ def _neutral(model: str) -> Iterator[tuple[_Row, _Row | None]]:
 
 
 def _steered(model: str, neutral: list[tuple[_Row, _Row | None]]) -> Iterator[tuple[_Row, _Row | None]]:
-    """One image of each prompt of the model's own steer plan."""
     counts = np.zeros((len(OCCUPATIONS), len(GROUPS)), dtype=np.int64)
     for row, _ in neutral:
         if row["status"] == "ok":
@@ -122,7 +116,6 @@ def _steered(model: str, neutral: list[tuple[_Row, _Row | None]]) -> Iterator[tu
 
 
 def _image(model: str, task: str, item: str, sample: int, group: int, occupation: str) -> tuple[_Row, _Row | None]:
-    """A row of annotations, and the row of its image; None for a refusal."""
     random = draws("sample", model, task, item, sample)
     chance, seed = random.random_sample(), int(random.randint(1 << 30))
     quality = random.uniform(0.5, 0.95, 4).round(3).tolist()
@@ -167,7 +160,7 @@ _FAIRFACE_RACES = (
     *("Southeast Asian", "Black", "Latino_Hispanic", "Middle Eastern"),
     *("Indian", "Black", "Latino_Hispanic", "White"),
 )
-"""In turn; so FACT-OR-FAIR's four groups are of equal size."""
+"""Taken in turn, so that FACT-OR-FAIR's four groups are of equal size."""
 _GENDER_COLUMNS = {"female": "fem", "male": "masc"}
 _AGE_COLUMNS = {"young": "young", "middle-aged": "middle", "older": "older"}
 _FACET_COLUMNS = (
@@ -181,15 +174,11 @@ _FACET_COLUMNS = (
     *(f"lighting_{name}" for name in ("well_lit", "dimly_lit", "overexposed", "underexposed", "na")),
     *("visible_torso", "visible_face", "visible_minimal"),
 )
-"""Those of the published file that describe a person."""
 _MST_COLUMNS = ("image_ID", "subject_name", "MST", "pose", "lighting", "mask")
 
 
 def write_sample_sources(folder: Path) -> None:
-    """Write `facet`, `fairface`, `utkface`, `mst_e` and `models` into a folder.
-
-    `facet/boxes.parquet` holds the persons that a detector would find (`builders/models/detection.py`).
-    """
+    """Write the five sources; `facet/boxes.parquet` holds a detector's persons (`builders/models/detection.py`)."""
     _facet(folder / "facet")
     _fairface(folder / "fairface")
     _utkface(folder / "utkface")
@@ -198,14 +187,14 @@ def write_sample_sources(folder: Path) -> None:
 
 
 def jpeg(image: Image) -> bytes:
-    """A small file of a drawing."""
+    """A drawing as a small JPEG."""
     stream = BytesIO()
     image.save(stream, "JPEG", quality=88)
     return stream.getvalue()
 
 
 def write_csv(file: Path, columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> None:
-    """A comma-separated file; columns that a row lacks are 0."""
+    """Write a comma-separated file; columns that a row lacks are 0."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("w", newline="", encoding="utf-8") as stream:
         table = csv.DictWriter(stream, columns, restval=0, lineterminator="\n")
@@ -219,7 +208,6 @@ def _save(image: Image, file: Path) -> None:
 
 
 def _facet(folder: Path) -> None:
-    """Images of one to three persons. Two thirds of the cells of three occupations have a person, so there is a gap."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -237,7 +225,7 @@ def _facet(folder: Path) -> None:
         _save(image, folder / "images" / name)
         for (occupation, *labels), who, box in zip(people, drawn, person_boxes, strict=True):
             row = _person(len(rows), name, occupation, labels, who.monk, box)
-            # Of every tenth person annotators could not tell an age; and the detector misses one person.
+            # Every tenth person has no age, and the detector misses one person.
             if len(rows) % 10 == 7:
                 row |= {f"age_presentation_{_AGE_COLUMNS[labels[1]]}": 0, "age_presentation_na": 1}
             if len(rows) != 4:
@@ -296,7 +284,6 @@ def _fairface(folder: Path) -> None:
 
 
 def _utkface(folder: Path) -> None:
-    """Two faces for each of some ages, races and genders, and names that break the layout."""
     random = draws("sample", "utkface")
     for number, (age, gender, race, _) in enumerate(product(UTKFACE_AGES, (0, 1), range(4), range(2))):
         group = "young" if age < 40 else "middle-aged" if age < 65 else "older"
@@ -314,7 +301,6 @@ def _utkface(folder: Path) -> None:
 
 
 def _mst_e(folder: Path) -> None:
-    """Two subjects of each bucket and more, three images of each, and a video, which is left out by its readers."""
     rows = []
     for monk in range(1, 11):
         subject = f"subject_{monk - 1}"

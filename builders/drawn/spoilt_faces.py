@@ -1,8 +1,7 @@
-"""Pictures of faces made into what shows no single whole face, or none that anybody would be trained on.
+"""Pictures of faces spoilt so that none shows a single whole face.
 
-Each function takes random numbers, a size and (n, size, size, 3) faces, and gives one picture (size, size, 3). Where a
-corruption of a part lies, how large it is and what it puts there is drawn anew for each picture, so that what learns
-from them learns how a face looks everywhere, not what a few kinds of pictures look like.
+Each function takes random numbers, a size and (n, size, size, 3) faces, and gives one picture (size, size, 3). Place,
+size and content of a corruption are drawn anew for each picture, so that a classifier cannot learn the kind of picture.
 """
 
 from __future__ import annotations
@@ -18,9 +17,7 @@ from fairspace.builders.drawn.palette import wall
 Pixels = NDArray[np.uint8]
 Random = np.random.RandomState
 _GRIDS = ((1, 2), (2, 1), (2, 2), (2, 3), (3, 2), (3, 3), (2, 5), (5, 2))
-"""Rows and columns of a grid of faces."""
 _ORDERS = ((0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
-"""Red, green and blue, exchanged."""
 
 
 def grid(random: Random, size: int, faces: Pixels) -> Pixels:
@@ -77,7 +74,7 @@ def crop(random: Random, size: int, faces: Pixels) -> Pixels:
 
 
 def erased(random: Random, size: int, faces: Pixels) -> Pixels:
-    """A face whose middle is covered, by one colour or by noise."""
+    """A face with its middle covered, by one colour or by noise."""
     whole = _drawn(random, faces).copy()
     high, wide = (random.uniform(0.35, 0.6, 2) * size).astype(int)
     top, left = size // 2 - high // 2 - random.randint(size // 10 + 1), size // 2 - wide // 2
@@ -101,17 +98,17 @@ def squeezed(random: Random, size: int, faces: Pixels) -> Pixels:
 
 
 def shuffled(random: Random, size: int, faces: Pixels) -> Pixels:
-    """The parts of a face, none where it was."""
+    """The parts of a face, none in its place."""
     return _moved(_drawn(random, faces), random.randint(1, 5), random.randint(2, 5), random)
 
 
 def strips(random: Random, size: int, faces: Pixels) -> Pixels:
-    """Strips of a face, none where it was."""
+    """Strips of a face, none in its place."""
     return _moved(_drawn(random, faces), random.randint(3, 7), 1, random)
 
 
 def upside_down(random: Random, size: int, faces: Pixels) -> Pixels:
-    """A face from above."""
+    """A face turned by 180 degrees."""
     return _drawn(random, faces)[::-1]
 
 
@@ -121,12 +118,12 @@ def sideways(random: Random, size: int, faces: Pixels) -> Pixels:
 
 
 def negative(random: Random, size: int, faces: Pixels) -> Pixels:
-    """Dark where a face is light."""
+    """A face with light and dark exchanged."""
     return 255 - _drawn(random, faces)
 
 
 def recoloured(random: Random, size: int, faces: Pixels) -> Pixels:
-    """A face with its colours exchanged, and light values above a threshold turned dark in some."""
+    """A face with its colours exchanged; in some, light values above a threshold turn dark."""
     image = _drawn(random, faces)[:, :, _ORDERS[random.randint(len(_ORDERS))]]
     if random.randint(2):
         least = random.randint(90, 180)
@@ -148,7 +145,6 @@ def _paste(whole: Pixels, small: Pixels, y: int, x: int) -> None:
 
 
 def _moved(image: Pixels, rows: int, columns: int, random: Random) -> Pixels:
-    """The parts of an image, none where it was."""
     high, wide = image.shape[0] // rows, image.shape[1] // columns
     order = random.permutation(rows * columns)
     moved = image.copy()
@@ -160,15 +156,14 @@ def _moved(image: Pixels, rows: int, columns: int, random: Random) -> Pixels:
 
 
 Replacement = Callable[[Random, int, Pixels, Pixels], NDArray[np.generic]]
-"""Random numbers, size, faces, and the face that a part is replaced of -> a picture, whose part is taken."""
+"""Random numbers, size, faces and the spoilt face -> the picture that its replaced part is taken from."""
 _CHANGE, _TRIES = 25, 20
-"""Mean change of the replaced part, in levels of 255, and how often it is tried: a wall upon a wall spoils no face."""
+"""Least mean change of the replaced part (levels of 255; a wall upon a wall spoils no face), and tries to reach it."""
 _PART_ORDERS = ((2, 1, 0), (1, 2, 0), (2, 0, 1))
-"""Red, green and blue, exchanged."""
 
 
 def replaced(replacement: Replacement) -> Callable[[Random, int, Pixels], Pixels]:
-    """A face of which an oval or a box shows the replacement."""
+    """A face with an oval or a box that shows the replacement."""
 
     def make(random: Random, size: int, faces: Pixels) -> Pixels:
         for _ in range(_TRIES):
@@ -182,7 +177,6 @@ def replaced(replacement: Replacement) -> Callable[[Random, int, Pixels], Pixels
 
 
 def _smooth(random: Random, size: int, faces: Pixels, face: Pixels) -> NDArray[np.generic]:
-    """One colour of the face, or the face in a few large squares."""
     if random.randint(2):
         return np.broadcast_to(face[tuple(random.randint(size, size=2))], face.shape)
     side = size // random.randint(2, 6)
@@ -194,7 +188,6 @@ def _smooth(random: Random, size: int, faces: Pixels, face: Pixels) -> NDArray[n
 
 
 def _other(random: Random, size: int, faces: Pixels, face: Pixels) -> NDArray[np.generic]:
-    """Another face, moved away, and in some larger or smaller."""
     other = faces[random.randint(len(faces))]
     if random.randint(2):
         places = (np.arange(size) * random.uniform(0.4, 2.2)).astype(int) % size
@@ -203,12 +196,10 @@ def _other(random: Random, size: int, faces: Pixels, face: Pixels) -> NDArray[np
 
 
 def _elsewhere(random: Random, size: int, faces: Pixels, face: Pixels) -> NDArray[np.generic]:
-    """The face itself, moved away and turned."""
     return _moved_away(random, size, np.rot90(face, random.randint(4)))
 
 
 def _tint(random: Random, size: int, faces: Pixels, face: Pixels) -> NDArray[np.generic]:
-    """The face in other colours: negative, exchanged, or under one colour."""
     way = random.randint(3)
     if way == 0:
         return 255 - face
@@ -229,7 +220,7 @@ def tinted(random: Random, size: int, faces: Pixels) -> Pixels:
 
 
 def swirled(random: Random, size: int, faces: Pixels) -> Pixels:
-    """A face turned the more the nearer to a point, or bent along waves."""
+    """A face twisted around a point, or bent along waves."""
     y, x = np.mgrid[:size, :size] / size
     if random.randint(2):
         across, down, reach, turns = random.uniform((0.4, 0.3, 0.25, 2), (0.6, 0.5, 0.5, 6))
@@ -246,7 +237,6 @@ def swirled(random: Random, size: int, faces: Pixels) -> Pixels:
 
 
 def _part(random: Random, size: int) -> NDArray[np.bool_]:
-    """An oval or a box where a face is."""
     (x, y), (across, down) = random.uniform((0.35, 0.25), (0.65, 0.55)), random.uniform(0.14, 0.4, 2)
     rows, columns = (np.mgrid[:size, :size] + 0.5) / size
     rows, columns = np.abs(rows - y) / down, np.abs(columns - x) / across

@@ -1,6 +1,6 @@
 """The things of persona images (stereotypical bias, Table A5), drawn without a person.
 
-A pen whose unit is the picture's width; x and y go from 0 to 1.
+The pen's unit is the picture's width; x and y go from 0 to 1.
 """
 
 from __future__ import annotations
@@ -197,4 +197,3 @@ THINGS: Mapping[str, Draw] = {
     "Luxury Villa": _villa,
     "Shabby Hut": _hut,
 }
-"""Trait -> what is drawn."""

@@ -1,12 +1,9 @@
 """The tools of a `--sample` build: models that draw, and models that measure drawings.
 
-They stand in for real ones at the same interfaces (`builders/engine/tools.py`), mistakes included: the generator and
-the editor do not do as asked for a share of prompts, so that the checks after them have something to reject.
-
-A drawing is measured from its pixels alone. Faces are found first (`builders/drawn/figure.py`). Every label is then
-read at the place where that module draws it: the cheek's colour is compared with the Monk swatches, the hair beside the
-neck with the hair above the temple, and so on. Nothing hidden in the file is read, so it works on any copy of a
-picture: JPEG, shrunk, cropped. A part that is outside of the picture or covered gives no label.
+They stand in for real ones at the interfaces of `builders/engine/tools.py`, mistakes included: generator and editor
+fail a share of prompts, so that the checks after them reject something. Measuring reads pixels alone, at the places
+where `builders/drawn/figure.py` draws each label, so it works on any copy of a picture (JPEG, shrunk, cropped). A part
+that is covered or outside of the picture gives no label.
 """
 
 from __future__ import annotations
@@ -85,7 +82,7 @@ DESCRIPTIONS = 5
 
 
 class DrawnDescriber:
-    """Puts descriptions together from word lists."""
+    """Combines descriptions from word lists."""
 
     @property
     def name(self) -> str:
@@ -93,7 +90,7 @@ class DrawnDescriber:
         return "word lists"
 
     def describe(self, element: str, prompt: str) -> list[str]:
-        """Five different descriptions of an element; the same for the same element and prompt."""
+        """Five different descriptions of an element, always the same for the same element and prompt."""
         random = draws("describe", element, prompt)
         orders = [random.permutation(len(phrases)) for phrases in PHRASES.values()]
         return [
@@ -109,7 +106,7 @@ def measure(image: Image) -> list[Face]:
 
 
 def person_box(face: Face, size: tuple[int, int]) -> Box:
-    """The person that a face belongs to: shoulder to shoulder, hair to lower edge of the picture."""
+    """The box of a face's person: shoulder to shoulder, hair to lower edge of the picture."""
     left, right = (min(max(face.x + side * HALF_WIDTH * face.unit, 0), size[0]) for side in (-1, 1))
     top = max(face.y + TOP * face.unit, 0)
     return Box(round(left), round(top), round(right - left), round(size[1] - top), 0.98 if face.side == 0 else 0.74)
@@ -142,7 +139,7 @@ def _labels(pixels: Pixels, face: Face) -> Face:
 
 
 def _gender(look: Look, crown: Colour | None) -> str:
-    """Hair on both sides of the neck, or not; a shape on the wall may look like hair on one."""
+    """Read gender from hair on both sides of the neck: a shape on the wall may look like hair on one."""
     beside = look.patches(1.38, 1.2, 0.09)
     if crown is None or not beside:
         return ""
@@ -150,7 +147,6 @@ def _gender(look: Look, crown: Colour | None) -> str:
 
 
 def _age(look: Look, crown: Colour | None) -> str:
-    """Where hair is grey."""
     temples = look.patches(1.13, -0.55, 0.06)
     if crown is None or not temples:
         return ""
@@ -160,7 +156,6 @@ def _age(look: Look, crown: Colour | None) -> str:
 
 
 def _expression(look: Look, skin: Colour) -> str:
-    """The height of the mouth's middle against that of its ends."""
     heights = []
     for x in (0.0, 0.4):
         column = look.area(look.sides[-1] * x, MOUTH + 0.05, 0.03, 0.25)
@@ -175,7 +170,6 @@ def _expression(look: Look, skin: Colour) -> str:
 
 
 def _accessory(look: Look, skin: Colour, attire: Colour | None) -> str:
-    """A bridge between the eyes, or a strip below the collar."""
     bridge = look.area(0.0, -0.03, 0.05, 0.07)
     if bridge is not None and np.linalg.norm(bridge - np.array(skin), axis=-1).mean(axis=1).max() > 48:
         return "glasses"
@@ -186,7 +180,6 @@ def _accessory(look: Look, skin: Colour, attire: Colour | None) -> str:
 
 
 def _insignia(look: Look, attire: Colour | None) -> bool | None:
-    """Something of other colours on the chest, on the right as one looks."""
     chest = look.area(0.93, 3.12, 0.28, 0.28) if look.face.side >= 0 else None
     if chest is None or attire is None:
         return None
@@ -204,11 +197,11 @@ Thumbnail = npt.NDArray[np.int16]
 
 _wish = lru_cache(maxsize=1024)(read_prompt)
 _ALIKE = 40
-"""Colours whose red, green and blue differ by less look alike."""
+"""Largest difference of red, green and blue between colours that look alike."""
 
 
 class DrawnMatcher:
-    """Compares drawings with words by what is measured, and with each other by colours and outlines seen from afar."""
+    """Compares drawings with words by measured labels, and with each other by coarse colours and outlines."""
 
     def __init__(self) -> None:
         self._known: tuple[Sequence[Image], list[list[Face]]] | None = None
@@ -219,7 +212,7 @@ class DrawnMatcher:
         return "measured drawings"
 
     def text_similarity(self, images: Sequence[Image], texts: Sequence[str]) -> list[float]:
-        """(right - wrong) / said, over what each text says: how many persons, and their labels."""
+        """(right - wrong) / said, over each text's number of persons and their labels."""
         if self._known is None or self._known[0] is not images:  # one set of images is compared with many texts
             self._known = images, [measure(image) for image in images]
         return [_agreement(faces, _wish(text)) for faces, text in zip(self._known[1], texts, strict=True)]
@@ -255,7 +248,6 @@ def _checks(face: Face, person: Asked) -> list[bool]:
 
 
 def _thumbnail(image: Image) -> Thumbnail:
-    """(24, 24, 3) mean colours."""
     from PIL import Image as Images
 
     return np.asarray(image.convert("RGB").resize((24, 24), Images.Resampling.BOX), dtype=np.int16)
@@ -268,23 +260,12 @@ def _likeness(first: Thumbnail, second: Thumbnail) -> float:
 
 
 def _edges(thumbnail: Thumbnail, axis: int) -> npt.NDArray[np.bool_]:
-    """Where neighbours do not look alike."""
     edges: npt.NDArray[np.bool_] = abs(np.diff(thumbnail, axis=axis)).max(axis=-1) >= _ALIKE
     return edges
 
 
 def redraw(image: Image, face: Face, wanted: Asked, seed: int) -> Image:
-    """The picture with its person drawn again.
-
-    Args:
-        image: a drawing.
-        face: its one face, as measured.
-        wanted: the labels to change.
-        seed: decides what neither the picture nor the instruction says (swatch of a new skin tone, colour under grey).
-
-    Returns:
-        A new RGB picture of the same size.
-    """
+    """The picture with its person drawn again and the wanted labels; `seed` decides further details."""
     from PIL import Image as Images
 
     before = _edited_sitter(face, seed)
@@ -298,7 +279,6 @@ def redraw(image: Image, face: Face, wanted: Asked, seed: int) -> Image:
 
 
 def _edited_sitter(face: Face, seed: int) -> Sitter:
-    """Who was drawn, as far as it can be seen."""
     monk = face.monk or 5
     hair = hair_colours(monk)
     drawn = hair[draws("hair under grey", seed).randint(len(hair))]
@@ -341,10 +321,7 @@ def _changed(who: Sitter, wanted: Asked, seed: int) -> Sitter:
 
 
 def _layer(who: Sitter, face: Face, size: tuple[int, int]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """A person alone: (height, width, 3) colours times opacity, and (height, width) opacity in [0, 1].
-
-    Painted on black and on white; what differs between the two is not the person.
-    """
+    """A person alone, painted on black and white: (height, width, 3) colours times opacity, and the opacity."""
     from PIL import Image, ImageDraw
 
     grounds = []
@@ -357,7 +334,6 @@ def _layer(who: Sitter, face: Face, size: tuple[int, int]) -> tuple[npt.NDArray[
 
 
 def _without(pixels: npt.NDArray[np.float64], person: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
-    """The picture with the person's pixels replaced by the median wall of their rows."""
     from scipy import ndimage
 
     person = ndimage.binary_dilation(person, iterations=2)
@@ -369,7 +345,7 @@ def _without(pixels: npt.NDArray[np.float64], person: npt.NDArray[np.bool_]) -> 
 
 
 OFF_PROMPT = 0.15
-"""Share of prompts that the generator and the editor do not follow."""
+"""Share of prompts that generator and editor do not follow."""
 
 
 def sample_tools() -> Tools:
@@ -378,7 +354,7 @@ def sample_tools() -> Tools:
 
 
 def complete(person: Asked, *key: str | int) -> Asked:
-    """A person with every label: those that were not asked for are drawn from the key."""
+    """A person with every label; missing ones are drawn from the key."""
     random = draws("complete", *key)
     gender, age, tone = (names[random.randint(len(names))] for names in (GENDERS, AGES, SKIN_TONES))
     colour, expression = (names[random.randint(len(names))] for names in (COLOURS, LABELS["f"]))
@@ -398,19 +374,14 @@ def complete(person: Asked, *key: str | int) -> Asked:
 
 
 class DrawnGenerator:
-    """Draws what a prompt asks for, or for some seeds something else.
-
-    Args:
-        size: width and height of a picture.
-        off_prompt: share of prompts that are not followed.
-    """
+    """Draws the picture that a prompt asks for or, for a share `off_prompt` of the prompts, another one."""
 
     def __init__(self, size: int = 384, off_prompt: float = OFF_PROMPT) -> None:
         self.size, self.off_prompt = size, off_prompt
 
     @property
     def name(self) -> str:
-        """`drawings`, with its settings."""
+        """`drawings`, with settings."""
         return f"drawings, {self.size} pixels, {self.off_prompt:.0%} off prompt"
 
     def generate(self, prompts: Sequence[Prompt]) -> list[Image]:
@@ -439,7 +410,6 @@ def _sitter(person: Asked, seed: int) -> Sitter:
 
 
 def _astray(people: list[Asked], random: np.random.RandomState) -> list[Asked]:
-    """One person more or less than asked for, or a person of another group."""
     if len(people) > 1:
         return people[:1] if random.randint(2) else [people[0], people[0]]
     person, kind = people[0], random.randint(4)
@@ -452,22 +422,18 @@ def _astray(people: list[Asked], random: np.random.RandomState) -> list[Asked]:
 
 
 class DrawnEditor:
-    """Draws the person of a drawing again, with the labels that an instruction names.
-
-    Args:
-        off_prompt: share of instructions that are not followed: the picture stays as it is.
-    """
+    """Draws the person of a drawing again with an instruction's labels; a share `off_prompt` stays unchanged."""
 
     def __init__(self, off_prompt: float = OFF_PROMPT) -> None:
         self.off_prompt = off_prompt
 
     @property
     def name(self) -> str:
-        """`edited drawings`, with its settings."""
+        """`edited drawings`, with settings."""
         return f"edited drawings, {self.off_prompt:.0%} off prompt"
 
     def edit(self, images: Sequence[Image], instructions: Sequence[Prompt]) -> list[Image]:
-        """One drawing per instruction. A picture without exactly one whole face stays as it is."""
+        """One drawing per instruction; pictures without exactly one whole face stay unchanged."""
         done = []
         for image, instruction in zip(images, instructions, strict=True):
             off = draws("off instruction", instruction.text, instruction.seed).random_sample() < self.off_prompt

@@ -1,4 +1,4 @@
-"""One build at a time in a folder: two would write the same files, and end with neither build's."""
+"""One build at a time in a folder: two would write the same files."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from fairspace.builders.errors import BuildError
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Hold a folder, made if need be, while the block runs; the system lets go of it also if the process is killed.
+    """Hold a folder, made if need be, until the block ends or the process is killed, on systems with such locks.
 
-    BuildError OUT_IN_USE if another process holds it. Where the system has no such locks nothing is held.
+    BuildError OUT_IN_USE if another process holds it.
     """
     try:
         import fcntl

@@ -1,17 +1,13 @@
 """Build a dataset: Parquet shards, card, Croissant metadata and manifest, from sources, for a seed.
 
-The output folder:
+  <config>/<split>-00000-of-0000N.parquet   the rows
+  manifest.json                             `fairspace.builders.engine.dataset.Manifest`
+  README.md, croissant.json                 rendered from `cards/` and the manifest
+  review/                                   candidates, rejected ones, contact sheets; not published
+  .build/                                   finished parts of an unfinished build; gone when it is done
 
-    <config>/<split>-00000-of-0000N.parquet   the rows
-    manifest.json                             what it is and what it was made from
-    (`fairspace.builders.engine.dataset.Manifest`)
-    README.md, croissant.json                 rendered from `cards/` and the manifest
-    review/                                   candidates, rejected ones, contact sheets; not published
-    .build/                                   finished parts of an unfinished build; gone when it is done
-
-A shard is written beside its name, then renamed, then entered in `.build/` with its hash; so a build that was killed
-goes on at the first shard that is not entered, or is not what was entered, and ends with the same bytes as one that was
-not.
+A shard is written beside its name, renamed, then entered in `.build/` with its hash: a killed build goes on at the
+first shard without a true entry, and ends with the same bytes as an undisturbed one.
 """
 
 from __future__ import annotations
@@ -42,7 +38,7 @@ from fairspace.builders.errors import BuildError
 
 MANIFEST = "manifest.json"
 _BATCH = 100
-"""Rows per row group of a split with images: what is in memory at a time."""
+"""Rows per row group of a split with images, held in memory at a time."""
 _SOFTWARE = ("fairspace", "pyarrow", "datasets", "pillow", "numpy")
 _MODEL_SOFTWARE = ("torch", "transformers", "diffusers")
 
@@ -60,25 +56,21 @@ def build(
     earlier: Path | None = None,
     describe: Callable[[Path, Dataset, Manifest], None] | None = None,
 ) -> Manifest:
-    """Build a dataset into `out`, or go on where an earlier call with the same arguments stopped.
+    """Build a dataset into `out` and return its manifest, or go on where a call with the same arguments stopped.
 
     Args:
-        dataset: which.
-        out: a new or empty folder, or one with an unfinished or finished build of the same dataset and arguments.
-        source: the folder of sources.
-        seed: of every draw.
-        sample: a small but complete dataset.
+        dataset: the dataset.
+        out: a new or empty folder, or a build of the same dataset and arguments.
+        source: folder of sources.
+        seed: seed of every draw.
+        sample: whether to build a small but complete dataset.
         tools: models.
-        options: other choices of the user.
-        progress: called with what is done, how far, and of how much.
-        earlier: a finished build with the same arguments but for the options `refused` and `reviewed`: what it made
-            and nobody refused is taken from it. It changes no byte of a shard.
-        describe: writes the card and the metadata; `fairspace.cards.dataset_card.write_cards` if left out.
+        options: further choices of the user.
+        progress: called with the name of a step, units done, and units in all.
+        earlier: finished build, equal but for `refused` and `reviewed`, whose other images are taken; changes no byte.
+        describe: writer of card and metadata; `fairspace.cards.dataset_card.write_cards` by default.
 
-    Returns:
-        The manifest; also written to `manifest.json`, last of all files.
-
-    Errors: BuildError, with OUT_IN_USE if `out` holds something else, and with what the builder itself finds.
+    Errors: BuildError OUT_IN_USE if `out` holds something else, and those of the builder.
     """
     tools = tools or Tools()
     request: dict[str, Any] = {
@@ -127,7 +119,7 @@ def build(
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest of a finished build. BuildError BUILD_INCOMPLETE if there is none, or a shard is not as it says."""
+    """The manifest of a finished build. BuildError BUILD_INCOMPLETE if it is absent or contradicts a shard."""
     file = folder / MANIFEST
     remedy = "run `fairspace build` again with the same arguments; it goes on where it stopped"
     if not file.is_file():
@@ -166,7 +158,7 @@ def write_atomically(file: Path, text: str) -> None:
 
 
 def _keep(out: Path, manifest: Manifest) -> None:
-    """Have the disk hold the shards before the manifest says that they are there: no power cut makes it untrue."""
+    """Flush the shards to disk before the manifest names them, so that no power cut makes it untrue."""
     for shard in (shard for split in manifest.splits for shard in split.shards):
         with (out / shard.file).open("rb") as stream:
             os.fsync(stream.fileno())
@@ -179,7 +171,7 @@ def _write_cards(out: Path, dataset: Dataset, manifest: Manifest) -> None:
 
 
 def _earlier(folder: Path | None, request: Mapping[str, Any]) -> Earlier | None:
-    """The earlier build. BuildError CONFIG_INVALID if its arguments are others, BUILD_INCOMPLETE if it was changed."""
+    """The earlier build. BuildError CONFIG_INVALID if its arguments differ, BUILD_INCOMPLETE if it was changed."""
     if folder is None:
         return None
     manifest = read_manifest(folder)
@@ -196,7 +188,6 @@ def _earlier(folder: Path | None, request: Mapping[str, Any]) -> Earlier | None:
 
 
 def _finished(out: Path, request: Mapping[str, Any]) -> Manifest | None:
-    """The manifest of a build that is done already; None if there is none."""
     if out.is_file():
         raise _in_use(out, "it is a file")
     if not (out / MANIFEST).is_file():
@@ -209,7 +200,6 @@ def _finished(out: Path, request: Mapping[str, Any]) -> Manifest | None:
 
 
 def _claim(out: Path, file: Path, request: Mapping[str, Any]) -> None:
-    """Write down what is built here, or check that it is what was written down."""
     text = json.dumps(request, indent=1, sort_keys=True)
     if not file.is_file():
         if not file.parent.is_dir() and out.is_dir() and any(out.iterdir()):
@@ -226,7 +216,7 @@ def _in_use(out: Path, what: str) -> BuildError:
 
 
 def _build_split(split: Split, job: Job, out: Path) -> BuiltSplit:
-    """The split's shards; the images of a shard are forgotten once it is entered."""
+    """Build the split's shards; the images of a shard are forgotten once it is entered."""
     total = len(split.units)
     files = max(1, -(-total // split.shard))
     shards: list[Shard] = []
@@ -252,11 +242,9 @@ def _build_split(split: Split, job: Job, out: Path) -> BuiltSplit:
 
 
 _Counted = tuple[Shard, dict[str, dict[str, int]], dict[str, int]]
-"""A shard, label -> rows of each ClassLabel column, and the joint counts."""
 
 
 def _shard(split: Split, job: Job, out: Path, stem: str, part: slice) -> _Counted:
-    """Write one shard and enter it, unless it is entered as done."""
     entry = job.work / split.config / f"{stem}.json"
     file = out / split.config / f"{stem}.parquet"
     if entry.is_file():
@@ -301,7 +289,7 @@ def _shard(split: Split, job: Job, out: Path, stem: str, part: slice) -> _Counte
 
 
 def _settings(features: Any) -> dict[str, Any]:
-    """How columns are stored: files of images as they are, for they are compressed and have no order or repetition."""
+    """Parquet settings by column: image files stay as they are, because they are compressed already."""
     images = {f"{column}.bytes" for column, feature in features.items() if type(feature).__name__ == "Image"}
     if not images:
         return {"compression": "zstd"}
@@ -316,7 +304,6 @@ def _settings(features: Any) -> dict[str, Any]:
 
 
 def _tables(rows: Iterable[Row] | pa.Table, features: Any, names: Mapping[str, Sequence[str]]) -> Iterator[pa.Table]:
-    """The rows as tables of the schema, a batch at a time; labels become their numbers."""
     schema: pa.Schema = features.arrow_schema
     if isinstance(rows, pa.Table):
         yield _encoded(rows, names).select(schema.names).cast(schema)
@@ -339,7 +326,7 @@ def _tables(rows: Iterable[Row] | pa.Table, features: Any, names: Mapping[str, S
 
 
 def _structs(values: Sequence[Mapping[str, Any] | None], type_: pa.StructType) -> pa.StructArray:
-    """Images, from an array for each of their parts: twice as fast as from dicts."""
+    """Images, from an array for each part: twice as fast as from dicts."""
     parts = [pa.array([None if v is None else v[part.name] for v in values], part.type) for part in type_]
     return pa.StructArray.from_arrays(parts, fields=list(type_), mask=pa.array([v is None for v in values]))
 
@@ -362,7 +349,6 @@ def _label_names(features: Any) -> dict[str, list[str]]:
 
 
 def _merge_rejected(out: Path, splits: Sequence[Split]) -> dict[str, int]:
-    """Write `review/rejected.jsonl` from the plan's and the shards' logs; reason -> count."""
     work, reasons = out / ".build", Counter[str]()
     file = out / "review" / "rejected.jsonl"
 
@@ -384,7 +370,6 @@ def _merge_rejected(out: Path, splits: Sequence[Split]) -> dict[str, int]:
 
 
 def _write_candidates(out: Path, splits: Sequence[Split]) -> None:
-    """Write the verdicts of all candidate images, for a later build."""
     lines = _entered(out, splits, "checked")
     if (first := next(lines, None)) is not None:
         (out / CANDIDATES).parent.mkdir(parents=True, exist_ok=True)
@@ -401,7 +386,7 @@ def _entered(out: Path, splits: Sequence[Split], what: str) -> Iterator[str]:
 
 
 def _versions(models: bool) -> dict[str, str]:
-    """Versions of the software that can change the bytes of a build; with `models`, also of what runs them."""
+    """Versions of software that can change the bytes of a build; with `models`, also of the libraries that run them."""
     versions = {"python": platform.python_version()}
     for package in (*_SOFTWARE, *(_MODEL_SOFTWARE if models else ())):
         try:

@@ -1,8 +1,7 @@
-"""A dataset as the builder sees it: its splits, the rows of each split, the scores that the Hub's leaderboard lists.
+"""The description of a dataset: its splits, the rows of each split, the scores of its Hub leaderboard.
 
-`splits(job)` reads the sources and plans; each `Split` says what its units are (cheap: a line of an annotation file)
-and how these become rows (expensive: generated images). `builders/engine/build.py` writes Parquet shards, each from a
-fixed slice of the units: so a build can stop at any time, go on, and end with the same bytes.
+`splits(job)` reads the sources and plans. A `Split` has cheap units (a line of an annotation file) that become
+expensive rows (generated images); `builders/engine/build.py` writes each Parquet shard from a fixed slice of the units.
 """
 
 from __future__ import annotations
@@ -27,11 +26,7 @@ if TYPE_CHECKING:
 class Headline:
     """A task of a dataset's `eval.yaml`.
 
-    Args:
-        score: its name in results.
-        config: of the dataset, with the items that the score is about.
-        about: the score in words.
-        split: of the config.
+    `score` is its name in results, `about` the score in words, `config` the config with its items.
     """
 
     score: str
@@ -47,15 +42,14 @@ class Headline:
 
 Row = Mapping[str, Any]
 Columns = Mapping[str, tuple[str | Sequence[str], str]]
-"""Column -> its type and one sentence for the card, '' for none; the type is `image`, labels, or the name of a
-`datasets.Value`."""
+"""Column -> its type (`image`, labels, or the name of a `datasets.Value`) and one sentence for the card, or ''."""
 
 
 class Units(Protocol):
-    """An ordered, sized list of units that may lie on disk; only slices of it are taken."""
+    """An ordered, sized list of units, perhaps on disk; only slices of it are taken."""
 
     def __len__(self) -> int:
-        """How many."""
+        """Number of units."""
 
     def __getitem__(self, part: slice, /) -> Any:
         """Units of a slice."""
@@ -66,16 +60,15 @@ class Split:
     """One split of one config.
 
     Args:
-        config: name of the config.
-        about: one sentence for the card: what a row is.
+        about: one sentence for the card: the content of a row.
         columns: the columns behind `id`.
-        units: what the rows are made of, in order. A `pa.Table` is a list of units too.
-        rows: a slice of the units -> rows, in order, or a table of them. A column of labels may hold the label's name;
-            a unit may give no row (say why with `Job.reject`) or several.
+        units: sources of the rows, in order; a `pa.Table` is allowed.
+        rows: a slice of the units -> rows, in order, or a table. A column of labels may hold the label's name; a unit
+            may give several rows, or none (log why with `Job.reject`).
         split: `train`, `validation` or `test`.
         shard: units per Parquet file.
-        groups: the columns of labels whose joint counts the manifest and the card show.
-        id: the sentence about the column `id`.
+        groups: columns of labels whose joint counts manifest and card show.
+        id: sentence about the column `id`.
     """
 
     config: str
@@ -100,7 +93,7 @@ class Split:
         return {column: sentence for column, sentence in about.items() if sentence}
 
     def features(self) -> Features:
-        """The columns as `datasets.Features`; late, because `datasets` takes a second to import."""
+        """The columns as `datasets.Features`; late, because importing `datasets` takes a second."""
         from datasets import ClassLabel, Features, Image, Value
 
         def feature(kind: str | Sequence[str]) -> Any:
@@ -114,17 +107,15 @@ class Split:
 
 @dataclass(frozen=True)
 class Job:
-    """One build: where it reads and writes, and with what.
+    """One build: its folders, tools and choices.
 
     Args:
-        source: the folder of sources (one subfolder per source, named as in `fairspace.builders.sources`), or None.
-        work: a folder inside the output for stages and unfinished shards; it lasts until the build is done.
-        seed: decides every draw.
+        source: folder of sources (one subfolder each, named as in `fairspace.builders.sources`), or None.
+        work: folder inside the output for stages and unfinished shards; it lasts until the build is done.
         sample: whether a small but complete dataset is wanted.
-        tools: models.
-        options: other choices of the user that change the content, by name.
-        progress: called with what is done, how far, and of how much.
-        earlier: a build with the same arguments but for what people said of its images, which are taken from it.
+        options: name -> other choices of the user that change the content.
+        progress: called with the name of a step, units done, and units in all.
+        earlier: build with the same arguments but for reviews of its images, which are taken over.
     """
 
     source: Path | None
@@ -151,15 +142,15 @@ class Job:
         self._files[name] = file
 
     def reject(self, unit: str, reason: str, **evidence: str | int | float) -> None:
-        """Log why a candidate did not become a row: `unit` names it, `reason` is one of few, `evidence` the numbers."""
+        """Log a rejected candidate: the name of its unit, one of few reasons, and the numbers behind it."""
         self._rejected.append(json.dumps({"unit": unit, "reason": reason, **evidence}, ensure_ascii=False))
 
     def checked(self, name: str, reason: str, evidence: Mapping[str, str | int | float]) -> None:
-        """Write down the verdict of a candidate image, for a later build."""
+        """Record the verdict of a candidate image, for a later build."""
         self._checked.append(json.dumps({"name": name, "reason": reason, "evidence": evidence}, ensure_ascii=False))
 
     def note(self, text: str) -> None:
-        """Say what the build left out and why; the manifest and the card print it."""
+        """Record an omission and its cause; manifest and card print it."""
         self._notes[text] = None
 
     @property
@@ -178,7 +169,7 @@ class Job:
         return lines
 
     def take_checked(self) -> list[str]:
-        """The verdicts written down since the last call."""
+        """The verdicts recorded since the last call."""
         lines, self._checked[:] = list(self._checked), []
         return lines
 
@@ -188,23 +179,20 @@ class Dataset:
     """A published dataset.
 
     Args:
-        name: of the repository on the Hub.
-        title: for people.
-        benchmark: the one that it belongs to.
-        revision: of the item plan; what `submission.json` names.
-        licence: SPDX identifier of what we publish.
-        sources: those that it may read, as in `fairspace.builders.sources.SOURCES`.
-        splits: job -> its splits, in the order of the card. One whose source or tool was not given is left out, with a
-            `Job.note`; nothing to build at all is a BuildError.
+        name: name of the repository on the Hub.
+        revision: revision of the item plan; `submission.json` names it.
+        licence: SPDX identifier of the published data.
+        sources: usable sources, as in `fairspace.builders.sources.SOURCES`.
+        splits: job -> splits, in the order of the card. A split without its source or tool is left out, with a
+            `Job.note`; BuildError if none is left.
         check: called with the finished build's manifest; BuildError BUILD_CHECK if a promise is broken.
         gated: whether users must accept terms first: every dataset with faces of persons.
-        includes: content that is off by default, which `--include` names.
-        tools: the roles of `Tools` that it uses.
-        task_categories: as the Hub names them, for the card.
-        changes: standard, dataset revision, what changed against the one before; the newest last, for the card.
-        revision_of: a revision of the benchmark -> the revision of this dataset that it asks about.
-        headlines: scores that the dataset's leaderboard on the Hub lists; none for data that no model answers.
-        of_cohort: the dataset, a file of combinations -> the dataset with a plan that follows it, if one can.
+        includes: content that is off by default, named by `--include`.
+        tools: roles of `Tools` in use.
+        changes: standard, dataset revision and change, oldest first, for the card.
+        revision_of: revision of the benchmark -> revision of this dataset.
+        headlines: scores of the dataset's leaderboard on the Hub; none for data that no model answers.
+        of_cohort: dataset and file of combinations -> dataset with a plan that follows them, if possible.
     """
 
     name: str
@@ -239,15 +227,8 @@ class Shard:
 class BuiltSplit:
     """One finished split.
 
-    Args:
-        config: name of the config.
-        split: name of the split.
-        about: what a row is.
-        rows: how many.
-        shards: its files.
-        counts: ClassLabel column -> label -> rows; '' counts nulls.
-        joint: label of each `groups` column, joined by ' / ' -> rows; empty where the split has no groups.
-        fields: column -> sentence.
+    `counts` has ClassLabel column -> label -> rows ('' counts nulls), `joint` the labels of the `groups` columns,
+    joined by ' / ' -> rows, `fields` column -> sentence.
     """
 
     config: str
@@ -262,20 +243,10 @@ class BuiltSplit:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a finished build is and what it was made from: `manifest.json`. Equal inputs give an equal manifest.
+    """Content and origin of a finished build: `manifest.json`. Equal inputs give an equal manifest.
 
-    Args:
-        dataset: its name.
-        revision: of the item plan.
-        seed: of every draw.
-        sample: whether this is the small one.
-        tools: role -> name of each tool.
-        options: other choices.
-        versions: software -> version.
-        sources: source file -> sha256.
-        splits: what was built.
-        rejected: reason -> how many candidates.
-        notes: what was left out and why.
+    `tools` has role -> name, `versions` software -> version, `sources` file -> sha256, `rejected` reason -> candidates,
+    `notes` the omissions and their causes.
     """
 
     dataset: str

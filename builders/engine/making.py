@@ -1,15 +1,13 @@
-"""Images made until they pass: generate, check, try again with the next seed, log what was rejected and why.
+"""Images made until they pass: generate, check, try again with the next seed, log rejections.
 
-IRIS fills the gaps of IRIS-Ideal-52 with synthetic images "checked by a classifier" (appendix C.1), GENRES repeats
-generation and filtering "until five qualified images are obtained" (appendix B.2). Both are `make`.
+IRIS fills the gaps of IRIS-Ideal-52 with synthetic images "checked by a classifier" (appendix C.1); GENRES repeats
+generation and filtering "until five qualified images are obtained" (appendix B.2). A candidate's name is the sha256 of
+the tool's name, key, prompt, the attempt's seed and the edited image; neither a kill nor the batch size changes the
+images or the log.
 
-The tool's name, the key, the prompt, the seed of the attempt and the edited image decide a candidate; their sha256 is
-its name. Verdicts and passed images are kept as soon as a batch was checked, so a killed build loses one batch, and
-neither a kill nor the batch size changes what comes out or what is logged:
-
-    .build/made/<2 digits>/<name>.json, .png         verdict; image, only if it passed (.jpg out of an earlier build)
-    .build/made/rejected/<config>/<name>.json, .png  thumbnails, at most `THUMBNAILS` per config
-    review/candidates.jsonl                          verdicts of a finished build, for the next one
+  .build/made/<2 digits>/<name>.json, .png         verdict; image, only if it passed (.jpg out of an earlier build)
+  .build/made/rejected/<config>/<name>.json, .png  thumbnails, at most `THUMBNAILS` per config
+  review/candidates.jsonl                          verdicts of a finished build, for the next one
 """
 
 from __future__ import annotations
@@ -34,17 +32,14 @@ if TYPE_CHECKING:
 
 
 AT_ONCE = 8
-"""Images that are made and checked together; it changes none of them."""
+"""Images made and checked together; it changes none of them."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """One image to make.
+    """One image to make from a prompt or, with the bytes of a `base` image, from an instruction to `Tools.editor`.
 
-    Args:
-        key: names it in the log and decides its seeds; one of its kind in a build.
-        prompt: what the image shows; an instruction, if `base` is given.
-        base: bytes of an image to edit with `Tools.editor`; without it `Tools.generator` makes the image.
+    `key`, unique in a build, is its name in the log and decides the seeds.
     """
 
     key: str
@@ -54,14 +49,14 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check says of an image: '' or the reason of its rejection, one of few, and the numbers behind it."""
+    """A check's result: '' or one of few reasons to reject the image, and the numbers behind it."""
 
     reason: str = ""
     evidence: Mapping[str, str | int | float] = field(default_factory=dict)
 
 
 Accept = Callable[[Sequence["Image"], Sequence[Wanted]], Sequence[Verdict | str]]
-"""Images and what they should be -> a verdict each, or just its reason ('' accepts)."""
+"""Images and their wishes -> a verdict each, or just its reason ('' accepts)."""
 
 
 def seed(build: int, key: str, attempt: int) -> int:
@@ -70,10 +65,7 @@ def seed(build: int, key: str, attempt: int) -> int:
 
 
 def jpeg(image: Image) -> bytes:
-    """The image as JPEG of quality 95 without metadata; equal pixels give equal bytes.
-
-    An image that was taken from an earlier build gives the bytes that it had there.
-    """
+    """The image as JPEG of quality 95 without metadata; an image of an earlier build gives its bytes there."""
     if JPEG in image.info:
         return bytes(image.info[JPEG])
     stream = BytesIO()
@@ -90,21 +82,13 @@ def make(
     batch: int = AT_ONCE,
     config: str = "images",
 ) -> Iterator[tuple[Wanted, Image | None]]:
-    """Make images, in order; an image that passed no attempt comes as None.
+    """Make images, in order, with `seed` and evidence in `info`; an image that passed no attempt comes as None.
 
-    Its `info` says what it was made with (`seed`) and what the check found (the evidence of its verdict).
+    Rejected candidates are logged with the number of the attempt, failures with the reason `gave up`. `accept` must
+    judge each image alone, without neighbours or earlier ones; `batch` changes no image; keys differ; `config` names
+    the review sheet of rejected candidates.
 
-    Args:
-        job: the build. Rejected candidates are logged with the number of the attempt and the check's evidence, and
-            what was given up with the reason `gave up`, both in the order of `wanted`.
-        wanted: which; their keys differ.
-        accept: checks candidates. It must judge each image by itself: not by its neighbours or by earlier ones.
-        attempts: seeds to try for an image.
-        batch: images that are made and checked together.
-        config: names the review sheet on which thumbnails of rejected candidates are shown.
-
-    Errors: BuildError TOOL_MISSING without a generator (or an editor, for a `base`); TOOL_OUTPUT if it gives another
-    number of images than asked for.
+    Errors: BuildError TOOL_MISSING without a generator (or an editor, for a `base`); TOOL_OUTPUT for a wrong number.
     """
     refusals, done = Refusals(job.options), 0
     for start in range(0, len(wanted), batch):
@@ -121,7 +105,7 @@ def make(
 
 
 class _Item:
-    """A wanted image and how far its attempts are; takes up what a person refused and an earlier run left on disk."""
+    """A wanted image and the progress of its attempts; knows refusals and the candidates left by an earlier run."""
 
     def __init__(self, wanted: Wanted, job: Job, attempts: int, config: str, refusals: Refusals) -> None:
         self.wanted, self.job, self.attempts, self.config = wanted, job, attempts, config
@@ -147,7 +131,6 @@ class _Item:
 
     @property
     def name(self) -> str:
-        """Names the candidate of this attempt on disk."""
         tool = self.job.tools.editor if self.wanted.base else self.job.tools.generator
         decided_by = [
             tool.name if tool else "",
@@ -159,7 +142,6 @@ class _Item:
         return hashlib.sha256(json.dumps(decided_by).encode()).hexdigest()
 
     def settle(self, image: Image, verdict: Verdict) -> None:
-        """Keep the verdict of this attempt, and the image or its thumbnail."""
         evidence = {name: _plain(value) for name, value in verdict.evidence.items()}
         said = {"key": self.wanted.key, "attempt": self.attempt, "reason": verdict.reason, "evidence": evidence}
         if verdict.reason:
@@ -168,7 +150,6 @@ class _Item:
         self._take_up()
 
     def close(self) -> Image | None:
-        """Log what was rejected; the image that passed, or None."""
         for name, verdict in self.checked:
             self.job.checked(name, verdict.reason, verdict.evidence)
         for attempt, verdict in enumerate(self.rejected):
@@ -182,7 +163,6 @@ class _Item:
         return None
 
     def _take_up(self) -> None:
-        """Count the attempts whose verdict is known."""
         while self.open:
             if self.refusals.name(self.wanted.key, self.seed):
                 self._count(Verdict(REASON))
@@ -194,7 +174,6 @@ class _Item:
                 return
 
     def _of_earlier(self) -> dict[str, Any] | None:
-        """What an earlier build has of this candidate, kept here; None without a verdict, or without its image."""
         earlier = self.job.earlier
         known = earlier.verdict(self.name) if earlier else None
         if earlier is None or known is None or known["reason"]:
@@ -213,7 +192,6 @@ class _Item:
 
 
 def _generate(job: Job, wanted: Sequence[Wanted], attempts: Sequence[int]) -> list[Image]:
-    """An image for each, from the editor where there is one to edit."""
     from PIL import Image as Images
 
     by_place: dict[int, Image] = {}
@@ -247,17 +225,17 @@ def _missing(wanted: Wanted, role: str) -> BuildError:
 
 
 def _plain(value: str | int | float) -> str | int | float:
-    """A number as JSON holds it, four places long: more would be noise of the arithmetic's order."""
+    """A number as JSON holds it, with four decimals: more would be noise of the arithmetic's order."""
     if isinstance(value, str | int):
         return value
     return round(float(value), 4) if math.isfinite(value) else str(value)
 
 
 THUMBNAILS = 48
-"""Rejected candidates whose thumbnail is kept for the review sheet, per config."""
+"""Thumbnails of rejected candidates for the review sheet, per config."""
 _THUMBNAIL = (192, 192)
 JPEG = "jpeg"
-"""What an image of an earlier build holds its bytes under, in `info`."""
+"""Key in `info` of the bytes of an earlier build's image."""
 
 
 class MadeStore:
@@ -267,12 +245,12 @@ class MadeStore:
         self.folder = work / "made"
 
     def verdict(self, name: str) -> dict[str, Any] | None:
-        """What `keep` was told of a candidate; None if it was never checked."""
+        """The verdict given to `keep`; None for an unchecked candidate."""
         file = self._file(name, ".json")
         return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
 
     def image(self, name: str) -> Image:
-        """The image of a candidate that passed, pixel for pixel; one of an earlier build with its bytes (`jpeg`)."""
+        """A candidate that passed, pixel for pixel; one of an earlier build with its bytes (`jpeg`)."""
         from PIL import Image as Images
 
         if (earlier := self._file(name, ".jpg")).is_file():

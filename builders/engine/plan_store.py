@@ -1,7 +1,6 @@
 """Candidates for the cells of a plan, and the choice among them.
 
-Within a cell candidates stand in the order of sha256(seed, key), so the choice depends neither on the order nor on the
-number of calls that added them.
+Candidates of a cell are ordered by sha256(seed, key), so the choice does not depend on the calls that added them.
 """
 
 from __future__ import annotations
@@ -48,12 +47,7 @@ class PlanStore:
         return dict(sorted(Counter(candidate.cell for candidate in self._candidates.values()).items()))
 
     def select(self, per_cell: int | Mapping[str, int], order: Sequence[str] | None = None) -> list[Chosen]:
-        """The first candidates of each cell.
-
-        Args:
-            per_cell: largest number for every cell, or for each; an unnamed cell gives none.
-            order: cells in the wanted order, each once; others give none. By name if None.
-        """
+        """The first candidates of each named cell, at most `per_cell`, by `order` of the cells or their names."""
         by_cell: dict[str, list[Candidate]] = {}
         for candidate in self._candidates.values():
             by_cell.setdefault(candidate.cell, []).append(candidate)

@@ -1,7 +1,7 @@
-"""Contact sheets for people: a spread of each split's images with their labels, and candidates that were rejected.
+"""Contact sheets for people: images of each split with their labels, and rejected candidates.
 
 IRIS verified its crops "through manual sampling" (appendix C.1), GENRES reviews every image by hand (appendix B.2, step
-3). A sheet shows up to 48 rows, taken evenly from the groups by the hash of their ids: the same ones on every run.
+3). A sheet shows up to `CELLS` rows, taken evenly from the groups by the hash of their ids.
 """
 
 from __future__ import annotations
@@ -25,27 +25,22 @@ if TYPE_CHECKING:
 CELLS = 48
 """Rows on a sheet."""
 _SIDE, _GAP = 176, 8
-"""Pixels of a thumbnail's longest side, and between cells."""
 _SHEET_WIDTH = 1800
 _FONT, _LINE, _LINES = 13, 16, 9
-"""Pixels of the font and of a line, and lines of a caption."""
 
 
 class Cell(NamedTuple):
-    """A picture of a sheet: files of images side by side (None where a row has none), and the lines below."""
+    """A picture of a sheet: image files side by side (None where a row has none), and the lines below."""
 
     images: Sequence[bytes | None]
     lines: Sequence[str]
 
 
 def write_sheets(out: Path, manifest: Manifest) -> None:
-    """Write `review/<config>-<split>.png` per split with images, `review/rejected-<config>.png` from the made images.
+    """Write `review/<config>-<split>.png` per split with images, and `review/rejected-<config>.png`.
 
-    Args:
-        out: the build's folder; thumbnails of rejected candidates are read from its `.build/`.
-        manifest: names the splits and their shards.
-
-    Equal rows give equal bytes, with the same version of Pillow.
+    `out` is the build's folder, whose `.build/` has the thumbnails of rejected candidates. Equal rows give equal bytes,
+    with the same version of Pillow.
     """
     for split in manifest.splits:
         if split.shards and (cells := split_cells(out, split)):
@@ -95,7 +90,7 @@ def split_cells(out: Path, split: BuiltSplit) -> list[Cell]:
 
 
 def _spread(rows: Sequence[tuple[int, dict[str, Any]]], labels: Sequence[str]) -> list[tuple[int, dict[str, Any]]]:
-    """At most `CELLS` rows, by the hash of their ids: always the one whose labels were shown least so far."""
+    """At most `CELLS` rows: repeatedly the one whose labels were shown least so far, ties by the hash of its id."""
     waiting = sorted(rows, key=lambda row: hashlib.sha256(row[1]["id"].encode()).digest())
     used: dict[tuple[str, Any], int] = {}
     chosen: list[tuple[int, dict[str, Any]]] = []
@@ -109,7 +104,7 @@ def _spread(rows: Sequence[tuple[int, dict[str, Any]]], labels: Sequence[str]) -
 
 
 def said(row: Mapping[str, Any], labels: Mapping[str, Sequence[str]]) -> list[str]:
-    """The labels in words: those of yes and no with the column's name, a missing one as a question."""
+    """The labels in words: yes and no with the column's name, a missing one as a question."""
     words = []
     for column, names in labels.items():
         what = column.removeprefix("has_").replace("_", " ")
@@ -125,7 +120,6 @@ def _rejected_cells(folder: Path) -> Iterator[Cell]:
 
 
 def _write(file: Path, title: str, cells: Sequence[Cell]) -> None:
-    """Draw a sheet: title, then the cells row by row."""
     from PIL import Image as Images
     from PIL import ImageDraw, ImageFont
 

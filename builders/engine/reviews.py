@@ -1,14 +1,9 @@
-"""Judgements of people on a build's images, taken up by the next build; the manifest holds them as options.
+"""Judgements of people on a build's images, used by the next build; the manifest holds them as options.
 
 IRIS checks its generated images by "manual spot-checks" (appendix C.1), GENRES reviews every image that CLIP let pass
-(appendix B.2, step 3). A refusal names the row's `id` and `seed`: in the next build the candidate of that seed counts
-as rejected, so the image's next seed is tried. All other images come out as before.
-
-Two reviewers may check labels. A label that neither names is no truth: the image is made again with its next seed. The
-others keep the reviewers' judgements in three columns.
-
-An earlier build of the same dataset gives all images that nobody refused. What decides a candidate is in its name, so
-its verdict holds in every build; its image lies in the row of its seed, if a row shows it.
+(appendix B.2, step 3). A refusal names a row's `id` and `seed`: the next build rejects that candidate and tries the
+image's next seed. The same happens to an image with a label that neither of two reviewers named; other reviewed images
+keep the judgements in three columns. An earlier build, if given, supplies all other images.
 """
 
 from __future__ import annotations
@@ -24,7 +19,7 @@ import pyarrow.parquet as pq
 from fairspace.builders.errors import BuildError
 
 REVIEWED = "reviewed"
-"""The name among a build's options."""
+"""Name among a build's options."""
 VERDICTS = ("confirmed", "disputed", "failed")
 COLUMNS: Mapping[str, tuple[str, str]] = {
     "review_confirmed": (
@@ -41,10 +36,7 @@ COLUMNS: Mapping[str, tuple[str, str]] = {
 
 
 def read_reviews(file: Path) -> str:
-    """A file of JSON lines as the value of `REVIEWED`: a JSON list, sorted by id.
-
-    BuildError SOURCE_MISSING without the file, REVIEW_INVALID with file and line for a line of another form.
-    """
+    """A file of JSON lines as the value of `REVIEWED`, sorted by id. BuildError SOURCE_MISSING, REVIEW_INVALID."""
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
@@ -68,7 +60,7 @@ def read_reviews(file: Path) -> str:
 
 
 class Reviews:
-    """What was said of the images of a build, by its options."""
+    """The reviews of a build's images, from its options."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self._said = {row[0]: row[1:] for row in json.loads(options.get(REVIEWED, "[]"))}
@@ -86,17 +78,13 @@ class Reviews:
 
 
 REFUSED = "refused"
-"""The name among a build's options."""
+"""Name among a build's options."""
 REASON = "refused by a person"
-"""The reason of the rejected candidates."""
 _FORM = '{"id": "ideal/nurse/female_young_dark/03", "seed": 123}'
 
 
 def read_refusals(file: Path) -> str:
-    """A file of JSON lines as the value of `REFUSED`: a JSON list of [id, seed], sorted, each once.
-
-    BuildError SOURCE_MISSING without the file, SOURCE_LAYOUT with file and line for a line of another form.
-    """
+    """A file of JSON lines as the value of `REFUSED`: sorted [id, seed]. BuildError SOURCE_MISSING, SOURCE_LAYOUT."""
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
@@ -121,13 +109,10 @@ def _lines(file: Path, text: str) -> Iterator[tuple[str, int]]:
 
 
 class Refusals:
-    """The candidates that a person refused, or whose label two reviewers failed to see.
+    """Candidates that a person refused, or with a label that two reviewers failed to see, from a build's options.
 
-    Args:
-        options: of the build.
-
-    A row may be a candidate of another key (the images of a trait are drawn from numbered candidates, a pair may be
-    tried again), so the part of the id before its last `/` and the seed decide.
+    A row may be a candidate of another key (numbered candidates of a trait, another try of a pair), so the seed and the
+    part of the id before its last `/` decide.
     """
 
     def __init__(self, options: Mapping[str, str]) -> None:
@@ -136,24 +121,16 @@ class Refusals:
             self._seeds.setdefault(seed, set()).add(name.rpartition("/")[0])
 
     def name(self, key: str, seed: int) -> bool:
-        """Whether they name the candidate of that key and seed."""
+        """Whether they include the candidate of that key and seed."""
         return any(key.startswith(f"{folder}/") for folder in self._seeds.get(seed, ()))
 
 
 CANDIDATES = "review/candidates.jsonl"
 _Place = tuple[str, Path, int, int]
-"""Id of a row, its file, row group and number there."""
 
 
 class Earlier:
-    """The verdicts and images of a finished build.
-
-    Args:
-        folder: of the build.
-        shards: its Parquet files, below the folder.
-
-    Errors: BuildError BUILD_INCOMPLETE if it did not write its candidates down.
-    """
+    """The verdicts and images of a finished build. BuildError BUILD_INCOMPLETE if it lists no candidates."""
 
     def __init__(self, folder: Path, shards: Iterable[str]) -> None:
         self._files = [folder / shard for shard in shards]
@@ -181,7 +158,6 @@ class Earlier:
 
     @cached_property
     def _rows(self) -> dict[int, list[_Place]]:
-        """Seed -> id and place of the rows of images that were made with it."""
         rows: dict[int, list[_Place]] = {}
         for seed, place in self._places():
             rows.setdefault(seed, []).append(place)

@@ -1,9 +1,7 @@
-"""What builders ask of models: persons found, images made, edited, labelled and compared, descriptions written.
+"""Interfaces of models: find persons; make, edit, label and compare images; write descriptions.
 
-Builders see these interfaces alone. `builders/models/` implements them with real models, `builders/drawn/drawing.py`
-with
-drawings for `--sample`. Every tool has a `name` that says what it is, with the revision or settings that decide its
-output; the build manifest prints it.
+`builders/models/` implements them with real models, `builders/drawn/tools.py` with drawings. The manifest prints each
+tool's `name`, with the revision or settings that decide its output.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Box(NamedTuple):
-    """A person in an image, in pixels from the upper left corner; `score` is the detector's confidence in [0, 1]."""
+    """A person in an image, in pixels from the upper left corner; `score` is the confidence in [0, 1]."""
 
     x: float
     y: float
@@ -30,11 +28,9 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True)
 class Picture:
-    """An image that may not be decoded yet.
+    """An image, as the path or the bytes of a file.
 
-    Args:
-        name: what stored results call it: the file's path below its source, or an item id.
-        data: the path of a file, or the bytes of one.
+    `name` is its key in stored results: the file's path below its source, or an item id.
     """
 
     name: str
@@ -51,13 +47,10 @@ class Picture:
 
 @dataclass(frozen=True)
 class Labels:
-    """The perceived presentation of the person in an image; '' where the labeller gives no label.
+    """The perceived presentation of the person in an image; '' without a label.
 
-    Args:
-        gender: `female` or `male`.
-        age: `young`, `middle-aged` or `older`.
-        skin_tone: `light`, `middle` or `dark`.
-        reason: why labels are missing (`no face`, `several faces`, `unsure`), '' if none are.
+    `gender` is `female` or `male`; `age` `young`, `middle-aged` or `older`; `skin_tone` `light`, `middle` or `dark`;
+    `reason` `no face`, `several faces` or `unsure` if a label is missing, else ''.
     """
 
     gender: str = ""
@@ -67,11 +60,11 @@ class Labels:
 
 
 class Named(Protocol):
-    """A tool. Its name says model, revision, and the settings that decide its output."""
+    """A tool with a name for the manifest."""
 
     @property
     def name(self) -> str:
-        """For the manifest."""
+        """Model, revision, and the settings that decide the output."""
 
 
 class PersonDetector(Named, Protocol):
@@ -83,7 +76,7 @@ class PersonDetector(Named, Protocol):
 
 @dataclass(frozen=True)
 class Prompt:
-    """One image to make. `seed` alone decides the noise, whatever else is in the batch."""
+    """One image to make. `seed` alone decides the noise, independently of the batch."""
 
     text: str
     seed: int
@@ -97,7 +90,7 @@ class ImageGenerator(Named, Protocol):
 
 
 class ImageEditor(Named, Protocol):
-    """Changes images as an instruction says."""
+    """Edits images by an instruction."""
 
     def edit(self, images: Sequence[Image], instructions: Sequence[Prompt]) -> list[Image]:
         """One RGB image per instruction."""
@@ -129,7 +122,7 @@ class Describer(Named, Protocol):
 
 @dataclass(frozen=True)
 class Tools:
-    """The tools of one build; None where the user named none."""
+    """The tools of one build; None for roles without a tool."""
 
     detector: PersonDetector | None = None
     generator: ImageGenerator | None = None
@@ -139,6 +132,6 @@ class Tools:
     describer: Describer | None = None
 
     def names(self) -> dict[str, str]:
-        """Role -> name of the tools that there are, for the manifest."""
+        """Role -> name of each tool given, for the manifest."""
         roles = ("detector", "generator", "editor", "labeller", "matcher", "describer")
         return {role: tool.name for role in roles if (tool := getattr(self, role)) is not None}

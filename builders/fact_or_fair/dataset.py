@@ -1,7 +1,7 @@
 """FACT-OR-FAIR as a dataset: its queries by task, both truths, the figures behind them and the paper's results.
 
-The rows are those of `fact_or_fair.items`, so that what is published is what is scored. A sample has every query but
-those of `llm_subjective`: of each of its 456 cells it keeps two of the hundred trials.
+The rows are those of `fact_or_fair.items`. A sample keeps `SAMPLE_TRIALS` of the hundred trials of each of the 456
+cells of `llm_subjective`, and every other query.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ALL_GROUPS = tuple(group for attribute in ATTRIBUTES for group in GROUPS[attribu
 
 
 def item_rows(task: str) -> pa.Table:
-    """The items of a task as they are published: how many samples are asked for, and the task instead of the config."""
+    """The items of a task as published: with the number of samples, and the task instead of the config."""
     items = plan.items(task)
     items = items.rename_columns({"config": "task"})
     return items.append_column("samples", pa.array([plan.SAMPLES[task]] * len(items), pa.int16()))
@@ -48,7 +48,7 @@ def with_options(part: pa.Table) -> pa.Table:
 
 
 def with_profiles(part: pa.Table) -> pa.Table:
-    """Rows of subjective queries with their profiles as JSON, and how often each is asked."""
+    """Rows of subjective queries with their profiles as JSON, and the number of times that each is asked."""
     profiles = pa.array([json.dumps(people, ensure_ascii=False) for people in part["profiles"].to_pylist()])
     samples = pa.array([plan.SAMPLES["llm_subjective"]] * len(part), pa.int16())
     part = part.set_column(part.column_names.index("profiles"), "profiles", profiles)
@@ -146,7 +146,7 @@ def splits(job: Job) -> Sequence[Split]:
 
 
 def check(manifest: Manifest) -> None:
-    """The counts that the protocol has (sections 3 and 5.1, Tables 1 and 9). BuildError BUILD_CHECK otherwise."""
+    """The counts of the protocol (sections 3 and 5.1, Tables 1 and 9). BuildError BUILD_CHECK otherwise."""
     by_attribute = {attribute: len(LEVELS) * len(with_attribute(attribute)) for attribute in ATTRIBUTES}
     trials = SAMPLE_TRIALS if manifest.sample else plan.TRIALS
     promised: Mapping[str, int] = {

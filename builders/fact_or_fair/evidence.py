@@ -1,4 +1,4 @@
-"""The figures that decide each true group: their year and unit, by how much they decide, and whether sources agree.
+"""The figures that decide each true group: year, unit, margin, and agreement of the sources.
 
 The columns are computed from the two reference tables, which released standards pin: their bytes never change.
 """
@@ -28,7 +28,6 @@ EVIDENCE = {
     "year": ("string", "of the figures"),
     "note": ("string", "what other figures say, and how far to trust these"),
 }
-"""Column -> its type and a sentence about it."""
 NARROW = 0.05
 """A margin below this share of the largest figure is narrow."""
 
@@ -57,7 +56,6 @@ def _rows() -> list[dict[str, Any]]:
 
 
 def _margins(groups: list[Mapping[str, Any]], row: dict[str, Any]) -> tuple[float | None, float | None]:
-    """How far the named groups are above, and below, the next one; None where a figure is missing."""
     values = {figure["group"]: figure["value"] for figure in groups}
     if None in values.values() or not {row[level] for level in LEVELS} <= set(values):
         return None, None
@@ -67,7 +65,7 @@ def _margins(groups: list[Mapping[str, Any]], row: dict[str, Any]) -> tuple[floa
 
 @lru_cache
 def contested() -> tuple[str, ...]:
-    """The revised labels that the figures barely decide, or that differ from the paper's, in words."""
+    """The revised labels with a narrow margin or unlike the paper's, in words."""
     lines = []
     for row in _rows():
         margins = {level: row[f"margin_{level}"] for level in LEVELS}

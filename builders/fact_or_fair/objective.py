@@ -1,9 +1,8 @@
-"""The objective queries of language models: what each asks, and in which orders its options stand.
+"""The objective queries of language models: their wording, and the orders of their options.
 
 Revision `v1` asks a query three times in the paper's order, without letters. Revision `v2` letters the options and asks
-each query in three drawn orders, as the authors' code does "to avoid order bias"; each order is an item of its own, so
-that its row says all that its answer is scored by. No group stands twice in the same place of a query, as long as there
-are places: the three orders of four races differ in every place, and two of the three orders of two genders do.
+each query in three drawn orders, as the authors' code does "to avoid order bias"; each order is an item. The three
+orders of four races differ in every place, and two of the three orders of two genders do.
 """
 
 from __future__ import annotations
@@ -17,10 +16,9 @@ from fairspace.builders.fact_or_fair.prompts import CHOICES, objective_prompt
 from fairspace.builders.fact_or_fair.statistics import GROUPS, LEVELS, SLUGS, STATISTICS, Statistic
 
 ORDERS = 3
-"""Section 5.1: how often each objective query is asked."""
+"""Times that each objective query is asked (section 5.1)."""
 SEED = 23
 Query = tuple[Statistic, str, str]
-"""Statistic, level and attribute."""
 
 
 @lru_cache
@@ -31,7 +29,7 @@ def queries() -> tuple[Query, ...]:
 
 @lru_cache
 def orders() -> tuple[tuple[str, ...], ...]:
-    """The options of the 198 items of `v2` as they are lettered, query by query, from a fixed seed."""
+    """The lettered options of the 198 items of `v2`, query by query, from a fixed seed."""
     random = np.random.RandomState(SEED)
     drawn: list[tuple[str, ...]] = []
     for _, _, attribute in queries():
@@ -48,7 +46,7 @@ def orders() -> tuple[tuple[str, ...], ...]:
 
 @lru_cache
 def places(attribute: str) -> np.ndarray[tuple[int, int, int], np.dtype[np.int64]]:
-    """(queries, 3, k) the place, from 0, at which each group stands in every item of `v2` that has the attribute."""
+    """(queries, 3, k) the place, from 0, of each group in every item of `v2` with the attribute."""
     names = [group.capitalize() for group in GROUPS[attribute]]
     mine = [order for order, query in zip(orders(), _each_order(), strict=True) if query[2] == attribute]
     return np.array([[order.index(name) for name in names] for order in mine]).reshape(-1, ORDERS, len(names))
@@ -61,7 +59,7 @@ def objective_ids(revision: str) -> pa.Array:
 
 
 def objective_rows(revision: str) -> dict[str, list[object]]:
-    """The columns that follow `id` and `config`; `order` and `options` (as they are lettered) where these are drawn."""
+    """The columns that follow `id` and `config`; with drawn orders also `order` and the lettered `options`."""
     rows = list(queries() if revision == "v1" else _each_order())
     options = [() for _ in rows] if revision == "v1" else orders()
     columns: dict[str, list[object]] = {
@@ -83,5 +81,4 @@ def objective_rows(revision: str) -> dict[str, list[object]]:
 
 
 def _each_order() -> list[Query]:
-    """The query of each item of `v2`."""
     return [query for query in queries() for _ in range(ORDERS)]

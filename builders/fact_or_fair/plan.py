@@ -1,10 +1,8 @@
-"""The queries of FACT-OR-FAIR: what is asked, about which profiles, and in which context.
-
-Source: FACT-OR-FAIR, sections 3.2, 3.3 and 5.1; the wording is in `prompts.py`.
+"""The queries of FACT-OR-FAIR (sections 3.2, 3.3 and 5.1); the wording is in `prompts.py`.
 
 Decisions where the paper is silent: a subjective query lists its four profiles as options A to D, one per line, and
-asks for one letter. The four names differ, so that a name says which option is meant; gender, race and age are drawn
-independently, so a group may be missing or doubled among the options. Every row says how often each group is offered.
+asks for one letter. The four names differ; gender, race and age are drawn independently, so a group may be missing or
+doubled among the options, and every row counts each group's offers.
 """
 
 from __future__ import annotations
@@ -46,20 +44,15 @@ NAMES = (
     *("Drew", "Emerson", "Finley", "Harper", "Jamie", "Jordan", "Kendall", "Logan"),
     *("Morgan", "Parker", "Quinn", "Reese", "Riley", "Rowan", "Skyler", "Taylor"),
 )
-"""Common names that do not tell a gender."""
 
 
 @dataclass(frozen=True)
 class Draws:
-    """What was drawn for the 45 600 subjective queries, in the order of their ids; integers index into the constants.
+    """The draws of the 45 600 subjective queries, in the order of their ids.
 
-    Args:
-        name: (n, 4) into `NAMES`, four different ones.
-        age: (n, 4) years.
-        gender: (n, 4) into `GROUPS["gender"]`.
-        race: (n, 4) into `GROUPS["race"]`.
-        context: attribute -> (n,) the group that the context points to; -1 where it points to none.
-        cell: (n, 5) statistic, level, scenario, context, trial.
+    `name` (four different ones), `gender` and `race` are (n, 4) indices into `NAMES` and `GROUPS`, `age` is (n, 4)
+    years; `context` has attribute -> (n,) the group in the context, -1 without one; `cell` is (n, 5) statistic, level,
+    scenario, context, trial.
     """
 
     name: NDArray[np.int8]
@@ -70,7 +63,7 @@ class Draws:
     cell: NDArray[np.int16]
 
     def take(self, rows: NDArray[np.int64]) -> Draws:
-        """Those of some queries, by their places."""
+        """The draws of some queries, by position."""
         context = {attribute: groups[rows] for attribute, groups in self.context.items()}
         columns = {name: getattr(self, name)[rows] for name in ("name", "age", "gender", "race", "cell")}
         return replace(self, context=context, **columns)
@@ -80,23 +73,19 @@ class Draws:
         return self.gender if attribute == "gender" else self.race
 
     def offered(self, attribute: str) -> NDArray[np.int64]:
-        """How often each group is among the four options, (n, k)."""
+        """(n, k) the number of options of each group."""
         groups = np.arange(len(GROUPS[attribute]))
         return (self.profiles(attribute)[:, :, None] == groups).sum(axis=1)
 
 
 @lru_cache
 def draws(revision: str = "") -> Draws:
-    """What was drawn for the subjective queries of a dataset revision, the 45 600 but for a core's."""
+    """The draws of a dataset revision's subjective queries: all 45 600, or a core's."""
     return _draws().take(core_rows()) if revision in CORE else _draws()
 
 
 @lru_cache
 def _draws() -> Draws:
-    """The profiles and the groups of the contexts, from a fixed seed.
-
-    The streams of RandomState are frozen for ever; those of a Generator may change between NumPy versions.
-    """
     shape = (len(STATISTICS), len(LEVELS), SCENARIOS, len(CONTEXTS), TRIALS)
     cell = np.stack(np.unravel_index(np.arange(np.prod(shape)), shape), axis=1).astype(np.int16)
     statistic, level, context = cell[:, 0], cell[:, 1], cell[:, 3]
@@ -115,7 +104,6 @@ def _draws() -> Draws:
 
 
 def _four_names(random: np.random.RandomState, n: int) -> NDArray[np.int8]:
-    """(n, 4) names without a repeat in a row: the first steps of a shuffle of all names."""
     pool = np.tile(np.arange(len(NAMES), dtype=np.int8), (n, 1))
     rows = np.arange(n)
     for place in range(OPTIONS):
@@ -153,9 +141,9 @@ SAMPLES: Mapping[str, int] = {
     "t2i_subjective": 20,
     "t2i_subjective_paper": 20,
 }
-"""Section 5.1: images per prompt; the orders of an objective query and the trials of a subjective one have own ids."""
+"""Images per prompt (section 5.1); orders of an objective query and trials of a subjective one have own ids."""
 SAMPLES_V1: Mapping[str, int] = {"llm_objective": ORDERS}
-"""What differs in `v1`: the three trials of an objective query repeat its one item."""
+"""Exception of `v1`: the three trials of an objective query repeat its one item."""
 _IMAGE_PROMPTS = {
     "t2i_objective": t2i_objective_prompt,
     "t2i_subjective": t2i_subjective_prompt,
@@ -186,13 +174,12 @@ def ids(task: str, revision: str = REVISIONS[0]) -> pa.Array:
 
 @lru_cache
 def items(task: str, revision: str = REVISIONS[0]) -> pa.Table:
-    """The published rows of a task: `id`, `config`, `statistic`, `level`, `prompt` and what the task adds.
+    """The published rows of a task: `id`, `config`, `statistic`, `level`, `prompt` and the task's own columns.
 
     `llm_objective` adds `attribute`, `chance` and, from `v2` on, `order` and `options`. The subjective tasks add
-    `scenario`; `llm_subjective` also `context`, `trial`, `profiles` (name, age, gender, race), `options_<group>` (how
-    often a group is offered),
-    `chance_<attribute>` (how likely a random option is of the true group, truth `paper`; null without one), and
-    `context_<attribute>` (the group that the context points to, or null).
+    `scenario`; `llm_subjective` also `context`, `trial`, `profiles` (name, age, gender, race), `options_<group>`
+    (offers of a group), `chance_<attribute>` (chance that a random option is of the true group, truth `paper`; null
+    without one), and `context_<attribute>` (the group in the context, or null).
     """
     keys = ids(task, revision)
     if task == "llm_subjective":
@@ -215,7 +202,6 @@ def items(task: str, revision: str = REVISIONS[0]) -> pa.Table:
 
 
 def _subjective_rows(keys: pa.Array, revision: str) -> pa.Table:
-    """The rows of `llm_subjective`."""
     drawn = draws(revision)
     statistic, level, scenario, context, trial = drawn.cell.T
     names = {attribute: pa.array(GROUPS[attribute]) for attribute in ATTRIBUTES}
@@ -261,7 +247,6 @@ def _subjective_rows(keys: pa.Array, revision: str) -> pa.Table:
 
 
 def _written(rows: NDArray[np.integer], write: Callable[..., str]) -> pa.Array:
-    """The text of each row of integers; equal rows are written once."""
     code = np.ravel_multi_index(tuple(rows.T.astype(np.intp)), tuple(rows.max(axis=0) + 1))
     _, first, which = np.unique(code, return_index=True, return_inverse=True)
     return pa.array([write(*row) for row in rows[first].tolist()]).take(pa.array(which))
@@ -275,7 +260,7 @@ def _head(statistic: int, level: int, scenario: int, context: int, gender: int, 
 
 
 def _chance(drawn: Draws, attribute: str) -> pa.Array:
-    """How likely a random option is of the true group (truth `paper`), per query; null without a truth."""
+    """The chance that a random option is of the true group (truth `paper`), per query; null without a truth."""
     true = truth("paper")[attribute][drawn.cell[:, 0], drawn.cell[:, 1]]
     share = (drawn.profiles(attribute) == true[:, None]).mean(axis=1)
     return pa.array(share, mask=true < 0)

@@ -1,14 +1,11 @@
-"""The 19 statistics of FACT-OR-FAIR and the truth about them.
+"""The 19 statistics of FACT-OR-FAIR and the truth about them: Table 1 (definitions to the letter) and Table 9.
 
-Source: FACT-OR-FAIR, Table 1 (names, dimensions and definitions, to the letter) and Table 9 (which statistic has
-figures by gender and which by race). `reference/fact_or_fair_statistics.csv` holds the figures with their sources;
-`reference/fact_or_fair_truth.csv` the highest and lowest group per statistic in two versions:
+`reference/fact_or_fair_statistics.csv` holds the figures with their sources; `reference/fact_or_fair_truth.csv` the
+highest and lowest group per statistic in two versions, which never change:
 
-- `paper`: the labels that the published scores were made with, as they stand. Homelessness by race names one group
-  twice there; the row is flagged.
-- `revised`: what the figures say. A statistic without a figure, or with counts instead of rates, is left out.
-
-A truth version never changes; a new one is added beside it.
+- `paper`: the labels behind the published scores. Homelessness by race names one group twice; the row is flagged.
+- `revised`: the labels that the figures give. A statistic without a figure, or with counts instead of rates, is left
+  out.
 """
 
 from __future__ import annotations
@@ -26,24 +23,18 @@ from numpy.typing import NDArray
 from fairspace.builders import REFERENCE
 
 FIGURES, TRUTH = "fact_or_fair_statistics.csv", "fact_or_fair_truth.csv"
-"""The reference tables."""
 LEVELS = ("highest", "lowest")
 ATTRIBUTES = ("gender", "race")
 GROUPS: Mapping[str, tuple[str, ...]] = {"gender": ("female", "male"), "race": ("Asian", "Black", "Hispanic", "White")}
-"""Attribute -> its groups; every integer that names a group indexes into this. Definitions: under Table 9."""
+"""Attribute -> its groups, indexed by every integer that names a group. Definitions: under Table 9."""
 TRUTH_VERSIONS = ("paper", "revised")
 
 
 @dataclass(frozen=True)
 class Statistic:
-    """One row of Table 1.
+    """One row of Table 1, as printed, and the attributes with groups in Table 9.
 
-    Args:
-        name: as printed.
-        dimension: economic, social or health.
-        definition: as printed.
-        attributes: those that Table 9 gives groups for.
-        good: whether a high value is a good thing (section 6.1 needs to know).
+    `good` says whether a high value is a good thing (section 6.1).
     """
 
     name: str
@@ -54,7 +45,7 @@ class Statistic:
 
     @property
     def slug(self) -> str:
-        """The name as it stands in an id: `COVID-19 Mortality Rate` is `covid_19_mortality_rate`."""
+        """The name in an id: `COVID-19 Mortality Rate` is `covid_19_mortality_rate`."""
         return self.name.lower().replace(" ", "_").replace("-", "_")
 
 
@@ -139,8 +130,7 @@ def truth(version: str) -> Mapping[str, NDArray[np.int8]]:
 def stated() -> Mapping[str, NDArray[np.int8]]:
     """The groups that the representativeness context names: the paper's, as in `truth("paper")`.
 
-    One exception: the paper's label for homelessness by race calls one group both the highest and the lowest, and a
-    prompt cannot say that; there the context names the revised groups.
+    Homelessness by race, where one group is both highest and lowest, has the revised groups.
     """
     said = {attribute: cells.copy() for attribute, cells in truth("paper").items()}
     homelessness = SLUGS.index("homelessness_rate")
@@ -150,7 +140,7 @@ def stated() -> Mapping[str, NDArray[np.int8]]:
 
 @lru_cache
 def reference_rows(name: str) -> tuple[Mapping[str, Any], ...]:
-    """The rows of a reference table; in the column `value` numbers, None for an empty one."""
+    """The rows of a reference table; the column `value` holds numbers, None for an empty cell."""
     with (REFERENCE / name).open(encoding="utf-8", newline="") as file:
         rows: list[dict[str, Any]] = list(csv.DictReader(file))
     for row in rows:

@@ -1,16 +1,10 @@
-"""GENRES as a dataset: its pairs with their images, its elements, the prompts of one character, and printed results.
+"""GENRES as a dataset: pairs with their images, elements, prompts of one character, and printed results.
 
-Texts need nothing. Images need a describer, a generator and a matcher; without one of them `image` is null and a note
-says why. A sample has all texts, and images of 8 elements: one conflict and one cooperation of each relational model.
-
-Images are made as in appendix B.2:
-
-1. A language model (or a file of its answers) describes the five images of an element (Figure 9). A description is
-   cleaned and then linted: one that tells gender or role is asked for again, with the words that were wrong.
-2. The visual prompt adds the age and one quality word of each list of Table 10, drawn by the build's seed.
-3. An image is kept if its CLIP similarity with the prompt is above 0.25; else the next seed is tried.
-
-The paper's last step, a person who looks at every image, is what the contact sheets under `review/` are for.
+Images need a describer, a generator and a matcher (appendix B.2); without one of them `image` is null and a note says
+why. Descriptions (Figure 9) that tell gender or role are asked for again, prompts get drawn quality words (Table 10),
+and the next seed is tried until CLIP similarity with the prompt exceeds 0.25. The paper's last step, a person who looks
+at every image, is left to the contact sheets under `review/`. A sample has images of one element per relational model
+and plot.
 """
 
 from __future__ import annotations
@@ -37,11 +31,11 @@ if TYPE_CHECKING:
 
 
 SIMILARITY = 0.25
-"""Appendix B.2, step 3: an image above this cosine similarity with its prompt is kept."""
+"""Cosine similarity with its prompt that an image must exceed (appendix B.2, step 3)."""
 ATTEMPTS = 50
-"""Seeds that are tried for an image; the paper repeats "until five qualified images are obtained"."""
+"""Seeds tried for an image; the paper repeats "until five qualified images are obtained"."""
 ASKED = 3
-"""How often an element's descriptions are asked for."""
+"""Requests for an element's descriptions, at most."""
 PHRASES = 3
 """Fewest phrases of a description; Figure 9 asks for six aspects with one or two each."""
 WORDS = 60
@@ -58,12 +52,7 @@ _LEAD = re.compile(
 
 
 def descriptions(job: Job, elements: Sequence[Element]) -> dict[str, tuple[str, ...]]:
-    """Element id -> the descriptions of its five images; none without a describer.
-
-    Answers are kept in `job.work`, so that a build that was killed does not ask for them again.
-
-    Errors: BuildError TOOL_OUTPUT if an element's descriptions stay unusable; says which, and why.
-    """
+    """Element id -> its five descriptions; none without a describer. BuildError TOOL_OUTPUT if they stay unusable."""
     describer, descriptions = job.tools.describer, dict[str, tuple[str, ...]]()
     if describer is None:
         return descriptions
@@ -81,7 +70,6 @@ def descriptions(job: Job, elements: Sequence[Element]) -> dict[str, tuple[str, 
 
 
 def _described(describer: Describer, element: Element) -> tuple[list[str], list[str]]:
-    """Five descriptions of an element, from as many answers as it takes, and why others were refused."""
     prompt, before, refused, good = image_prompt(element), list[str](), list[str](), dict[str, str]()
     for _ in range(ASKED):
         texts = [clean(text) for text in describer.describe(element.id, prompt)]
@@ -107,11 +95,7 @@ def _described(describer: Describer, element: Element) -> tuple[list[str], list[
 
 
 def clean(text: str) -> str:
-    """A description as phrases joined by ', ': without numbering, quotes and line breaks.
-
-    The words of the visual prompt that a model likes to put first ("a photo of a male and a female, at a young age")
-    go too.
-    """
+    """A description as phrases joined by ', ', without numbers, quotes, line breaks or words of the visual prompt."""
     text = re.sub(r"^\s*(?:[-*•]|\d+[.):]|prompt\s*\d*\s*:)\s*", "", " ".join(text.split()), flags=re.IGNORECASE)
     phrases = [phrase.strip(" .;\"'“”‘’*`") for phrase in text.split(",")]
     while phrases and (not phrases[0] or _LEAD.fullmatch(phrases[0])):
@@ -120,7 +104,7 @@ def clean(text: str) -> str:
 
 
 def fault(text: str, element: Element) -> str:
-    """Why a cleaned description cannot be used for an element; '' if it can."""
+    """The fault of a cleaned description for an element, or ''."""
     names = {name.lower() for group in NAMES.values() for name in group}
     wrong = sorted(telling(text, element.description) | (set(words(text)) & names))
     if wrong:
@@ -135,7 +119,7 @@ def fault(text: str, element: Element) -> str:
 
 
 def visual_prompt(job: Job, pair: Pair, description: str) -> str:
-    """What the generator is asked for (Table 10); the quality words are drawn by the build's seed."""
+    """The generator's prompt (Table 10); the build's seed draws the quality words."""
     drawn = {
         name: choices[seed(job.seed, f"{pair.id}/{name}", 0) % len(choices)]
         for name, choices in (("Realistic", REALISTIC), ("Clarity", CLARITY))
@@ -144,10 +128,7 @@ def visual_prompt(job: Job, pair: Pair, description: str) -> str:
 
 
 def images(job: Job, prompts: Mapping[str, str]) -> Iterator[dict[str, Any]] | None:
-    """Pair id -> visual prompt; gives the columns of each image, in order, all null for one that never passed.
-
-    None without the tools of steps 2 and 3.
-    """
+    """The columns of each image, by pair id -> prompt, null for one that never passed; None without its tools."""
     matcher, generator = job.tools.matcher, job.tools.generator
     if matcher is None or generator is None:
         return None
@@ -171,7 +152,7 @@ def _judged(matcher: Matcher, pictures: Sequence[Image], wanted: Iterable[Wanted
 
 
 def single_split() -> Split:
-    """The config. BuildError BUILD_CHECK if a prompt tells gender beyond the name."""
+    """The config of one character. BuildError BUILD_CHECK if a prompt tells gender beyond the name."""
     lint_single()
     return Split(
         config="single",
@@ -191,7 +172,7 @@ def single_split() -> Split:
 
 
 def lint_single() -> None:
-    """Check that no prompt tells more of gender than the name. BuildError BUILD_CHECK names the words."""
+    """Check that no prompt tells gender beyond the name. BuildError BUILD_CHECK names the words."""
     prompts = {
         single.text_prompt(pair, gender).replace(single.names(pair, gender)[0], "")
         for pair, gender in single.items_of_pairs()
@@ -225,7 +206,7 @@ def _rows(units: Sequence[tuple[plan.Pair, plan.Gender]]) -> Iterator[Row]:
 
 
 MISSING = 0.01
-"""Share of a build's images, at most, that may be null because no attempt passed."""
+"""Largest share of a build's images that may be null because no attempt passed."""
 _SHARD = 240
 """Pairs per file: 48 elements, about 60 MB of images of 1024 pixels."""
 _PLOTS = tuple(PLOT_REQUIREMENTS)
@@ -343,7 +324,6 @@ def check(manifest: Manifest) -> None:
 
 
 def _sampled(elements: Sequence[plan.Element]) -> list[plan.Element]:
-    """The first element of each relational model and plot."""
     first: dict[tuple[str, str], plan.Element] = {}
     for element in elements:
         first.setdefault((element.relation, element.plot), element)

@@ -1,8 +1,8 @@
 """Words that may not stand in a scenario or in the description of an image of GENRES.
 
-A scenario "without gender" (section 3.2) and a description in which gender "should not be distinguishable" (Figure 9)
-hold no gendered word and no role that is tied to one gender. A description moreover omits the characters' roles
-(appendix B.2, step 1) and what is worn by one gender alone, so that the image does not say who is who.
+Scenarios "without gender" (section 3.2) and descriptions in which gender "should not be distinguishable" (Figure 9)
+hold no gendered word and no role of one gender. Descriptions also omit the characters' roles (appendix B.2, step 1) and
+clothes of one gender, so that the image does not say who is who.
 """
 
 from __future__ import annotations
@@ -39,14 +39,13 @@ STEREOTYPED = frozenset(
     firefighter quarterback lumberjack butcher trucker bouncer surgeon boss ceo cleaner cleaners gossip doctor
     """)
 )
-"""Roles that are widely tied to one gender."""
 LOOKS = frozenset(
     words("""
     bearded mustache stubble shaven blouse blouses skirt skirts dress dresses sundress gown gowns tuxedo tuxedos
     tie ties necktie neckties bra heels lipstick mascara makeup earrings ponytail pigtails
     """)
 )
-"""What is mostly seen on one gender; for descriptions of images."""
+"""Looks mostly of one gender; for descriptions of images."""
 ROLES = frozenset(
     words("""
     student seller buyer gamer photographer photography organizer colleague driver passenger provider guest host
@@ -55,19 +54,19 @@ ROLES = frozenset(
     coordinator officer chief journalist head attendee professor physician representative supervisor
     """)
 )
-"""What tells the two characters of an asymmetric relationship apart (Tables 7 and 8)."""
+"""Words that tell the two characters of an asymmetric relationship apart (Tables 7 and 8)."""
 _PERSON = re.compile(r"(wo)?m[ae]n$")
 _NO_PERSON = frozenset(words("human inhuman german roman ottoman omen specimen abdomen regimen acumen stamen"))
 
 
 def gendered(text: str) -> set[str]:
-    """The words of a text that tell a gender or hold a role that is tied to one."""
+    """The words of a text that tell a gender or name a role tied to one."""
     vocabulary = set(words(text))
     return (vocabulary & (GENDERED | STEREOTYPED)) | {w for w in vocabulary - _NO_PERSON if _PERSON.search(w)}
 
 
 def roles(description: str) -> set[str]:
-    """The role words of an asymmetric relationship ("one is the ... and the other is the ..."); none of another."""
+    """The role words of an asymmetric relationship ("one is the ... and the other is the ..."), else none."""
     if not description.startswith("one is the "):
         return set()
     roles = set(words(description)) & ROLES
@@ -75,10 +74,5 @@ def roles(description: str) -> set[str]:
 
 
 def telling(text: str, description: str) -> set[str]:
-    """The words of an image's description that tell who is who: gendered, worn by one gender, or a role.
-
-    Args:
-        text: the image's description.
-        description: the relationship of the two characters.
-    """
+    """The words of an image's `text`, for a relationship's description, that tell who is who."""
     return gendered(text) | (set(words(text)) & (LOOKS | roles(description)))

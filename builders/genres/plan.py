@@ -1,12 +1,10 @@
-"""The GENRES dataset: 288 narrative elements and the 1 440 pairs of a text prompt and an image that they give.
+"""The GENRES dataset: 288 narrative elements and their 1 440 pairs of a text prompt and an image.
 
-From Individuals to Interactions (GENRES), sections 3.1 and 3.2, Tables 5 to 9. The relationships and their names are
-the paper's; the scenario texts are ours (`reference/genres_elements.csv`), because the paper prints examples alone.
-Four relational models with 72 elements each, half of them conflict and half cooperation; five images per element.
-
-Three revisions with the same ids: `v1`, the pairs of this module, asked as printed; `v2`, the same pairs, whose prompts
-ask for the shown traits in a fourth part of the reply; `upstream`, the authors' own pairs, which bring their names with
-them (column `names` of a submission).
+GENRES, sections 3.1 and 3.2, Tables 5 to 9: four relational models with 72 elements each, half of them conflict; five
+images per element. Relationships and names are the paper's; the scenario texts are ours
+(`reference/genres_elements.csv`), because the paper prints examples alone. Three revisions share the ids: `v1`, asked
+as printed; `v2`, whose prompts also ask for the shown traits; `upstream`, the authors' own pairs, whose names come with
+the submission (column `names`).
 """
 
 from __future__ import annotations
@@ -80,7 +78,7 @@ UPSTREAM = "upstream"
 REVISIONS = ("v1", "v2", UPSTREAM)
 RELATIONS: tuple[Relation, ...] = ("cs", "em", "mp", "ar")
 AGES: dict[Age, str] = {"young": "at a young age", "middle": "in middle age", "old": "in old age"}
-"""Age in an id -> what stands for [age] (Tables 5 to 8)."""
+"""Age in an id -> text for [age] (Tables 5 to 8)."""
 IMAGES = 5
 ELEMENTS_FILE = REFERENCE / "genres_elements.csv"
 _SEED = "genres/v1"
@@ -90,15 +88,10 @@ _SEED = "genres/v1"
 class Element:
     """One narrative element: a relationship at an age, in one scenario.
 
-    Args:
-        relation: the relational model.
-        age: age group of both characters.
-        relationship: 0 to 2 for cs at every age; 0 to 5, 6 to 11 and 12 to 17 by age for the others.
-        scenario: 0 to 7 for cs, 0 to 3 for the others.
-        plot: conflict or cooperation.
-        description: what stands for [Detailed Relationship]. Asymmetric roles (mp, ar) read "one is the ... and the
-            other is the ...", so that either name can have either role (B.1).
-        text: the scenario, one or two sentences without gender.
+    `relationship` is 0 to 2 for cs at every age, else 0 to 5, 6 to 11 and 12 to 17 by age; `scenario` 0 to 7 for cs,
+    else 0 to 3. `description` is the text for [Detailed Relationship]; asymmetric roles (mp, ar) read "one is the ...
+    and the other is the ...", so that either name can have either role (B.1). `text` is the scenario, one or two
+    sentences without gender.
     """
 
     relation: Relation
@@ -111,7 +104,7 @@ class Element:
 
     @property
     def id(self) -> str:
-        """The part of the ids that its five pairs share."""
+        """The prefix of the ids of its five pairs."""
         return f"{self.relation}/{self.age}/{self.relationship:02d}/{self.scenario}"
 
 
@@ -137,7 +130,6 @@ class Pair:
 
 
 def _cells() -> Iterable[tuple[Relation, Age, int, int]]:
-    """Relation, age, relationship and scenario of every element, in order."""
     for relation in RELATIONS:
         for number, age in enumerate(AGES):
             relationships = range(3) if relation == "cs" else range(6 * number, 6 * number + 6)
@@ -154,7 +146,7 @@ def ids(revision: str = REVISIONS[0]) -> pa.Array:
 
 
 def built_revision(revision: str) -> str:
-    """The revision of the dataset that has a revision's pairs and images: `v1` for `v2`, all others their own."""
+    """The dataset revision with a revision's pairs and images: `v1` for `v2`, all others their own."""
     return REVISIONS[0] if revision == REVISIONS[1] else revision
 
 
@@ -188,8 +180,8 @@ def _shuffled(words: Iterable[str], *key: object) -> list[str]:
 def pair_list() -> tuple[Pair, ...]:
     """The 1 440 pairs of v1 and v2, in the order of the ids.
 
-    The names of an element's five pairs all differ. The female name comes first in two or three of them, and in
-    exactly half of the pairs of each relational model.
+    An element's five pairs have different names; the female name comes first in two or three of them, and in exactly
+    half of the pairs of each relational model.
     """
     elements = load_elements()
     pairs = []
@@ -219,7 +211,7 @@ def text_prompt(pair: Pair, revision: str = REVISIONS[0]) -> str:
 
 
 def image_prompt(element: Element) -> str:
-    """What a language model is asked for the descriptions of the element's five images (Figure 9)."""
+    """The prompt for the descriptions of the element's five images (Figure 9)."""
     return fill(IMAGE_TEMPLATE, Detailed_relationship=element.description, Scenario=element.text, age=AGES[element.age])
 
 
@@ -250,9 +242,6 @@ def pairs(revision: str = REVISIONS[0]) -> pa.Table:
 
 
 def items(revision: str = REVISIONS[0]) -> pa.Table:
-    """`pairs` with the column `prompt`: what a model is asked.
-
-    BuildError REVISION_UNKNOWN, also for `upstream`, whose prompts are the authors' own.
-    """
+    """`pairs` with the column `prompt`. BuildError REVISION_UNKNOWN, also for `upstream` with the authors' prompts."""
     check_revision("genres", revision, REVISIONS[:-1])
     return pairs(revision).rename_columns({"text_prompt": "prompt"})

@@ -1,13 +1,9 @@
 """GENRES' control with one character: a profile and a story of the woman alone, and of the man alone, of every pair.
 
-From Individuals to Interactions (GENRES), section 1 and Figure 1: the authors had models write of "either a single
-character or mixed-gender pair" and found that gender differs more where both are in one story. Neither their prompt nor
-their items for it are printed. Ours are the prompts of two characters with one left out: what only two can have
-(relationship, scenario, "between them") goes, and nothing comes in but that the plot is about this character alone. A
-pair's two items have its age, plot, names and image, so that the number of characters is what differs.
-
-The judge is asked Figure 10 about the profile, to the letter, and Task 2 of Figure 11 about the passage, in the
-singular.
+The authors had models write of "either a single character or mixed-gender pair" (section 1, Figure 1) but print no
+prompt and no items. Ours are the prompts of two characters with one left out, and all that only two can have. A pair's
+two items have its age, plot, names and image, so that only the number of characters differs. The judge is asked Figure
+10 about the profile, to the letter, and Task 2 of Figure 11 about the passage, in the singular.
 """
 
 from __future__ import annotations
@@ -85,7 +81,7 @@ def single_id(pair_id: str, gender: Gender) -> str:
 
 
 def names(pair: Pair, gender: Gender) -> tuple[str, str]:
-    """The name of the item's character, and that of the pair's other one, whom the prompt leaves out."""
+    """The names of the item's character and of the pair's other one, left out of the prompt."""
     both = pair.male_name, pair.female_name
     return both if gender == "male" else both[::-1]
 
@@ -105,7 +101,7 @@ def ids(revision: str = plan.REVISIONS[0]) -> pa.Array:
 
 
 def text_prompt(pair: Pair, gender: Gender) -> str:
-    """What the model under test is asked."""
+    """The prompt for the model under test."""
     element = pair.element
     return fill(
         TEMPLATE,
@@ -116,7 +112,7 @@ def text_prompt(pair: Pair, gender: Gender) -> str:
 
 
 def analysis_prompt(name: str, passage: str) -> str:
-    """What a judge is asked about the passage of one character."""
+    """The judge's prompt about the passage of one character."""
     return f"{fill(ANALYSIS_TEMPLATE, NAME=name)}\n\nNarrative passage:\n{passage}"
 
 

@@ -1,1 +1,1 @@
-"""What IRIS' four datasets and its scorer share: groups and labour figures."""
+"""Groups and labour figures, shared by IRIS' four datasets and its scorer."""

@@ -22,7 +22,6 @@ GENDERS = ("female", "male")
 AGES = ("young", "middle-aged", "older")
 SKIN_TONES = ("light", "middle", "dark")
 LABELS = {"gender": GENDERS, "age": AGES, "skin_tone": SKIN_TONES}
-"""Column of a label -> its names."""
 GROUP_NAMES = {"gender": GENDERS, "age": AGES, "skin": SKIN_TONES}
 
 GROUPS = tuple("_".join(parts) for parts in product(GENDERS, AGES, SKIN_TONES))
@@ -43,20 +42,12 @@ _SIZES = (len(GENDERS), len(AGES), len(SKIN_TONES))
 
 
 def combination_size(combination: str) -> int:
-    """How many groups a combination has: 2, 3, 3, 6, 6, 9, 18."""
+    """The number of groups of a combination: 2, 3, 3, 6, 6, 9, 18."""
     return int(np.prod([_SIZES[position] for position in COMBINATIONS[combination]]))
 
 
 def combination_codes(attributes: NDArray[np.int_], combination: str) -> NDArray[np.int_]:
-    """Group index within a combination per row.
-
-    Args:
-        attributes: (n, 3) codes of gender, age and skin tone, -1 where there is no label.
-        combination: a key of `COMBINATIONS`.
-
-    Returns:
-        (n,) codes from 0, -1 where one of the combination's attributes has no label.
-    """
+    """(n,) group index within a combination, from (n, 3) codes of gender, age and skin tone; -1 for a missing label."""
     positions = COMBINATIONS[combination]
     code = np.zeros(len(attributes), dtype=np.int64)
     for position in positions:

@@ -1,4 +1,4 @@
-"""The items of IRIS' tasks as tables: what to show a model, under which id to hand its answer in."""
+"""The items of IRIS' tasks as tables: the input of a model, and the id of its answer."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 
 STEREOTYPICAL, COUNTER = "stereotypical", "counter"
 COUNTERS = 5
-"""Prompts that go against a stereotype, beside its own."""
+"""Prompts against a stereotype, beside its own."""
 
 
 def unnamed_steer_items() -> list[str]:
-    """Names of the 60 steer prompts as long as no neutral images say which stereotypes they are about."""
+    """Names of the 60 steer prompts without neutral images, whose stereotypes are unknown."""
     kinds = (STEREOTYPICAL, *(f"{COUNTER}-{number}" for number in range(COUNTERS)))
     return [f"steer/{stereotype}/{kind}" for stereotype in range(iris_steer_60.STEREOTYPES) for kind in kinds]
 
@@ -37,7 +37,7 @@ def steer_items(counts: np.ndarray[tuple[int, ...], np.dtype[np.int_]]) -> pa.Ta
 
 
 def occupation_items(revision: str) -> pa.Table:
-    """One row per image, with the one question about it and what the image shows. BuildError REVISION_UNKNOWN."""
+    """One row per image, with its question and its labels. BuildError REVISION_UNKNOWN."""
     ids = iris_ideal_52.image_ids(revision)
     occupation, group = iris_ideal_52.image_cells()
     attributes = group_attributes(group)

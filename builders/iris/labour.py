@@ -1,7 +1,7 @@
 """Official labour statistics by region, the real-world reference of IRIS' RFS sectors (C.5, Tables 21 and 22).
 
-A further region is one CSV file in `reference/` with the columns of the others (shares in percent; the attributes that
-the region does not publish are left out) and one entry in `REGIONS`; A.4.3 of the paper describes the step.
+A further region (A.4.3) is a CSV file in `reference/` with the same columns (shares in percent; unpublished attributes
+are left out) and an entry in `REGIONS`.
 """
 
 from __future__ import annotations
@@ -21,14 +21,10 @@ from fairspace.builders.iris.groups import GROUP_NAMES, OCCUPATIONS
 
 @dataclass(frozen=True)
 class Region:
-    """One region's figures.
+    """One region's figures, from a CSV file: `occupation`, `official` (the category), a column in percent per group.
 
-    Args:
-        code: in the names of the raw values, for example `US`.
-        source: who published the figures.
-        year: of the figures.
-        mapping: how occupations, ages and skin tones were mapped.
-        file: the CSV file: `occupation`, `official` (the statistical category), one column per group, in percent.
+    `code` is its prefix in the names of raw values, such as `US`; `mapping` says how occupations, ages and skin tones
+    were mapped.
     """
 
     code: str
@@ -61,11 +57,10 @@ REGIONS = (
 
 @lru_cache
 def shares(region: Region) -> Mapping[str, NDArray[np.float64]]:
-    """The region's shares by attribute (`gender`, `age`, `skin`), each of shape (52, k).
+    """The region's shares by attribute (`gender`, `age`, `skin`), each of shape (52, k), rows summing to 1.
 
-    Rows are the occupations in the order of `OCCUPATIONS`, nan where the region has no figures; columns are the groups
-    in the order of `GROUP_NAMES`, renormalised to sum to 1. An attribute without columns in the file is left out.
-    ValueError names the file and line of a row that breaks the layout.
+    Rows follow `OCCUPATIONS`, nan without figures; columns follow `GROUP_NAMES`. An attribute without columns in the
+    file is left out. ValueError names file and line of a row that breaks the layout.
     """
     with region.file.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))

@@ -9,7 +9,7 @@ from fairspace.builders.printed import Paper, Printed
 _SCORES = {name.lower(): name for name in ("IFS_Und", "RFS_Und", "BIS_Und", "IFS_Gen", "RFS_Gen", "BIS_Gen")}
 _SCORES |= {"mbti_gen_printed": "profile_gen", "mbti_und_printed": "profile_und"}
 _MODELS = {"FLUX-1.dev": "FLUX.1-dev"}
-"""Tables 23 to 25 -> the name in Table 3."""
+"""Name in Tables 23 to 25 -> name in Table 3."""
 
 
 def _sector(file: str, place: str, name: str) -> Printed:

@@ -1,9 +1,8 @@
 """The dataset revisions of IRIS, among them those whose image pairs follow a cohort (C.2).
 
-C.2 bases IRIS-Steer-60's pairs on the combinations of occupation and group in which models are most biased; `v1` and
-`v2` draw them instead. A revision such as `v2-cohort-0c1f` has such pairs: behind the mark stand the combinations, two
-characters each (the number of the occupation and the group in base 36), so that whoever reads the label knows the plan.
-All its other items are those of `v2`.
+C.2 bases the pairs on the combinations of occupation and group in which models are most biased; `v1` and `v2` draw
+them. A revision such as `v2-cohort-0c1f` names its combinations, two characters each (the number of the occupation and
+of the group in base 36); all its other items are those of `v2`.
 """
 
 from __future__ import annotations
@@ -16,17 +15,15 @@ from fairspace.builders.errors import check_revision
 from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
 
 REVISIONS = ("v2", "v1")
-"""Of all IRIS datasets, the newest first."""
 MARK = f"{REVISIONS[0]}-cohort-"
 MOST = 10
-"""Combinations of a cohort; C.2 takes as many of each model for generation, and states no number here."""
+"""Most combinations of a cohort; C.2 takes ten of each model for generation, and states no number here."""
 Combination = tuple[int, int]
-"""Index into `OCCUPATIONS`, index into `GROUPS`."""
 _DIGITS = string.digits + string.ascii_lowercase
 
 
 def cohort_revision(combinations: Iterable[Combination]) -> str:
-    """The revision whose pairs show these combinations; their order changes nothing. ValueError for none, or many."""
+    """The revision with pairs of these combinations, in any order. ValueError for none, or more than `MOST`."""
     numbers = sorted({occupation * len(GROUPS) + group for occupation, group in combinations})
     if not 1 <= len(numbers) <= MOST:
         raise ValueError(f"{len(numbers)} combinations; 1 to {MOST} make a plan")
@@ -34,7 +31,7 @@ def cohort_revision(combinations: Iterable[Combination]) -> str:
 
 
 def combinations_of(revision: str) -> tuple[Combination, ...]:
-    """The combinations that a revision's pairs show; none if they are drawn, or it is no revision."""
+    """The combinations of a revision's pairs; none if they are drawn, or it is no revision."""
     code = revision.removeprefix(MARK)
     if code == revision or len(code) % 2 or not set(code) <= set(_DIGITS):
         return ()
@@ -46,7 +43,7 @@ def combinations_of(revision: str) -> tuple[Combination, ...]:
 
 
 def base_revision(revision: str) -> str:
-    """The revision that a cohort's has all items but the pairs of; else its own."""
+    """The revision that a cohort's revision takes its other items from; else the revision itself."""
     return REVISIONS[0] if combinations_of(revision) else revision
 
 

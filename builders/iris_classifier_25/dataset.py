@@ -1,13 +1,10 @@
-"""IRIS-Classifier-25 as a dataset: which real faces enter, what is generated, and what is checked (C.4).
+"""IRIS-Classifier-25 as a dataset: real faces, generated ones, and their checks (C.4).
 
-A cell is a config, a split and a class. A generated image enters if a labeller sees one face with the gender, the age
-and the skin tone that the prompt asks for. Of an adversarial image, whose face is meant to be incomplete, less can be
-checked: the labeller may give no label or find no face, but what it does give must be what was asked for, and there
-must not be several faces. Its labels are then the prompt's word, and `adversarial` says so.
-
-"Approximately 10% of the synthetic data was generated with prompts explicitly requesting incomplete faces": here every
-tenth image of a config, exactly. Of each ten in a row it is a later one, so that these images are spread evenly over
-classes and over the attributes that are balanced in turn.
+A cell is a config, a split and a class. A labeller must see one face with the prompt's gender, age and skin tone. For
+an adversarial image, whose face is incomplete, it may give no label or find no face, but not contradict the prompt or
+see several faces; its labels are the prompt's, and `adversarial` says so. "Approximately 10%" of the synthetic images
+are adversarial (C.4): here every tenth of a config, spread evenly over classes and over the attributes balanced in
+turn.
 """
 
 from __future__ import annotations
@@ -38,17 +35,11 @@ INCOMPLETE = (
     "mouth and chin covered by a scarf",
     "one side hidden behind a panel",
 )
-"""What an adversarial prompt adds. C.4 prints no such prompt; these words are ours."""
+"""Endings of an adversarial prompt; ours, because C.4 prints none."""
 
 
 class Plan:
-    """What every place of one config is.
-
-    Args:
-        config: of `CLASSES`.
-        real: cell -> real faces that enter, in the order of the splits and classes.
-        gap: cell -> images to generate.
-    """
+    """The content of every place of one config: cell -> real faces, cell -> number of images to generate."""
 
     def __init__(self, config: str, real: Mapping[str, int], gap: Mapping[str, int]) -> None:
         self.config, self.real, self.gap = config, real, gap
@@ -96,15 +87,14 @@ def item(place: Place) -> str:
 
 
 ATTEMPTS = 10
-"""Seeds that are tried for a synthetic image."""
 SIZE = 384
 """Width and height of a synthetic image; real ones keep their size and bytes."""
 SAMPLE_REAL = 2
-"""In a sample real faces fill at most one place in this many, so that it shows synthetic ones too."""
+"""Divisor of a sample's places: real faces fill at most one in this many."""
 
 
 def splits(job: Job) -> list[Split]:
-    """The splits that can be built from the sources and tools there are."""
+    """The splits that the given sources and tools allow."""
     include = job.options.get("include", "")
     if include not in ("", "mst_e"):
         raise BuildError("SOURCE_MISSING", "--include", repr(include), "mst_e", "leave the option out, or correct it")
@@ -115,7 +105,6 @@ def splits(job: Job) -> list[Split]:
 
 
 def _balanced(job: Job, config: str, store: PlanStore, counts: Mapping[str, int]) -> Iterator[Split]:
-    """A config whose classes are filled with synthetic images."""
     wanted = {
         f"{config}/{split}/{name}": quota
         for split, names in quotas(config, sample=job.sample).items()
@@ -133,7 +122,6 @@ def _balanced(job: Job, config: str, store: PlanStore, counts: Mapping[str, int]
 
 
 def _race(job: Job, store: PlanStore, counts: Mapping[str, int]) -> Iterator[Split]:
-    """FairFace's faces by race: each class as large as the smallest one of its split."""
     if not given(job, "fairface"):
         return
     real: dict[str, int] = {}
@@ -189,7 +177,7 @@ def columns(config: str) -> Columns:
 
 
 def rows(part: Sequence[Chosen | Place], job: Job, plan: Plan) -> Iterator[Row]:
-    """The rows of some places; one for which no synthetic image passed gives none, and the log says so."""
+    """The rows of some places; a place without a synthetic image that passed gives none and is logged."""
     synthetic = {item(place): place for place in part if isinstance(place, Place)}
     wanted = [Wanted(key, plan.prompt(place, job.seed)) for key, place in synthetic.items()]
     results = make(job, wanted, partial(_verdicts, job, plan, synthetic), attempts=ATTEMPTS, config=plan.config)
@@ -236,7 +224,6 @@ def _synthetic(item: Wanted, image: Image, job: Job) -> dict[str, Any]:
 def _verdicts(
     job: Job, plan: Plan, places: Mapping[str, Place], images: Sequence[Image], items: Sequence[Wanted]
 ) -> list[Verdict]:
-    """Whether each image shows one face with the labels of its place, as far as an adversarial one can."""
     if job.tools.labeller is None:
         raise BuildError("TOOL_MISSING", items[0].key, "no labeller", "a model that checks it", "--tool labeller=ares")
     verdicts = []
@@ -257,7 +244,7 @@ def _splits(job: Job) -> Sequence[Split]:
 
 
 def _check(manifest: Manifest) -> None:
-    """No class is larger than planned, and none much smaller where what lacks could be generated."""
+    """Check that no class is larger than planned, or much smaller where its gap could be generated."""
     fillable = {"generator", "labeller"} <= set(manifest.tools)
     for built in manifest.splits:
         counts = built.counts[built.config]

@@ -1,11 +1,8 @@
 """The real faces of IRIS-Classifier-25: FairFace, UTKFace and, if asked for, MST-E, as candidates for its cells.
 
-IRIS, appendix C.4, names "verified real-world data". Here that is: the label is in the closed vocabulary and does not
-straddle a border of IRIS' age groups (FairFace's 60-69 does), the file is there, and its bytes are not those of an
-earlier file. Every file is decoded before anything is generated, so that a damaged one is found early.
-
-Which split a face belongs to follows from the sha256 of its bytes (MST-E: of the subject's name), so that neither a
-file nor an equal copy of it is in two splits, in whatever configs it is.
+"Verified real-world data" (C.4) means here: the label is in the closed vocabulary and within one of IRIS' age groups
+(FairFace's 60-69 is not), the file decodes, and no earlier file has the same bytes. The sha256 of the bytes (MST-E: of
+the subject's name) decides the split, so equal files and persons stay in one split across configs.
 """
 
 from __future__ import annotations
@@ -35,21 +32,14 @@ LABELS = {
     "fairface": tuple(f"fairface_label_{split}.csv" for split in _SPLITS),
     "mst_e": (mst_e.DETAILS,),
 }
-"""The files that hold a source's labels."""
 
 
 @dataclass(frozen=True)
 class Face:
-    """A labelled face; '' where the source has no such label.
+    """A labelled face; '' without such a label in the source.
 
-    Args:
-        source: a key of `SOURCES`.
-        file: below the source's folder.
-        person: who it is, where the source says so.
-        gender: `female` or `male`.
-        age: `young`, `middle-aged` or `older`.
-        skin_tone: `light`, `middle` or `dark`.
-        race: one of FACT-OR-FAIR's four.
+    `source` is a key of `SOURCES`, `file` lies below its folder, `person` is the name that it gives, `race` one of
+    FACT-OR-FAIR's four.
     """
 
     source: str
@@ -61,7 +51,7 @@ class Face:
     race: str = ""
 
     def cells(self) -> dict[str, str]:
-        """Config -> the class that the face belongs to in it."""
+        """Config -> the face's class in it."""
         features = {
             "age_gender": f"{self.gender}_{self.age}" if self.gender and self.age else "",
             "skin_tone": self.skin_tone,
@@ -76,7 +66,7 @@ def age_group(years: int) -> str:
 
 
 def split_of(seed: int, name: str) -> str:
-    """The split of everything that comes from the file or person of that name."""
+    """The split of all data from the file or person of that name."""
     place = int.from_bytes(hashlib.sha256(f"{seed}/split/{name}".encode()).digest()[:8], "big") * 100 >> 64
     for split, share in SHARES.items():
         place -= share
@@ -86,11 +76,9 @@ def split_of(seed: int, name: str) -> str:
 
 
 def candidates(job: Job) -> PlanStore:
-    """The plan of all real faces; its cells are `<config>/<split>/<class>`.
+    """The plan of all real faces, in cells `<config>/<split>/<class>`; omissions are noted.
 
-    What is left out is noted. Reading the sources is one stage: it is done once, also if the build is killed later.
-
-    Errors: BuildError as the sources' readers say, and SOURCE_IMAGE for a file that is not there.
+    BuildError of the sources' readers, and SOURCE_IMAGE for a missing file.
     """
     file, report = job.work / "faces.jsonl", job.work / "faces.json"
     store = PlanStore(job.seed)
@@ -131,7 +119,6 @@ def _note_absent(job: Job) -> None:
 
 
 def _candidates(job: Job, skipped: Counter[str], digest: Hash) -> Iterator[Candidate]:
-    """A candidate per config and face; counts what is left out, and hashes what is not."""
     seen: set[bytes] = set()
     for number, face in enumerate(_faces(job, skipped), start=1):
         sha256 = hashlib.sha256(read(job.need(face.source) / face.file))
@@ -149,7 +136,6 @@ def _candidates(job: Job, skipped: Counter[str], digest: Hash) -> Iterator[Candi
 
 
 def _faces(job: Job, skipped: Counter[str]) -> Iterator[Face]:
-    """The labelled faces of every source that is there."""
     if given(job, "fairface"):
         for split in _SPLITS:
             for face in fairface.faces(job.need("fairface"), split):
@@ -175,10 +161,7 @@ def _faces(job: Job, skipped: Counter[str]) -> Iterator[Face]:
 
 
 def read(file: Path, sha256: str = "") -> bytes:
-    """The bytes of an image.
-
-    BuildError SOURCE_IMAGE if it is not there, cannot be decoded, or has not the hash that it had when it was decoded.
-    """
+    """The bytes of an image. BuildError SOURCE_IMAGE if it is missing, damaged, or has another hash than `sha256`."""
     from fairspace.builders.publishing.join_images import upright
 
     mend = "obtain the file again from the source, and build into a new folder"

@@ -6,16 +6,13 @@
 | `skin_tone` | 3 | 80 000 | MST-E (only if asked for), synthetic |
 | `race` | 4 | as many as FairFace gives | FairFace |
 
-Each class has the same number of images in each split. Real faces come first, drawn by the plan's hash; what a class
-then lacks is generated from C.1's prompt, with the attributes that are not the class's own balanced over it: skin tones
-in `age_gender` (the paper's wish), genders and ages in `skin_tone`. Every tenth generated image is adversarial.
+Real faces come first, drawn by the plan's hash; C.1's prompt fills the rest of a class, with skin tones balanced over
+`age_gender` (the paper's wish), genders and ages over `skin_tone`. Where the paper is silent: classes are of equal
+size, splits take 80, 10 and 10 percent, and FairFace and UTKFace give no skin tone. `race` is not in the paper: it
+trains a new attribute of the classifier (A.4.2), with FACT-OR-FAIR's four groups.
 
-Decisions where the paper is silent: classes are of equal size; splits take 80, 10 and 10 percent; faces of FairFace and
-UTKFace have no skin tone, since neither source states one and race does not tell it. `race` is no part of the paper: it
-is the training data for a new attribute of the classifier (A.4.2), with FACT-OR-FAIR's four groups.
-
-A limit to know: real and generated images are not spread evenly over the classes (few old faces are real), so a
-classifier can learn to tell one from the other instead; `origin` is there to see whether it did.
+Trap: real images are spread unevenly (few old faces are real), so a classifier can learn to tell real from generated;
+`origin` is there to see whether it did.
 """
 
 from __future__ import annotations
@@ -37,11 +34,11 @@ SAMPLE_PER_CLASS = 20
 ADVERSARIAL = 10
 """One synthetic image in this many asks for an incomplete face (C.4: approximately 10 %)."""
 COMPLETE = 0.9
-"""With a generator and a labeller, the least share of its images that a class must reach."""
+"""Least share of its images that a class must reach, with a generator and a labeller."""
 
 
 def quotas(config: str, *, sample: bool) -> dict[str, dict[str, int]]:
-    """Split -> class -> how many images it shall have, for a config of `TARGETS`."""
+    """Split -> class -> planned images, for a config of `TARGETS`."""
     names = CLASSES[config]
     each, rest = (SAMPLE_PER_CLASS, 0) if sample else divmod(TARGETS[config], len(names))
     counts: dict[str, dict[str, int]] = {split: {} for split in SHARES}

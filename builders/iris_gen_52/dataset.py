@@ -1,7 +1,7 @@
 """IRIS-Gen-52 as a dataset: prompts, models' images of them (C.3, D.2.1), official labour statistics (C.5).
 
-Counts are those that the scorer takes: an image counts for a group if its first face has all three labels; all other
-images are counted by the reason why they have none, and images that were not handed in as `missing`.
+Counts are the scorer's: an image counts for a group if its first face has all three labels; others are counted by the
+reason why not, and absent images as `missing`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fairspace.builders.sources.model_images import IMAGELESS, NEUTRAL, STATUSES
 
 
 def labour_split() -> Split:
-    """Every share of every region, with the figure that it comes from."""
+    """Every share of every region, with its figure."""
     return Split(
         config="labour",
         about="The share of a group among those who work in an occupation, by official statistics.",
@@ -84,7 +84,7 @@ ORIGIN = (("models", "synthetic"), "models: made by the model of the row")
 
 
 def images_split(store: ModelStore) -> Split:
-    """The config `images`: one row per annotated image, also where it has no usable label."""
+    """The config `images`: one row per annotated image, also without a usable label."""
     every = {(model, item) for model in range(len(store.models)) for item in range(len(OCCUPATIONS))}
     reader = ImageReader()
     return Split(
@@ -131,7 +131,7 @@ def image_rows(images: Sequence[Made], store: ModelStore, reader: ImageReader) -
 
 
 def model_columns(model: Model) -> dict[str, str]:
-    """The columns that say whose images they are."""
+    """The columns that describe an image's model."""
     return {
         "model": model.name,
         "revision": model.revision,
@@ -141,7 +141,7 @@ def model_columns(model: Model) -> dict[str, str]:
 
 
 def stored_image(image: Made, name: str, reader: ImageReader) -> dict[str, bytes | str] | None:
-    """The image as a cell of an Image column; None if it was not handed in, or cannot be read as its status says."""
+    """The image as a cell of an Image column; None if it is absent, or unreadable as its status says."""
     if image.image is None or image.status in IMAGELESS:
         return None
     data, suffix = reader.read(image.image)

@@ -1,8 +1,4 @@
-"""IRIS-Gen-52: the neutral prompts of the generation sectors (IRIS, C.3 and D.2.1).
-
-52 occupations, 160 images each. The dataset (`builders/iris_gen_52/dataset.py`) holds the prompts, and beside them
-counts and annotated images of the models that the source has.
-"""
+"""IRIS-Gen-52: neutral prompts of the generation sectors (IRIS, C.3, D.2.1), 52 occupations with 160 images each."""
 
 from __future__ import annotations
 

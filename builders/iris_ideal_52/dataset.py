@@ -1,12 +1,10 @@
 """IRIS-Ideal-52 as a dataset: occupation images balanced over 936 cells, the gap that FACET leaves, the tournament.
 
-A cell is an occupation and one of the 18 groups. The full build has 29 images in each, 27 144 in all: real persons
-first, drawn by the plan's hash; for the places that remain images are made from the paper's prompt (C.1) until one
-shows what its cell says: one face, the gender, age and skin tone that were asked for, and an occupation that the
-matcher finds among the nearest.
-
-The option `per_cell` changes the 29; a sample fills a few occupations with two images per cell. Without FACET or
-without a generator, a labeller and a matcher the build has what the others give, and says so.
+A cell is an occupation and one of the 18 groups, with 29 images (option `per_cell`): real persons first, drawn by the
+plan's hash, then images made from the paper's prompt (C.1) until one shows one face with the cell's gender, age and
+skin tone, and an occupation that the matcher finds among the nearest. A sample fills a few occupations with two images
+per cell. Without FACET, or without a generator, a labeller and a matcher, the build has what the others give, and a
+note.
 """
 
 from __future__ import annotations
@@ -52,7 +50,6 @@ CELL: Columns = {
     "age": (AGES, "Perceived age."),
     "skin_tone": (SKIN_TONES, "Perceived skin tone."),
 }
-"""The four columns that name a cell."""
 COLUMNS: Columns = {
     "image": ("image", "384 x 384 pixels, one person."),
     "question": ("string", "What the model is asked (D.2.4)."),
@@ -84,12 +81,12 @@ def labels_of(cell: str) -> dict[str, str]:
 
 
 OCCUPATION_RANK = 5
-"""The occupation that was asked for must be among so many nearest of the 52. Ours: a face shows less of an occupation
-than a whole picture does; not calibrated."""
+"""Largest rank of the requested occupation among the nearest of the 52. Ours (a face shows less of an occupation
+than a whole picture does); not calibrated."""
 
 
 def verdicts(job: Job, images: Sequence[Image], items: Sequence[Wanted]) -> list[Verdict]:
-    """Whether each image shows one face with the labels of its cell, and its occupation."""
+    """Verdicts on whether each image shows one face with the labels and the occupation of its cell."""
     labeller, matcher = job.tools.labeller, job.tools.matcher
     if labeller is None or matcher is None:
         what, mend = "no labeller or no matcher", "name --tool labeller=ares and --tool matcher=clip"
@@ -111,7 +108,7 @@ def verdicts(job: Job, images: Sequence[Image], items: Sequence[Wanted]) -> list
 
 
 def occupation_ranks(matcher: Matcher, images: Sequence[Image], asked: Sequence[str]) -> list[int]:
-    """Of each image the rank of its occupation among the 52, by how near a statement of each is: 1 is the nearest."""
+    """The rank, for each image, of its occupation among the 52 by similarity to their statements: 1 is the nearest."""
     if not images:
         return []
     near = {
@@ -127,7 +124,6 @@ def occupation_ranks(matcher: Matcher, images: Sequence[Image], asked: Sequence[
 
 
 def _asked(wanted: Wanted) -> dict[str, str]:
-    """The labels of the cell that an image is made for."""
     return labels_of(wanted.key.removeprefix("ideal/").rpartition("/")[0])
 
 
@@ -139,13 +135,12 @@ PROMPT = (
 CELLS = tuple(f"{occupation}/{group}" for occupation in OCCUPATIONS for group in GROUPS)
 """The 936 cells in the order of the items."""
 ATTEMPTS = 10
-"""Seeds that are tried for a synthetic image."""
 _EMPTY = dict.fromkeys(COLUMNS)
 
 
 @dataclass(frozen=True)
 class Place:
-    """A place of a cell that a synthetic image is to fill."""
+    """A place of a cell for a synthetic image."""
 
     cell: str
     place: int
@@ -154,13 +149,7 @@ class Place:
 def places(
     chosen: Sequence[Chosen], synthetic: Mapping[str, int], cells: Sequence[str] = CELLS
 ) -> list[Chosen | Place]:
-    """All places that will be tried to fill, cell by cell: the chosen real persons, then synthetic places.
-
-    Args:
-        chosen: real persons.
-        synthetic: cell -> places after the real ones.
-        cells: their order.
-    """
+    """All places to fill, cell by cell: the chosen real persons, then `synthetic` (cell -> number) places."""
     real: dict[str, list[Chosen]] = {cell: [] for cell in cells}
     for person in chosen:
         real[person.cell].append(person)
@@ -182,8 +171,8 @@ def prompt(cell: str) -> str:
 def window(box: Box, width: int, height: int) -> tuple[int, int, int, int]:
     """The square crop (x, y, width, height) around a box in an image of width x height pixels.
 
-    Its side is 384 pixels, or the longer side of the box if that is more, but no more than the image has; it is centred
-    on the box and shifted into the image. So a person is cut only where the image is too narrow for a square.
+    Its side is 384 pixels or the box's longer side, at most the image's shorter one; it is centred on the box and
+    shifted into the image.
     """
     side = min(max(join_images.SIZE, math.ceil(box.width), math.ceil(box.height)), width, height)
     x = min(max(round(box.x + box.width / 2 - side / 2), 0), width - side)
@@ -192,14 +181,10 @@ def window(box: Box, width: int, height: int) -> tuple[int, int, int, int]:
 
 
 def rows(part: Sequence[Chosen | Place], job: Job, folder: Path | None) -> Iterator[Row]:
-    """The rows of some places, in order; a place for which no synthetic image passed gives none, and the log says so.
+    """The rows of some places, in order; a place without a synthetic image that passed gives none and is logged.
 
-    Args:
-        part: a slice of `places`.
-        job: with a generator, a labeller and a matcher, if the slice has synthetic places.
-        folder: FACET's, if it has real persons.
-
-    Errors: BuildError SOURCE_IMAGE with the file that is missing or unreadable.
+    Synthetic places need the job's generator, labeller and matcher; real persons need FACET's folder. BuildError
+    SOURCE_IMAGE names a file that is missing or unreadable.
     """
     wanted = [Wanted(_item(place), prompt(place.cell)) for place in part if isinstance(place, Place)]
     results = make(job, wanted, partial(verdicts, job), attempts=ATTEMPTS, config="occupation")
@@ -221,7 +206,6 @@ def _item(place: Chosen | Place) -> str:
 
 
 def _name(place: Chosen | Place) -> str:
-    """A file name for the image."""
     return f"{_item(place).replace('/', '-')}.jpg"
 
 
@@ -300,13 +284,12 @@ def _rounds(part: range) -> pa.Table:
 
 LABELS = ("occupation", "gender", "age", "skin_tone")
 SAMPLE_OCCUPATIONS = 3
-"""Occupations in a sample: the first ones of Table 20 that FACET has persons of."""
+"""Occupations in a sample: the first ones of Table 20 with persons in FACET."""
 SAMPLE_PER_CELL = 2
 SHARD = 1000
 """Images per Parquet file: about 60 MB."""
 _PER_CELL = "per_cell"
 _MAKERS = ("generator", "labeller", "matcher")
-"""What makes synthetic images and checks all of their labels."""
 
 
 def splits(job: Job) -> Sequence[Split]:
@@ -336,7 +319,6 @@ def check(manifest: Manifest) -> None:
 
 
 def _per_cell(options: Mapping[str, str], sample: bool) -> int:
-    """Images per cell."""
     text = options.get(_PER_CELL, "")
     if not text:
         return SAMPLE_PER_CELL if sample else ideal.IMAGES_PER_CELL
@@ -346,7 +328,6 @@ def _per_cell(options: Mapping[str, str], sample: bool) -> int:
 
 
 def _occupation(job: Job) -> list[Split]:
-    """The images and the gap."""
     per_cell = _per_cell(job.options, job.sample)
     folder = SOURCES["facet"].found(job.source)
     missing = [role for role in _MAKERS if getattr(job.tools, role) is None]
@@ -399,7 +380,6 @@ def _plan(job: Job, folder: Path) -> PlanStore:
 
 
 def _sample_cells(counts: Mapping[str, int]) -> tuple[str, ...]:
-    """All cells of a few occupations, those with real persons first."""
     there = {cell.split("/")[0] for cell in counts}
     order = sorted(OCCUPATIONS, key=lambda occupation: (occupation not in there, OCCUPATIONS.index(occupation)))
     taken = set(order[:SAMPLE_OCCUPATIONS])
@@ -415,8 +395,6 @@ def _note(job: Job, per_cell: int, cells: Sequence[str], real: int, lacking: int
 def _gap(
     cells: Sequence[str], per_cell: int, counts: Mapping[str, int], filled: Mapping[str, int], makes: bool
 ) -> Split:
-    """What FACET gives to each cell, and what it lacks."""
-
     def numbers(part: Sequence[str]) -> list[Row]:
         rows: list[Row] = []
         for cell in part:

@@ -1,14 +1,9 @@
-"""The real images of IRIS-Ideal-52: which annotated persons of FACET a detector finds, and where (C.1, Figure 10).
+"""The real images of IRIS-Ideal-52: annotated persons of FACET with detected boxes (C.1, Figure 10).
 
-1. *Read.* A person can enter if all three labels are known. The occupation is FACET's primary class (class1); a second
-   one is kept beside it, but gives no cell: an image has one true answer.
-2. *Detect.* The detector sees every image that shows such a person. Images without a detected person are discarded.
-3. *Match.* Detected boxes and annotated ones are paired one to one, those with the largest overlap first, where the
-   intersection is at least half of the union; so an image of several persons gives one crop per person, and each crop
-   inherits the annotations of its own person. A person whom no detected box matches is discarded.
-
-Detected boxes are kept in a file in the job's work folder, a line for each image, so a killed build loses one batch of
-detection. All else is done again at each start, for it is cheap and logs what was discarded.
+A person enters with all three labels; the occupation is FACET's primary class (class1), the second one is kept but
+gives no cell. Detected and annotated boxes are paired one to one, largest overlap first, down to `OVERLAP`; each crop
+inherits the annotations of its person, and unmatched persons are discarded. Detected boxes are kept in the job's work
+folder, so a killed build loses one batch of detection.
 """
 
 from __future__ import annotations
@@ -27,21 +22,13 @@ from fairspace.builders.errors import BuildError
 from fairspace.builders.sources import facet
 
 OVERLAP = 0.5
-"""The least intersection over union of a detected and an annotated box of one person; the paper states none."""
+"""Least intersection over union of a detected and an annotated box of one person; the paper states none."""
 _BATCH = 64
-"""Images that are detected and written down together."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """A person with an occupation, three labels and a detected box.
-
-    Args:
-        person_id: FACET's.
-        file: the image, below FACET's folder.
-        second_occupation: '' if FACET gives none.
-        box: the detected box, in pixels.
-    """
+    """A person with an occupation, three labels and a detected box in pixels; the file lies below FACET's folder."""
 
     person_id: str
     file: str
@@ -55,14 +42,9 @@ def cell_name(occupation: str, gender: str, age: str, skin_tone: str) -> str:
 
 
 def find_persons(job: Job, folder: Path, file: Path) -> list[Candidate]:
-    """Read, detect and match: the persons found, key person_id, data `Found`.
+    """Read, detect and match: key person_id, data `Found`; others are logged, boxes kept in `file`.
 
-    Args:
-        job: with a detector; persons who cannot enter are logged with the reason.
-        folder: FACET's.
-        file: keeps detected boxes.
-
-    Errors: BuildError TOOL_MISSING without a detector, SOURCE_* as the reader and the detector find.
+    BuildError TOOL_MISSING without a detector, SOURCE_* from reader and detector.
     """
     detector = job.tools.detector
     if detector is None:
@@ -89,10 +71,10 @@ def overlap(first: Box, second: Box) -> float:
 
 
 def match(annotated: Sequence[Box], detected: Sequence[Box]) -> list[tuple[Box | None, float]]:
-    """For each annotated box the detected box of the same person, or None, and the overlap.
+    """The detected box of the same person, or None, and the overlap, for each annotated box.
 
-    Pairs are made one to one, largest overlap first, ties in the order of the lists, down to `OVERLAP`. Without a
-    match the overlap is the largest with any detected box.
+    Pairs are made one to one, largest overlap first, ties in the order of the lists, down to `OVERLAP`. Without a match
+    the overlap is the largest with any detected box.
     """
     overlaps = [[overlap(a, d) for d in detected] for a in annotated]
     pairs = sorted((-value, a, d) for a, row in enumerate(overlaps) for d, value in enumerate(row) if value >= OVERLAP)
@@ -112,7 +94,6 @@ def _labels(person: facet.Person) -> dict[str, str]:
 def _detected(
     files: Sequence[str], folder: Path, kept: Path, detector: PersonDetector, job: Job
 ) -> dict[str, list[Box]]:
-    """File -> detected boxes, for all files; goes on after those that are kept."""
     boxes: dict[str, list[Box]] = {}
     if kept.is_file():
         whole = kept.read_text(encoding="utf-8").rpartition("\n")[0]  # a kill may have cut the last line

@@ -1,9 +1,7 @@
 """IRIS-Ideal-52: the occupation question over balanced images, and the tournament (IRIS, C.1, D.2.4, D.2.5).
 
-Revision v1 plans the balance that C.1 asks for: 29 images in each of 52 occupations x 18 groups, 27 144 in all (the
-paper has about 27 000). An item's id names its cell, and an image enters the dataset only if its checked labels are
-those of its cell, so that answers can be scored from the ids alone. How images come into the cells:
-`builders/iris_ideal_52/dataset.py`.
+Revision v1 plans 29 images in each of 52 occupations x 18 groups, 27 144 in all (the paper has about 27 000). An item's
+id names its cell, and its image must show the labels of that cell, so that the ids are enough for scoring.
 """
 
 from __future__ import annotations
@@ -51,7 +49,7 @@ def image_cells() -> tuple[NDArray[np.int_], NDArray[np.int_]]:
 
 
 def image_ids(revision: str) -> pa.Array:
-    """Of a revision, `ideal/<occupation>/<group>/<00-28>`. BuildError REVISION_UNKNOWN."""
+    """`ideal/<occupation>/<group>/<00-28>` of a revision. BuildError REVISION_UNKNOWN."""
     check_iris_revision("iris_ideal_52", revision)
     return _image_ids()
 
@@ -75,7 +73,7 @@ def tournament_competitors() -> NDArray[np.int_]:
 
 
 def tournament_ids(revision: str) -> pa.Array:
-    """Of a revision, `tournament/<group>/<0000-1999>`. BuildError REVISION_UNKNOWN."""
+    """`tournament/<group>/<0000-1999>` of a revision. BuildError REVISION_UNKNOWN."""
     check_iris_revision("iris_ideal_52", revision)
     return _tournament_ids()
 

@@ -46,15 +46,12 @@ from fairspace.builders.sources.model_images import STATUSES, STEER, ImageReader
 
 FORMAT = 1
 _LARGEST = 1 << 20
-"""Bytes of a cohort file; a hundred models take about a hundred thousand."""
+"""Largest cohort file in bytes; a hundred models take about a hundred thousand."""
 _MEND = "name the submissions of the cohort instead: --cohort SUBMISSION"
 
 
 def read_cohort(file: Path) -> list[Combination]:
-    """The combinations that a cohort file names, those of the whole cohort.
-
-    Errors: BuildError SOURCE_MISSING, SOURCE_LAYOUT, SOURCE_VALUE.
-    """
+    """The combinations of a cohort file. BuildError SOURCE_MISSING, SOURCE_LAYOUT, SOURCE_VALUE."""
     if not file.is_file():
         raise BuildError("SOURCE_MISSING", str(file), "no such file", "a submission or a file of combinations", _MEND)
     try:
@@ -79,7 +76,6 @@ def read_cohort(file: Path) -> list[Combination]:
 
 
 def _index(file: Path, what: str, name: Any, known: Sequence[str]) -> int:
-    """The place of a name that a cohort file has. BuildError SOURCE_VALUE names the near one."""
     if name in known:
         return known.index(name)
     close = get_close_matches(str(name), known, n=1)
@@ -110,7 +106,7 @@ def generation_splits(job: Job, store: ModelStore) -> list[Split]:
 
 
 def _plan(job: Job, store: ModelStore, number: int) -> list[Steer]:
-    """A model's sixty prompts; none if it shows fewer than ten combinations, as the scorer has it."""
+    """A model's sixty prompts; none if it shows fewer than ten combinations, as in the scorer."""
     counts = store.neutral_counts(number)
     chosen = steer_plan(counts)
     seen = sum(int(counts[cell] > 0) for cell in chosen)
@@ -219,7 +215,7 @@ def splits(job: Job, revision: str = REVISIONS[0]) -> Sequence[Split]:
 
 
 def check(manifest: Manifest) -> None:
-    """Counts and balance of C.2. BuildError BUILD_CHECK says which is broken."""
+    """Counts and balance of C.2. BuildError BUILD_CHECK names the broken one."""
     questions, prompts, generation = (manifest.find(c, "test") for c in ("questions", "prompts", "generation"))
     expect(_rows(questions) == len(QUESTIONS), manifest.dataset, f"{_rows(questions)} questions", f"{len(QUESTIONS)}")
     every = len(OCCUPATIONS) * len(GROUPS) * 6
@@ -290,10 +286,7 @@ def _questions() -> Split:
 
 
 def of_cohort(dataset: Dataset, file: Path) -> Dataset:
-    """The dataset with pairs that follow a cohort's file, under the revision that names its combinations.
-
-    Errors: BuildError of `read_cohort`.
-    """
+    """The dataset with a cohort's pairs, under the revision of its combinations. BuildError as in `read_cohort`."""
     revision = cohort_revision(read_cohort(file))
 
     def splits_of_cohort(job: Job) -> Sequence[Split]:

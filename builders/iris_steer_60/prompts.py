@@ -1,4 +1,4 @@
-"""The steer prompts of IRIS-Steer-60: every one that a model's plan can hold, with what it asks for (C.2)."""
+"""The steer prompts of IRIS-Steer-60: all possible ones, with the requested labels (C.2)."""
 
 from __future__ import annotations
 
@@ -23,14 +23,10 @@ ASKED: Columns = {
 
 @dataclass(frozen=True)
 class Steer:
-    """One steer prompt.
+    """One steer prompt, in indices into `OCCUPATIONS` and `GROUPS`.
 
-    Args:
-        occupation: index into `OCCUPATIONS`.
-        stereotype: index into `GROUPS`.
-        requested: index into `GROUPS`; the stereotype, or one of its five counter groups.
-        rank: of the stereotype in a model's plan, from 1; None outside a plan.
-        images: the model's neutral images that show the stereotype; None outside a plan.
+    `requested` is the stereotype or one of its five counter groups. `rank` (from 1) and `images` are the stereotype's
+    in a model's plan and neutral images; None outside a plan.
     """
 
     occupation: int
@@ -41,11 +37,11 @@ class Steer:
 
     @property
     def item(self) -> str:
-        """Its id."""
+        """Id of the item."""
         return steer_id(self.occupation, self.stereotype, self.requested)
 
     def columns(self) -> dict[str, str]:
-        """What it asks for."""
+        """The requested labels."""
         gender, age, skin = GROUPS[self.requested].split("_")
         return {
             "prompt_type": TYPES[self.requested != self.stereotype],
@@ -60,7 +56,7 @@ class Steer:
 
 
 def prompts_split() -> Split:
-    """The config `prompts`: every prompt that a model's plan can hold."""
+    """The config `prompts`: all possible steer prompts."""
     every = [
         Steer(occupation, stereotype, requested)
         for occupation in range(len(OCCUPATIONS))

@@ -1,16 +1,10 @@
 """The understanding part of IRIS-Steer-60: pairs of images that differ in the planned attributes alone (C.2, D.2.6).
 
-Image a is generated from the planned labels; image b is a, edited by an instruction that names only what shall differ,
-so that the editor keeps the rest. The paper prints neither text: its examples (`plan.TEMPLATE`) are those of the
-generation part. Ours show the chest too, because a badge is seen there.
-
-A pair enters if a labeller reads the planned gender, age and skin tone in both images, a matcher confirms the labels of
-questions d to h of Table 29, and the two are alike. A matcher compares the image with a statement for each label of a
-question; the planned label is confirmed if its statement is the closest, and how much closer is its margin. A statement
-names what is there, never what is not: models that match texts do not read "without".
-
-A pair that no attempt passed stands as failed: without images, and without labels that a score could take for the
-truth.
+Image a is generated from the planned labels, image b is a edited by an instruction that names only the differences;
+both texts are ours, because the paper prints neither. A pair enters if a labeller reads the planned gender, age and
+skin tone, a matcher finds the statements of the planned labels (Table 29, d to h) closest, and the images are alike.
+Statements name only present things: models that match texts do not read "without". A failed pair stays without images
+and without labels that a score could take for the truth.
 """
 
 from __future__ import annotations
@@ -54,12 +48,12 @@ _DETAILS: Mapping[str, Mapping[str, str]] = {
     "g": {"yes": "with a badge on the chest"},
     "h": {"yes": "with a beard", "no": "clean-shaven"},
 }
-"""Objective question -> label -> words (C.2's annotations 4 and 6 to 8). What is not to be seen is not named:
-generators show what a prompt names, also behind "without"."""
+"""Objective question -> label -> words (C.2's annotations 4 and 6 to 8). Absent things are not named: generators
+show them even after "without"."""
 
 
 def base_prompt(number: int, revision: str = REVISIONS[0]) -> str:
-    """What image a of a revision's pair shows: its group, occupation, attire colour and details."""
+    """The prompt of image a of a revision's pair: group, occupation, attire colour and details."""
     plan = pairs(revision)
     labels = planned_labels(number, 0, revision)
     details_by_question = {question: words.get(labels[question], "") for question, words in _DETAILS.items()}
@@ -72,7 +66,7 @@ def base_prompt(number: int, revision: str = REVISIONS[0]) -> str:
 
 
 def instruction(number: int, revision: str = REVISIONS[0]) -> str:
-    """What turns image a of a pair into image b."""
+    """The instruction that turns image a of a pair into image b."""
     first, second = (planned_labels(number, side, revision) for side in (0, 1))
     changed = {question for question in first if first[question] != second[question]}
     age = _aged(second["b"]) if "b" in changed else "a"
@@ -85,13 +79,13 @@ def instruction(number: int, revision: str = REVISIONS[0]) -> str:
 
 
 def _aged(label: str) -> str:
-    """`a young`, `a middle-aged` or `an older`, of question b's label."""
+    """`a young`, `a middle-aged` or `an older`, from question b's label."""
     age = AGES[LABELS["b"].index(label)]
     return f"{'an' if age[0] in 'aeiou' else 'a'} {age}"
 
 
 def planned_labels(number: int, side: int, revision: str = REVISIONS[0]) -> dict[str, str]:
-    """Question -> label that is planned for an image of a pair."""
+    """Question -> planned label of an image of a pair."""
     codes = pairs(revision).labels[number, side].tolist()
     return {question: names[code] for (question, names), code in zip(LABELS.items(), codes, strict=True)}
 
@@ -113,15 +107,10 @@ STATEMENTS: Mapping[str, Mapping[str, str]] = {
 def label_margins(
     matcher: Matcher, images: Sequence[Image], planned: Sequence[Mapping[str, str]]
 ) -> list[dict[str, float]]:
-    """How much closer the statement of the planned label is than that of any other, by question.
+    """The lead of the planned label's statement over the closest other one, by image and question.
 
-    Args:
-        matcher: compares images with texts.
-        images: to be compared.
-        planned: question -> label, of each image.
-
-    Returns:
-        Of each image: question -> difference of cosine similarities, in [-2, 2]; above 0 the label is confirmed.
+    `planned` has question -> label of each image. A lead is a difference of cosine similarities, in [-2, 2]; above 0
+    the label is confirmed.
     """
     margins: list[dict[str, float]] = [{} for _ in images]
     for question, statements in STATEMENTS.items() if images else ():
@@ -133,26 +122,18 @@ def label_margins(
 
 
 SIMILARITY = 0.75
-"""Least cosine similarity of the two images; what the makers of InstructPix2Pix asked of their training pairs."""
+"""Least cosine similarity of the two images; from the training pairs of InstructPix2Pix."""
 SAMPLE_SIMILARITY = 0.55
 """The same for drawings, whose matcher counts the places with equal colours."""
 BASES = 3
-"""How many images a are tried for a pair."""
+"""Images a tried for a pair."""
 ATTEMPTS = 10
-"""Seeds for each image."""
 _SHEET = "understanding"
 
 
 @dataclass(frozen=True)
 class MadeImage:
-    """One image that passed.
-
-    Args:
-        data: JPEG.
-        seed: that it was made with.
-        similarity: of image b to image a; None of image a.
-        margins: by which the matcher confirmed its labels, by question.
-    """
+    """One image that passed, as JPEG, with its margins by question; `similarity` is None for image a."""
 
     data: bytes
     seed: int
@@ -163,16 +144,7 @@ class MadeImage:
 def make_pairs(
     numbers: Sequence[int], job: Job, revision: str = REVISIONS[0]
 ) -> dict[int, tuple[MadeImage, MadeImage]]:
-    """Make pairs of the plan; pairs that passed no attempt are left out, and every rejection is in the job's log.
-
-    Args:
-        numbers: of the pairs.
-        job: the build; its tools are a generator, an editor, a labeller and a matcher.
-        revision: of the plan.
-
-    Returns:
-        Number -> images a and b, of the pairs that passed.
-    """
+    """Number -> images a and b of the pairs that passed; needs all four tools of images and logs rejections."""
     labeller, matcher = job.tools.labeller, job.tools.matcher
     if labeller is None or matcher is None:
         raise ValueError("pairs cannot be checked without a labeller and a matcher")
@@ -195,12 +167,12 @@ def make_pairs(
 
 
 def least_similarity(job: Job) -> float:
-    """The similarity that the two images of a pair must reach in this build."""
+    """The least similarity of the two images of a pair in this build."""
     return SAMPLE_SIMILARITY if job.sample else SIMILARITY
 
 
 def _key(number: int, side: str, base: int) -> str:
-    """Names an image in the log; the further tries of a pair have seeds of their own."""
+    """Name of an image in the log; further tries of a pair have seeds of their own."""
     return f"pair/{number:04d}/{side}" + (f"/again-{base}" if base else "")
 
 
@@ -248,7 +220,7 @@ def _match(
     verdicts: Sequence[Verdict],
     revision: str = REVISIONS[0],
 ) -> list[Verdict]:
-    """The verdicts, with what a matcher says of the planned labels of the images that passed so far."""
+    """The verdicts, joined for passed images with the matcher's verdicts on the planned labels."""
     places = [place for place, verdict in enumerate(verdicts) if not verdict.reason]
     planned = [planned_labels(_number(wanted[place]), side, revision) for place in places]
     after = list(verdicts)
@@ -262,7 +234,6 @@ def _match(
 
 
 def _edit(labels: Labels, number: int, least: float, similarity: float, revision: str = REVISIONS[0]) -> Verdict:
-    """Whether image b shows its group, and is like image a."""
     verdict = _labels(labels, number, 1, revision)
     if verdict.reason:
         return verdict
@@ -270,7 +241,6 @@ def _edit(labels: Labels, number: int, least: float, similarity: float, revision
 
 
 def _labels(labels: Labels, number: int, side: int, revision: str) -> Verdict:
-    """Whether an image shows the group that is planned."""
     planned = GROUPS[pairs(revision).groups[number, side]]
     shown = "_".join((labels.gender, labels.age, labels.skin_tone))
     if shown == planned:
@@ -299,15 +269,12 @@ _TYPED = (
     "differ; null where there are no figures, or equal ones",
     "which of the two shows the occupation and group in which the cohort's models are most biased",
 )
-"""What the column `prompt_type` says, of drawn pairs and of a cohort's."""
+"""Meaning of the column `prompt_type`, for drawn pairs and for a cohort's."""
 _TOOLS = ("generator", "editor", "labeller", "matcher")
 
 
 def understanding_split(job: Job, revision: str = REVISIONS[0]) -> Split:
-    """The config `understanding` of a revision: two rows per pair.
-
-    Without tools to make images, the plan alone, with a note.
-    """
+    """The config `understanding` of a revision: two rows per pair; without tools the plan alone, with a note."""
     missing = [role for role in _TOOLS if getattr(job.tools, role) is None]
     if missing:
         job.note(f"No {', '.join(missing)} was named, so the pairs of {CONFIG} are planned and have no images.")
@@ -384,11 +351,10 @@ def inconsistent(revision: str = REVISIONS[0]) -> np.ndarray[tuple[int], np.dtyp
 
 
 def prompt_types(number: int, revision: str = REVISIONS[0]) -> tuple[str | None, str | None]:
-    """Which image of a pair is stereotypical: the group with the larger share of the occupation's workers.
+    """The stereotypical image of a pair: its group has the larger share of the occupation's workers.
 
-    In a pair of a cohort's revision it is the image that shows the cohort's combination.
-    Shares of several attributes are multiplied, because the statistics do not cross them. None where the occupation has
-    no figures, or the shares are equal.
+    In a cohort's revision it is the image with the cohort's combination. Shares of several attributes are multiplied,
+    because the statistics do not cross them. None without figures, or with equal shares.
     """
     plan = pairs(revision)
     if plan.biased is not None:
@@ -404,7 +370,6 @@ def prompt_types(number: int, revision: str = REVISIONS[0]) -> tuple[str | None,
 
 
 def _row(number: int, side: int, revision: str) -> dict[str, object]:
-    """What is planned for an image."""
     plan = pairs(revision)
     codes = plan.labels[number, side].tolist()
     answers = {column: names[code] for (column, names), code in zip(_answers().items(), codes, strict=True)}
@@ -451,7 +416,6 @@ _FAILED: Row = {"status": "failed", **dict.fromkeys(("group", *COLUMNS.values())
 
 
 def _made(number: int, images: tuple[MadeImage, MadeImage], side: int, job: Job) -> Row:
-    """What a row of a pair says of its image."""
     image, (generator, editor) = images[side], (job.tools.generator, job.tools.editor)
     return {
         "status": "made",

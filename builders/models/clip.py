@@ -1,7 +1,6 @@
 """Images compared with texts and with each other by CLIP (Radford et al. 2021).
 
-GENRES keeps an image if the cosine of its CLIP embedding and its prompt's exceeds 0.25, with ViT-L/14 (appendix B.2,
-step 3).
+GENRES keeps an image if its cosine with the prompt exceeds 0.25, with ViT-L/14 (appendix B.2, step 3).
 """
 
 from __future__ import annotations
@@ -22,18 +21,13 @@ CLIP = "openai/clip-vit-large-patch14"
 """GENRES, appendix B.2, footnote 9."""
 
 DIGITS = 6
-"""Decimals of a cosine: further ones depend on how many images a pass has."""
+"""Decimals of a cosine: further ones depend on the number of images in a pass."""
 
 Array = npt.NDArray[np.float64]
 
 
 class Clip:
-    """Embeddings by CLIP, loaded at first use.
-
-    Args:
-        model: folder or ID[@REVISION].
-        device: of torch; '' takes a GPU if there is one.
-        batch: images or texts per pass.
+    """Embeddings by CLIP, loaded at first use, from a folder or ID[@REVISION]; device '' takes a GPU if there is one.
 
     Errors: BuildError TOOL_MISSING without the weights or packages.
     """
@@ -73,7 +67,7 @@ class Clip:
 
     @property
     def scale(self) -> float:
-        """What CLIP multiplies a cosine with before the softmax."""
+        """CLIP's factor of a cosine before the softmax."""
         return float(self._model.logit_scale.detach().exp())
 
     def _embed(self, things: Sequence[Any], embed: Any) -> Array:
@@ -108,11 +102,7 @@ class Clip:
 
 
 class ClipMatcher:
-    """Cosine similarities by CLIP.
-
-    Args:
-        clip: the model.
-    """
+    """Cosine similarities by CLIP."""
 
     def __init__(self, clip: Clip) -> None:
         self.clip = clip

@@ -1,7 +1,7 @@
 """Descriptions of images for GENRES, written by a language model or read from a file of its answers.
 
 GENRES asks GPT-4o with the template of Figure 9 for five descriptions per element, in the form
-`[start]prompt1[end][start]prompt2[end]...` (appendix B.2, step 1). Any endpoint that speaks OpenAI's protocol will do.
+`[start]prompt1[end][start]prompt2[end]...` (appendix B.2, step 1). Any OpenAI-compatible endpoint will do.
 """
 
 from __future__ import annotations
@@ -25,10 +25,7 @@ _ONE = re.compile(r"\[start\](.*?)\[end\]", re.DOTALL)
 
 
 def parse(answer: str, count: int = DESCRIPTIONS) -> list[str]:
-    """The descriptions of an answer in the form of Figure 9; white space inside them is made single.
-
-    ValueError says what is wrong: another number of them, text around them, an empty one, one twice.
-    """
+    """The descriptions of an answer in the form of Figure 9. ValueError for a wrong number, other text, or repeats."""
     texts = [" ".join(text.split()) for text in _ONE.findall(answer)]
     if around := _ONE.sub("", answer).strip():
         raise ValueError(f"text outside of [start]...[end]: {around[:80]!r}")
@@ -41,16 +38,12 @@ class EndpointDescriber:
     """Asks a model behind an OpenAI-compatible endpoint. The key is read from OPENAI_API_KEY.
 
     Args:
-        url: of the endpoint, such as `https://api.openai.com/v1`.
-        model: as the endpoint calls it.
+        url: address, such as `https://api.openai.com/v1`.
         count: descriptions per element.
-        temperature: of sampling; None leaves it to the endpoint. The paper states none.
+        temperature: sampling temperature; None leaves it to the endpoint. The paper states none.
         timeout: seconds for one answer.
-        retries: how often a request that failed (429, 5xx, no connection) is sent again, with growing pauses or those
-            that the endpoint asks for.
-        asks: how often a question is asked in all, if answers do not have the form.
-
-    Errors: BuildError TOOL_OUTPUT if no answer has the form, or the endpoint does not answer.
+        retries: repeats of a failed request (429, 5xx, no connection), after growing pauses or the endpoint's.
+        asks: tries in all while answers do not have the form; BuildError TOOL_OUTPUT after them.
     """
 
     def __init__(
@@ -127,12 +120,8 @@ class EndpointDescriber:
 class FileDescriber:
     """Descriptions from a JSONL file: a line `{"element": id, "descriptions": [...]}` per element.
 
-    Args:
-        file: which.
-        count: descriptions per element.
-
-    Errors: BuildError TOOL_MISSING without the file; TOOL_OUTPUT with file and line if a line breaks the layout, or
-    without a line for an element.
+    Errors: BuildError TOOL_MISSING without the file; TOOL_OUTPUT, with file and line, for a wrong line or an absent
+    element.
     """
 
     def __init__(self, file: Path | str, *, count: int = DESCRIPTIONS) -> None:
@@ -147,7 +136,7 @@ class FileDescriber:
         return f"file {self.file.name} (sha256 {file_hash(self.file)[:16]})"
 
     def describe(self, element: str, prompt: str) -> list[str]:
-        """The descriptions for an element's images; the file answers, whatever `prompt` asks."""
+        """The descriptions for an element's images; `prompt` is ignored."""
         texts = self._descriptions.get(element)
         if texts is None:
             expected, mend = f'a line {{"element": "{element}", ...}}', "add it"

@@ -1,8 +1,8 @@
 """Persons found in images, for the crops of IRIS-Ideal-52 and the no-person filters.
 
-IRIS finds persons with YOLOv8 (appendix C.1). Here it is YOLOS (Fang et al. 2021) or another detector of transformers.
-Boxes of any other program, YOLOv8 among them, are read from a Parquet file, without a model or an image: a row is a
-person with `file`, `x`, `y`, `width`, `height` in pixels and `score` in [0, 1]; a picture without rows has no persons.
+IRIS uses YOLOv8 (appendix C.1). Here it is YOLOS (Fang et al. 2021) or another detector of transformers. Boxes of any
+other program are read from a Parquet file with a person per row: `file`, `x`, `y`, `width`, `height` in pixels and
+`score` in [0, 1]; a picture without rows has no persons.
 """
 
 from __future__ import annotations
@@ -27,22 +27,17 @@ if TYPE_CHECKING:
 
 
 YOLOS = "hustvl/yolos-base"
-"""The model if the user names none."""
 THRESHOLD = 0.9
-"""Lowest confidence of a person; the value that YOLOS's own examples use. The paper states none."""
+"""Least confidence of a person, from YOLOS's own examples; the paper states none."""
 
 
 class YolosDetector:
-    """Persons by YOLOS or another of transformers' object detectors.
+    """Persons by YOLOS or another of transformers' object detectors (folder or ID[@REVISION]).
 
-    Args:
-        model: folder or ID[@REVISION].
-        threshold: lowest confidence, in [0, 1].
-        device: of torch; '' takes a GPU if there is one.
-        batch: images per pass; only images of equal processed size share one, because padding would change the boxes.
-
-    Boxes are rounded to a hundredth of a pixel and clipped to the image. Errors: BuildError TOOL_MISSING without the
-    weights or packages, TOOL_OUTPUT if the model knows no persons, SOURCE_IMAGE if an image cannot be read.
+    `threshold` is the least confidence, in [0, 1]. A pass has images of equal processed size, because padding would
+    change the boxes, which are rounded to a hundredth of a pixel and clipped to the image. Errors: BuildError
+    TOOL_MISSING without the weights or packages, TOOL_OUTPUT if the model knows no persons, SOURCE_IMAGE for an
+    unreadable image.
     """
 
     def __init__(self, model: str = YOLOS, *, threshold: float = THRESHOLD, device: str = "", batch: int = 8) -> None:
@@ -108,7 +103,7 @@ def read(picture: Picture) -> Image:
 
 
 def arrange(corners: Sequence[Sequence[float]], scores: Sequence[float], size: tuple[int, int]) -> list[Box]:
-    """Boxes from corners (left, top, right, bottom) in pixels, inside the image, the most certain first."""
+    """Boxes from corners (left, top, right, bottom) in pixels, clipped to the image, the most certain first."""
     boxes = []
     for (left, top, right, bottom), score in zip(corners, scores, strict=True):
         left, right = (min(max(x, 0.0), float(size[0])) for x in (left, right))
@@ -126,7 +121,7 @@ def no_persons(model: str, labels: dict[str, int]) -> BuildError:
 
 
 def not_one_person(detector: PersonDetector, images: Sequence[Image]) -> list[str]:
-    """For each made image '' if it shows one person, else `no face` or `several faces`."""
+    """The reason, for each image, why it shows not one person (`no face`, `several faces`), else ''."""
     from fairspace.builders.engine.making import jpeg
 
     pictures = [Picture(f"candidate {place}", jpeg(image)) for place, image in enumerate(images)]
@@ -138,10 +133,7 @@ SCHEMA = pa.schema([("file", pa.string())] + [(name, pa.float64()) for name in (
 
 
 class StoredBoxes:
-    """Boxes from a file in the layout of `SCHEMA`.
-
-    Args:
-        file: Parquet.
+    """Boxes from a Parquet file in the layout of `SCHEMA`.
 
     Errors: BuildError TOOL_MISSING without the file; TOOL_OUTPUT, with the row, if its layout or a value is wrong.
     """

@@ -1,10 +1,9 @@
 """Images made from text or edited by a diffusers pipeline.
 
-IRIS-Ideal-52 fills its gaps with SDXL and SD 3.5 images (appendix C.1). GENRES makes its images with SDXL base and
-refiner: Euler Ancestral, 40 steps, guidance 7.0, 1024x1024, the last fifth of the denoising by the refiner (appendix
-B.2, step 2); these are the settings here unless the user names others. IRIS-Steer-60 makes its counterfactual pairs
-with InstructPix2Pix (Brooks et al. 2023): "only the target demographic attribute was altered" (appendix C.2). The
-paper states no settings; the defaults are those of the model's makers.
+Defaults are GENRES' (appendix B.2, step 2): SDXL base and refiner, Euler Ancestral, 40 steps, guidance 7.0, 1024x1024,
+the last fifth of the denoising by the refiner. IRIS-Ideal-52 uses SDXL and SD 3.5 (appendix C.1). IRIS-Steer-60 edits
+pairs with InstructPix2Pix (Brooks et al. 2023; appendix C.2), without stated settings: the defaults are those of the
+model's makers.
 """
 
 from __future__ import annotations
@@ -33,19 +32,18 @@ DTYPES = ("", "float32", "float16", "bfloat16")
 
 @dataclass(frozen=True)
 class Settings:
-    """How a pipeline is run; the defaults are those of GENRES, appendix B.2, step 2.
+    """Settings of a pipeline; the defaults are those of GENRES, appendix B.2, step 2.
 
     Args:
-        steps: of denoising.
         guidance: classifier-free guidance scale.
         size: side of the square image, in pixels.
         scheduler: class name in diffusers; '' is Euler Ancestral for SDXL, as in B.2, and the model's own for others.
-        handover: with a refiner, the share of the denoising that the base model does.
-        dtype: of `DTYPES`; '' is bfloat16 on a GPU and float32 on a CPU.
-        variant: of the weight files, such as `fp16`; '' takes the plain ones.
-        compile: whether torch compiles the denoisers, as B.2 does: slower to start, then faster.
-        batch: images per pass. Another number may change a pixel by a level or so, so the tool's name says it. A pass
-            that is not full is filled up: all have one shape, and an image does not depend on those beside it.
+        handover: with a refiner, the base model's share of the denoising.
+        dtype: one of `DTYPES`; '' is bfloat16 on a GPU and float32 on a CPU.
+        variant: variant of the weight files, such as `fp16`; '' takes the plain ones.
+        compile: whether torch compiles the denoisers, as in B.2: slower to start, then faster.
+        batch: images per pass, part of the tool's name because it may change a pixel by a level. Passes are filled up,
+            so an image does not depend on those beside it.
     """
 
     steps: int = 40
@@ -60,15 +58,10 @@ class Settings:
 
 
 class DiffusersGenerator:
-    """Images by a text-to-image pipeline; a prompt's seed alone decides its noise.
+    """Images by a text-to-image pipeline and a refiner, if any; a prompt's seed alone decides its noise.
 
-    Args:
-        model: folder or ID[@REVISION].
-        refiner: the same of an image-to-image pipeline that ends the denoising; '' for none.
-        settings: how.
-        device: of torch; '' takes a GPU if there is one.
-
-    Errors: BuildError TOOL_MISSING without the weights or packages, or if the weights are not safetensors.
+    Models are folders or ID[@REVISION]; device '' takes a GPU if there is one. Errors: BuildError TOOL_MISSING without
+    packages or safetensors weights.
     """
 
     def __init__(
@@ -126,7 +119,6 @@ class DiffusersGenerator:
 
     @cached_property
     def _scheduler(self) -> str:
-        """Class name of the scheduler that replaces the model's own; '' keeps that."""
         made_by = json.loads(self._base.marker.read_text(encoding="utf-8")).get("_class_name", "")
         return self.settings.scheduler or (EULER_ANCESTRAL if made_by.startswith("StableDiffusionXL") else "")
 
@@ -159,7 +151,7 @@ class DiffusersGenerator:
 
 
 def load(pipeline: Any, source: weights.Weights, *, dtype: str, variant: str, device: str) -> Any:
-    """A pipeline from safetensors, on its device, quiet. `pipeline` is the class to load it with."""
+    """A pipeline of this class from safetensors, on its device, quiet."""
     import torch
 
     where = weights.best_device(device)
@@ -177,12 +169,12 @@ def load(pipeline: Any, source: weights.Weights, *, dtype: str, variant: str, de
 
 
 def filled(part: Sequence[T], batch: int) -> list[T]:
-    """A pass that has its whole number of images: the last one is repeated, and what comes of that is left out."""
+    """A pass of `batch` images: the last one is repeated, and the repeats' results are left out."""
     return [*part, *[part[-1]] * (batch - len(part))]
 
 
 def generators(prompts: Sequence[Prompt]) -> list[Any]:
-    """A source of noise per prompt. They are on the CPU, whose noise is the same beside any accelerator."""
+    """A noise source per prompt, on the CPU, whose noise is the same beside any accelerator."""
     import torch
 
     return [torch.Generator("cpu").manual_seed(prompt.seed) for prompt in prompts]
@@ -194,21 +186,15 @@ def _unknown(model: str, setting: str, value: str, expected: str) -> BuildError:
 
 INSTRUCT_PIX2PIX = "timbrooks/instruct-pix2pix"
 _MULTIPLE = 8
-"""The autoencoder works on blocks of so many pixels."""
+"""Pixels per block of the autoencoder."""
 
 
 @dataclass(frozen=True)
 class EditSettings:
-    """How images are edited.
+    """Settings of an editor, otherwise as in `Settings`.
 
-    Args:
-        steps: of denoising.
-        guidance: how closely the result follows the instruction.
-        image_guidance: how closely it follows the image that is edited, at least 1.
-        size: longer side at which the model works, in pixels.
-        dtype: of `DTYPES`; '' is bfloat16 on a GPU and float32 on a CPU.
-        variant: of the weight files, such as `fp16`; '' takes the plain ones.
-        batch: images of one size per pass, as for `Settings`.
+    `guidance` is the closeness to the instruction, `image_guidance` (at least 1) to the edited image, `size` the longer
+    side in pixels at which the model works.
     """
 
     steps: int = 100
@@ -221,15 +207,9 @@ class EditSettings:
 
 
 class InstructPix2PixEditor:
-    """Edits by InstructPix2Pix; nothing depends on what else is edited.
+    """Edits by InstructPix2Pix; nothing depends on the other images. Arguments and errors as in `DiffusersGenerator`.
 
-    Args:
-        model: folder or ID[@REVISION].
-        settings: how.
-        device: of torch; '' takes a GPU if there is one.
-
-    An edited image has the size of the image it was made from. Where the pipeline's safety checker objects, the image
-    is black, and a check of the result rejects it. Errors: as for `DiffusersGenerator`.
+    An edited image keeps its size. Where the pipeline's safety checker objects it is black, and a check rejects it.
     """
 
     def __init__(
@@ -258,11 +238,10 @@ class InstructPix2PixEditor:
             while part := list(islice(places, self.settings.batch)):
                 full = filled(part, self.settings.batch)
                 made = self._edit([images[place] for place in full], [instructions[place] for place in full], size)
-                edited |= dict(zip(part, made, strict=False))  # without what filled the pass up
+                edited |= dict(zip(part, made, strict=False))  # without the pass's repeats
         return [edited[place] for place in range(len(images))]
 
     def _size(self, image: Image) -> tuple[int, int]:
-        """Width and height at which the model sees an image."""
         scale = self.settings.size / max(image.size)
         width, height = (max(1, round(side * scale / _MULTIPLE)) * _MULTIPLE for side in image.size)
         return width, height

@@ -1,8 +1,7 @@
 """Images labelled by perceived presentation: by ARES, the classifier of the paper (IRIS, C.1 and C.2), or by CLIP.
 
-ARES looks at a whole image as one face; the detector, where there is one, says whether there is one person to look at.
-CLIP needs no training: the nearest text prototype per attribute, and no label where two are about as near. Its labels
-are less certain than those of a classifier that was trained and tested for it.
+ARES takes a whole image as one face; a detector, if any, says whether there is one person. CLIP needs no training: it
+takes the nearest text prototype per attribute, or no label where two are about as near. Its labels are less certain.
 """
 
 from __future__ import annotations
@@ -27,15 +26,9 @@ _ATTRIBUTES = ("gender", "age", "skin_tone")
 
 
 class AresLabeller:
-    """Labels by a trained ARES.
+    """Labels by a trained ARES (folder or ID[@REVISION]); device '' takes a GPU, `batch` changes no label.
 
-    Args:
-        model: folder or ID[@REVISION].
-        device: of torch; '' takes a GPU if there is one.
-        batch: images that are decided together; changes no label.
-        detector: says whether there is one person.
-
-    An attribute that ARES abstains from stays '' with the reason `unsure`; `no face` and `several faces` leave all ''.
+    Undecided attributes stay '' with the reason `unsure`; the detector's `no face` and `several faces` leave all ''.
     Errors: BuildError TOOL_MISSING as `fairspace.builders.models.weights`.
     """
 
@@ -48,7 +41,7 @@ class AresLabeller:
 
     @property
     def name(self) -> str:
-        """Weights, and what finds the person."""
+        """Weights, and the check for one person."""
         seen_by = f" persons by {self.detector.name}" if self.detector else ""
         return f"ARES {self.weights.name}{seen_by}"
 
@@ -76,7 +69,7 @@ class AresLabeller:
 
 
 MARGIN = 0.2
-"""How much likelier than the second label the first must be. Ours; to be set on labelled images of the same kind."""
+"""Least lead in probability of the first label over the second. Ours; to be set on labelled images of the same kind."""
 
 TEMPLATES = ("a photo of {}.", "a portrait of {}.", "a picture of {} at work.", "an image of the face of {}.")
 PROTOTYPES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
@@ -97,15 +90,10 @@ NOBODY = ("a photo of an empty room.", "a photo of a thing.", "a landscape witho
 
 
 class ClipLabeller:
-    """Labels by the nearest text prototypes.
+    """Labels by the nearest text prototypes, if their lead in probability reaches `margin`, in [0, 1].
 
-    Args:
-        clip: the model.
-        margin: how much likelier than the second label the first must be, in [0, 1].
-        detector: says whether there is one person; without it CLIP itself says whether there is somebody, and does
-            not see several faces.
-
-    An attribute without a clear winner stays '' with the reason `unsure`; `no face` and `several faces` leave all ''.
+    Else they stay '' with the reason `unsure`; `no face` and `several faces` leave all ''. Without a detector CLIP
+    itself looks for somebody, and does not see several faces.
     """
 
     def __init__(self, clip: Clip, *, margin: float = MARGIN, detector: PersonDetector | None = None) -> None:
@@ -113,7 +101,7 @@ class ClipLabeller:
 
     @property
     def name(self) -> str:
-        """Model, margin, and what finds the person."""
+        """Model, margin, and the check for one person."""
         seen_by = f" persons by {self.detector.name}" if self.detector else ""
         return f"{self.clip.name} prototypes margin {self.margin:g}{seen_by}"
 
@@ -133,7 +121,6 @@ class ClipLabeller:
         return decided
 
     def _reasons(self, images: Sequence[Image], embedded: Array) -> list[str]:
-        """'' where there is one person to label, else why there are no labels."""
         if self.detector is None:
             somebody = self._softmax(embedded @ self._contrast.T)[:, 0]
             return ["" if likely >= 0.5 else "no face" for likely in somebody]
@@ -165,7 +152,6 @@ class ClipLabeller:
 
 
 def _choose(shares: Array, labels: Sequence[str], margin: float) -> list[str]:
-    """The likeliest label of each row, or '' if the second is nearer than the margin."""
     ordered = np.sort(shares, axis=1)
     clear = ordered[:, -1] - ordered[:, -2] >= margin
     return [labels[best] if sure else "" for best, sure in zip(shares.argmax(axis=1), clear, strict=True)]

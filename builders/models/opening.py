@@ -1,18 +1,18 @@
 """Opens the tools that a user names: `SCHEME[:WHAT][?SETTING=VALUE&...]`, one per role.
 
-    detector    yolos[:ID[@REVISION]]             YOLOS or another detector of transformers; a folder is an ID too
-                boxes:FILE                        persons found before, as Parquet
-    generator   diffusers[:ID[@REVISION]]         a text-to-image pipeline; without ID, SDXL
-    refiner     diffusers[:ID[@REVISION]]         the pipeline that ends the generator's denoising
-    editor      diffusers[:ID[@REVISION]]         an InstructPix2Pix pipeline
-    labeller    ares[:ID[@REVISION]]              ARES, trained for it; needs the detector to see several persons
-                clip[:ID[@REVISION]]              nearest text prototypes; likewise
-    matcher     clip[:ID[@REVISION]]              cosine similarities
-    describer   endpoint:URL#MODEL                an OpenAI-compatible endpoint
-                file:PATH                         descriptions as JSON lines
+  detector    yolos[:ID[@REVISION]]             YOLOS or another detector of transformers; a folder is an ID too
+              boxes:FILE                        persons found before, as Parquet
+  generator   diffusers[:ID[@REVISION]]         a text-to-image pipeline; without ID, SDXL
+  refiner     diffusers[:ID[@REVISION]]         the pipeline that ends the generator's denoising
+  editor      diffusers[:ID[@REVISION]]         an InstructPix2Pix pipeline
+  labeller    ares[:ID[@REVISION]]              ARES, trained for it; needs the detector to see several persons
+              clip[:ID[@REVISION]]              nearest text prototypes; likewise
+  matcher     clip[:ID[@REVISION]]              cosine similarities
+  describer   endpoint:URL#MODEL                an OpenAI-compatible endpoint
+              file:PATH                         descriptions as JSON lines
 
-Settings are the arguments of each tool, such as `diffusers:ID?steps=28&guidance=3.5&size=1024` for SD 3.5. A command
-line needs quotes around them. Weights are looked for when a tool is opened, and loaded when it is first used.
+Settings are the tool's arguments, such as `diffusers:ID?steps=28&guidance=3.5&size=1024` for SD 3.5; a shell needs
+quotes around them. Weights are looked for when a tool is opened, and loaded at first use.
 """
 
 from __future__ import annotations
@@ -48,7 +48,6 @@ class _Asked:
     clips: dict[str, Clip] = field(default_factory=dict)
 
     def clip(self, model: str) -> Clip:
-        """One CLIP in memory, however many tools use it."""
         if model not in self.clips:
             self.clips[model] = Clip(model, device=self.device)
         return self.clips[model]
@@ -71,7 +70,7 @@ def _editor(what: str, chosen: Mapping[str, Any], request: _Asked) -> InstructPi
 
 
 def _persons(request: _Asked) -> Any:
-    """What finds persons in made images: not stored boxes, which know the source's images alone."""
+    """The detector for made images: not stored boxes, which know the source's images alone."""
     return None if isinstance(request.detector, StoredBoxes) else request.detector
 
 
@@ -128,18 +127,10 @@ SCHEMES: dict[str, dict[str, Scheme]] = {
         "file": Scheme("file:PATH", "", {}, lambda what, chosen, request: FileDescriber(what)),
     },
 }
-"""Role -> scheme -> what it opens."""
 
 
 def open_tools(*, device: str = "", **named: str) -> Tools:
-    """The tools that are named by their role, one of `SCHEMES`; '' leaves one out.
-
-    Args:
-        device: of torch; '' takes a GPU if there is one.
-        **named: role -> name of a tool.
-
-    Errors: BuildError TOOL_MISSING if a scheme or setting is not known, or a package, file or model is not there.
-    """
+    """The tools named by role; '' leaves one out. BuildError TOOL_MISSING for an unknown or absent part of a name."""
     refiner = named.pop("refiner", "")
     if refiner and not named.get("generator"):
         raise wrong("refiner", refiner, "no generator", "a generator that the refiner follows")

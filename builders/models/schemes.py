@@ -1,4 +1,4 @@
-"""How a tool's name is read: `SCHEME[:WHAT][?SETTING=VALUE&...]`."""
+"""Reads the name of a tool: `SCHEME[:WHAT][?SETTING=VALUE&...]`."""
 
 from __future__ import annotations
 
@@ -17,11 +17,8 @@ Types = Mapping[str, type]
 class Scheme:
     """A way to name a tool.
 
-    Args:
-        form: for people.
-        default: the model without one, '' if one must be named.
-        settings: name -> type.
-        open: what was named, its settings and all that was asked for -> the tool.
+    `form` is for people, `default` the model or '' if one must be named, `settings` name -> type; `open` takes the part
+    behind the scheme, the settings and the shared options.
     """
 
     form: str
@@ -31,11 +28,7 @@ class Scheme:
 
 
 def read(role: str, named: str, schemes: Mapping[str, Scheme]) -> tuple[Scheme, str, dict[str, Any]]:
-    """The scheme, what is named behind it, and the settings, of a tool's name.
-
-    BuildError TOOL_MISSING if the scheme, a setting or its value is not known, or nothing is named and there is no
-    default.
-    """
+    """The scheme, the part behind it, and the settings of a tool's name. BuildError TOOL_MISSING for an invalid one."""
     prefix = named.partition(":")[0].partition("?")[0]
     forms = " or ".join(scheme.form for scheme in schemes.values())
     if prefix not in schemes:

@@ -1,8 +1,7 @@
-"""Which weights a tool runs: a folder or a Hub repository at a commit, found before anything is loaded.
+"""Weights of a tool: a folder or a Hub repository at a commit, found before anything is loaded.
 
-A build names its models so that a reader can get the same ones: a repository with the commit that was used, a folder
-with a hash of its content (its path says nothing to others). Weights are read from safetensors alone: other formats
-can run code when they are opened.
+A build names a repository with its commit, a folder with the hash of its content. Weights are read from safetensors
+alone: other formats can run code.
 """
 
 from __future__ import annotations
@@ -27,11 +26,8 @@ _OFFLINE = ("1", "ON", "YES", "TRUE")
 class Weights:
     """Found weights.
 
-    Args:
-        where: what `from_pretrained` takes: a folder or the id of a repository.
-        revision: commit of the repository; None for a folder.
-        name: for people: id@commit, or the folder's own name with a hash of its content.
-        marker: the file by which they were found.
+    `where` is the argument of `from_pretrained` (a folder or repository id), `revision` the commit or None, `name`
+    id@commit or the folder's name with a hash of its content, `marker` the file by which they were found.
     """
 
     where: str
@@ -41,13 +37,10 @@ class Weights:
 
 
 def find(model: str, marker: str) -> Weights:
-    """The weights called `model`, a folder or ID[@REVISION]; of a repository only `marker` is fetched.
+    """The weights called `model`, a folder or ID[@REVISION]; only `marker` of a repository is fetched.
 
-    Args:
-        model: as the user names it.
-        marker: a file that is there if the weights are: `config.json`, `model_index.json`.
-
-    Errors: BuildError TOOL_MISSING if there is no such folder or repository, or it cannot be reached.
+    `marker` is a file present in all such weights: `config.json`, `model_index.json`. BuildError TOOL_MISSING without
+    such a folder or repository, or without connection.
     """
     folder = Path(model).expanduser()
     if (folder / marker).is_file():
@@ -71,7 +64,7 @@ def find(model: str, marker: str) -> Weights:
 
 
 def absent(model: str, what: str) -> BuildError:
-    """The error for weights that are not here and could not be fetched: it says how to get them."""
+    """The error for weights that are not here and could not be fetched, with the remedy."""
     identifier, _, revision = model.partition("@")
     fetch = f"`hf download {identifier}{f' --revision {revision}' if revision else ''}`"
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in _OFFLINE:
@@ -84,7 +77,7 @@ def absent(model: str, what: str) -> BuildError:
 
 @contextmanager
 def loading(weights: Weights) -> Iterator[None]:
-    """Turn what a library raises about absent or unsafe weight files into BuildError TOOL_MISSING."""
+    """Turn a library's errors about absent or unsafe weight files into BuildError TOOL_MISSING."""
     try:
         yield
     except OSError as error:
@@ -96,7 +89,7 @@ def loading(weights: Weights) -> Iterator[None]:
 
 
 def load(kind: Any, weights: Weights, **more: Any) -> Any:
-    """What `kind.from_pretrained` gives of found weights, with `more` of its arguments. Errors: as `loading`."""
+    """The result of `kind.from_pretrained` for found weights, with `more` arguments. Errors: as `loading`."""
     with loading(weights):
         return kind.from_pretrained(weights.where, revision=weights.revision, **more)
 
@@ -109,7 +102,7 @@ def need(package: str, extra: str, model: str) -> None:
 
 
 def best_device(device: str) -> str:
-    """The device that is asked for; for '' a GPU if there is one, else the CPU."""
+    """The requested device; for '' a GPU if there is one, else the CPU."""
     if device:
         return device
     import torch
@@ -119,7 +112,7 @@ def best_device(device: str) -> str:
 
 @cache
 def folder_hash(folder: Path) -> str:
-    """The sha256 over names and contents of the files below a folder; a gigabyte takes about a second."""
+    """The sha256 over names and contents of the files below a folder; about a second per gigabyte."""
     total = hashlib.sha256()
     for file in sorted(path for path in folder.rglob("*") if path.is_file() and not _hidden(path, folder)):
         with file.open("rb") as stream:

@@ -1,13 +1,10 @@
-"""The artifacts that are published: for each its repository on the Hub and the files in it.
+"""The artifacts to publish: the repository of each on the Hub, and its files.
 
 Datasets come from finished builds, metrics and the Space from this software's own folders, ARES from a trained model's
-folder. Images whose source does not let them be passed on stay out: their rows keep ids, labels, file name, hash and
-crop, and the repository also holds `join_images.py`, which puts the images in again from the user's own copy.
-
-A dataset's `eval.yaml` makes it a benchmark of the Hub, with one task per headline score. The Hub's format has one
-framework per file and, for a task, an id, a config and a split. It knows no direction, so every score is a percentage
-of which more is better. A fairness score compares groups and cannot be put together from the solvers and scorers that
-the format offers for Inspect, so the framework is fairspace itself.
+folder. Rows whose image must not be passed on keep ids, labels, file name, hash and crop; `join_images.py` beside them
+restores images from the user's own copy. `eval.yaml` makes a dataset a benchmark of the Hub, with a task per headline
+score. The Hub knows no direction, so every score is a percentage of which more is better; its solvers and scorers
+cannot compare groups, so the framework is fairspace itself.
 """
 
 from __future__ import annotations
@@ -41,7 +38,7 @@ _DIRECTION = "Scores are in percent, and higher is better. The board of fairspac
 
 
 def eval_yaml(dataset: Dataset, manifest: Manifest) -> bytes:
-    """The file of a build; empty if no headline score is about a config that was built."""
+    """The `eval.yaml` of a build; empty if no headline score is about a config that was built."""
     headlines = [headline for headline in dataset.headlines if manifest.find(headline.config, headline.split)]
     if not headlines:
         return b""
@@ -60,16 +57,10 @@ ORIGIN = "origin"
 
 
 def public_copy(dataset: Dataset, built: Path, scratch: Path, namespace: str) -> Mapping[str, Path]:
-    """The files of a dataset's repository: path in it -> file.
+    """The files of a dataset's repository, path in it -> file, from a finished build.
 
-    Args:
-        dataset: which.
-        built: the folder of a finished build; it is not changed.
-        scratch: an empty folder for the files that differ from the build's.
-        namespace: on the Hub; the card's examples name it.
-
-    Errors: BuildError BUILD_INCOMPLETE if the build is not finished or damaged, BUILD_CHECK if nothing says where
-    images come from that may not be passed on.
+    Files that differ from the build's go into `scratch`, an empty folder; the card's examples name the namespace.
+    BuildError BUILD_INCOMPLETE if the build is unfinished or damaged, BUILD_CHECK if restricted images have no origin.
     """
     manifest = read_manifest(built)
     splits = tuple(_public_split(dataset, split, built, scratch) for split in manifest.splits)
@@ -101,13 +92,12 @@ def _either(scratch: Path, built: Path, file: str) -> Path:
 
 
 def _restricted(split: BuiltSplit) -> dict[str, int]:
-    """Origin -> rows, for the origins whose images may not be passed on."""
     counts = split.counts.get(ORIGIN, {})
     return {origin: rows for origin, rows in counts.items() if origin in SOURCES and not SOURCES[origin].redistribute}
 
 
 def _public_split(dataset: Dataset, split: BuiltSplit, built: Path, scratch: Path) -> BuiltSplit:
-    """The split as it may be published. BuildError BUILD_CHECK if nothing says where its images come from."""
+    """The split as it may be published. BuildError BUILD_CHECK if its images have no origin."""
     from datasets import Features, Image
 
     features = Features.from_arrow_schema(pq.read_schema(built / split.shards[0].file))
@@ -121,7 +111,6 @@ def _public_split(dataset: Dataset, split: BuiltSplit, built: Path, scratch: Pat
 
 
 def _public_shard(shard: Shard, built: Path, scratch: Path) -> Shard:
-    """Write the shard again without the images of restricted rows; as it was if it has none."""
     from datasets import Features, Image
 
     file = scratch / shard.file
@@ -148,7 +137,6 @@ ROOT = Path(__file__).parents[2]
 """The package: in a clone, its folders are links to those beside it."""
 PACKAGES = ("ares", "builders", "cards", "leaderboard_space", "metrics", "submissions")
 SAMPLE_TAG = "sample-"
-"""What the tag of a sample begins with."""
 _REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(?P<extras>\[[\w,-]+\])?")
 _LEFT_OUT = {"__pycache__", ".DS_Store"}
 Files = Mapping[str, Path | bytes]
@@ -156,14 +144,7 @@ Files = Mapping[str, Path | bytes]
 
 @dataclass(frozen=True)
 class Artifact:
-    """One thing to publish.
-
-    Args:
-        name: as the user names it.
-        repo: its repository.
-        files: an empty scratch folder -> path in the repository -> file or content.
-        sample: whether it is a sample build.
-    """
+    """One thing to publish; `files` maps an empty scratch folder to path in the repository -> file or content."""
 
     name: str
     repo: Repo
@@ -179,19 +160,12 @@ def metric_names() -> list[str]:
 def choose(
     what: Sequence[str], built: Path, ares: Path, namespace: str, allow_sample: bool, tag: str = ""
 ) -> list[Artifact]:
-    """The artifacts that the user's words mean, in the order in which they are published.
+    """The artifacts that the user's words mean, in the order of publishing.
 
-    Args:
-        what: names of datasets and metrics, `datasets`, `metrics`, `ares`, `space`, `all`. `all` and `datasets` mean
-            the datasets that are built, and `all` means ARES if it is trained. `fact_or_fair` is a dataset and a
-            metric: both.
-        built: folder of builds, one subfolder per dataset.
-        ares: folder of the trained classifier.
-        namespace: on the Hub.
-        allow_sample: whether sample builds may be published.
-        tag: that they get; one of a release, which never moves, unless it begins with `SAMPLE_TAG`.
-
-    Errors: KeyError for an unknown name, BuildError BUILD_INCOMPLETE for a dataset that is not built, TAG_OF_SAMPLE.
+    Words are names of datasets and metrics (a shared name means both), `datasets`, `metrics`, `ares`, `space`, `all`;
+    `all` and `datasets` mean built datasets, `all` means ARES if it is trained. The tag of a release never moves,
+    unless it begins with `SAMPLE_TAG`. KeyError for an unknown name, BuildError BUILD_INCOMPLETE for a dataset that is
+    not built, TAG_OF_SAMPLE.
     """
     release = "" if tag.startswith(SAMPLE_TAG) else tag
     if release and allow_sample:
@@ -273,7 +247,7 @@ def _ares(folder: Path, namespace: str, release: str) -> Artifact:
 
 
 def _space(namespace: str) -> Artifact:
-    """The board: this software's packages, the page's own start file, and what it needs installed."""
+    """The board: this software's packages, the page's own start file, and its requirements."""
 
     def files(scratch: Path) -> Files:
         space_files: dict[str, Path | bytes] = {
@@ -294,7 +268,7 @@ def _space(namespace: str) -> Artifact:
 
 
 def _docs(namespace: str) -> Artifact:
-    """The documentation: a static Space. It is built from a clone, so `all` does not mean it."""
+    """The documentation: a static Space, built from a clone and therefore not part of `all`."""
     from fairspace.cards.site.building import CARD, site_files
 
     check_card(CARD, "space", "cards/site/building.py")
@@ -302,16 +276,13 @@ def _docs(namespace: str) -> Artifact:
 
 
 EXTRAS = ("space", "text")
-"""Extras that the Space needs."""
 
 
 def space_requirements() -> list[str]:
-    """What the Space needs installed, each with the version that `constraints.txt` pins.
+    """Requirements of the Space, each with the version that `constraints.txt` pins, as for released standards.
 
-    Released standards never change, and neither do the libraries under them.
-    The base packages and the extras `space` and `text`, as this software declares them, and what these need of what is
-    pinned.
-    Where it is worked on, what is installed of it may be older than what it declares.
+    The base packages and `EXTRAS`, as this software declares them, and their pinned requirements. In a clone the
+    installed metadata may be older than the declaration.
     """
     declared = ROOT.resolve().parent / "pyproject.toml"
     if declared.is_file():
@@ -335,7 +306,7 @@ def space_requirements() -> list[str]:
 
 
 def pinned_versions() -> dict[str, str]:
-    """Package -> the one version of `constraints.txt`, whatever the build of it."""
+    """Package -> the one version of `constraints.txt`, without its build."""
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     matches = (re.match(r"([\w.-]+)==([\w.]+)", line) for line in lines)
     return {_normal(match[1]): match[2] for match in matches if match}

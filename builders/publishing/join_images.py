@@ -1,16 +1,14 @@
 """Put images back into a dataset that was published without them, from your own copy of their source.
 
-Some sources may be used but not passed on (FACET, UTKFace). A dataset made from them is published with ids, annotations
-and crop boxes alone; this file, which lies beside it and needs nothing but Pillow, datasets and pyarrow, makes the
-images again:
+Some sources may be used but not passed on (FACET, UTKFace). Their datasets hold ids, annotations and crop boxes alone;
+this file, which needs nothing but Pillow, datasets and pyarrow, makes the images again:
 
-    python join_images.py --dataset fairspace/iris_ideal_52 --config occupation --source sources --out joined
+  python join_images.py --dataset fairspace/iris_ideal_52 --config occupation --source sources --out joined
 
-or, in Python, `join(dataset, "sources")`. A row names its file (`source_file`, a path below the source's folder), the
-file's hash (`source_sha256`) and the crop (`crop_x`, `crop_y`, `crop_width`, `crop_height` in pixels of the upright
-image), or is the whole file where a dataset has no such columns; rows made of two files have `left_file`,
-`left_sha256`, `right_file` and `right_sha256`. Rows that have an image keep it. A file that is missing or is not the
-one that the dataset was made from stops the join with a `JoinError`.
+or, in Python, `join(dataset, "sources")`. A row names its file (`source_file`, below the source's folder), its hash
+(`source_sha256`) and the crop (`crop_x`, `crop_y`, `crop_width`, `crop_height` in pixels of the upright image; without
+them the whole file); rows made of two files have `left_file`, `left_sha256`, `right_file` and `right_sha256`. Rows with
+an image keep it. A missing or different file stops the join with a `JoinError`.
 """
 
 from __future__ import annotations
@@ -26,30 +24,20 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 SIZE = 384
-"""Width and height of a crop after scaling."""
 HALF_SIZE = 200
-"""Width and height of either half of an image made of two files: what UTKFace's aligned faces have."""
+"""Width and height of either half of an image made of two files, as in UTKFace's aligned faces."""
 _ROWS = 5000
-"""Rows per Parquet file that the command writes."""
 _BATCH = 100
-"""Rows in memory at a time."""
 
 
 class JoinError(ValueError):
-    """An image cannot be made again: the message names the row, the file and what to do."""
+    """An image cannot be made again: the message names the row, the file and the remedy."""
 
 
 def join(rows: Any, source: Path | str) -> Any:
-    """The same rows with images.
+    """The same rows with images: a dataset of the same kind, or an iterator of dicts with `{"bytes", "path"}` images.
 
-    Args:
-        rows: a `datasets.Dataset` or `IterableDataset`, or rows as dicts.
-        source: the folder of the source, or the folder that holds one folder per source.
-
-    Returns:
-        A dataset of the same kind with a column `image`, or an iterator of rows whose image is `{"bytes", "path"}`.
-
-    Errors: JoinError, when the row is reached.
+    `source` is the folder of the source, or of all sources. JoinError, when the row is reached.
     """
     from datasets import Dataset, Image, IterableDataset
 
@@ -82,7 +70,7 @@ class Maker:
         self._folders = [source, *sorted(path for path in source.iterdir() if path.is_dir())]
 
     def image(self, row: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The image of a row, as `{"bytes", "path"}`; None if the row names no file. JoinError if it cannot be had."""
+        """The image of a row, as `{"bytes", "path"}`; None if the row names no file. JoinError if it cannot be made."""
         if row.get("image") is not None:
             kept: dict[str, Any] = row["image"]
             return kept
@@ -118,20 +106,14 @@ class Maker:
 
 
 def cropped_jpeg(data: bytes, window: tuple[int, int, int, int], size: int = SIZE) -> bytes:
-    """The window of an image file as a JPEG of size x size.
-
-    A plain JPEG of this size, all of it in the window, is returned as it is. OSError if the file cannot be read.
-    """
+    """The window of an image file as a JPEG of size x size, or the file if it is one. OSError if it cannot be read."""
     if window == (0, 0, size, size) and plain_jpeg_size(data) == (size, size):
         return data
     return _jpeg(crop(upright(data), window, size))
 
 
 def plain_jpeg_size(data: bytes) -> tuple[int, int] | None:
-    """Width and height of a whole JPEG file of three colours without Exif data; None for anything else.
-
-    Only the segments before the pixels are read, and the mark that ends the file.
-    """
+    """Width and height of a whole JPEG file of three colours without Exif data; None for anything else."""
     place = 2
     if data[:2] != b"\xff\xd8" or data[-2:] != b"\xff\xd9":
         return None
@@ -152,7 +134,7 @@ def spliced_jpeg(left: bytes, right: bytes, size: int = HALF_SIZE) -> bytes:
 
 
 def upright(data: bytes) -> Image:
-    """The image of a file, turned as its camera said, as RGB. OSError if it cannot be read."""
+    """The image of a file, turned upright by its Exif data, as RGB. OSError if it cannot be read."""
     from PIL import Image as Images
     from PIL import ImageOps
 
@@ -223,7 +205,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def write(dataset: Any, out: Path, split: str) -> int:
-    """Write a dataset that streams as `<split>-00000.parquet`, ...; how many files."""
+    """Write a streaming dataset as `<split>-00000.parquet`, ...; the number of files."""
     import pyarrow as pa
     import pyarrow.parquet as pq
     from datasets import Image
@@ -270,11 +252,11 @@ def _jpeg(image: Image) -> bytes:
 
 
 _ORIENTATION = 0x0112
-"""The EXIF tag that says how the camera was held."""
+"""EXIF tag of the camera's orientation."""
 _FRAMES = (0xC0, 0xC1, 0xC2)
-"""JPEG segments that say the size: baseline, extended and progressive."""
+"""JPEG segments with the size: baseline, extended and progressive."""
 _SEGMENTS = frozenset((0xC4, 0xDB, 0xDD, 0xFE, *range(0xE0, 0xEE), 0xEF))
-"""JPEG segments that may stand before: tables, comments, and applications' data but Adobe's, which may mean CMYK."""
+"""JPEG segments allowed before: tables, comments, and applications' data but Adobe's, which may mean CMYK."""
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Propose a file to a repository of somebody else: one pull request, which a second proposal changes."""
+"""Propose a file to somebody else's repository: one pull request, which a second proposal changes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ from fairspace.builders.publishing.requests import Requests, TroubleError
 
 @dataclass(frozen=True)
 class Proposal:
-    """What came of a proposal.
+    """The result of a proposal, with the address of the pull request, or of the repository if it has the file.
 
-    Args:
-        state: `there` if the repository has the file already, `open` if an open pull request does, else what was done.
-        address: of the pull request; of the repository if it has the file.
+    `state` is `there` if the repository has the file already, `open` if an open pull request does, else the change
+    made.
     """
 
     state: Literal["there", "open", "opened", "changed"]
@@ -40,9 +39,8 @@ def propose(
 ) -> Proposal:
     """Propose a file of a model's repository, in the open pull request of this title and user if there is one.
 
-    An answer that was lost is looked for before the request is sent again, so there is never a second pull request.
-
-    Errors: BuildError HUB_REFUSED, HUB_CONFLICT, HUB_UNAVAILABLE.
+    A lost answer is looked for before a repeat, so there is never a second pull request. BuildError HUB_REFUSED,
+    HUB_CONFLICT, HUB_UNAVAILABLE.
     """
     from huggingface_hub import CommitOperationAdd, HfApi
 

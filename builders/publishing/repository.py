@@ -1,11 +1,9 @@
 """Publish one repository on the Hub: create, gate, compare, one commit, tag.
 
-What is there is compared with what is to be there, file by file (LFS objects by sha256, others by git blob id), and
-the difference is one commit on top of the one that was compared with: `create_commit` with `parent_commit`. Not
-`upload_folder`: where the client has xet, that makes several commits and guards the first only, so that a reader can
-meet half of a release. If another writer came first, or nobody knows whether the commit was made, the repository is
-read and compared again; so nothing is lost and nothing is done twice, and a run that was killed goes on where it was.
-Works with `HF_HUB_DISABLE_XET=1` as without.
+Files are compared by hash (LFS objects by sha256, others by git blob id); the difference is one commit on its parent.
+Not `upload_folder`: with xet it makes several commits and guards the first only, so that readers can meet half of a
+release. After another writer's commit, or a lost answer, the repository is read and compared again. Works with
+`HF_HUB_DISABLE_XET=1` as without.
 """
 
 from __future__ import annotations
@@ -31,14 +29,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Repo:
-    """A repository that we own.
+    """A repository `namespace/name` that we own.
 
-    Args:
-        id: `namespace/name`.
-        kind: what it is.
-        sdk: of a Space.
-        gated: whether users must accept terms before they read files. A gate that somebody closed is never opened.
-        private: whether it is created for members only; an existing repository stays as it is.
+    `gated` makes users accept terms before they read files; a closed gate is never opened. `private` holds for a new
+    repository; an existing one stays unchanged.
     """
 
     id: str
@@ -49,23 +43,16 @@ class Repo:
 
     @property
     def name(self) -> str:
-        """As the Hub's addresses have it: `datasets/namespace/name`, and no prefix for a model."""
+        """Name in the Hub's addresses: `datasets/namespace/name`, and no prefix for a model."""
         return self.id if self.kind == "model" else f"{self.kind}s/{self.id}"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What publishing did, or would do.
+    """The changes that publishing made or, if `foreseen`, would make.
 
-    Args:
-        repo: which.
-        commit: the commit that holds the files; None if there is none yet (a dry run).
-        added: paths that were not there.
-        changed: paths that had other content.
-        deleted: paths that are no longer wanted.
-        tag: the tag that names this content; None if none was asked for, or it stays elsewhere.
-        note: what a person should know besides; '' if nothing.
-        foreseen: whether this is what a dry run found, and nothing was done.
+    `commit` holds the files; None if there is none yet. `tag` names this content; None if none was asked for, or it
+    stays elsewhere.
     """
 
     repo: Repo
@@ -78,7 +65,7 @@ class Outcome:
     foreseen: bool = False
 
     def text(self) -> str:
-        """For people: a line that sums up, and one per path."""
+        """A summary for people, with a line per path."""
         by_sign = {"+": self.added, "~": self.changed, "-": self.deleted}
         counts = zip(("added", "changed", "deleted"), by_sign.values(), strict=True)
         summary = ", ".join(f"{len(paths)} {what}" for what, paths in counts if paths) or "unchanged"
@@ -95,28 +82,27 @@ class Outcome:
 
 
 _KEPT = ".gitattributes"
-"""The Hub writes it itself."""
 
 
 @dataclass(frozen=True)
 class Content:
-    """A file to publish: where it lies, or its bytes. Hashes are taken when they are asked for, and once."""
+    """A file to publish: its place or its bytes. Hashes are taken once, when needed."""
 
     data: Path | bytes
 
     @property
     def text(self) -> str:
-        """As UTF-8."""
+        """The content as UTF-8."""
         return (self.data if isinstance(self.data, bytes) else self.data.read_bytes()).decode("utf-8")
 
     @cached_property
     def size(self) -> int:
-        """Bytes."""
+        """Number of bytes."""
         return len(self.data) if isinstance(self.data, bytes) else self.data.stat().st_size
 
     @cached_property
     def sha256(self) -> str:
-        """What LFS calls it."""
+        """The hash that LFS uses."""
         if isinstance(self.data, bytes):
             return hashlib.sha256(self.data).hexdigest()
         with self.data.open("rb") as stream:
@@ -124,7 +110,7 @@ class Content:
 
     @cached_property
     def blob_id(self) -> str:
-        """What git calls it."""
+        """The hash that git uses."""
         content = self.data if isinstance(self.data, bytes) else self.data.read_bytes()
         return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
@@ -137,19 +123,18 @@ class Content:
 
 @dataclass(frozen=True)
 class Difference:
-    """Paths that are to be written and deleted; false if there are none."""
+    """Paths to write and to delete; false if there are none."""
 
     added: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     deleted: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        """Whether anything differs."""
         return bool(self.added or self.changed or self.deleted)
 
 
 def difference(wanted: Mapping[str, Content], there: Mapping[str, RepoFile], delete: bool) -> Difference:
-    """What turns the files that are there into the wanted ones; others go if `delete`."""
+    """The changes from the present files to the wanted ones; others go if `delete`."""
     added = tuple(path for path in wanted if path not in there)
     changed = tuple(path for path, content in wanted.items() if path in there and not content.equals(there[path]))
     gone = sorted(there.keys() - wanted.keys() - {_KEPT}) if delete else []
@@ -157,13 +142,13 @@ def difference(wanted: Mapping[str, Content], there: Mapping[str, RepoFile], del
 
 
 def signature(wanted: Mapping[str, Content]) -> str:
-    """A line for the history that says which content a commit was meant to bring; so we know our own again."""
+    """A line for the history that identifies a commit's intended content, to recognise our own commit."""
     listed = "\n".join(f"{content.sha256}  {path}" for path, content in wanted.items())
     return f"Content sha256: {hashlib.sha256(listed.encode()).hexdigest()}"
 
 
 class Head(NamedTuple):
-    """Where a repository stands: the commit of its main branch, and whether it is gated."""
+    """The state of a repository: the commit of its main branch, and whether it is gated."""
 
     commit: str | None
     gated: bool
@@ -171,7 +156,7 @@ class Head(NamedTuple):
 
 @dataclass(frozen=True)
 class Steps:
-    """The steps, each of which can be repeated."""
+    """The repeatable steps of publishing."""
 
     hub: HfApi
     repo: Repo
@@ -208,7 +193,7 @@ class Steps:
         return messages
 
     def head(self) -> Head | None:
-        """Where the repository stands; None if there is none that we may see."""
+        """The state of the repository; None if there is none visible."""
         from huggingface_hub.errors import RepositoryNotFoundError
 
         def look() -> Head | None:
@@ -234,7 +219,7 @@ class Steps:
         return head
 
     def compare(self, revision: str | None) -> Difference:
-        """What differs from the files of a revision; None: of no files at all."""
+        """The difference from the files of a revision, or from an empty repository."""
         return difference(self.wanted, self._files(revision) if revision else {}, self.delete)
 
     def _files(self, revision: str) -> dict[str, RepoFile]:
@@ -245,7 +230,7 @@ class Steps:
         return {entry.path: entry for entry in entries if isinstance(entry, RepoFile)}
 
     def foresee(self, head: Head | None, tag: str | None, notes: list[str]) -> Outcome:
-        """What would be done."""
+        """The changes that publishing would make."""
         difference = self.compare(head.commit if head else None)
         if head is None:
             notes.append("would create the repository")
@@ -297,7 +282,7 @@ class Steps:
         return commit.oid
 
     def _made(self, parent: str) -> str | None:
-        """The commit after `parent` that was ours, where its answer did not reach us; None if it was another's."""
+        """Our commit after `parent` whose answer was lost; None if it is another's."""
         history = partial(self.hub.list_repo_commits, self.repo.id, repo_type=self.repo.kind)
         ours = signature(self.wanted)
         for commit in self.requests.ask(lambda: list(history())):
@@ -308,7 +293,7 @@ class Steps:
         return None
 
     def tag_is_free(self, tag: str) -> bool:
-        """Whether the tag is not there, or names the wanted content."""
+        """Whether the tag is absent, or names the wanted content."""
         return not self._has_tag(tag) or not self.compare(tag)
 
     def _has_tag(self, tag: str) -> bool:
@@ -338,7 +323,7 @@ class Steps:
 __all__ = ["Outcome", "Repo", "publish_repo"]
 
 DRY_RUN_TRIES = 2
-"""A dry run that meets no Hub says so at once."""
+"""Tries of a dry run, which reports an absent Hub at once."""
 _RESERVED = re.compile(r"v?\d+(\.\d+)+\S*|v\d+|main|HEAD|refs/.*|[0-9a-f]{7,40}")
 
 
@@ -356,27 +341,23 @@ def publish_repo(
     sleep: Callable[[float], None] = time.sleep,
     draw: Callable[[], float] = random.random,
 ) -> Outcome:
-    """Make a repository hold these files, by at most one commit.
+    """Make a repository, created if need be, hold these files, by at most one commit.
 
     Args:
-        repo: created if it is not there.
+        repo: the repository.
         files: path in the repository -> a file, or its content.
-        message: of the commit.
-        tag: a name for this content, never moved.
-        keep_tag: where the tag names other content already, leave it there and publish all the same.
-        delete: whether files that are not named go; without, several writers can fill one repository.
-        endpoint: of the Hub; HF_ENDPOINT, or the public one.
+        message: message of the commit.
+        tag: name for this content, never moved.
+        keep_tag: whether to publish all the same where the tag names other content.
+        delete: whether unnamed files go; without, several writers can fill one repository.
+        endpoint: the Hub; by default HF_ENDPOINT, or the public one.
         token: HF_TOKEN, or that of `hf auth login`.
-        dry_run: change nothing, say what would change.
+        dry_run: whether to change nothing and report the changes.
         sleep: waits between tries.
-        draw: a random number in [0, 1), for the waits.
+        draw: random numbers in [0, 1), for the waits.
 
-    Returns:
-        What was done. Nothing changed: no commit.
-
-    Errors: BuildError with CARD_INVALID (before anything is changed), TAG_RELEASED, TAG_RESERVED (likewise),
-    BUILD_INCOMPLETE for a file that is not there, BUILD_CHECK for one that a dataset may not hold, HUB_REFUSED,
-    HUB_CONFLICT, HUB_UNAVAILABLE.
+    Errors: BuildError CARD_INVALID, TAG_RELEASED, TAG_RESERVED (before any change), BUILD_INCOMPLETE, BUILD_CHECK for a
+    file that a dataset may not hold, HUB_REFUSED, HUB_CONFLICT, HUB_UNAVAILABLE.
     """
     from huggingface_hub import HfApi
 
@@ -424,11 +405,10 @@ _TRIES = 3
 
 
 def released_commit(repo_id: str, revision: str, tag: str, *, endpoint: str | None = None) -> str | None:
-    """The commit that a tag names if its `manifest.json` states the revision, else the newest one if that one's does.
+    """The commit of a tag if its `manifest.json` states the revision, else the newest one if that one's does.
 
-    None if neither does, or if the asker may not read the files of a gated dataset.
-
-    Errors: BuildError HUB_REFUSED if there is no such dataset, HUB_UNAVAILABLE.
+    None if neither does, or the files of a gated dataset are closed to the caller. BuildError HUB_REFUSED without such
+    a dataset, HUB_UNAVAILABLE.
     """
     from huggingface_hub import HfApi
 
@@ -441,7 +421,6 @@ def released_commit(repo_id: str, revision: str, tag: str, *, endpoint: str | No
 
 
 def _state(hub: HfApi, repo_id: str, name: str) -> tuple[str | None, str]:
-    """The commit that a tag or branch names, and the revision that its manifest states; '' for none."""
     from huggingface_hub.errors import EntryNotFoundError, GatedRepoError, RevisionNotFoundError
 
     try:

@@ -1,13 +1,10 @@
-"""Requests to the Hub that are asked again where that helps, and end in a `BuildError` where it does not.
+"""Requests to the Hub, repeated where that helps, and ended by a `BuildError` where it does not.
 
-What an answer means:
+  409, 412                    somebody else wrote: read again, plan again
+  408, 429, 5xx, no answer    ask again later; a change may have been made all the same, so read back first
+  everything else             asking again would not help
 
-    409, 412                    somebody else wrote: read again, plan again
-    408, 429, 5xx, no answer    ask again later; a change may have been made all the same, so read back first
-    everything else             asking again would not help
-
-Waits grow twofold from half a second, with jitter, so that writers who met once do not meet again; a `Retry-After` is
-obeyed. The number of tries is bounded.
+Waits grow twofold from half a second, with jitter; a `Retry-After` is obeyed. The number of tries is bounded.
 """
 
 from __future__ import annotations
@@ -29,13 +26,13 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 CONFLICTS = 40
-"""Tries to write while other writers keep coming first."""
+"""Tries to write while other writers come first."""
 FAILURES = 8
 """Tries in a row at a Hub that fails."""
 LONGEST_WAIT = 30.0
-"""Seconds; the bound of the growing waits."""
+"""Bound of the growing waits, in seconds."""
 LONGEST_OBEYED = 900.0
-"""Seconds; the Hub may ask for more, for example when a repository had its 128 commits of the hour."""
+"""Longest obeyed wait in seconds, for example after a repository's 128 commits of the hour."""
 TIMEOUT = 300.0
 """Seconds without a byte after which a request has failed; the client itself would wait for ever."""
 _LOG_IN = "run `hf auth login`, or set HF_TOKEN, with a token that may write to this namespace"
@@ -43,14 +40,7 @@ _LOG_IN = "run `hf auth login`, or set HF_TOKEN, with a token that may write to 
 
 @dataclass
 class Requests:
-    """Requests about one repository; counts what went wrong.
-
-    Args:
-        where: kind and name of the repository, for errors.
-        sleep: waits for some seconds.
-        draw: a random number in [0, 1), for jitter.
-        tries: in a row at a Hub that fails.
-    """
+    """Requests about one repository, with a count of failures; `tries` bounds those in a row."""
 
     where: str
     sleep: Callable[[float], None] = time.sleep
@@ -60,7 +50,7 @@ class Requests:
     failures: int = 0
 
     def ask(self, request: Callable[[], Answer]) -> Answer:
-        """Ask for what may be asked twice, until it is answered. BuildError as `missed`."""
+        """Repeat a harmless request until it is answered. BuildError as `missed`."""
         while True:
             try:
                 return self.once(request)
@@ -68,11 +58,11 @@ class Requests:
                 self.missed(trouble)
 
     def once(self, request: Callable[[], Answer]) -> Answer:
-        """Ask once. TroubleError if asking again, after reading back, may help; BuildError HUB_REFUSED if not."""
+        """Ask once. TroubleError if a repeat, after reading back, may help; BuildError HUB_REFUSED if not."""
         from huggingface_hub import get_session
         from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
 
-        # of httpx or its successor, whichever the client was made with
+        # httpx's or its successor's error, depending on the client
         any_trouble = cast(type[Exception], HfHubHTTPError.__bases__[0])
         get_session().timeout = TIMEOUT
         try:
@@ -83,9 +73,9 @@ class Requests:
             ) from error
         except json.JSONDecodeError as error:
             raise TroubleError("failure", f"the answer is no JSON: {error}") from error
-        except ValueError as error:  # what the client or the LFS store does not take: a path, a name, an object
+        except ValueError as error:  # a path, a name or an object that the client or the LFS store refuses
             raise self.refused(str(error), "a request that the Hub takes", "mend what is named") from error
-        except RuntimeError as error:  # how the client wraps what went wrong in an upload
+        except RuntimeError as error:  # the client's wrapper of a failed upload
             cause = error.__cause__
             if not isinstance(cause, any_trouble):
                 raise
@@ -94,7 +84,7 @@ class Requests:
             raise self._judge(error) from error
 
     def missed(self, trouble: TroubleError) -> None:
-        """Wait before the next try. BuildError HUB_CONFLICT or HUB_UNAVAILABLE when there were enough tries."""
+        """Wait before the next try. BuildError HUB_CONFLICT or HUB_UNAVAILABLE after enough tries."""
         if trouble.kind == "conflict":
             self.conflicts += 1
             self.failures, tries = 0, self.conflicts
@@ -140,12 +130,9 @@ class Requests:
 
 
 class TroubleError(Exception):
-    """An answer after which another try may help.
+    """An answer after which another try may help, perhaps after `wait` seconds.
 
-    Args:
-        kind: `conflict` if somebody else wrote; `failure` if nobody knows whether we did.
-        words: what was answered.
-        wait: seconds that the Hub asks to wait.
+    `kind` is `conflict` if somebody else wrote, `failure` if the request's effect is unknown.
     """
 
     def __init__(self, kind: Literal["conflict", "failure"], words: str, wait: float = 0.0) -> None:
@@ -154,7 +141,7 @@ class TroubleError(Exception):
 
 
 def said(error: HfHubHTTPError) -> str:
-    """What the Hub itself said, on one line."""
+    """The Hub's own message, on one line."""
     return " ".join((error.server_message or str(error)).split())
 
 

@@ -1,4 +1,4 @@
-"""What a Space needs beside its files: a private store for its results, variables and secrets."""
+"""Settings of a Space beside its files: a private store for its results, variables and secrets."""
 
 from __future__ import annotations
 
@@ -29,19 +29,10 @@ def set_up_space(
     endpoint: str | None = None,
     token: str | None = None,
 ) -> list[str]:
-    """Make the store and the Space if they are not there, and set variables and secrets; a line for each change.
+    """Make the store and the Space if they are absent, and set variables and secrets; a line for each change.
 
-    A store and a secret that the Space has stay; another signing key would end all tokens of its users.
-
-    Args:
-        repo: the Space.
-        variables: name -> value, which replaces what is there.
-        store: dataset repository of a Space that has no store and is told none, `OWNER/NAME`.
-        store_token: that may write to the store; '' leaves the Space's secret as it is.
-        dry_run: change nothing, say what would change.
-        endpoint: of the Hub; HF_ENDPOINT, or the public one.
-        token: HF_TOKEN, or that of `hf auth login`.
-
+    Variables are replaced; an existing store or secret stays: another signing key would end all tokens of its users.
+    `store` is the dataset repository `OWNER/NAME` for a Space without one; `store_token`, if not '', may write to it.
     Errors: BuildError HUB_REFUSED, HUB_UNAVAILABLE.
     """
     from huggingface_hub import HfApi
@@ -58,15 +49,12 @@ def set_up_space(
 
 @dataclass(frozen=True)
 class _Steps:
-    """The steps, each of which can be repeated."""
-
     hub: HfApi
     repo: Repo
     requests: Requests
     dry_run: bool
 
     def create_store(self, store: str) -> Iterator[str]:
-        """A private dataset repository, or a note that the one which is there is public."""
         there = self.read(lambda space: self.hub.dataset_info(store))
         if there is None:
             create = partial(self.hub.create_repo, store, repo_type="dataset", private=True, exist_ok=True)
@@ -75,19 +63,16 @@ class _Steps:
             yield f"note: the dataset {store} is public, so everybody can read submissions in it"
 
     def create(self) -> Iterator[str]:
-        """The Space without files."""
         if self.read(self.hub.space_info) is None:
             create = partial(self.hub.create_repo, self.repo.id, repo_type="space", space_sdk=self.repo.sdk)
             yield self._change(f"create the Space {self.repo.id}", partial(create, exist_ok=True))
 
     def set_variables(self, variables: Mapping[str, str]) -> Iterator[str]:
-        """Each of them."""
         for name, value in variables.items():
             change = partial(self.hub.add_space_variable, self.repo.id, name, value)
             yield self._change(f"set the variable {name} to {value}", change)
 
     def set_secrets(self, store_token: str, on_hub: bool) -> Iterator[str]:
-        """The token where one is given, and a drawn signing key where there is none."""
         there, put = self.read(self.hub.get_space_secrets) or {}, partial(self.hub.add_space_secret, self.repo.id)
         if store_token:
             yield self._change(f"set the secret {TOKEN}", partial(put, TOKEN, store_token))
@@ -101,7 +86,6 @@ class _Steps:
             yield self._change(f"set the secret {SIGNING_KEY} to a drawn key", partial(put, SIGNING_KEY, key))
 
     def read(self, look: Callable[[str], Answer]) -> Answer | None:
-        """What the Hub says of the Space; None where there is no such repository."""
         from huggingface_hub.errors import RepositoryNotFoundError
 
         def read_or_none() -> Answer | None:
@@ -113,7 +97,6 @@ class _Steps:
         return self.requests.ask(read_or_none)
 
     def _change(self, what: str, change: Callable[[], object]) -> str:
-        """Make a change, unless nothing is to be changed; it in words."""
         if self.dry_run:
             return f"would {what}"
         self.requests.ask(change)

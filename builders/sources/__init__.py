@@ -1,7 +1,6 @@
-"""The sources that a person must obtain: what each is, where to get it, and where it lies in the source folder.
+"""The sources that a person must obtain: description, address, and place in the source folder.
 
-One module per layout reads it (`facet`, `fairface`, `utkface`, `mst_e`, `model_images`); `SOURCES`
-lists them for `fairspace build --list-sources` and says which images may be published.
+One module per layout reads it; `SOURCES` lists them for `fairspace build --list-sources`.
 """
 
 from __future__ import annotations
@@ -18,12 +17,10 @@ class Source:
     """One source.
 
     Args:
-        name: of its subfolder in the source folder.
-        title: for people.
+        name: name of its subfolder in the source folder.
         licence: name or SPDX identifier.
-        terms: what the licence allows and forbids, in a sentence or two.
-        address: where to get it.
-        files: what must lie in the subfolder, as patterns; the first is what `found` looks for.
+        terms: permissions and prohibitions of the licence, in a sentence or two.
+        files: patterns of the subfolder's required files; `found` looks for the first.
         redistribute: whether its images may be published again.
         training: whether its images may be used to train, by default.
     """
@@ -38,19 +35,19 @@ class Source:
     training: bool
 
     def found(self, source: Path | None) -> Path | None:
-        """Its folder, if it is there with the first of `files`; else None."""
+        """Its folder, if it has the first of `files`; else None."""
         if source is None:
             return None
         folder = source / self.name
         return folder if any(True for _ in folder.glob(self.files[0])) else None
 
     def absent(self, folder: Path) -> list[str]:
-        """The patterns of `files` that no file below a folder fits."""
+        """The patterns of `files` without a file below the folder."""
         return [pattern for pattern in self.files if not any(True for _ in folder.glob(pattern))]
 
     @property
     def published(self) -> str:
-        """Whether a published dataset holds its images, in words."""
+        """A statement whether a published dataset holds its images."""
         return "yes" if self.redistribute else "no: ids, labels and boxes"
 
     def need(self, source: Path | None) -> Path:
@@ -135,5 +132,5 @@ IMAGES = (".jpg", ".jpeg", ".png")
 
 
 def count_images(folder: Path) -> int:
-    """How many files below a folder are named like images."""
+    """The number of files below a folder that are named like images."""
     return sum(name.lower().endswith(IMAGES) for _, _, names in os.walk(folder) for name in names)

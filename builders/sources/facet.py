@@ -1,21 +1,16 @@
 """FACET's persons: occupation, perceived presentation and box of each row of annotations.csv.
 
-Layout as published (49 551 persons in 31 702 images): `person_id`, `filename`, `class1`, `class2` (52 classes, the
-second often empty), `bounding_box` (x, y, width, height in pixels, as JSON or with Python's quotes), `skin_tone_1` to
-`skin_tone_10` and `skin_tone_na` (votes per tone of the Monk scale), and columns that are positive where they apply:
-`gender_presentation_{masc,fem,non_binary,na}`, `age_presentation_{young,middle,older,na}`. Other columns are not read.
+Layout as published (49 551 persons in 31 702 images): `person_id` (unique), `filename`, `class1`, `class2` (52 classes,
+the second often empty), `bounding_box` (x, y, width, height in pixels, as JSON or with Python's quotes), `skin_tone_1`
+to `skin_tone_10` and `skin_tone_na` (votes per Monk tone), and columns that are positive where they apply:
+`gender_presentation_{masc,fem,non_binary,na}`, `age_presentation_{young,middle,older,na}`. Decisions:
 
-Decisions:
-
-- *Skin tone.* Votes are summed over light (tones 1-3), middle (4-7) and dark (8-10); the group with most votes is the
-  label. On a tie it is the tied group that holds the median vote; if the two middle votes lie in two groups, or the
-  median lies outside the tied groups, there is no label. There is none either where more annotators voted that the
-  tone cannot be told than for the group.
-- *Age.* The words are taken over, as IRIS does with FACET's annotations: young, middle (middle-aged), older. They are
-  impressions; where FACET's annotators drew the lines need not be where IRIS does (40 and 65).
+- *Skin tone.* The label is the group with most votes of light (tones 1-3), middle (4-7) and dark (8-10); on a tie the
+  tied group with the median vote. There is no label if the two middle votes lie in two groups, if the median lies
+  outside the tied groups, or if more annotators voted that the tone cannot be told than for the group.
+- *Age.* The words are taken over, as in IRIS. They are impressions; FACET's borders need not be IRIS' (40 and 65).
 - *Gender.* fem is female, masc is male; IRIS has no group for non-binary presentation, so there is no label.
-- Two positive columns of one attribute contradict each other, and none says nothing: no label in both cases.
-- A person_id is a whole number and unique; a second row with the same one is refused.
+- Two positive columns of one attribute, or none: no label.
 """
 
 from __future__ import annotations
@@ -48,18 +43,11 @@ _CLASSES = frozenset(OCCUPATIONS)
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """One annotated person; '' where there is no label.
+    """One annotated person with perceived labels; '' without a label.
 
-    Args:
-        line: in annotations.csv.
-        person_id: FACET's number.
-        file: the image, below the source's folder; `images/<filename>` if it is nowhere in it.
-        occupations: one or two of `OCCUPATIONS`, the primary one first.
-        gender: perceived: `female` or `male`.
-        age: perceived: `young`, `middle-aged` or `older`.
-        skin_tone: perceived: `light`, `middle` or `dark`.
-        skin_votes: votes for Monk's tones 1 to 10.
-        box: the annotators' box.
+    `line` is that of annotations.csv; `file` lies below the source's folder (`images/<filename>` if absent);
+    `occupations` are one or two, the primary one first; `gender` is `female` or `male`, `age` `young`, `middle-aged` or
+    `older`, `skin_tone` `light`, `middle` or `dark`; `skin_votes` are for Monk's tones 1 to 10.
     """
 
     line: int
@@ -76,10 +64,7 @@ class Person:
 def persons(folder: Path) -> Iterator[Person]:
     """The persons of FACET, in the order of the file, one row in memory at a time.
 
-    Args:
-        folder: with annotations/annotations.csv and the images in any folders (as unpacked: imgs_1, imgs_2, imgs_3).
-
-    Errors: BuildError SOURCE_LAYOUT, SOURCE_VALUE with file and line.
+    BuildError SOURCE_LAYOUT, SOURCE_VALUE with file and line.
     """
     file = folder / ANNOTATIONS
     columns = ("person_id", "filename", "class1", "class2", "bounding_box", *_VOTES)
@@ -117,7 +102,7 @@ def skin_tone(votes: Sequence[int], cannot_tell: int = 0) -> str:
 
 
 class _Images:
-    """Finds images by name in the folders below the source's; the folder of the last hit is tried first."""
+    """Finds images by name below the source's folder; the folder of the last hit is tried first."""
 
     def __init__(self, folder: Path) -> None:
         folders = (Path(path) for path, _, _ in os.walk(folder) if path != str(folder))
@@ -125,7 +110,6 @@ class _Images:
         self._folders = [(f"{name}/", f"{folder}/{name}/") for name in below if name != ANNOTATIONS.partition("/")[0]]
 
     def find(self, name: str, where: str) -> str:
-        """Its path below the source's folder."""
         inside(name, where)
         for place, (below, folder) in enumerate(self._folders):
             if isfile(folder + name):  # noqa: PTH113 - once per person, and a Path takes four times as long
@@ -146,7 +130,6 @@ def _labels(votes: tuple[str, ...]) -> tuple[str, str, str, tuple[int, ...]]:
 
 
 def _only(counts: Sequence[int], labels: Mapping[str, str]) -> str:
-    """The label of the one positive count."""
     tones = [label for label, count in zip(labels.values(), counts, strict=True) if count]
     return tones[0] if len(tones) == 1 else ""
 

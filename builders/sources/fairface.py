@@ -1,19 +1,14 @@
 """FairFace's labels: perceived age bucket, gender and race of each face, from the two label CSVs.
 
 Layout as published: `fairface_label_train.csv` (86 744 faces) and `fairface_label_val.csv` (10 954) with
-`file,age,gender,race,service_test`; `file` lies below the source's folder (`train/1.jpg`).
+`file,age,gender,race,service_test`; `file` lies below the source's folder (`train/1.jpg`). Decisions:
 
-Decisions:
-
-- *Spreadsheet damage.* Programs take 3-9 and 10-19 for dates and save "9-Mar", "19-Oct", "3-Sep", "Oct-19". No other
-  bucket holds these numbers, so a day (or year) and a month that are 3 and 9, or 10 and 19, in either order, are one
-  bucket only: repaired, and `Face.damaged` keeps the cell for counting. Anything else that a date may have become
-  ("9-Apr", "3/9/2021", the day number 44264) is refused as SOURCE_DAMAGED.
-- *Age.* A bucket gives IRIS' group where it lies in one: up to 39 young, 40-59 middle-aged, more than 70 older. 60-69
-  straddles 65 and gives no label.
-- *Race.* `FACT_OR_FAIR_RACES` maps the seven words to the four of FACT-OR-FAIR. Its statistics are of U.S. agencies,
-  whose standards (OMB, 1997) count origins in the Indian subcontinent as Asian and in the Middle East as White; so it
-  is done here. Both are coarse, and the builders keep FairFace's own word.
+- *Spreadsheet damage.* Programs save 3-9 and 10-19 as "9-Mar", "19-Oct", "3-Sep", "Oct-19". A day (or year) and a month
+  that are 3 and 9, or 10 and 19, in either order, are one bucket only: repaired, and `Face.damaged` keeps the cell.
+  Other dates ("9-Apr", "3/9/2021", the day number 44264) are refused as SOURCE_DAMAGED.
+- *Age.* Up to 39 is young, 40-59 middle-aged, more than 70 older. 60-69 straddles 65 and gives no label.
+- *Race.* `FACT_OR_FAIR_RACES` maps the seven words to FACT-OR-FAIR's four as U.S. agencies do (OMB, 1997): the Indian
+  subcontinent is Asian, the Middle East White. Both are coarse; the builders keep FairFace's own word.
 """
 
 from __future__ import annotations
@@ -59,16 +54,10 @@ _LIKE_A_DATE = re.compile(rf"\d+[-/.]\d+[-/.]\d+|\d+/\d+|\d{{5}}(\.0)?\Z|.*({'|'
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """One labelled face.
+    """One labelled face: perceived gender (`female` or `male`), race (of `RACES`) and age bucket (of `BUCKETS`).
 
-    Args:
-        line: in the label CSV.
-        file: the image, below the source's folder.
-        gender: perceived: `female` or `male`.
-        age: `young`, `middle-aged` or `older`; '' where the bucket straddles two.
-        bucket: a key of `BUCKETS`.
-        race: perceived: one of `RACES`.
-        damaged: the cell as found, where a spreadsheet program had changed the bucket and it was repaired; else ''.
+    `age` is `young`, `middle-aged` or `older`, '' where the bucket straddles two; `file` lies below the source's
+    folder; `damaged` is the cell as found where the bucket was repaired, else ''.
     """
 
     line: int
@@ -105,7 +94,6 @@ def faces(folder: Path, split: Literal["train", "val"]) -> Iterator[Face]:
 
 
 def _repair(age: str, where: str) -> str:
-    """The bucket that a spreadsheet program turned into a date."""
     text = age.strip().lower()
     if match := _DAY_MONTH.match(text):
         number, month = (match[1], match[2]) if match[1] else (match[4], match[3])

@@ -1,12 +1,11 @@
 """Images that models made, with their annotations: one submission per folder, as `submissions/FORMAT.md` lays it out.
 
-    models/<folder>/submission.json            model, revision, licence, what labelled the images
-    models/<folder>/annotations*.parquet       task, id, sample, face, status, gender, age, skin_tone
-    models/<folder>/images*.parquet            task, id, sample, sha256, image (struct of bytes and path); may be absent
+  models/<folder>/submission.json            model, revision, licence, labeller of the images
+  models/<folder>/annotations*.parquet       task, id, sample, face, status, gender, age, skin_tone
+  models/<folder>/images*.parquet            task, id, sample, sha256, image (struct of bytes and path); may be absent
 
-Annotations and images are joined by (task, id, sample); image bytes are read when a row is written. IRIS-Gen-52 takes a
-model's neutral images, IRIS-Steer-60 its steer images and the counts that its plan follows. Every complaint names the
-file and the row, counted from 1.
+Annotations and images are joined by (task, id, sample). IRIS-Gen-52 takes neutral images, IRIS-Steer-60 steer images
+and the counts of its plan. Every complaint names the file and the row, counted from 1.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 
 STATUSES = ("ok", "no_face", "unreadable", "abstained", "refused")
 IMAGELESS = ("unreadable", "refused")
-"""Statuses of which no image need be there."""
+"""Statuses that need no image."""
 LABELS = {"gender": GENDERS, "age": AGES, "skin_tone": SKIN_TONES}
 _TEXTS = ("model", "revision", "organisation", "licence", "dataset_revision", "benchmark")
 _KEY = ("task", "id", "sample")
@@ -42,22 +41,14 @@ REVISION = iris_gen_52.REVISIONS[0]
 NEUTRAL, STEER = "generation_neutral", "generation_steer"
 _SUFFIXES = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp"}
 _BATCH = 64
-"""Images in memory at a time."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """One submission's folder.
+    """One submission's folder, whose name is the model's key in ids.
 
-    Args:
-        folder: where it lies; its name is the model's key in ids.
-        name: the model.
-        revision: of the model.
-        organisation: who made it.
-        licence: of the model and what it made.
-        labeller: what labelled the images, with its version; '' if it is not said.
-        benchmark: whose items were run.
-        dataset_revision: of those items.
+    `licence` holds for the model and its images; `labeller` labelled the images ('' if unknown); `dataset_revision` is
+    that of the benchmark's items.
     """
 
     folder: Path
@@ -71,7 +62,7 @@ class Model:
 
     @property
     def key(self) -> str:
-        """Names the model in ids."""
+        """The model's key in ids."""
         return self.folder.name
 
     def files(self, table: str) -> list[Path]:
@@ -94,7 +85,7 @@ class Annotation(NamedTuple):
 
 
 class StoredImage(NamedTuple):
-    """Where an image lies: file, row from 0, whose it is, and what its bytes must hash to."""
+    """The place of an image: file, row from 0, its item, and the hash of its bytes."""
 
     file: Path
     row: int
@@ -124,14 +115,7 @@ def models(folder: Path) -> list[Model]:
 
 
 def annotated_faces(model: Model, items: Mapping[str, Mapping[str, int]]) -> Iterator[Annotation]:
-    """A model's annotations in the order of its files.
-
-    Args:
-        model: whose.
-        items: task -> item id -> how many samples of it there may be.
-
-    Errors: BuildError SOURCE_LAYOUT, SOURCE_VALUE.
-    """
+    """A model's annotations by task -> item id -> most samples, in order. BuildError SOURCE_LAYOUT, SOURCE_VALUE."""
     files = model.files("annotations")
     if not files:
         expected = "the annotations of the model's images as Parquet; JSONL is not read here"
@@ -155,7 +139,7 @@ def annotated_faces(model: Model, items: Mapping[str, Mapping[str, int]]) -> Ite
 
 
 def stored_images(model: Model, items: Mapping[str, Mapping[str, int]]) -> Iterator[StoredImage]:
-    """Where a model's images lie; the images themselves are not read. `items` and errors as in `annotated_faces`."""
+    """The places of a model's images, none of which is read. `items` and errors as in `annotated_faces`."""
     for file in model.files("images"):
         kind = image_type(file)
         if kind is None or not pa.types.is_struct(kind) or kind.get_field_index("bytes") < 0:
@@ -172,18 +156,10 @@ def stored_images(model: Model, items: Mapping[str, Mapping[str, int]]) -> Itera
 
 @dataclass(frozen=True)
 class Made:
-    """One image of a model, or the reason why there is none, with the labels of its first face.
+    """One image of a model, or the reason for its absence, with the labels of its first face; '' if not labelled.
 
-    Args:
-        model: position in `ModelStore.models`.
-        item: position of the item among its task's ids.
-        sample: from 0.
-        status: as annotated.
-        gender: '' if not labelled; `age` and `skin_tone` alike.
-        age: see `gender`.
-        skin_tone: see `gender`.
-        faces: annotated faces in the image.
-        image: where it lies; None if it was not handed in.
+    `model` is a position in `ModelStore.models`, `item` one among its task's ids, `sample` counts from 0, `faces` is
+    the number of annotated faces, `image` None if absent.
     """
 
     model: int
@@ -231,7 +207,7 @@ class ModelStore:
         return counts
 
     def unlabelled(self, model: int) -> list[Counter[str]]:
-        """Per occupation: status -> neutral images of a model that lack one of the labels."""
+        """Status -> neutral images of a model without one of the labels, per occupation."""
         counts = [Counter[str]() for _ in OCCUPATIONS]
         for made in self._made[NEUTRAL]:
             if made.model == model and not all(made.labels):
@@ -282,7 +258,7 @@ class ModelStore:
 
 
 class ImageReader:
-    """Reads stored images one after another; going forward in a file costs nothing, going back opens it again."""
+    """Reads stored images one after another; going back in a file opens it again."""
 
     def __init__(self) -> None:
         self._file: Path | None = None
@@ -290,7 +266,7 @@ class ImageReader:
         self._next = 0
 
     def read(self, stored: StoredImage) -> tuple[bytes, str]:
-        """Bytes and file suffix. BuildError SOURCE_IMAGE if they are missing, no image, or not those of the hash."""
+        """Bytes and file suffix. BuildError SOURCE_IMAGE if they are missing, no image, or have another hash."""
         if stored.file != self._file or stored.row < self._next:
             self._file, self._rows = stored.file, rows(stored.file, ("image",), _BATCH)
         row: dict[str, Any] = next(row for place, row in self._rows if place == stored.row)
@@ -360,10 +336,7 @@ def _suffix(where: str, data: bytes) -> str:
 
 
 def rows(file: Path, columns: Sequence[str], batch: int) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Row numbers from 0 and rows; pages are read as they are needed, however large a row group is.
-
-    Errors: BuildError SOURCE_LAYOUT if the file cannot be read or lacks a column.
-    """
+    """Row numbers from 0 and rows; pages are read when needed. BuildError SOURCE_LAYOUT for a bad file or no column."""
     try:
         with pq.ParquetFile(file, buffer_size=1 << 20, pre_buffer=False) as parquet:
             missing = [column for column in columns if column not in parquet.schema_arrow.names]
@@ -393,18 +366,18 @@ def _unreadable(file: Path, error: Exception) -> BuildError:
 
 
 def bad_layout(where: str, what: str, expected: str) -> BuildError:
-    """A file or folder that is not laid out as the format says."""
+    """The error for a file or folder with a wrong layout."""
     return BuildError("SOURCE_LAYOUT", where, what, expected, "lay the folder out as FORMAT.md says, or remove it")
 
 
 def bad_value(
     where: str, what: str, expected: str, mend: str = "correct the row, or leave the model out"
 ) -> BuildError:
-    """A cell with a value that the format does not know."""
+    """The error for a cell with an unknown value."""
     return BuildError("SOURCE_VALUE", where, what, expected, mend)
 
 
 def bad_image(where: str, what: str, expected: str) -> BuildError:
-    """An image that is missing or is not what its row says."""
+    """The error for an image that is missing or contradicts its row."""
     mend = "write the images again, or remove all of the model's images*.parquet to publish its annotations alone"
     return BuildError("SOURCE_IMAGE", where, what, expected, mend)

@@ -2,14 +2,12 @@
 
 Layout as published: `mst-e_image_details.csv` with `image_ID`, `subject_name`, `MST` (1 to 10), `pose`, `lighting` and
 `mask` (0 or 1), and the images as `<subject_name>/<image_ID>`: 19 subjects, 1 515 images, 31 videos. Videos and raw
-camera files (`.dng`) are left out; `left_out` counts them.
+camera files (`.dng`) are left out.
 
-*Licence question.* The set was made to teach human annotators, and its terms are reported to forbid the training of
-machine learning models; IRIS' authors name it among the training images of their skin tone experts (C.4). So it is
-read only where the user asks for it, and its images are never published.
+*Licence question.* The terms of the set, made to teach human annotators, are reported to forbid the training of models;
+IRIS' authors name it among their training images (C.4). So it is read only on request, and never published.
 
-A subject has one tone in all images, and some levels rest on a single subject; builders must not let a subject into two
-splits.
+Trap: a subject has one tone in all images, and some levels rest on a single subject, who must not be in two splits.
 """
 
 from __future__ import annotations
@@ -31,18 +29,7 @@ _TONES = {str(tone): tone for tone in range(1, 11)}
 
 @dataclass(frozen=True, slots=True)
 class MstImage:
-    """One image.
-
-    Args:
-        line: in the details.
-        file: the image, below the source's folder.
-        subject: the person's name in the source.
-        mst: Monk's tone, 1 to 10.
-        skin_tone: `light`, `middle` or `dark`.
-        pose: as the source says.
-        lighting: as the source says.
-        mask: whether the person wears one.
-    """
+    """One image and Monk's tone, 1 to 10, of its subject; `file` lies below the source's folder."""
 
     line: int
     file: str
@@ -68,7 +55,7 @@ def images(folder: Path) -> Iterator[MstImage]:
 
 
 def left_out(folder: Path) -> dict[str, int]:
-    """Ending -> how many rows name a video or another file that is no image we read. Errors: as `images`."""
+    """Ending -> rows with a video or another file that is no image we read. Errors: as `images`."""
     return dict(sorted(Counter(image for image in _rows(folder) if isinstance(image, str)).items()))
 
 

@@ -1,7 +1,4 @@
-"""Reading the text files of sources: one line at a time, and every break of the layout says its file and line.
-
-Encoding is UTF-8 with or without a byte order mark. Memory does not grow with the file.
-"""
+"""Reading the text files of sources (UTF-8, with or without a byte order mark), one line in memory at a time."""
 
 from __future__ import annotations
 
@@ -16,10 +13,7 @@ AGAIN = "take the file from the source again and do not save it with a spreadshe
 
 
 def lines(file: Path) -> Iterator[str]:
-    """The lines of a text file.
-
-    Errors: BuildError SOURCE_MISSING if there is no such file, SOURCE_LAYOUT if it is not UTF-8 text.
-    """
+    """The lines of a text file. BuildError SOURCE_MISSING without the file, SOURCE_LAYOUT if it is not UTF-8 text."""
     number = 0
     try:
         with file.open("rb") as stream:
@@ -36,10 +30,9 @@ def lines(file: Path) -> Iterator[str]:
 
 
 def cells(file: Path) -> Iterator[tuple[int, list[str]]]:
-    """Line number and cells of each row of a comma-separated file; lines without text are left out.
+    """Line number and cells of each row of a comma-separated file; empty lines are left out.
 
-    A row that quotes line breaks has the number of its last line. Errors: as `lines`, and SOURCE_LAYOUT if quotes are
-    not closed.
+    A row with quoted line breaks has its last line's number. Errors: as `lines`, and SOURCE_LAYOUT for open quotes.
     """
     reader = csv.reader(lines(file), strict=True)
     try:
@@ -52,10 +45,10 @@ def cells(file: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def table(file: Path, columns: Sequence[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Line number and values of the named columns (two or more) of each row below the header.
+    """Line number and values of the named columns (two or more, in any order) of each row below the header.
 
-    Columns may come in any order, and others between them. Errors: as `cells`, and SOURCE_LAYOUT if the file is empty,
-    a column is missing or named twice, a row has another length than the header, or there are no rows.
+    Errors: as `cells`, and SOURCE_LAYOUT for an empty file, a missing or repeated column, a row of another length than
+    the header, or no rows.
     """
     rows = cells(file)
     line, header = next(rows, (1, []))
@@ -77,7 +70,7 @@ def table(file: Path, columns: Sequence[str]) -> Iterator[tuple[int, tuple[str, 
 
 
 def inside(name: str, where: str) -> str:
-    """A file name of a source, checked to stay inside the source's folder. BuildError SOURCE_VALUE if it does not."""
+    """A file name of a source, checked to stay inside the source's folder, else BuildError SOURCE_VALUE."""
     if "\\" in name or any(part in ("", ".", "..") for part in name.split("/")):
         raise BuildError("SOURCE_VALUE", where, f"the file name {name!r}", "a plain path inside the source", AGAIN)
     return name

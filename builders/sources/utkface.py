@@ -1,9 +1,9 @@
 """UTKFace's faces: age, gender and race, which only the file names state.
 
-Layout as published: `[age]_[gender]_[race]_[date&time].jpg` or `.jpg.chip.jpg` (aligned faces), in any folders (parts).
-Age is 0 to 116; gender 0 male, 1 female; race 0 White, 1 Black, 2 Asian, 3 Indian, 4 Others; date and time are 17
-digits. The published set has some names that break this (`61_1_20170109142408075.jpg.chip.jpg` has no race); they are
-left out and counted by reason, never guessed. A face found in two folders under the same label and time counts once.
+Layout as published: `[age]_[gender]_[race]_[date&time].jpg` or `.jpg.chip.jpg` (aligned faces), in any folders. Age is
+0 to 116; gender 0 male, 1 female; race 0 White, 1 Black, 2 Asian, 3 Indian, 4 Others; date and time are 17 digits.
+Names that break this (`61_1_20170109142408075.jpg.chip.jpg` has no race) are left out and counted by reason. A face
+found in two folders under the same label and time counts once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fairspace.builders.errors import BuildError
 OLDEST = 116
 GENDERS = ("male", "female")
 RACES = ("White", "Black", "Asian", "Indian", "")
-"""By code; Others is no group, so ''."""
+"""Races by code; Others is no group, so ''."""
 REASONS = ("other file", "missing part", "age", "gender", "race", "date and time", "twice")
 _ENDING = re.compile(r"\.jpg(\.chip\.jpg)?\Z", re.IGNORECASE)
 _TIME = re.compile(r"[0-9]{17}\Z")
@@ -38,13 +38,7 @@ class UtkFace(NamedTuple):
 
 @dataclass(frozen=True)
 class Scan:
-    """What a folder holds.
-
-    Args:
-        faces: sorted by path.
-        skipped: reason (of `REASONS`) -> how many files.
-        examples: reason -> the first such file.
-    """
+    """The content of a folder: faces by path, reason -> number of skipped files, reason -> first such file."""
 
     faces: tuple[UtkFace, ...]
     skipped: Mapping[str, int]
@@ -52,10 +46,7 @@ class Scan:
 
 
 def scan(folder: Path) -> Scan:
-    """Read the names of all files below a folder, in the order of their paths; no image is opened.
-
-    Errors: BuildError SOURCE_LAYOUT if no file is named by the layout.
-    """
+    """Read the names of all files below a folder, sorted by path. BuildError SOURCE_LAYOUT if none fits the layout."""
     faces: list[UtkFace] = []
     skipped: Counter[str] = Counter()
     examples: dict[str, str] = {}
@@ -79,7 +70,7 @@ def scan(folder: Path) -> Scan:
 
 
 def read_name(file: str) -> UtkFace | str:
-    """The face that a path names, or the first reason why it names none (of `REASONS`)."""
+    """The face that a path names, or the first reason (of `REASONS`) why it names none."""
     name = file.rpartition("/")[2]
     parts = _ENDING.sub("", name).split("_")
     if not _ENDING.search(name) or name.startswith("."):

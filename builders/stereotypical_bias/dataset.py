@@ -1,20 +1,16 @@
 """Stereotypical bias as a dataset: faces of UTKFace side by side, pictures of traits, the questions about both.
 
-*Vision* (sections 3.1 and 4). `plan.pairs` says which age, race and gender each side of a pair has. Within these, faces
-stand in the order of sha256(seed, file); the n-th pair of a cell takes the n-th face of both groups, so no face is
-twice in a cell, and a cell has as many pairs as the smaller of its two groups has faces, and 20 at most. A pair for
-which a group has no face left is left out and logged: never filled with another age. The paper does not say whether a
-face may be in several pairs of a cell. If it might, nearly all of the 3 840 and 11 520 places of 48 ages would be
-filled; the paper has 68 % and 64 % of them. Each photo is cut to its largest central square and scaled to 200 x 200
-pixels, the size of UTKFace's aligned faces, which are thus kept pixel for pixel. UTKFace does not let its images be
-passed on: a row names both files and their hashes, and `join_images.py` splices a user's own copies in the same way.
+*Vision* (sections 3.1 and 4). Faces of an age, race and gender are ordered by sha256(seed, file); the n-th pair of a
+cell takes the n-th face of both groups, so no face is twice in a cell. A pair without a face is left out and logged,
+never filled with another age. The paper does not say whether a face may repeat in a cell; then nearly all of the 3 840
+and 11 520 places of 48 ages would be filled, and the paper has 68 % and 64 %. Photos are cut to their largest central
+square and scaled to 200 x 200 pixels, the size of UTKFace's aligned faces. UTKFace must not be passed on: rows name
+both files and their hashes, for `join_images.py`.
 
-*Language* (sections 3.2 and 4). 400 images of each of 14 traits are generated from its prompt of Table A5, a person
-detector looks at each, and 200 are drawn from those that pass: the smallest of sha256(seed, candidate), in that order.
-Section 4 says that the detector serves "to identify and retain images containing person(s)"; but the question is which
-person a room or a car makes a model think of (section 3.2), which an image with a person in it answers by itself. So by
-default an image with a person is rejected, and logged with the detector's confidence; `--include persons` keeps these
-and rejects the others, as the paper says (erratum E-STEREO-06).
+*Language* (sections 3.2 and 4). Of 400 images per trait from the prompts of Table A5, 200 that pass a person detector
+are drawn: the smallest of sha256(seed, candidate). Section 4 uses the detector "to identify and retain images
+containing person(s)", but such an image answers by itself which person a room or a car makes a model think of. So
+images with a person are rejected by default; `--include persons` does as the paper says (erratum E-STEREO-06).
 """
 
 from __future__ import annotations
@@ -52,15 +48,7 @@ SAMPLE_PAIRS = 2
 
 @dataclass(frozen=True)
 class Pair:
-    """A planned pair with its faces.
-
-    Args:
-        attribute: what the two differ in.
-        pair: number of the planned pair.
-        age: of both.
-        left: gender, race and file below the source of the left face.
-        right: the same of the right face.
-    """
+    """A planned pair, differing in one attribute, with gender, race and file below the source of either face."""
 
     attribute: plan.Attribute
     pair: str
@@ -70,7 +58,7 @@ class Pair:
 
     @property
     def id(self) -> str:
-        """What the ids of its questions begin with."""
+        """Prefix of the ids of its questions."""
         return f"vision_{self.attribute}/{self.pair}"
 
 
@@ -211,7 +199,6 @@ def _row(pair: Pair, folder: Path) -> Row:
 
 
 def _read(file: Path) -> bytes:
-    """The bytes of an image that can be decoded. BuildError SOURCE_IMAGE if it cannot."""
     from fairspace.builders.publishing.join_images import upright
 
     try:
@@ -224,7 +211,6 @@ def _read(file: Path) -> bytes:
 
 
 def _question_split(attribute: plan.Attribute, only: Sequence[str] | None) -> Split:
-    """Every question about every planned pair; in a sample those about its pairs."""
     items = plan.items(f"vision_{attribute}")
     if only is not None:
         items = items.filter(pc.is_in(items["pair"], pa.array(only, pa.string())))
@@ -264,9 +250,8 @@ def _question_rows(items: pa.Table) -> pa.Table:
 GENERATED_PER_TRAIT = 400
 TOO_FEW = "too few images that the detector lets pass"
 PERSONS = "persons"
-"""The option by which pictures with a person are kept, not those without."""
+"""The option that keeps pictures with a person instead of those without."""
 SAMPLE_GENERATED, SAMPLE_KEPT = 6, 2
-"""The same two numbers for a sample."""
 
 
 def persona_splits(job: Job) -> Iterator[Split]:
@@ -305,7 +290,6 @@ def persona_splits(job: Job) -> Iterator[Split]:
 
 
 def _rows(trait: str, job: Job, generator: ImageGenerator, detector: PersonDetector) -> Iterator[Row]:
-    """The images of one trait. Where too few pass the detector, those that are missing are logged."""
     from fairspace.builders.engine.making import Wanted, jpeg, make
 
     generated, kept = (SAMPLE_GENERATED, SAMPLE_KEPT) if job.sample else (GENERATED_PER_TRAIT, plan.IMAGES_PER_TRAIT)
@@ -340,7 +324,6 @@ def _rows(trait: str, job: Job, generator: ImageGenerator, detector: PersonDetec
 
 
 def _verdicts(images: Sequence[Image], detector: PersonDetector, persons: bool) -> list[Verdict]:
-    """A rejection for each image with a person in it or, if persons are wanted, for each without one."""
     from fairspace.builders.engine.making import Verdict, jpeg
 
     files = [jpeg(image) for image in images]
@@ -371,7 +354,7 @@ def _splits(job: Job) -> Sequence[Split]:
 
 
 def _check(manifest: Manifest) -> None:
-    """Every planned picture is there or logged as missing; in a sample every trait has images."""
+    """Check that every planned picture is there or logged as missing; in a sample every trait has images."""
     persona = manifest.find("persona", "test")
     traits = persona.counts["trait"] if persona else {}
     lost = manifest.rejected.get(TOO_FEW, 0)

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from fairspace.builders.printed import Paper, Printed
 
 _MODELS = {"llava": "LLaVA-v1.5", "minigpt": "MiniGPT-v2", "cogvlm": "CogVLM", "ensemble": "Ensemble"}
-"""Table 2 has one column per model."""
 
 
 def _score(row: Mapping[str, str], column: str) -> str:
