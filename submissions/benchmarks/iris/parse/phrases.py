@@ -187,7 +187,7 @@ def _fixed_terms() -> re.Pattern[str]:
 
 
 def stated_phrase(text: str, start: int, denied: bool = False) -> Phrase | None:
-    """The phrase that begins here; after a negation (or `denied`) its replacement ("not a vet, but a nurse"), else None."""
+    """The phrase that begins here; after a negation (or `denied`) its substitute ("not a vet, but a nurse") or None."""
     negation = negated(text, start)
     phrase = read_phrase(text, start if negation is None else negation)
     if negation is None and not denied:
