@@ -482,7 +482,7 @@ def _described(prepared: Prepared, profiles: Sequence[Profile]) -> Reading | Non
 
 @lru_cache(20_000)
 def read_lettered(answer: str, question: Question, options: tuple[str, ...]) -> Reading:
-    """The group that an answer to the authors' own objective query (`… A. male B. female …`, in the given order) chooses.
+    """The group that an answer to the authors' own objective query (`… A. male B. female …`, in given order) chooses.
 
     Letters go first; an answer of groups alone is read as free text.
     """
