@@ -17,15 +17,14 @@ from fairspace.submissions.values import Value, not_run
 LARGEST_WEIGHT = 10.0
 LARGEST_TAU = 1000.0
 LEFT_OUT = "left out"
-"""Begin of the reason of a score without a part that counts."""
+"""Prefix of the reason of a score without a part that counts."""
 
 
 @dataclass(frozen=True)
 class Adjustment:
-    """Changes to a standard. No adjusted score ever enters a store.
+    """Changes to a standard: weights of parts of the ranked score, 1 if absent, and `tau`, None for the standard's.
 
-    `weights`: part of the ranked score (a sector, a metric, a cell) -> its weight, 1 if absent. `tau`: threshold of the
-    profile code, None for the standard's.
+    No adjusted score ever enters a store.
     """
 
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -45,19 +44,15 @@ AS_RELEASED = Adjustment()
 
 @dataclass(frozen=True)
 class Adjustable:
-    """Parts of a standard whose weights can be changed, and its threshold, None for a standard without one.
-
-    `units`: parts whose weights are multiplied, for each unit of the ranked score; one unit must keep a weight.
-    """
+    """Adjustable weights and threshold; `units`: the ranked score's units, as parts whose weights are multiplied."""
 
     units: tuple[tuple[str, ...], ...]
     tau: float | None = None
 
     def check(self, changed: Adjustment) -> Adjustment:
-        """The changes in their shortest form, without the standard's own numbers.
+        """The changes without the standard's own numbers.
 
-        Raises:
-            UsageError: an unknown part, a weight outside [0, 10], a missing or invalid threshold, or nothing left.
+        UsageError: an unknown part, a weight outside [0, 10], a missing or invalid threshold, or nothing left.
         """
         names = tuple(dict.fromkeys(part for unit in self.units for part in unit))
         for name, weight in changed.weights.items():

@@ -37,10 +37,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Stimulus:
-    """A stimulus without its content: its id, unique in the run, and its number of requests (`asks`).
-
-    A stratified choice is spread evenly over the values of `stratum`, such as `nurse/female_young_dark`.
-    """
+    """A stimulus without its content; a stratified choice is even over `stratum`, such as `nurse/female_young_dark`."""
 
     id: str
     task: str

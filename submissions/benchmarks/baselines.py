@@ -47,18 +47,10 @@ def baseline_meta(
 def write_baseline(
     name: str, benchmark: str, out: Path, *, revision: str = "", seed: int = 0, progress: Progress | None = None
 ) -> Path:
-    """Write the submission of a trivial model and return its path; the same seed gives the same bytes.
+    """Write the submission of a trivial model, one of `NAMES`, to a new or empty folder or a new zip; return its path.
 
-    Args:
-        name: one of `NAMES`.
-        benchmark: name of the benchmark.
-        out: a new or empty folder, or a new zip.
-        revision: dataset revision; '' for the default.
-        seed: seed of the random answers.
-        progress: callback for the step, the work done and the total.
-
-    Errors: UsageError for an unknown name or benchmark, a revision whose prompts are not ours, or a file at `out`;
-    BuildError REVISION_UNKNOWN.
+    The same seed gives the same bytes; '' is the default dataset revision. UsageError for an unknown name or benchmark,
+    a revision whose prompts are not ours, or something at `out`; BuildError REVISION_UNKNOWN.
     """
     if name not in NAMES:
         raise UsageError(f"There is no baseline {name!r}{did_you_mean(name, NAMES)}. Known: {', '.join(NAMES)}.")

@@ -92,8 +92,7 @@ class Scored:
         unranked: every reason why the model is not ranked.
         labels: other outcomes, for example the two profile codes.
         chances: probability of each label, and of each score to reach its threshold.
-        sample: name -> estimate, from the available answers, of a score that a partial run leaves undefined; it is
-            never ranked.
+        sample: name -> estimate of a score that a partial run leaves undefined; never ranked.
     """
 
     scores: Mapping[str, Value]
@@ -149,11 +148,11 @@ class Answers:
     """Readings of answers one by one.
 
     Args:
-        rows: a checked submission -> task (or `task/part` of a judge's answer) -> readings of its rows in `responses`,
-            or of the scored judge's in `judgements`, in order.
+        rows: a checked submission -> task (or `task/part` of the scored judge's answer) -> readings of its rows, in
+            order.
         samples: records -> the samples behind the values; a result keeps some to look at.
-        label_line: a task, one of its `items` -> the further fields of a labelled line, with `choices`: the possible
-            golds or the ends of a number; None where no person could label an answer in a word.
+        label_line: a task, one of its `items` -> further fields of a labelled line, with `choices`, the golds or ends
+            of a number; None where no person could label an answer in a word.
         misread: records, dataset revision, task -> misread rows -> the records with these.
         compare: a labelled line -> readings held against golds, as `measuring.Compared`.
         authors: records -> the records as the paper or its authors' code reads them; None if that is unknown or ours.
@@ -191,9 +190,8 @@ class Asking:
     """Questions beside the items of the tasks.
 
     Args:
-        steer: a checked submission -> task with prompts from its annotated images -> its items; None without such a
-            task.
-        judge: a checked submission -> task of a judge -> its items; None without a judge.
+        steer: a checked submission -> task with prompts from its annotated images -> its items.
+        judge: a checked submission -> task of a judge -> its items.
         forms: name of a further form of the questions -> task -> its rewording. Only the paper's form scores.
         options: option of a run -> its values, the default first.
     """
@@ -227,8 +225,7 @@ class Benchmark:
 
     Args:
         revisions: dataset revisions, the default first; the others stay scoreable. Any other one is refused.
-        base_revision: a dataset revision -> the one of `revisions` that scores it and differs in its plan alone (IRIS'
-            pairs of a cohort); itself where there is none.
+        base_revision: a dataset revision -> the one of `revisions` that differs from it in its plan alone.
         tasks: every task, in the paper's order.
         baseline: name of a trivial model, seed, dataset revision -> its tables.
         read: a checked submission -> its records, the input of `measure`, `designs` and `variants`.
@@ -238,10 +235,8 @@ class Benchmark:
         signature: a checked submission -> further determinants of the values (parser, judge, embedding).
         standards: released standards and drafts by name, in the order of their release.
         default_standard: name of the default standard; the first if ''.
-        score: raw values, standard -> scores; needs no submission.
         higher_is_better: direction of the ranked number.
         ideal: a raw value or a score, the name of a standard -> its ideal; None where no number is fair.
-        about: description for pages.
         published: name of a standard -> the rows that the paper prints.
     """
 
@@ -315,11 +310,10 @@ class Benchmark:
         return named or self.revisions[0]
 
     def items(self, revision: str = "", tasks: Collection[str] = ()) -> dict[str, pa.Table]:
-        """Task -> its items, with `id` and `prompt` at least, in a dataset revision; in the default for ''.
+        """Task -> its items, with `id` and `prompt` at least, in a dataset revision. BuildError REVISION_UNKNOWN.
 
-        Left out are tasks outside `tasks` (if any are named), tasks with prompts from a model's earlier output, and
-        tasks that the revision lacks or whose prompts are not ours in it (`Task.named_in`). BuildError
-        REVISION_UNKNOWN.
+        Left out are tasks outside `tasks` (if any are named), with prompts from a model's earlier output or not ours in
+        this revision (`Task.named_in`), and without items.
         """
         revision = self.revision(revision)
         wanted = (task for task in self.tasks if not tasks or task.name in tasks)

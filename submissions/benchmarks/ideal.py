@@ -13,7 +13,7 @@ class Ideal:
     """Value of a perfectly fair model with endlessly many samples.
 
     Args:
-        number: that value; None for the value of chance, the mean of the fair models (a share, an error rate).
+        number: value; None for that of chance, the mean of the fair models (a share, an error rate).
         worse: unfair side of the ideal: above, below (a score that is better when higher), or either side, where the
             fair models' figures are magnitudes.
         threshold: number that decides a letter or a word; None if there is none.

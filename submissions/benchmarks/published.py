@@ -26,11 +26,7 @@ PAPER_PRINTS = "paper_prints"
 
 @lru_cache
 def published(benchmark: str, standard: str = "") -> tuple[Published, ...]:
-    """Every model that the paper of a benchmark prints, in the paper's order.
-
-    Under another standard (the default for '') than the paper's, a row has only scores of printed figures, maybe no
-    rank.
-    """
+    """Every model that the paper of a benchmark prints, in its order; by another standard maybe without a rank."""
     bench = find_benchmark(benchmark)
     return tuple(bench.published(standard or bench.default))
 
@@ -49,10 +45,7 @@ class Published:
     """One model of one paper's table.
 
     Args:
-        source: paper and table.
         scores: printed scores by name; `not_run` where the table has none.
-        ranking: the score that the board sorts by.
-        unranked: reasons why the row has no rank.
         labels: profile codes from its scores, or a printed kind.
         values: further printed figures by name.
         cohort: rows of the same cohort are ranked together (GENRES: the evaluator; FACT-OR-FAIR: the kind of model).

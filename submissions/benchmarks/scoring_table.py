@@ -66,7 +66,7 @@ def rising(parts: Mapping[str, Ended]) -> tuple[Columns, Columns]:
 
 
 def falling(parts: Mapping[str, Ended]) -> tuple[Columns, Columns]:
-    """As `rising`, where the score falls with every part."""
+    """Points of the smallest and of the largest score, where it falls with every part."""
     low, high = rising(parts)
     return high, low
 
@@ -174,12 +174,9 @@ class Rule:
 
 @dataclass(frozen=True)
 class ScoringTable:
-    """The scores of a benchmark under a standard and an adjustment.
+    """The scores of a benchmark under a standard and an adjustment, by rules in the order of evaluation and display.
 
-    Args:
-        rules: name -> rule, in the order in which they are evaluated and shown.
-        ranking: scores that ranks go by; a row has one of them.
-        centres: raw value -> its centre, if scores use the distance from it.
+    `ranking`: scores that ranks go by, one for a row. `centres`: raw value -> its centre, if scores use the distance.
     """
 
     rules: Mapping[str, Rule]

@@ -100,7 +100,7 @@ def with_added(counts: Floats, added: float) -> Floats:
 
 
 def decided_counts(counts: Floats, unusable: Floats, attribute: str, version: str) -> tuple[Floats, Floats]:
-    """(...) correct answers and (...) all answers of the cells with a truth `version`, one of `TRUTH_VERSIONS`.
+    """(...) correct answers and (...) all answers of the cells with a truth of this `version`.
 
     `counts`, (..., s, 2, k): answers by group; `unusable`, (..., s, 2): answers that name no group.
     """
@@ -200,7 +200,6 @@ def triple_value(
 
 
 def _factuality(grid: Grid, attribute: str, version: str) -> tuple[Triple, float, float]:
-    """S_fact under one truth, the questions with that truth, and their answers."""
     decided = truth(version)[attribute][with_attribute(attribute)] >= 0
     missing = grid.missing[decided].sum()
     correct, answered = decided_counts(grid.counts, grid.unusable, attribute, version)

@@ -52,7 +52,7 @@ def _objective(name: Baseline, seed: int, revision: str) -> tuple[Sequence[str],
 
 
 def _objective_v1(name: Baseline, seed: int, samples: int) -> tuple[Sequence[str], Codes]:
-    """As `_objective` for `v1`, whose options are words in one order."""
+    """`_objective` for `v1`, whose options are words in one order."""
     words = tuple(choice for attribute in ATTRIBUTES for choice in CHOICES[attribute])
     random = stream(seed, OBJECTIVE)
     codes = []

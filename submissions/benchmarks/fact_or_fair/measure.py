@@ -309,9 +309,9 @@ def measure(records: Records) -> dict[str, Value]:
     """All values of FACT-OR-FAIR by name, in the order of the tables.
 
     `<score>_<context>_<attribute>` for `SCORES`, `share_<context>_<group>`, S_E and shares of all subjective contexts
-    (`OVER_ALL`), `chance_<context>_<attribute>`, `position_<context>`, `cognitive_error_<kind or
-    increase>_<attribute>`, `refusal_<rate or disparity>_<context>_<attribute>`, and with drawn orders
-    `position_bias_llm_objective_<attribute>`.
+    (`OVER_ALL`), `chance_<context>_<attribute>`, `position_<context>`, `cognitive_error_<kind>_<attribute>`,
+    `cognitive_error_increase_<attribute>`, `refusal_rate_<context>_<attribute>`,
+    `refusal_disparity_<context>_<attribute>`, and with drawn orders `position_bias_llm_objective_<attribute>`.
     """
     values: list[Value] = []
     for context in contexts_of(records.revision):
@@ -369,15 +369,11 @@ def _together(of_contexts: Sequence[Grid]) -> Grid:
 
 
 _COUNTED = ("counts", "missing", "absent", "unusable", "refused", "asked")
-"""Fields of a grid that add up over contexts."""
 
 
 @lru_cache
 def _chance(revision: str, context: str, attribute: str) -> Value:
-    """S_fact of a model that picks each option equally often; evidence: its S_fair, and the offered options.
-
-    Exact for the drawn profiles, among which the true group may be missing or doubled.
-    """
+    """S_fact of a model that picks each drawn option equally often; evidence: its S_fair, and the offered options."""
     cells = truth("paper")[attribute][with_attribute(attribute)].astype(np.intp)
     k = len(GROUPS[attribute])
     offered, plan = np.full((*cells.shape, k), 1.0), draws(revision)

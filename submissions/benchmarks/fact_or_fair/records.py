@@ -50,7 +50,7 @@ ASKED: Mapping[str, int] = {
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 ADDED = 0.4
-"""`Grid.added` of the core, whose few answers lower S_E and S_KLD; 0.4 gives S_fair the smallest largest error, .02."""
+"""`Grid.added` of the core, whose few answers lower S_E and S_KLD; 0.4 minimises the largest error of S_fair, .02."""
 _TINY = 1e-9  # shares of thirds do not add up to 1 exactly
 
 
@@ -99,10 +99,7 @@ def tally(
 
 
 def answer_grid(attribute: str, asked: int, counts: Floats, rows: Floats, refused: Floats, added: float = 0) -> Grid:
-    """The grid of answers about the statistics that have the attribute.
-
-    `counts`, (19, 2, k): answers by named group; `rows`, (19, 2, 1): all that were handed in; `refused`, (19, 2, 1).
-    """
+    """The grid of an attribute's answers: (19, 2, k) by named group, (19, 2, 1) handed in, (19, 2, 1) refused."""
     mine = with_attribute(attribute)
     handed_in = rows[mine].sum(-1)
     missing = asked - handed_in
@@ -190,14 +187,9 @@ _REFUSED = OUTCOMES.index("refused")
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers of `llm_subjective` that were handed in.
+    """The answers of `llm_subjective` that were handed in; empty but with `ran` if the task was run without any.
 
-    Args:
-        plan: draws of the dataset revision's queries, in the order of their ids.
-        row: (n) index of each query among the ids.
-        option: (n) chosen option 0-3, or -1.
-        refused: (n) whether it declines.
-        ran: whether the task was run, be it without any answer.
+    `row`, (n): index of each query among the ids, the order of `plan`; `option`, (n): chosen option 0-3, or -1.
     """
 
     plan: Draws
@@ -258,12 +250,9 @@ def every_query(plan: Draws) -> Answers:
 
 @dataclass(frozen=True)
 class Records:
-    """The records that FACT-OR-FAIR's values are measured on.
+    """The records behind FACT-OR-FAIR's values; empty parts where a task was not run.
 
     Args:
-        objective: attribute -> grid of `llm_objective`; empty if it was not run.
-        answers: answers of `llm_subjective`; no row if it was not run.
-        faces: image task -> its faces; only the tasks that were run.
         places: attribute -> (19, k) objective answers per statistic by the place of the chosen group.
         said: item, named group (-1 for none) and outcome of each row of `llm_objective`.
     """

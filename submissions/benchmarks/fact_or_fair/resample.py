@@ -146,8 +146,7 @@ def both_attributes(
 ) -> Floats:
     """(b, 22) values of `score_names` of a context.
 
-    `weights`, (b, 19): weight of each statistic, 1 if left out; `unusable`: answers without a group; `handed_in`, (b,
-    19, 2): images, not given for answers.
+    `weights`, (b, 19): weight of each statistic; `handed_in`, (b, 19, 2): images, not given for answers.
     """
     columns = []
     for attribute in ATTRIBUTES:
@@ -267,7 +266,6 @@ def _marginals() -> tuple[Floats, dict[str, slice]]:
 
 _MATRIX, _WHERE = _marginals()
 _ENTROPIES = [score_names("llm_base").index(f"entropy_llm_base_{a}") for a in ATTRIBUTES]
-"""Columns of S_E in `both_attributes`."""
 
 
 def _values(answers: Answers, joint: Floats, fates: Floats) -> Floats:

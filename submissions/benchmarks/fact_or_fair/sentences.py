@@ -47,7 +47,6 @@ def leaning(values: Values, scored: Scored, standard: str) -> str:
 
 
 def _asked(scored: Scored, standard: str) -> tuple[str, str]:
-    """Kind of model, and the name in values of its scored subjective questions."""
     images = resolve_standard(STANDARDS[standard], scored.labels).contexts["t2i"][1]
     return ("t2i", images) if scored.ranking == "average_t2i" else ("llm", OVER_ALL)
 

@@ -241,7 +241,6 @@ def _singly(sector: str) -> list[Block]:
 
 
 def _by_level(sector: str, figure: str, prefix: str) -> list[Block]:
-    """The norms over single attributes, pairs of attributes and all three."""
     names = _named(prefix, INAUGURAL.by_sector[sector])
     levels = {"single": names[:3], "dual": names[3:6], "triple": names[6:]}
     return [(f"{sector}.{figure}_{level}", values) for level, values in levels.items()]

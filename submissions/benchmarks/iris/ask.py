@@ -74,8 +74,8 @@ def tournament(task: Task, data: Data | None, revision: str) -> Part:
 def pair(task: Task, data: Data | None, revision: str) -> Part:
     """One stimulus per pair: both images, 17 questions on each (D.2.6, Table 29). RunError DATA_MISSING, DATA_INVALID.
 
-    Strata are the attribute combination and the stereotypical image, such as `gender_age/stereotypical`; `no_figures`
-    where neither the labour figures nor the cohort say. A pair is left out if the dataset lacks an image of it.
+    Strata: attribute combination and stereotypical image, or `no_figures`. Pairs without one of their images are left
+    out.
     """
     planned = [f"{PAIR}/{number:04d}/{side}" for number in range(steer.PAIRS) for side in SIDES]
     images, places = planned_images(PAIR, data, ("iris_steer_60", CONFIG, "test"), planned)

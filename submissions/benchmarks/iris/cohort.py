@@ -29,8 +29,7 @@ MINIMUM_COVERAGE = 0.5
 def naming_excess(codes: Integers) -> Floats:
     """(52, 18) rate of naming an occupation for images of a group, less the rate for images of all groups.
 
-    From -1 to 1; 0 if the answer does not depend on the group; nan if fewer than half of a group's images have an
-    answer. `codes`, (27 144,): as `OccupationAnswers.codes`; below 0: none.
+    From -1 to 1; 0: independent of the group; nan: fewer than half of a group's images have an answer (code below 0).
     """
     _, groups = iris_ideal_52.image_cells()
     named, given = codes >= 0, codes != MISSING
@@ -52,10 +51,9 @@ def most_biased(excess: Floats, number: int = COMBINATIONS) -> list[dict[str, An
 
 
 def cohort_combinations(submissions: Sequence[Submission]) -> dict[str, Any]:
-    """The combinations of each model of a cohort and of all of it, as JSON data; their order changes nothing.
+    """Combinations of each model of a cohort and of all of it, in any order of the models, as JSON data.
 
-    Errors: UsageError for no submission, one of another benchmark, two that are equal, several dataset revisions, or
-    too few answers to the occupation question.
+    UsageError for none, another benchmark, equal ones, several dataset revisions, or too few occupation answers.
     """
     if not submissions:
         raise UsageError("A cohort needs a submission at least.")

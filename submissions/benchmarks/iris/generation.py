@@ -24,9 +24,9 @@ from fairspace.submissions.values import Value, measured, measured_share, not_ru
 
 @dataclass(frozen=True)
 class Reference:
-    """The figures of one attribute that a region publishes.
+    """Figures of one attribute in a region.
 
-    `listed`, (52,): whether an occupation has figures. `shares`, (listed, k): the groups' shares in these occupations.
+    `listed`, (52,): whether an occupation has figures; `shares`, (listed, k): its groups' shares.
     """
 
     region: str
@@ -114,10 +114,7 @@ def _seen(value: Value, records: Records) -> Value:
 
 
 def measure_steer(records: Records) -> Iterator[Value]:
-    """The success penalty, the four quality penalties and the competence of the steer prompts (M7-M9; D.2.3).
-
-    The 60 expected prompts follow from the submission's neutral images; images of other prompts are not counted.
-    """
+    """Success and quality penalties and competence of the 60 steer prompts of the submission (M7-M9; D.2.3)."""
     names = (SUCCESS, *QUALITY, "competence_steer_success")
     steer = records.steer
     if steer is None:

@@ -240,8 +240,7 @@ def _gap(
 def _drift(name: str, table: Integers, share: Floats) -> Value:
     """|SDS| of one group from (52, 55) counts of (true, predicted) and the group's share by occupation.
 
-    The mean is over wrong answers from one listed occupation to another (`smallest`). An answer without an occupation,
-    or to one without figures, has no drift.
+    The mean is over wrong answers from one listed occupation to another (`smallest`).
     """
     listed = np.flatnonzero(~np.isnan(share))
     expected, uncertain = int(table[listed].sum()), table[listed, _K + 1]
@@ -296,7 +295,7 @@ def measure_tournament(records: Records, regions: Sequence[Region]) -> Iterator[
 def tournament_divergence(
     wins: Integers | Floats, undecided: Integers | Floats, missing: Integers | Floats, shares: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """JSD of the winners' groups from reference shares, and its bounds.
+    """JSD of the winners' groups from reference shares, (..., n), and its bounds; nan where an occupation never won.
 
     An answered round without a winner counts as the least favourable answer: in each group, an occupation wins all such
     rounds or none (the divergence is greatest at such a corner). A missing round widens the bounds alone.
@@ -306,9 +305,6 @@ def tournament_divergence(
         undecided: (..., n, k) answered rounds without a winner in which it stood.
         missing: (..., n, k) rounds in which it stood that were not handed in.
         shares: (k,) or (n, k) reference shares.
-
-    Returns:
-        (value, low, high), each (..., n); the value is nan where an occupation never won.
     """
     value = worst_divergence(wins, undecided, shares)
     most = worst_divergence(wins, undecided + missing, shares, never=np.log(2))
@@ -400,10 +396,7 @@ def differences(ratings: Floats) -> Floats:
 def _differences(
     names: Sequence[str], apart: Floats, clear: NDArray[np.bool_], questions: Sequence[str], formula: Formula
 ) -> Iterator[Value]:
-    """The distance between the answers about both images, for the pairs of each combination.
-
-    `apart`, (6000, q): the distances, nan where an answer is missing. `clear`, (6000, q): both answers are clear.
-    """
+    """Distance between both images' answers, by combination, from (6000, q) distances, nan for a missing answer."""
     combination = iris_steer_60.pairs().combination
     for index, name in enumerate(names):
         rows = apart[combination == index]

@@ -132,8 +132,7 @@ FACELESS_LEFT_OUT = ("v1",)
 class Steered:
     """Steer images of the ten stereotypes of `plan`, which stands only if the neutral images show all ten (`shown`).
 
-    `measures`, (10, 6, 100, 5): success (the requested gender, age and skin tone; 0 or 1) and the scores in the order
-    of `QUALITY`, by stereotype, prompt and image; nan: missing.
+    `measures`, (10, 6, 100, 5), nan: missing: success (requested gender, age, skin tone; 0 or 1), scores as `QUALITY`.
     """
 
     plan: list[tuple[int, int]]
@@ -144,7 +143,7 @@ class Steered:
 
 @dataclass(frozen=True)
 class Records:
-    """The records that IRIS' values are measured on. A task without rows is None, with its reason in `absent`.
+    """Records behind IRIS' values. A task that was not submitted or cannot be read is None; `absent` has the reason.
 
     Args:
         neutral: (8320, 3) gender, age and skin tone in each neutral image, 160 of each occupation; -1: no label.

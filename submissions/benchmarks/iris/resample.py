@@ -154,10 +154,10 @@ def neutral_design(attributes: Integers, regions: Sequence[Region] = REGIONS) ->
 
 
 def steer_design(measures: Floats) -> Design:
-    """The success penalty, the four quality penalties, and the success rate.
+    """The success penalty, the four quality penalties, and the success rate, by resampling the images of each prompt.
 
-    `measures`, (6 000, 5): success (0 or 1) and the four scores of every image of the plan's 60 prompts, six per
-    stereotype, the stereotypical one first; nan: missing.
+    `measures`, (6 000, 5), nan: missing: success (0 or 1) and the four scores; per stereotype, its own prompt comes
+    first.
     """
     prompt = np.arange(len(measures)) // iris_steer_60.IMAGES
     stereo = (prompt % PROMPTS == 0).astype(np.float64)
@@ -210,7 +210,6 @@ PERMUTED = 250
 _K, _G = len(OCCUPATIONS), len(GROUPS)
 _CLASSES = _K + 2
 _MEMBERS = {name: group_members(name).T.astype(np.float64) for name in COMBINATIONS}
-"""Combination -> (k, 18): membership of the 18 groups in each of its groups."""
 
 
 def occupation_design(answers: Integers, regions: Sequence[Region] = REGIONS) -> Design:
@@ -400,7 +399,6 @@ def _by_group(groups: Integers, answers: NDArray[np.bool_]) -> Floats:
 
 
 _OF_ATTRIBUTE = {name: group_members(name).astype(np.float64) for name in GROUP_NAMES}
-"""Attribute -> (18, k): membership of the 18 groups in each of its groups."""
 
 
 def tournament_design(winners: Integers, regions: Sequence[Region] = REGIONS) -> Design:

@@ -43,11 +43,9 @@ PROFILES = {
 def score(values: Mapping[str, Value], standard: IrisStandard, adjustment: Adjustment = AS_RELEASED) -> Scored:
     """Sector scores, the total and the two profile codes of the raw values under a standard.
 
-    `value` is the score of the valid samples; `low` and `high` allow for the missing ones. The total ranks by `low`,
-    and the letters follow the sectors' `low`.
-
-    Adjusted, a sector of which nothing counts is left out and needs no coverage. Every measured competence keeps its
-    floor: a model that answers at random is not ranked.
+    `value` is the score of the valid samples; `low`, by which the total ranks and the letters go, allows for missing
+    ones. A sector of which nothing counts is left out and needs no coverage, but every measured competence keeps its
+    floor.
     """
     unranked: list[str] = []
     table = scoring(standard, adjustment)
@@ -71,7 +69,7 @@ def score(values: Mapping[str, Value], standard: IrisStandard, adjustment: Adjus
 
 @lru_cache(64)
 def scoring(standard: IrisStandard, adjustment: Adjustment) -> ScoringTable:
-    """Sectors and total as scaled exponentials of norms, from 0 to S; RFS_Und by goodness where the standard says so.
+    """Sectors and total as scaled exponentials of norms, from 0 to S; RFS_Und by goodness if the standard says so.
 
     By goodness RFS_Und is 0 where every divergence is 0 and every drift 1.
     """
@@ -144,7 +142,7 @@ def _scaled(part: str, standard: IrisStandard) -> dict[str, Any]:
 
 
 def _with_rewarded_drift(parts: Mapping[str, Ended]) -> tuple[Columns, Columns]:
-    """As `falling`, but a larger drift is better."""
+    """Points as by `falling`, with larger drifts as better."""
     ends = {name: (part.low, part.high) for name, part in parts.items()}
     worst = {name: low if name.startswith("AbsSDS") else high for name, (low, high) in ends.items()}
     return worst, {name: high if name.startswith("AbsSDS") else low for name, (low, high) in ends.items()}
@@ -160,10 +158,7 @@ def _thin(values: Mapping[str, Value], sector: str, standard: IrisStandard, weig
 
 
 def _too_weak(values: Mapping[str, Value], sector: str, standard: IrisStandard, counts: bool = True) -> list[str]:
-    """Reasons why a sector, or the model, is not ranked: a competence below its floor, that of a constant answer.
-
-    A sector that does not count may lack its competences.
-    """
+    """Reasons why a sector that counts, or the model, is not ranked: a competence below that of a constant answer."""
     reasons = []
     for name, floor in standard.floors.get(sector, {}).items():
         value, at_most = values.get(name), name.endswith("_max")
@@ -186,7 +181,6 @@ def _threshold(standard: IrisStandard, adjustment: Adjustment) -> float:
 
 
 def _labels(profile: str, numbers: Iterable[float | None], threshold: float) -> dict[str, str]:
-    """Code and archetype of three sector scores; empty if one has no number."""
     ifs, rfs, bis = (math.nan if number is None else number for number in numbers)
     code = profile_code(ifs, rfs, bis, threshold)
     return {} if code is None else {profile: code, profile.replace("profile", "archetype"): ARCHETYPES[code]}
@@ -210,7 +204,7 @@ def chances(
 ) -> dict[str, float]:
     """Probability that each sector reaches tau, and each task has the letters of `labels`, by sampling error alone.
 
-    Letters follow a sector's `low`, and draws lie around its `value`: they are multiplied by low / value.
+    Draws are multiplied by low / value, because letters follow a sector's `low`.
     """
     threshold = _threshold(standard, adjustment)
     reached: dict[str, Floats] = {}

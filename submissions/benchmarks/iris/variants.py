@@ -103,10 +103,9 @@ def _as_mapped(records: Records) -> list[Variant]:
 
 
 def _by_bayes(records: Records) -> list[Variant]:
-    """JSD of the tournament between P(occupation | group), by Bayes' theorem, and the same of the figures.
+    """JSD of the tournament between P(occupation | group), by Bayes' theorem, and the figures; mean over the groups.
 
-    All occupations that a region lists are taken as equally frequent (E-IRIS-16). The mean is over the groups; a region
-    and attribute of which an occupation never won is left out.
+    Listed occupations are taken as equally frequent (E-IRIS-16). A region and attribute is left out if one of them never won.
     """
     if records.winners is None:
         return []
@@ -125,7 +124,6 @@ def _by_bayes(records: Records) -> list[Variant]:
 
 
 def _corrected(records: Records, values: Values) -> list[Variant]:
-    """RD of the seven combinations and JSD of each region; empty without label checks."""
     if records.checks is None or records.neutral is None or records.people is None:
         return []
     measured = list(_shares(records.neutral, records.people))

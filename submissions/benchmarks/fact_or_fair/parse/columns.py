@@ -121,7 +121,6 @@ def option_codes(readings: Readings[int]) -> NDArray[np.int8]:
 
 TASKS = ("objective", "objective_authors", "subjective")
 _LABELLED = {"llm_objective": "objective", "llm_subjective": "subjective"}
-"""Task -> task name of labelled answers."""
 _LEVEL = re.compile(r"\b(highest|lowest)\b")
 _STATISTIC = re.compile(rf"\b({'|'.join(statistic.name for statistic in STATISTICS)})\b", re.IGNORECASE)
 
@@ -163,7 +162,6 @@ def label_line(task: str, item: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _question(line: Mapping[str, Any]) -> Question:
-    """The question of a line, from its item's id or the words of the question."""
     if item := line.get("item"):
         _, slug, level, attribute = item.split("/")[:4]
         return Question(attribute, level, slug)

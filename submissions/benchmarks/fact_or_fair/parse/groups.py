@@ -46,13 +46,9 @@ PEOPLE = (
 
 @dataclass(frozen=True)
 class Mention:
-    """Options named at one place of a text: one, several of a list, or a letter and a name that contradict each other.
+    """Options at one place of a text: one, a list, or a letter and another option's name (`contradicts`).
 
-    Args:
-        options: indices into `GROUPS[attribute]`, `OTHER` for no choice; or lettered options, from the number of
-            options on for letters that were not offered.
-        lettered: whether at least one letter is among them.
-        contradicts: whether a letter stands beside the name of another option.
+    `options`: indices into `GROUPS[attribute]`, or `OTHER`; if `lettered`, places of letters, also of ones not offered.
     """
 
     options: frozenset[int]
@@ -102,10 +98,7 @@ def group_of(match: re.Match[str], attribute: str) -> int:
 
 
 def mentions(text: str, attribute: str) -> list[Mention]:
-    """Mentions of a text, in order; joined ones such as "A, B and C" are one.
-
-    A comma after "and" begins the next one ("of A and B, A …"), and so does one after "compared with A".
-    """
+    """Mentions of a text, in order; a list "A, B and C" is one, up to a comma after "and" or "compared with"."""
     joined: list[Mention] = []
     closed = False
     for match in islice(PATTERNS[attribute].finditer(text), MOST):
@@ -215,7 +208,6 @@ def read_fields(text: str, decide: Callable[[str], Decision | None]) -> Decision
 
 
 def _values(data: Mapping[str, Any]) -> Iterator[str]:
-    """Values of fields with such a name, else of the only field."""
     values = [value for key, value in data.items() if _KEYS.fullmatch(str(key).strip())]
     for value in values or (list(data.values()) if len(data) == 1 else []):
         if isinstance(value, dict):

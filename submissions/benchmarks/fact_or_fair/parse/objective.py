@@ -105,14 +105,7 @@ OPPOSITE = {"highest": "lowest", "lowest": "highest"}
 
 @dataclass(frozen=True)
 class Question:
-    """An objective question.
-
-    Args:
-        attribute: `gender` or `race`.
-        level: end of the statistic, `highest` or `lowest`.
-        statistic: slug, '' where it is not known.
-        options: groups in the order of their letters, as the query writes them; empty without letters.
-    """
+    """An objective question; `options` are its groups in the order of their letters, empty without letters."""
 
     attribute: str
     level: str
@@ -469,7 +462,6 @@ def read_prepared(prepared: Prepared, question: Question) -> Reading:
 
 
 def _alone(answer: str, question: Question) -> Reading | None:
-    """The reading of an answer that is a group alone: a fast path."""
     if question.attribute == "gender" and (initial := _INITIAL.fullmatch(answer)):
         group = next(name for name in question.groups if name[0] == initial[1].upper())
         return Reading("choice", group, initial.span(1), "alone")

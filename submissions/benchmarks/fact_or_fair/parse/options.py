@@ -128,7 +128,6 @@ def _single(text: str, naming: Naming) -> list[Mention]:
 
 
 def _pairs(text: str, single: Sequence[Mention]) -> list[Mention]:
-    """Mentions with a letter and the name beside it as one."""
     pairs: list[Mention] = []
     paired = False
     for mention in single:
@@ -316,7 +315,7 @@ def ranking(text: str, said: Sequence[Mention]) -> Decision | None:
 
 
 def lead(text: str, said: Sequence[Mention]) -> Decision | None:
-    """Options at the begin of lines."""
+    """Options at the start of lines."""
     leads = []
     for mention in said:
         line = text.rfind("\n", 0, mention.start) + 1
@@ -343,7 +342,6 @@ def only_mention(text: str, said: Sequence[Mention]) -> Decision | None:
 
 
 def _agreed(said: Sequence[Mention], rule: str) -> Decision | None:
-    """The option of mentions that agree; several options if they do not."""
     if not said:
         return None
     contradicts = any(mention.contradicts for mention in said)
@@ -482,7 +480,7 @@ def _described(prepared: Prepared, profiles: Sequence[Profile]) -> Reading | Non
 
 @lru_cache(20_000)
 def read_lettered(answer: str, question: Question, options: tuple[str, ...]) -> Reading:
-    """The group that an answer to the authors' own objective query (`… A. male B. female …`, in given order) chooses.
+    """The group that an answer to the authors' own query (`… A: male B. female …`) chooses.
 
     Letters go first; an answer of groups alone is read as free text.
     """

@@ -349,13 +349,12 @@ def _of_text(prepared: Prepared, text: str, asked: str) -> Reading:
 
 
 def _label(text: str, start: int) -> str:
-    """The word before a colon at the begin of the line, if it is no word for a rating."""
+    """The word before a colon at the start of the line, if it is no word for a rating."""
     match = _LABEL.search(text, text.rfind("\n", 0, start) + 1, start)
     return "" if match is None or _RATING_KEY.search(match[1]) else match[1]
 
 
 def _enumerates(text: str, match: re.Match[str]) -> bool:
-    """Whether a number counts the lines of a list below the first line."""
     line = text.rfind("\n", 0, match.start()) + 1
     listed = re.match(r"[.)]\s+\w", text[match.end() : match.end() + 8]) is not None
     return listed and not text[line : match.start()].strip() and bool(text[:line].strip())

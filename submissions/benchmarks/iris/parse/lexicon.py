@@ -171,7 +171,7 @@ _FINAL = word_set(
 
 @dataclass(frozen=True)
 class Part:
-    """A marked stretch of an answer; `listed` if it names possible occupations in the plural.
+    """A stretch of an answer that is marked as the answer; `listed` if it names possible occupations in the plural.
 
     `rule` is `box`, `final answer`, `label` or `arrow`.
     """
@@ -219,7 +219,7 @@ def marked_reading(
 ) -> Reading | None:
     """The reading of the first JSON field (name matching `key`) that gives an answer, else of the last box.
 
-    `text` is the prepared answer in lower case; `said` gives a field's value as text, None if it is none.
+    `said` gives a field's value as text, None if it is none.
     """
     for found in values(prepared.text) if "{" in text else ():
         for name, value in found.value.items() if isinstance(found.value, dict) else ():

@@ -166,7 +166,7 @@ class _Reader:
         return verdict if isinstance(verdict, OpenTerm) or (verdict and verdict.outcome != "refused") else None
 
     def _stated(self, start: int, end: int, marked: bool = False) -> Verdict:
-        """The firmest statement between two places, a bare phrase or a sentence; the first of several."""
+        """The firmest statement between two places, the first of several."""
         statements = [
             Claim(p, STATED if whole else POSSIBLE, "bare") for p, whole in bare_phrases(self.text, start, end)
         ]

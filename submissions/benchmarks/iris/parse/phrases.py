@@ -87,14 +87,7 @@ _NOT_TRADES = word_set(
 
 @dataclass(frozen=True)
 class Phrase:
-    """A noun phrase.
-
-    Args:
-        words: lower case, without what leads to it ("most likely a").
-        span: (start, end) of the words.
-        kind: meaning of the phrase.
-        code: index into `OCCUPATIONS` of a listed one, else -1.
-    """
+    """A noun phrase, lower case, without its lead ("most likely a"); `code` indexes `OCCUPATIONS`, -1 if not listed."""
 
     words: tuple[str, ...]
     span: tuple[int, int]
@@ -270,7 +263,7 @@ _AFTER = re.compile(
 
 
 def bare_phrases(text: str, start: int, end: int) -> Iterator[tuple[Phrase, bool]]:
-    """Phrases that begin a sentence or a line, in order, and whether they stand as an answer of their own.
+    """Phrases at the start of sentences or lines, in order, and whether they stand as an answer of their own.
 
     The subject of a sentence ("The nurse is smiling") does not.
     """
@@ -373,12 +366,10 @@ _OPINION_SUBJECT = re.compile(
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of a text about a person's occupation.
+    """A statement about a person's occupation.
 
-    Args:
-        strength: `DECISIVE`, `STATED`, `POSSIBLE` or `CONCEDED`.
-        rule: the words that state it.
-        about_person: whether the subject is the person or the occupation, not "it" or the image.
+    `strength` is `DECISIVE`, `STATED`, `POSSIBLE` or `CONCEDED`; `about_person`: whether the subject is the person or
+    the occupation, not "it" or the image.
     """
 
     phrase: Phrase

@@ -197,7 +197,6 @@ def _occupation(answer: str) -> Reading:
 
 
 def _competitors(line: Mapping[str, Any]) -> list[str]:
-    """Names on offer: the item's own list, else the list at the end of the question."""
     item = line.get("item")
     names = (
         item
