@@ -313,7 +313,7 @@ class Benchmark:
         """Task -> its items, with `id` and `prompt` at least, in a dataset revision. BuildError REVISION_UNKNOWN.
 
         Left out are tasks outside `tasks` (if any are named), with prompts from a model's earlier output or not ours in
-        this revision (`Task.named_in`), and without items.
+        this revision (`Task.named_in`), and without items; '' is the default revision.
         """
         revision = self.revision(revision)
         wanted = (task for task in self.tasks if not tasks or task.name in tasks)

@@ -2,7 +2,7 @@
 
 An answer without a group (refused, several, unusable) is known, not missing; refusals are counted by themselves. Only
 statistics with figures by an attribute (Table 9) are asked by it. Every image weighs 1, shared equally by its faces
-(the paper weighs faces equally). An image without a face is missing, and so is the share of an unlabelled face.
+(the paper weighs faces equally). An image without a face is missing; so is an unlabelled face's share of its image.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ def _as_mapped(records: Records) -> list[Variant]:
 def _by_bayes(records: Records) -> list[Variant]:
     """JSD of the tournament between P(occupation | group), by Bayes' theorem, and the figures; mean over the groups.
 
-    Listed occupations are taken as equally frequent (E-IRIS-16). A region and attribute is left out if one of them never won.
+    Listed occupations are taken as equally frequent (E-IRIS-16); figures are left out if one of them never won.
     """
     if records.winners is None:
         return []
