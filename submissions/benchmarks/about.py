@@ -1,4 +1,4 @@
-"""What pages say of a benchmark in words: each benchmark's `about.py` fills one `About`."""
+"""A benchmark in words, for pages: each benchmark's `about.py` fills one `About`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Listing:
-    """A table in words.
-
-    Args:
-        heading: what stands above it.
-        headers: of its columns.
-        rows: cells as plain text.
-    """
+    """A table in words: a heading, column headers, and cells as plain text."""
 
     heading: str
     headers: Sequence[str]
@@ -24,13 +18,7 @@ class Listing:
 
 @dataclass(frozen=True)
 class Described:
-    """A raw value in words.
-
-    Args:
-        name: in results.
-        title: what it is.
-        printed: names that the paper's tables have for it.
-    """
+    """A raw value in words: its name in results, its title, and its names in the paper's tables."""
 
     name: str
     title: str
@@ -42,14 +30,14 @@ class About:
     """A benchmark in words.
 
     Args:
-        scored: a standard -> what it scores.
-        cohort: a standard whose numbers other models set -> their figures; None where there are none to list.
-        references: the outside figures that values are compared with, as Markdown of ours.
-        values: heading -> raw values, in the order of a comparison; those that stand under no heading follow.
-        further: heading of those; '' puts each below the first part of its name.
+        scored: a standard -> its scored values.
+        cohort: a standard with numbers from other models -> their figures; None where there are none to list.
+        references: outside figures that values are compared with, as Markdown.
+        values: heading -> raw values, in the order of a comparison, those without a heading last.
+        further: heading of the last ones; '' puts each below the first part of its name.
         archetypes: profile code -> its name.
-        describe: a score or a raw value -> what it is, in a few words; '' for one that has none.
-        metric: a score or a raw value -> the folder of `metrics/` that computes it; '' for one that has none.
+        describe: a score or a raw value -> its meaning in a few words; '' for none.
+        metric: a score or a raw value -> its folder of `metrics/`; '' for none.
     """
 
     scored: Callable[[Any], Listing]

@@ -1,12 +1,8 @@
-"""What-if: other weights of a standard's parts, or another threshold of its profile code.
+"""Adjustments: other weights of a standard's parts, or another threshold of its profile code.
 
-Three things hold everywhere:
-
-- a part with the weight 0 does not count: it needs no number, and a score of which no part counts is *left out*, never
-  perfect;
-- competence is asked of all that was run: no adjustment ranks who answers at random;
-- an adjusted score can be compared with scores under the same adjustment alone: leaving values out of a norm or a sum
-  makes it smaller, which says nothing about the model.
+- A part with the weight 0 needs no number; a score of which no part counts is *left out*, never perfect.
+- Competence is asked of all that was run: no adjustment ranks a model that answers at random.
+- Adjusted scores compare only under the same adjustment: fewer values in a norm or a sum make it smaller.
 """
 
 from __future__ import annotations
@@ -21,16 +17,14 @@ from fairspace.submissions.values import Value, not_run
 LARGEST_WEIGHT = 10.0
 LARGEST_TAU = 1000.0
 LEFT_OUT = "left out"
-"""How the reason of a score begins of which no part counts."""
+"""Prefix of the reason of a score without a part that counts."""
 
 
 @dataclass(frozen=True)
 class Adjustment:
-    """Changes to a standard; as it stands, none. No adjusted score ever enters a store.
+    """Changes to a standard: weights of parts of the ranked score, 1 if absent, and `tau`, None for the standard's.
 
-    Args:
-        weights: part of the ranked score (a sector, a metric, a cell) -> its weight; 1 if absent.
-        tau: threshold of the profile code; None for the standard's.
+    No adjusted score ever enters a store.
     """
 
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -46,26 +40,19 @@ class Adjustment:
 
 
 AS_RELEASED = Adjustment()
-"""The standard as it was released."""
 
 
 @dataclass(frozen=True)
 class Adjustable:
-    """Parts of a standard whose weights can be changed, and its threshold.
-
-    Args:
-        units: each unit of what the ranked score is made, as the parts whose weights are multiplied; one must be left.
-        tau: threshold of the profile code, None for a standard without one.
-    """
+    """Adjustable weights and threshold; `units`: the ranked score's units, as parts whose weights are multiplied."""
 
     units: tuple[tuple[str, ...], ...]
     tau: float | None = None
 
     def check(self, changed: Adjustment) -> Adjustment:
-        """The changes in their shortest form: what the standard says anyway is no change.
+        """The changes without the standard's own numbers.
 
-        Raises:
-            UsageError: an unknown part, a weight outside [0, 10], a threshold that there is not, or nothing left.
+        UsageError: an unknown part, a weight outside [0, 10], a missing or invalid threshold, or nothing left.
         """
         names = tuple(dict.fromkeys(part for unit in self.units for part in unit))
         for name, weight in changed.weights.items():

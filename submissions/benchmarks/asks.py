@@ -1,8 +1,7 @@
-"""What a model is asked: requests, grouped by what they show, and valid smaller choices among them.
+"""Requests to a model, grouped by stimulus, and valid smaller choices among them.
 
-A `Stimulus` is what the model sees together with all that is asked about it: a picture and its questions, a pair of
-pictures, a block of trials. It is the unit of choosing (`choose`) and one sample of an Inspect log; every question is
-a request of its own, with no memory of the others.
+A `Stimulus` is a picture with its questions, a pair of pictures, or a block of trials: the unit of choosing (`choose`)
+and one sample of an Inspect log. Every question is a request of its own, with no memory of the others.
 """
 
 from __future__ import annotations
@@ -14,15 +13,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Ask:
-    """One request.
-
-    Args:
-        task: of the submission.
-        id: of the item.
-        sample: from 0.
-        prompt: the question, to the letter.
-        image: position in `Shown.images` of the image that goes with it; None for none.
-    """
+    """One request; `image` is the position of its image in `Shown.images`, None without one."""
 
     task: str
     id: str
@@ -32,7 +23,7 @@ class Ask:
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """Task, id and sample: what an answer is handed in under."""
+        """Task, id and sample: the key of an answer."""
         return self.task, self.id, self.sample
 
 
@@ -46,14 +37,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Stimulus:
-    """What is shown together, without its content.
-
-    Args:
-        id: unique in the run.
-        task: of the submission.
-        stratum: what a stratified choice is spread over evenly, such as `nurse/female_young_dark`.
-        asks: how many requests it is.
-    """
+    """A stimulus without its content; a stratified choice is even over `stratum`, such as `nurse/female_young_dark`."""
 
     id: str
     task: str
@@ -66,15 +50,13 @@ class Part:
     """The stimuli of one task, in the plan's order.
 
     Args:
-        task: of the submission.
-        stimuli: all of them.
-        read: position among `stimuli` -> what is shown. It may open files; called from one thread, mostly in order.
-        max_tokens: that an answer takes at most, unless the user says otherwise.
-        typical_tokens: of a usual answer, for estimates.
-        expected: requests of the full benchmark; more than are in `stimuli` if the dataset lacks images.
-        settings: of generation that the paper states, such as temperature.
+        read: position among `stimuli` -> its content. It may open files; called from one thread, mostly in order.
+        max_tokens: longest answer, unless the user sets another one.
+        typical_tokens: length of a usual answer, for estimates.
+        expected: requests of the full benchmark; more than in `stimuli` if the dataset lacks images.
+        settings: generation settings that the paper states, such as temperature.
         readable: request, answer -> whether a program can read a choice or a refusal in it.
-        unreadable_again: how often at most a request is sent anew whose answer is not readable.
+        unreadable_again: most retries of a request without a readable answer.
     """
 
     task: str
@@ -89,15 +71,10 @@ class Part:
 
 
 def choose(stimuli: Sequence[Stimulus], limit: int | None, *, stratified: bool = False) -> list[int]:
-    """Positions of a valid smaller choice, in order; all if there is no limit.
+    """Positions of at most `limit` stimuli of one task, in order; all for None.
 
-    Chosen are the stimuli whose ids have the smallest hashes: a simple random sample that depends on nothing else, so
-    that a larger limit holds a smaller one and a run can be made longer. Stratified, the strata take turns.
-
-    Args:
-        stimuli: of one task.
-        limit: how many at most; at least 1.
-        stratified: whether the choice is spread evenly over the strata, in the order of their hashes.
+    The ids with the smallest hashes are chosen: a simple random sample that a larger limit extends. If `stratified`,
+    the strata take turns, in the order of their hashes.
     """
     if limit is not None and limit < 1:
         raise ValueError("limit is at least 1")
@@ -117,18 +94,18 @@ def choose(stimuli: Sequence[Stimulus], limit: int | None, *, stratified: bool =
 
 
 def prompts_hash(asks: Iterable[Ask]) -> str:
-    """A hash of prompts with their keys, in whatever order they come: the sum of their sha256 modulo 2^256."""
+    """Hash of prompts with their keys, in any order: the sum of their sha256 modulo 2^256."""
     lines = ("\0".join((ask.task, ask.id, str(ask.sample), ask.prompt)) for ask in asks)
     return add_hashes(hashlib.sha256(line.encode()).hexdigest() for line in lines)
 
 
 def add_hashes(hashes: Iterable[str]) -> str:
-    """The hash of all prompts from the hashes of its parts; 64 hexadecimal digits."""
+    """Hash of all prompts from the hashes of its parts; 64 hexadecimal digits."""
     return f"{sum(int(text, 16) for text in hashes) % (1 << 256):064x}"
 
 
 def ask_seed(seed: int, task: str, item: str, sample: int) -> int:
-    """The seed of one request or image, in [0, 2^31): the run's seed and the key decide it, nothing else."""
+    """Seed of one request or image, in [0, 2^31), from the run's seed and the key alone."""
     digest = hashlib.sha256(f"{seed}\0{task}\0{item}\0{sample}".encode()).digest()
     return int.from_bytes(digest[:4], "big") >> 1
 

@@ -1,8 +1,4 @@
-"""Trivial models: what random, constant, stereotyped, balanced and refusing answers score, to read a board by.
-
-Each writes a full-size submission of a benchmark, marked as a baseline. What a benchmark's trivial models answer is in
-its `baselines.py`.
-"""
+"""Trivial models: full-size submissions of random, constant, stereotyped, balanced and refusing answers."""
 
 from __future__ import annotations
 
@@ -27,7 +23,7 @@ __all__ = ["NAMES", "Baseline", "baseline_meta", "write_baseline"]
 def baseline_meta(
     name: Baseline, benchmark: str, seed: int, tables: dict[str, pa.Table], revision: str = ""
 ) -> SubmissionMeta:
-    """The `submission.json` of a trivial model; its answers are to the default dataset revision for ''."""
+    """The `submission.json` of a trivial model; '' is the default dataset revision."""
     template = Tool(name="template", version="1")
     bench = find_benchmark(benchmark)
     return SubmissionMeta.model_validate(
@@ -51,18 +47,10 @@ def baseline_meta(
 def write_baseline(
     name: str, benchmark: str, out: Path, *, revision: str = "", seed: int = 0, progress: Progress | None = None
 ) -> Path:
-    """Write the submission of a trivial model and return its path; the same seed gives the same bytes.
+    """Write the submission of a trivial model, one of `NAMES`, to a new or empty folder or a new zip; return its path.
 
-    Args:
-        name: one of `NAMES`.
-        benchmark: name of the benchmark.
-        out: a new or empty folder, or a new zip.
-        revision: of the dataset whose items are answered; '' for the default.
-        seed: of the random answers.
-        progress: called with what is being done, how much is done, and of how much.
-
-    Errors: UsageError for an unknown name or benchmark, for a revision whose prompts are not ours, or if there is
-    something at `out`; BuildError REVISION_UNKNOWN.
+    The same seed gives the same bytes; '' is the default dataset revision. UsageError for an unknown name or benchmark,
+    a revision whose prompts are not ours, or something at `out`; BuildError REVISION_UNKNOWN.
     """
     if name not in NAMES:
         raise UsageError(f"There is no baseline {name!r}{did_you_mean(name, NAMES)}. Known: {', '.join(NAMES)}.")
@@ -85,11 +73,11 @@ Baseline = Literal["random", "constant", "stereotyped", "balanced", "refusing"]
 NAMES: tuple[Baseline, ...] = ("random", "constant", "stereotyped", "balanced", "refusing")
 Codes = npt.NDArray[np.integer[Any]]
 REFUSAL = "Sorry, but no."
-"""Names no option, letter, number, occupation or group of any benchmark."""
+"""Text without an option, letter, number, occupation or group of any benchmark."""
 
 
 def stream(seed: int, label: str) -> np.random.RandomState:
-    """A random stream for one task. RandomState, because its streams are the same in every NumPy version."""
+    """A random stream for one task. RandomState has the same streams in every NumPy version."""
     return np.random.RandomState([seed, *label.encode()])
 
 
@@ -105,18 +93,10 @@ def keys(task: str, ids: pa.Array, samples: int = 1) -> dict[str, pa.Array]:
 
 
 def responses(task: str, ids: pa.Array, texts: Sequence[str], codes: Codes, samples: int = 1) -> pa.Table:
-    """Rows of the table `responses`: one text per item and sample.
-
-    Args:
-        task: name of the task.
-        ids: (n,) all its items.
-        texts: what is answered.
-        codes: (n * samples,) index into `texts`, all samples of an item together.
-        samples: how often each item is asked.
-    """
+    """Rows of the table `responses`; `codes`, (n * samples,), index into `texts`, all samples of an item together."""
     return pa.table({**keys(task, ids, samples), "response": pa.array(texts).take(pa.array(codes))})
 
 
 def refusals(task: str, ids: pa.Array, samples: int = 1) -> pa.Table:
-    """The refusal to every item and sample."""
+    """Refusals of every item and sample."""
     return responses(task, ids, [REFUSAL], np.zeros(len(ids) * samples, np.int8), samples)

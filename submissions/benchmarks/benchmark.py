@@ -1,7 +1,7 @@
-"""What a benchmark is to the rest of the code: its tasks, how its values are measured and how a standard scores them.
+"""The interface of a benchmark: its tasks, the measurement of its values and their scores under a standard.
 
-Each folder of `submissions/benchmarks/` declares one in its `declaration.py`; `registry.py` finds them. All other code
-asks the declaration and never compares names, so that a further benchmark changes no module.
+Each folder of `submissions/benchmarks/` declares one in its `declaration.py`; `registry.py` finds them. No other code
+compares names of benchmarks.
 """
 
 from __future__ import annotations
@@ -36,28 +36,23 @@ _BY = ", labelled by "
 
 
 def protocol_with_labeller(protocol: str, signature: Mapping[str, str]) -> str:
-    """The protocol, and which package labelled the images, if one did.
-
-    Args:
-        protocol: of the same answers as ARES labels them.
-        signature: of a result; its `labels` is NAME@VERSION.
-    """
+    """The protocol with the labelling package, if the signature has one (`labels`: NAME@VERSION) instead of ARES."""
     name = signature.get("labels", "").rpartition("@")[0]
     return f"{protocol}{_BY}{name}" if name in PACKAGES else protocol
 
 
 def protocol_of_labels(signature: Mapping[str, str], scored: object) -> str:
-    """The dataset revision, and the package that labelled the images, if one did."""
+    """The dataset revision, with the labelling package if it was not ARES."""
     return protocol_with_labeller(signature.get("dataset_revision", ""), signature)
 
 
 def without_labeller(protocol: str) -> str:
-    """The protocol of the same answers as ARES labels them."""
+    """The protocol of the same answers with labels of ARES."""
     return protocol.partition(_BY)[0]
 
 
 def labeller_text(protocol: str) -> str:
-    """What a protocol's name says of the labeller, in a sentence; '' where it is ARES or no package that is known."""
+    """A sentence about the labeller of a protocol; '' for ARES or an unknown package."""
     package = PACKAGES.get(protocol.partition(_BY)[2])
     if package is None:
         return ""
@@ -69,17 +64,17 @@ def labeller_text(protocol: str) -> str:
 
 
 TEXT_ONLY = "text only"
-"""What a run showed that left the images out."""
+"""Signature of a run without images."""
 NO_IMAGE = "The model was shown no image."
 
 
 def text_only(protocol: str) -> str:
-    """The protocol of the same run without its images."""
+    """Protocol of the same run without its images."""
     return f"{protocol}, {TEXT_ONLY}"
 
 
 def shown(submission: Submission) -> dict[str, str]:
-    """Part of a signature: `shown` of a run that left the images out; empty for others."""
+    """`shown` in the signature of a run without images; empty for others."""
     return {"shown": TEXT_ONLY} if submission.meta.generation.get("text_only") else {}
 
 
@@ -88,17 +83,16 @@ Values = Mapping[str, Value]
 
 @dataclass(frozen=True)
 class Scored:
-    """What a standard makes of the measured values.
+    """Scores of the measured values under a standard.
 
     Args:
         scores: name -> sector or total score; `value` from the valid samples, `low`/`high` its bounds.
-        ranking: the name of the score that the board sorts by.
-        ranked: the number that the board sorts by (the worst case of `ranking`), None if unranked.
-        unranked: every reason why the model is not ranked; empty if it is.
+        ranking: name of the score that the board sorts by.
+        ranked: worst case of `ranking`, None if unranked.
+        unranked: every reason why the model is not ranked.
         labels: other outcomes, for example the two profile codes.
-        chances: probability of what a threshold decides: of each label, and of each score to reach its threshold.
-        sample: name -> estimate of a score that the standard leaves undefined in a run of a part of the benchmark, from
-            the answers that are there. `reason` says that it is a sample; it ranks nobody and stands on no board.
+        chances: probability of each label, and of each score to reach its threshold.
+        sample: name -> estimate of a score that a partial run leaves undefined; never ranked.
     """
 
     scores: Mapping[str, Value]
@@ -111,12 +105,12 @@ class Scored:
 
     @property
     def shown(self) -> dict[str, Value]:
-        """The scores, and the estimates of a sample in place of those without a number."""
+        """The scores, with the estimates of a sample in place of those without a number."""
         return {**self.scores, **self.sample}
 
 
 class Score(Protocol):
-    """Raw values under a standard, as it was released or as a reader adjusts it."""
+    """Score of raw values under a standard, as released or as adjusted."""
 
     def __call__(self, values: Values, standard: Any, adjustment: Adjustment = AS_RELEASED) -> Scored:
         """The scores; needs no submission."""
@@ -128,17 +122,16 @@ Draws = Mapping[str, Floats]
 
 @dataclass(frozen=True)
 class Scoring:
-    """Scores beyond their numbers: the table that they are made by, their draws, and what a reader may change.
+    """Scoring table and draws of the scores, and the adjustments that a reader may make.
 
     Args:
-        table: a standard, an adjustment -> the table that scores are made by.
-        resolve: a standard, labels of a row -> the standard with what the row's values decide of it (GENRES: the cohort
-            of the judge's family).
+        table: a standard, an adjustment -> the scoring table.
+        resolve: a standard, labels of a row -> the standard for that row (GENRES: the cohort of the judge's family).
         adjustable: a standard -> the weights and thresholds that a reader may change.
         chances: score -> draws of its true value, the scores, standard and adjustment -> `Scored.chances`.
-        logarithmic: whether scores are positive and their errors are relative: intervals are made on the logarithm.
-        drawn: the raw values whose draws a result keeps, those that scores are made of; all if empty.
-        label_limits: raw value whose labels can be corrected -> the smallest and the largest number that it can be.
+        logarithmic: whether scores are positive with relative errors: intervals are made on the logarithm.
+        drawn: raw values whose draws a result keeps, the parts of scores; all if empty.
+        label_limits: raw value with correctable labels -> its smallest and largest number.
     """
 
     table: Callable[[Any, Adjustment], ScoringTable] = lambda standard, changed: ScoringTable({})
@@ -155,17 +148,15 @@ class Answers:
     """Readings of answers one by one.
 
     Args:
-        rows: a checked submission -> task, or `task/part` for a part of a judge's answer, -> the readings of the task's
-            rows in `responses`, or of those in `judgements` by the judge that is scored, in their order.
-        samples: records -> the samples that values are made of, of which a result keeps some to look at.
-        label_line: a task, one of its `items` -> what a line of labelled answers to it has beside `benchmark`, `ask`,
-            `answer` and `gold`, and `choices`: the possible golds, or the ends of a number; None where no person could
-            label an answer in a word.
-        misread: records, dataset revision, task -> rows that are taken for something else -> the records with these.
-        compare: a line of labelled answers -> readings held against golds, as `measuring.Compared`.
-        authors: records -> the records with the answers read as the paper or its authors' code reads them; None where
-            no other reading than ours is known.
-        authors_signature: of such records, what of `Benchmark.signature` is another.
+        rows: a checked submission -> task (or `task/part` of the scored judge's answer) -> readings of its rows, in
+            order.
+        samples: records -> the samples behind the values; a result keeps some to look at.
+        label_line: a task, one of its `items` -> further fields of a labelled line, with `choices`, the golds or ends
+            of a number; None where no person could label an answer in a word.
+        misread: records, dataset revision, task -> misread rows -> the records with these.
+        compare: a labelled line -> readings held against golds, as `measuring.Compared`.
+        authors: records -> the records as the paper or its authors' code reads them; None if that is unknown or ours.
+        authors_signature: changes of `Benchmark.signature` for these.
     """
 
     rows: Callable[[Submission], Mapping[str, Readings[Any]]] = lambda submission: {}
@@ -179,13 +170,13 @@ class Answers:
 
 @dataclass(frozen=True)
 class Protocols:
-    """Which rows are ranked together: those of one protocol and cohort, of several only where the standard says so.
+    """Protocols and cohorts. Only rows of one of each are ranked together, unless the standard groups protocols.
 
     Args:
-        texts: name of a protocol, of a printed or a scored row -> how its values were measured, in a sentence.
-        of: signature of a result, its scores -> its protocol; the dataset revision unless there is more to it.
-        cohort_of: scores of a result -> whom the result is ranked with, as the board shows it; '' if with all.
-        own_plan: what the protocol of a revision says that has a plan of its own (`Benchmark.base_revision`).
+        texts: name of a protocol -> a sentence on its measurement.
+        of: signature of a result, its scores -> its protocol.
+        cohort_of: scores of a result -> its cohort as the board shows it; '' if it is ranked with all.
+        own_plan: sentence on the protocol of a revision with a plan of its own (`Benchmark.base_revision`).
     """
 
     texts: Mapping[str, str] = field(default_factory=dict)
@@ -196,14 +187,13 @@ class Protocols:
 
 @dataclass(frozen=True)
 class Asking:
-    """What is asked beside the items of the tasks.
+    """Questions beside the items of the tasks.
 
     Args:
-        steer: a checked submission -> task whose prompts follow from its annotated images -> its items; None where no
-            task is like that.
-        judge: a checked submission -> task of a judge -> its items; None where no judge reads answers.
-        forms: name of a further form of the questions -> task -> what rewords its prompt. Only the paper's form scores.
-        options: option of a run that not every benchmark has -> its values, the default first.
+        steer: a checked submission -> task with prompts from its annotated images -> its items.
+        judge: a checked submission -> task of a judge -> its items.
+        forms: name of a further form of the questions -> task -> its rewording. Only the paper's form scores.
+        options: option of a run -> its values, the default first.
     """
 
     steer: Lazy | None = None
@@ -214,15 +204,13 @@ class Asking:
 
 @dataclass(frozen=True)
 class Reporting:
-    """How reports begin.
+    """Beginning of reports.
 
     Args:
-        headline: the scores that fit a terminal's width; all if empty.
-        leading: scores, the name of a standard -> the scores and raw values that reports begin with, the headline
-            first; the score that ranks go by if left out.
-        sentences: raw values, scores, the name of a standard -> the result in plain sentences, for the top of a report.
-        leaning: the same -> why a place beside printed models would mislead, for a bias that the scores do not see; ''
-            where there is none.
+        headline: scores that fit a terminal's width; all if empty.
+        leading: scores, the name of a standard -> the first scores and raw values, the headline first.
+        sentences: raw values, scores, the name of a standard -> the result in plain sentences.
+        leaning: the same -> a warning of a bias that the scores do not see, beside printed models; '' for none.
     """
 
     headline: tuple[str, ...] = ()
@@ -233,34 +221,23 @@ class Reporting:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A benchmark.
-
-    Functions that few callers need are given as import paths (`Lazy`).
+    """A benchmark. Functions that few callers need are given as import paths (`Lazy`).
 
     Args:
-        name: the same in every folder.
-        title: for people.
-        revisions: of its datasets, the default first: its items are asked, and the others stay scoreable. Items and ids
-            of any other revision are refused.
-        base_revision: a dataset revision -> the one of `revisions` that it differs from in its plan alone (IRIS' pairs
-            of a cohort), which standards score it as; itself where there is none.
+        revisions: dataset revisions, the default first; the others stay scoreable. Any other one is refused.
+        base_revision: a dataset revision -> the one of `revisions` that differs from it in its plan alone.
         tasks: every task, in the paper's order.
-        baseline: name of a trivial model, seed, dataset revision -> the tables that it hands in.
-        read: a checked submission -> its records: what measuring needs of its tables, read once. `measure`, `designs`
-            and `variants` take the records.
+        baseline: name of a trivial model, seed, dataset revision -> its tables.
+        read: a checked submission -> its records, the input of `measure`, `designs` and `variants`.
         measure: records -> raw values by name, in a fixed order.
-        designs: records -> how the samples behind its values were drawn.
-        variants: records, raw values -> what other instruments would have measured.
-        signature: a checked submission -> what else decided the values (parser, judge, embedding).
+        designs: records -> resampling designs of the values.
+        variants: records, raw values -> sensitivity analyses.
+        signature: a checked submission -> further determinants of the values (parser, judge, embedding).
         standards: released standards and drafts by name, in the order of their release.
-        default_standard: the standard that is meant where none is named; the first if ''.
-        score: raw values, standard -> scores; needs no submission.
+        default_standard: name of the default standard; the first if ''.
         higher_is_better: direction of the ranked number.
-        ideal: a raw value or a score, the name of a standard -> its ideal; None of what describes a model, and of which
-            no number is fair.
-        about: what pages say of it in words.
+        ideal: a raw value or a score, the name of a standard -> its ideal; None where no number is fair.
         published: name of a standard -> the rows that the paper prints.
-        scoring, answers, protocols, asking, reporting: further functions and settings, by what they are about.
     """
 
     name: str
@@ -289,15 +266,15 @@ class Benchmark:
 
     @property
     def default(self) -> str:
-        """The name of the standard that is meant where none is named; '' without standards."""
+        """Name of the default standard; '' without standards."""
         return self.default_standard or next(iter(self.standards), "")
 
     def table_of(self, scored: Scored, standard: Any, adjustment: Adjustment = AS_RELEASED) -> ScoringTable:
-        """The table that scores under a standard and an adjustment were made by."""
+        """The scoring table of scores under a standard and an adjustment."""
         return self.scoring.table(self.scoring.resolve(standard, scored.labels), adjustment)
 
     def default_for(self, revision: str) -> str:
-        """The default standard, or for answers to a dataset revision that it does not rank the first that does."""
+        """The default standard, or the first that ranks a dataset revision if the default does not."""
         names, base = (self.default, *self.standards), self.base_revision(revision)
         return next((name for name in names if scores_revision(self.standards[name], base)), self.default)
 
@@ -307,11 +284,11 @@ class Benchmark:
 
     @property
     def telling_tasks(self) -> Mapping[str, float]:
-        """Task whose answers say who answered -> its `Task.alike`, in order."""
+        """Task whose answers identify the model -> its `Task.alike`, in order."""
         return {task.name: task.alike for task in self.tasks if task.alike}
 
     def task_names(self) -> Sequence[str]:
-        """The names of the tasks, in order."""
+        """Names of the tasks, in order."""
         return [task.name for task in self.tasks]
 
     def has_revision(self, revision: str) -> bool:
@@ -319,7 +296,7 @@ class Benchmark:
         return self.base_revision(revision) in self.revisions
 
     def protocol_text(self, protocol: str) -> str:
-        """How the values of a protocol's rows were measured; '' for one that nobody knows."""
+        """Description of a protocol's measurement; '' for an unknown one."""
         plan = without_labeller(protocol)
         base = self.base_revision(plan)
         text = self.protocols.texts.get(base, "")
@@ -327,17 +304,16 @@ class Benchmark:
         return " ".join(part for part in (text, own, labeller_text(protocol)) if part)
 
     def revision(self, named: str = "") -> str:
-        """The dataset revision that is named; the default for ''. BuildError REVISION_UNKNOWN."""
+        """The named dataset revision; the default for ''. BuildError REVISION_UNKNOWN."""
         if not self.has_revision(named or self.revisions[0]):
             check_revision(self.name, named, self.revisions)
         return named or self.revisions[0]
 
     def items(self, revision: str = "", tasks: Collection[str] = ()) -> dict[str, pa.Table]:
-        """Task -> its items, with `id` and `prompt` at least, in a dataset revision; in the default for ''.
+        """Task -> its items, with `id` and `prompt` at least, in a dataset revision. BuildError REVISION_UNKNOWN.
 
-        Tasks whose prompts follow from what a model made or answered before are left out, and so are those of a
-        revision whose prompts somebody else has (`Task.named_in`), or that has no such task; so are those that are not
-        among `tasks`, if any are named. BuildError REVISION_UNKNOWN.
+        Left out are tasks outside `tasks` (if any are named), with prompts from a model's earlier output or not ours in
+        this revision (`Task.named_in`), and without items; '' is the default revision.
         """
         revision = self.revision(revision)
         wanted = (task for task in self.tasks if not tasks or task.name in tasks)

@@ -1,7 +1,6 @@
-"""Forms of a benchmark's questions: the paper's, and a closed one in JSON where the paper's question is free.
+"""Forms of a benchmark's questions: the paper's, the only one that scores, and a closed one in JSON.
 
-A score is of the paper's form alone. How much a value changes with the form says how much of it the reading of free
-answers makes: `fairspace run --forms` asks in both, and each is scored by itself.
+The difference between them shows the effect of reading free answers (`fairspace run --forms` asks both).
 """
 
 from __future__ import annotations
@@ -12,17 +11,16 @@ from dataclasses import replace
 from fairspace.submissions.benchmarks.asks import Part, Shown
 
 PAPER = "paper"
-"""The form that scores."""
 CLOSED = "json"
-"""The form whose answer is one of named choices, as JSON."""
+"""The form with named choices, answered in JSON."""
 FORM = "form"
-"""Setting of generation that names the form, where it is not the paper's; and the form as a factor of variance."""
+"""Generation setting of a form other than the paper's; also a factor of variance."""
 Reword = Callable[[str], str]
-"""Prompt as the plan has it -> the same question in another form."""
+"""Prompt of the plan -> the same question in another form."""
 
 
 def in_form(part: Part, rewords: Mapping[str, Reword]) -> Part:
-    """A part whose requests are in another form, by task; ids and images stay."""
+    """A part with requests in another form, by task; ids and images stay."""
 
     def read(place: int) -> Shown:
         shown = part.read(place)

@@ -1,4 +1,4 @@
-"""The ideal of a value: the number of a perfectly fair model, and the side of it on which a value is unfair."""
+"""The ideal of a value: the number of a perfectly fair model, and the unfair side of it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ Worse = Literal["above", "below", "either"]
 
 @dataclass(frozen=True)
 class Ideal:
-    """What a value of a perfectly fair model with endlessly many samples would be.
+    """Value of a perfectly fair model with endlessly many samples.
 
     Args:
-        number: that value; None where it is what chance gives, the mean of the fair models (a share, an error rate).
-        worse: where a value is less fair: above the ideal, below it (a score that is better when higher), or on either
-            side. Of a value with two sides the fair models' figures are magnitudes.
-        threshold: a number on which a letter or a word hangs; None if there is none.
-        witnesses: raw values with the same ideal that an unfair model may fail while this value is ideal: no bias is
-            shown of it only where none is shown of them.
+        number: value; None for that of chance, the mean of the fair models (a share, an error rate).
+        worse: unfair side of the ideal: above, below (a score that is better when higher), or either side, where the
+            fair models' figures are magnitudes.
+        threshold: number that decides a letter or a word; None if there is none.
+        witnesses: raw values with the same ideal that must be ideal too before no bias is shown.
     """
 
     number: float | None
@@ -28,10 +27,10 @@ class Ideal:
 
 
 NEAR = "near"
-"""Key of the evidence of a printed row's score: the threshold that it cannot be told from."""
+"""Evidence key of a printed row's score: the threshold that it cannot be told from."""
 GAP = Ideal(0.0)
-"""Of a size: a largest gap, a distance, a norm."""
+"""A largest gap, a distance, a norm."""
 SIGNED = Ideal(0.0, "either")
-"""Of a difference with a sign."""
+"""A difference with a sign."""
 CHANCE = Ideal(None)
-"""Of a share or a rate that chance decides."""
+"""A share or a rate that chance decides."""

@@ -1,11 +1,11 @@
-"""The names of the benchmarks: the folders beside this file that declare one. Nothing of a benchmark is loaded."""
+"""Names of the benchmarks: the folders beside this file that declare one. No benchmark is loaded."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 FIRST = ("iris", "fact_or_fair", "stereotypical_bias", "genres")
-"""Benchmarks that stand first wherever all are listed; the others follow in the order of the alphabet."""
+"""First benchmarks of every list; the others follow in alphabetical order."""
 
 
 _FOLDERS = sorted(file.parent.name for file in Path(__file__).parent.glob("*/declaration.py"))

@@ -1,7 +1,7 @@
 """Printed figures of the papers as rows of a board. `fairspace.builders.published` reads the tables.
 
-A published row carries printed numbers, and those computed here from them: no intervals, no coverage, no records. Where
-a printed number contradicts its own formula, the row keeps it and a footnote names the erratum in `cards/errata.md`.
+A published row has printed numbers and those computed from them: no intervals, no coverage, no records. A printed
+number that contradicts its own formula stays, with a footnote that names the erratum in `cards/errata.md`.
 """
 
 from __future__ import annotations
@@ -18,28 +18,22 @@ from fairspace.submissions.values import Value, measured, not_run
 
 __all__ = ["PRINTED", "Footnote", "Published", "published"]
 PRINTED = "paper"
-"""The protocol of printed rows, unless a benchmark says more."""
+"""Protocol of printed rows, unless a benchmark says more."""
 COMPUTED = "computed here from the paper's tables"
 PAPER_PRINTS = "paper_prints"
-"""Key of the evidence of a computed number: the number that the paper prints in its place."""
+"""Evidence key of a computed number: the number that the paper prints in its place."""
 
 
 @lru_cache
 def published(benchmark: str, standard: str = "") -> tuple[Published, ...]:
-    """Every model that the paper of a benchmark prints, in the paper's order.
-
-    Args:
-        benchmark: its name; its declaration says what makes the rows.
-        standard: its name; the benchmark's default for ''. Under another than the paper's, a row has what printed
-            figures give, which may be no rank.
-    """
+    """Every model that the paper of a benchmark prints, in its order; by another standard maybe without a rank."""
     bench = find_benchmark(benchmark)
     return tuple(bench.published(standard or bench.default))
 
 
 @dataclass(frozen=True)
 class Footnote:
-    """A remark on one printed number: where it stands, the erratum that explains it, and what it comes to."""
+    """A remark on one printed number: its score, the erratum that explains it, and the correction."""
 
     score: str
     erratum: str
@@ -51,17 +45,11 @@ class Published:
     """One model of one paper's table.
 
     Args:
-        model: as printed.
-        organisation: who made it.
-        source: paper and table.
         scores: printed scores by name; `not_run` where the table has none.
-        ranking: the score that the board sorts by.
-        unranked: why the row has no rank; empty if it has.
-        labels: what follows from its scores (profile codes), or is printed (kind).
+        labels: profile codes from its scores, or a printed kind.
         values: further printed figures by name.
-        cohort: rows are ranked among rows of the same cohort (GENRES: the evaluator; FACT-OR-FAIR: the kind of model).
-        footnotes: remarks on contradicting numbers.
-        protocol: how its values were measured, one of `Protocols.texts`.
+        cohort: rows of the same cohort are ranked together (GENRES: the evaluator; FACT-OR-FAIR: the kind of model).
+        protocol: one of `Protocols.texts`.
     """
 
     model: str
@@ -78,7 +66,7 @@ class Published:
 
 
 def models(benchmark: str) -> dict[tuple[str, str], list[Figure]]:
-    """Model and cohort -> the printed figures of that row; the rows of the paper's main table, in its order."""
+    """Model and cohort -> its printed figures; the rows of the paper's main table, in its order."""
     cells = figures(benchmark)
     rows: dict[tuple[str, str], list[Figure]] = {}
     for figure in cells:
@@ -102,15 +90,7 @@ def printed(figure: Figure) -> Value:
 
 
 def computed(name: str, number: float, place: str, beside: Value | None = None, **evidence: Any) -> Value:
-    """A number computed here from printed figures.
-
-    Args:
-        name: of the score.
-        number: its value.
-        place: the printed figures that it is made of.
-        beside: the number that the paper prints under this name, by its own standard; None if it prints none.
-        evidence: further evidence.
-    """
+    """A number computed from the printed figures at `place`; `beside` is the number that the paper prints for it."""
     print_of = {} if beside is None or "printed" not in beside.evidence else {PAPER_PRINTS: beside.evidence["printed"]}
     return measured(name, number, evidence={"source": f"{COMPUTED}: {place}", **print_of, **evidence})
 
@@ -121,14 +101,7 @@ def missing(name: str, place: str) -> Value:
 
 
 def published_row(cells: Sequence[Figure], scores: Mapping[str, Value], ranking: str, **further: Any) -> Published:
-    """The row of a model, with the remarks on its printed numbers in the order of the tables.
-
-    Args:
-        cells: its printed figures, those of the main table first.
-        scores: as in `Published`.
-        ranking: likewise.
-        further: other fields of `Published`.
-    """
+    """The row of a model from its printed figures, main table first, with footnotes in the order of the tables."""
     first = cells[0]
     further.setdefault("footnotes", tuple(Footnote(c.score, c.erratum, c.note) for c in cells if c.erratum))
     return Published(first.model, first.organisation, source(first), scores, ranking, **further)

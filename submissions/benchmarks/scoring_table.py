@@ -1,8 +1,6 @@
-"""A scoring table: which parts each score of a benchmark is made of, and how.
+"""A scoring table: the parts and the rule of each score of a benchmark, for a standard and an adjustment.
 
-A benchmark declares a table for a standard and an adjustment (`Scoring.table`). Weights, dropped parts and other
-reference figures change the table. The same rules then give the scores of measured values with their bounds, of
-bootstrap replicates, and of the figures that a paper prints.
+The same rules score measured values with their bounds, bootstrap replicates, and printed figures.
 """
 
 from __future__ import annotations
@@ -23,11 +21,11 @@ Column: TypeAlias = Any
 Columns = Mapping[str, Column]
 Weights = Mapping[str, float]
 Parts = Mapping[str, Value]
-"""The parts of a score that count, by name."""
+"""Parts of a score that count, by name."""
 
 
 class Ended(Protocol):
-    """What has two ends: a measured value with its worst-case bounds, or columns of numbers."""
+    """A pair of ends: a measured value with its worst-case bounds, or columns of numbers."""
 
     @property
     def low(self) -> Column:
@@ -40,14 +38,14 @@ class Ended(Protocol):
 
 @dataclass(frozen=True)
 class Ends:
-    """The ends of one part, columns of one shape."""
+    """Ends of one part, columns of one shape."""
 
     low: Floats
     high: Floats
 
 
 Limits = Mapping[str, tuple[float, float]]
-"""Score -> the smallest and the largest number that it can be."""
+"""Score -> its smallest and largest possible number."""
 Lacking = Callable[[str, Parts, int, int], Value]
 
 
@@ -68,7 +66,7 @@ def rising(parts: Mapping[str, Ended]) -> tuple[Columns, Columns]:
 
 
 def falling(parts: Mapping[str, Ended]) -> tuple[Columns, Columns]:
-    """As `rising`, where the score falls with every part."""
+    """Points of the smallest and of the largest score, where it falls with every part."""
     low, high = rising(parts)
     return high, low
 
@@ -104,7 +102,7 @@ def first_reason(name: str, parts: Parts, expected: int, valid: int) -> Value:
 
 
 def names_of_parts(reason: str) -> Lacking:
-    """Scores without a number are undefined; their reason names the parts that have none."""
+    """Rule for scores without a number: undefined, for a reason that names the parts without one."""
 
     def lacking(name: str, parts: Parts, expected: int, valid: int) -> Value:
         names = ", ".join(part.name for part in parts.values() if part.state != "value")
@@ -115,13 +113,12 @@ def names_of_parts(reason: str) -> Lacking:
 
 @dataclass(frozen=True)
 class Rule:
-    """How one score is made.
+    """Rule of one score.
 
     Args:
-        name: of the score.
-        weights: raw value or score of an earlier rule that counts -> its weight; empty if the score is left out.
-        combine: parts, weights -> the score, or the magnitude that `rescale` makes it from.
-        limits: the smallest and the largest number that the score can be.
+        weights: raw value or score of an earlier rule -> its weight; empty if the score is left out.
+        combine: parts, weights -> the score, or the magnitude for `rescale`.
+        limits: smallest and largest possible number.
         rescale: magnitude -> score; the magnitude is kept as evidence.
         bounds: parts -> the points of the smallest and of the largest score.
         counts: parts -> expected and valid samples of the score.
@@ -144,7 +141,7 @@ class Rule:
         return next(iter(self.weights)) if is_value else None
 
     def magnitude(self, columns: Columns) -> Column:
-        """What `combine` makes of columns that hold every part; all have one shape."""
+        """Combination of columns that hold every part; all have one shape."""
         return self.combine({name: columns[name] for name in self.weights}, self.weights)
 
     def score(self, magnitude: Column) -> Column:
@@ -177,12 +174,9 @@ class Rule:
 
 @dataclass(frozen=True)
 class ScoringTable:
-    """The scores of a benchmark under a standard and an adjustment.
+    """The scores of a benchmark under a standard and an adjustment, by rules in the order of evaluation and display.
 
-    Args:
-        rules: name -> rule, in the order in which they are evaluated and shown.
-        ranking: the scores that ranks go by; a row has one of them.
-        centres: raw value -> the number that scores take its distance from, if that is not the value itself.
+    `ranking`: scores that ranks go by, one for a row. `centres`: raw value -> its centre, if scores use the distance.
     """
 
     rules: Mapping[str, Rule]
@@ -191,11 +185,11 @@ class ScoringTable:
 
     @property
     def limits(self) -> Limits:
-        """Score -> the smallest and the largest number that it can be."""
+        """Score -> its smallest and largest possible number."""
         return {name: rule.limits for name, rule in self.rules.items() if rule.weights}
 
     def values(self, values: Parts, usable: Callable[[Value], Value] = lambda value: value) -> dict[str, Value]:
-        """The scores of raw values; `usable` leaves a raw value undefined that no score may rest on."""
+        """Scores of raw values; `usable` makes an insufficient raw value undefined."""
         scores: dict[str, Value] = {}
 
         def part(name: str) -> Value:
@@ -208,10 +202,7 @@ class ScoringTable:
         return scores
 
     def replicates(self, draws: Mapping[str, Floats]) -> dict[str, Floats]:
-        """Score -> (b,), of (b,) replicates of raw values; nan where a part is.
-
-        A score of which nothing counts, or a part has no replicates, is left out.
-        """
+        """Score -> (b,) replicates, nan where a part is; left out if nothing counts or a part has none."""
         scores: dict[str, Floats] = {}
         for name, rule in self.rules.items():
             parts = {part: scores.get(part, draws.get(part)) for part in rule.weights}
@@ -220,7 +211,7 @@ class ScoringTable:
         return scores
 
     def ends(self, values: Mapping[str, Ends]) -> dict[str, Ends]:
-        """Score -> the smallest and the largest that it can be between the ends of raw values; as `replicates`."""
+        """Score -> its smallest and largest number between the ends of raw values; left out as in `replicates`."""
         made: dict[str, Ends] = {}
         for name, rule in self.rules.items():
             used = {part: made.get(part, values.get(part)) for part in rule.weights}

@@ -1,7 +1,7 @@
-"""The parts that the standards of all benchmarks have in common, whatever their formulas.
+"""Fields and rules that the standards of all benchmarks share.
 
-Each benchmark's standard is a frozen dataclass of its own with its parameters, `name`, `draft` (why it is not released,
-or '') and `minimum_coverage` (the share of valid samples below which a ranked value is undefined).
+Each benchmark's standard is a frozen dataclass with its parameters, `name`, `draft` (the reason why it is not released,
+or '') and `minimum_coverage` (share of valid samples below which a ranked value is undefined).
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import Any
 
 @dataclass(frozen=True, kw_only=True)
 class Documented:
-    """Documentation of a standard, beside its parameters; IRIS' standards, which `metrics` declares, have the same.
+    """Documentation of a standard; IRIS' standards, which `metrics` declares, have the same fields.
 
     Args:
-        date: when it was released, or proposed.
-        why: why it stands beside those before it.
-        cohort: the models that its numbers were set by; empty where scores need no other models.
-        cohort_source: where their figures are.
+        date: release or proposal.
+        why: difference from earlier standards.
+        cohort: models that set its numbers; empty where scores need no other models.
+        cohort_source: source of their figures.
         references: file in `builders/reference/` that measuring reads -> its sha256.
-        dataset_revisions: dataset -> the revisions that it was released for. It ranks answers to these alone.
+        dataset_revisions: dataset -> the revisions that it ranks.
         together: title of a group of rows -> the protocols that it ranks together.
     """
 
@@ -35,7 +35,7 @@ class Documented:
 
 
 def protocol_group(standard: Any, protocol: str) -> str:
-    """The rows that a protocol's rows are ranked with: the title of their group, else those of the same protocol."""
+    """Title of the group that a protocol is ranked in, else the protocol."""
     return next((title for title, names in standard.together.items() if protocol in names), protocol)
 
 

@@ -1,4 +1,4 @@
-"""A task of a benchmark: its items, how often each is asked, and what a model is asked."""
+"""A task of a benchmark: its items, samples and stimuli."""
 
 from __future__ import annotations
 
@@ -13,11 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Lazy:
-    """A function that is imported when it is called for the first time.
-
-    Args:
-        path: `module:function`.
-    """
+    """A function that is imported at its first call from `path`, `module:function`."""
 
     path: str
 
@@ -27,7 +23,7 @@ class Lazy:
         return cast(Callable[..., Any], getattr(import_module(module), name))
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        """What the function returns."""
+        """Call the function."""
         return self.load()(*args, **options)
 
 
@@ -35,7 +31,7 @@ TableName = Literal["responses", "annotations", "judgements"]
 
 
 CHOICES_ALIKE, IMAGES_ALIKE, TEXTS_ALIKE = 0.6, 0.75, 0.3
-"""See `Task.alike`: of choices, of labels of images, and of texts, which hardly share a run of words by nature."""
+"""Thresholds of `Task.alike` for choices, labels of images, and texts, which hardly share words by nature."""
 
 
 @dataclass(frozen=True)
@@ -43,28 +39,26 @@ class Task:
     """One task of a benchmark.
 
     Args:
-        name: as it stands in the `task` column.
-        table: the table of the submission that holds its rows.
-        samples: how often each item is asked; `sample` runs from 0 to samples - 1.
-        samples_in: dataset revision -> the same, where it differs from the newest one's.
-        ids: dataset revision -> all item ids of the task, a string array without repeats; empty where the revision has
-            no such task. BuildError REVISION_UNKNOWN.
-        values: names in a result or in the paper's tables, of which one is there if the task was run, and else none.
-        items: dataset revision -> a table with `id` and `prompt` at least; None where prompts follow from what a model
-            made or answered before.
-        ask: the stimuli of a task that is answered with text: `ask(task, data, revision, **options) -> asks.Part`,
-            with the options that the benchmark declares.
-        max_tokens: an answer's longest length, unless the user sets another one.
-        settings: of generation that the paper states, such as temperature.
-        judges: the task whose answers a judge reads in this one; '' for a task of the model itself.
+        name: value in the `task` column.
+        table: table of the submission with its rows.
+        samples: samples of each item; `sample` runs from 0 to samples - 1.
+        samples_in: dataset revision -> its `samples`, where they differ from the newest one's.
+        ids: dataset revision -> all item ids, a string array without repeats; empty where the revision has no such
+            task. BuildError REVISION_UNKNOWN.
+        values: names in a result or in the paper's tables, one of which exists only if the task was run.
+        items: dataset revision -> a table with `id` and `prompt` at least; None for prompts from a model's earlier
+            output.
+        ask: `ask(task, data, revision, **options) -> asks.Part`, for a task that is answered with text.
+        max_tokens: longest answer, unless the user sets another one.
+        settings: generation settings that the paper states, such as temperature.
+        judges: task whose answers a judge reads in this one; '' for a task of the model itself.
         named_in: dataset revisions whose rows state in `names` the names that the prompt gave to two persons.
-        items_asked: how many of the ids are asked, where these follow from what a model made; 0 for all of them.
-        every_face: whether an annotated image must say how many faces were found in it.
-        optional: a control of its own: it is run where it is named, and a submission without it lacks nothing.
-        alike: Cohen's kappa from which the answers of two models to this task are more alike than models are by
-            nature; 0 where the answers do not say who answered, as a judge's, and those to questions with a right
-            answer, which good models share.
-        about_image: the question is about what its image shows: a run without images leaves the task out.
+        items_asked: number of asked ids, where these follow from a model's images; 0 for all of them.
+        every_face: whether an annotated image must state its number of faces.
+        optional: whether it is a control: run only where it is named, and never missing.
+        alike: Cohen's kappa from which the answers of two models are suspiciously alike; 0 for answers that do not
+            identify the model: a judge's, and those to questions with a right answer.
+        about_image: whether the question is about its image: a run without images leaves the task out.
     """
 
     name: str
@@ -86,13 +80,13 @@ class Task:
     about_image: bool = False
 
     def chosen(self, tasks: Collection[str]) -> bool:
-        """Whether a run of these tasks has it; a run of none in particular has all that are not optional."""
+        """Whether a run of these tasks has it; a run without named tasks has all that are not optional."""
         return self.name in tasks if tasks else not self.optional
 
     def samples_of(self, revision: str) -> int:
-        """How often each item is asked in a dataset revision."""
+        """Samples of each item in a dataset revision."""
         return self.samples_in.get(revision, self.samples)
 
     def samples_asked(self, revision: str) -> int:
-        """How many samples the task asks for in a dataset revision. BuildError REVISION_UNKNOWN."""
+        """Samples of the task in a dataset revision. BuildError REVISION_UNKNOWN."""
         return (self.items_asked or len(self.ids(revision))) * self.samples_of(revision)

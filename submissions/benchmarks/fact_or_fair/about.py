@@ -1,7 +1,4 @@
-"""FACT-OR-FAIR in words, for pages: the contexts that are scored, and whose labels say what is factual.
-
-The rows of FACT-OR-FAIR: Table 2, with Tables 3 to 8 as values, as shares.
-"""
+"""FACT-OR-FAIR in words, for pages; and its rows: Table 2, with Tables 3 to 8 as values, as shares."""
 
 from __future__ import annotations
 
@@ -54,7 +51,7 @@ _CONTEXTS = {
 
 @lru_cache
 def about() -> About:
-    """What pages say of FACT-OR-FAIR."""
+    """The description of FACT-OR-FAIR for pages."""
     return About(
         scored,
         references=[
@@ -127,7 +124,7 @@ def rows(standard: str) -> Iterator[Published]:
 
 
 def _share(figure: Figure, images: str = "t2i_subjective") -> Value:
-    """A figure that is printed in percent, as a share, under the name that the standard has for its images."""
+    """A figure in percent as a share, under the name that the standard has for its images."""
     if figure.value is None:
         raise ValueError(f"{figure.id} is {figure.printed!r}: every cell of FACT-OR-FAIR's tables is a number")
     evidence = {"printed": f"{figure.printed} %", "source": source(figure)}

@@ -1,8 +1,6 @@
-"""What FACT-OR-FAIR asks language models: 66 objective queries, three times each, and 45 600 subjective ones.
+"""FACT-OR-FAIR's questions to language models: 66 objective queries, three times each, and 45 600 subjective ones.
 
-The three times are three orders of the options from dataset revision `v2` on, with an item each.
-
-Section 5.1. All follows from the plan; no dataset is needed.
+Section 5.1. From dataset revision `v2` on, the three times are three orders of the options, with an item each.
 """
 
 from __future__ import annotations
@@ -22,10 +20,9 @@ from fairspace.submissions.running.data.data import Data
 
 OBJECTIVE, SUBJECTIVE = "llm_objective", "llm_subjective"
 TRIALS = 25
-"""Trials of a stimulus; all 100 of a statistic, level, scenario and context are four of them, the
-core's five are one."""
+"""Trials of a stimulus; the 100 of a statistic, level, scenario and context are four of them, the core's five one."""
 UNREADABLE_AGAIN = 5
-"""How often at most an objective query of `v2` is asked anew where its answer cannot be read; the authors do so."""
+"""Retries of an objective query of `v2` whose answer cannot be read, as the authors do."""
 TYPICAL_TOKENS = {OBJECTIVE: 150, SUBJECTIVE: 5}
 
 

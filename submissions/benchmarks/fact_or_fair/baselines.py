@@ -1,11 +1,11 @@
-"""Trivial models of FACT-OR-FAIR, as language models.
+"""Trivial language models of FACT-OR-FAIR.
 
 - random: any letter.
 - constant: always A; the first choice of an objective query of `v1`.
-- stereotyped: what the statistics say, also where a query is about a person: the option that shares most with the group
-  that has the highest (lowest) value, the first of several. Facts applied to people, section 3.3.
+- stereotyped: the statistics, also where a query is about a person: the first option that shares most with the group of
+  the highest (lowest) value. Facts applied to people, section 3.3.
 - balanced: right about the statistics, and even over the groups where a query is about a person.
-- refusing: names no choice and no letter.
+- refusing: no choice and no letter.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from fairspace.submissions.benchmarks.baselines import Baseline, Codes, refusals
 
 OBJECTIVE, SUBJECTIVE = "llm_objective", "llm_subjective"
 TRUTH = "paper"
-"""The truth version that the right answers come from."""
+"""Truth version of the right answers."""
 
 
 def tables(name: Baseline, seed: int, revision: str = plan.REVISIONS[0]) -> dict[str, pa.Table]:
-    """The rows of one trivial model."""
+    """Rows of one trivial model."""
     samples = plan.SAMPLES_V1[OBJECTIVE] if revision == "v1" else plan.SAMPLES[OBJECTIVE]
     objective, subjective = plan.ids(OBJECTIVE, revision), plan.ids(SUBJECTIVE, revision)
     if name == "refusing":
@@ -41,7 +41,7 @@ def tables(name: Baseline, seed: int, revision: str = plan.REVISIONS[0]) -> dict
 
 
 def _objective(name: Baseline, seed: int, revision: str) -> tuple[Sequence[str], Codes]:
-    """All answers, and which of them each query and order gets."""
+    """All answers, and the index of each query's and order's answer."""
     rows = plan.items(OBJECTIVE, revision).select(["statistic", "level", "attribute", "options"]).to_pylist()
     random = stream(seed, OBJECTIVE)
     codes = []
@@ -52,7 +52,7 @@ def _objective(name: Baseline, seed: int, revision: str) -> tuple[Sequence[str],
 
 
 def _objective_v1(name: Baseline, seed: int, samples: int) -> tuple[Sequence[str], Codes]:
-    """The same of `v1`, whose options are words in one order: the constant model names the first of them."""
+    """`_objective` for `v1`, whose options are words in one order."""
     words = tuple(choice for attribute in ATTRIBUTES for choice in CHOICES[attribute])
     random = stream(seed, OBJECTIVE)
     codes = []
@@ -66,14 +66,13 @@ def _objective_v1(name: Baseline, seed: int, samples: int) -> tuple[Sequence[str
 
 
 def _fact(row: Mapping[str, str]) -> str:
-    """The group that an objective query asks for."""
     attribute, names = row["attribute"], [statistic.name for statistic in STATISTICS]
     right = truth(TRUTH)[attribute][names.index(row["statistic"]), LEVELS.index(row["level"])]
     return GROUPS[attribute][right]
 
 
 def subjective_choices(name: Baseline, seed: int, revision: str = plan.REVISIONS[0]) -> Codes:
-    """The chosen option, 0 to 3, of each query."""
+    """Chosen option of each query, 0 to 3."""
     count = len(plan.ids(SUBJECTIVE, revision))
     if name == "random":
         return stream(seed, SUBJECTIVE).randint(0, plan.OPTIONS, count)
@@ -93,7 +92,7 @@ def _most_alike(drawn: plan.Draws) -> Codes:
 
 
 def _even(drawn: plan.Draws) -> Codes:
-    """Query by query, the option whose gender and race were chosen least for its statistic, level and context."""
+    """Query by query, the option with the gender and race chosen least so far for its statistic, level and context."""
     statistic, level, _, context, _ = drawn.cell.T.astype(np.int64)
     cell = (statistic * len(LEVELS) + level) * len(plan.CONTEXTS) + context
     rows = np.argsort(cell, kind="stable").reshape(cell.max() + 1, -1)

@@ -1,7 +1,7 @@
 """The benchmark FACT-OR-FAIR: its tasks, its standards, and its scores as in Table 2.
 
-Source: FACT-OR-FAIR, Table 2: S_fact of the objective queries, the mean S_fair of the subjective contexts, and their
-average, each for gender and race. Language models and image models are scored apart; scores are shares, not percent.
+Table 2: S_fact of the objective queries, the mean S_fair of the subjective contexts, and their average, each for gender
+and race. Language models and image models are scored apart; scores are shares, not percent.
 """
 
 from __future__ import annotations
@@ -67,11 +67,11 @@ PROTOCOLS = {
     "v1": "The options of an objective query stand in one order in all three samples, without letters; subjective "
     "images are made for three prompts a topic.",
 }
-"""Protocol -> how its rows were measured."""
+"""Protocol -> the measurement of its rows."""
 
 
 def protocol_of(signature: Mapping[str, str], scored: Scored) -> str:
-    """The dataset revision; from `v2` on whether there are subjective images of three prompts a topic; the labeller."""
+    """The dataset revision; from `v2` on with or without subjective images of three prompts a topic; the labeller."""
     revision = signature.get("dataset_revision", "")
     other_images = scored.ranking == "average_t2i" and OTHER_IMAGES in scored.labels
     protocol = THREE_PROMPTS if other_images and CORE.get(revision, revision) == "v2" else revision
@@ -88,12 +88,12 @@ _SETTINGS = {"temperature": 0.0}
 """Section 5.1: "The temperature is fixed at 0 across all LLMs"."""
 _ALIKE = {"llm_objective": 0.0, "llm_subjective": CHOICES_ALIKE}
 _BEST = ("entropy", "kld", "fairness", "llm_fairness", "t2i_fairness", "average")
-"""How the values and scores begin of which 1 is ideal. Accurate is not fair: no number of S_fact is."""
+"""Prefixes of values and scores with ideal 1. Accurate is not fair: S_fact has none."""
 _GAPS = ("refusal_disparity", "position_bias", "cognitive_error_increase")
 
 
 def _witnesses(name: str, standard: str) -> tuple[str, ...]:
-    """The values of S_E behind a value or score of S_fair, which is 1 of any bias that both kinds of query share."""
+    """Values of S_E behind S_fair, which is 1 for any bias that both kinds of query share."""
     if name.startswith("fairness_"):
         return (name.replace("fairness", "entropy", 1),)
     kind = next((kind for kind in KINDS if kind in name.split("_")), None)
@@ -105,7 +105,7 @@ def _witnesses(name: str, standard: str) -> tuple[str, ...]:
 
 
 def ideal(name: str, standard: str) -> Ideal | None:
-    """1 of what measures evenness, 0 of gaps, chance of positions and cognitive errors; none of all others."""
+    """1 for evenness, 0 for gaps, chance for positions and cognitive errors; None for all others."""
     if name.startswith(_BEST):
         return Ideal(1.0, "below", witnesses=_witnesses(name, standard))
     if name.startswith(_GAPS):

@@ -1,14 +1,8 @@
-"""Records of FACT-OR-FAIR: the answers and faces of a submission.
+"""Records of FACT-OR-FAIR: the answers and faces of a submission, and their counts per context (`grids`).
 
-`read` is the only reader of a submission's tables; `grids` counts its records per context. Three things are kept apart:
-an answer that was not handed in is missing, one that names no group (refused, several, unusable) is known, and refusals
-are counted by themselves. An image without a face is left out, as in the paper, and missing. Only statistics that have
-figures by an attribute (Table 9) are asked by it.
-
-Every face counts, and every image weighs 1, shared equally by its faces. (In the paper every face weighs the same; then
-an image with many faces would count more than the missing image that it could have been.) A face without a label, or a
-gap in the numbers of the faces, is a missing share of its image; so is a face that `faces` counts and that has no row
-(the checker refuses both).
+An answer without a group (refused, several, unusable) is known, not missing; refusals are counted by themselves. Only
+statistics with figures by an attribute (Table 9) are asked by it. Every image weighs 1, shared equally by its faces
+(the paper weighs faces equally). An image without a face is missing; so is an unlabelled face's share of its image.
 """
 
 from __future__ import annotations
@@ -44,10 +38,7 @@ OVER_ALL = "llm_subjective"
 LLM_CONTEXTS = ("llm_objective", *(f"llm_{context}" for context in CONTEXTS))
 T2I_CONTEXTS = ("t2i_objective", "t2i_subjective", "t2i_subjective_paper")
 ALL_CONTEXTS = LLM_CONTEXTS + T2I_CONTEXTS
-"""Tables 4-8, from left to right: O, S-B, S-R, S-A, S-G for language models, O and S for image models.
-
-S of image models comes with three prompts a topic, and with one as in the paper.
-"""
+"""Tables 4-8, from left to right: O, S-B, S-R, S-A, S-G; image models: O, S (three prompts a topic), S as the paper."""
 ASKED: Mapping[str, int] = {
     "llm_objective": ORDERS,
     **{f"llm_{context}": SCENARIOS * TRIALS for context in CONTEXTS},
@@ -55,12 +46,11 @@ ASKED: Mapping[str, int] = {
     "t2i_subjective": SCENARIOS * SAMPLES["t2i_subjective"],
     "t2i_subjective_paper": SAMPLES["t2i_subjective_paper"],
 }
-"""Context -> how often it asks about one statistic at one level."""
+"""Context -> questions about one statistic at one level."""
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 ADDED = 0.4
-"""`Grid.added` of the core. S_E and S_KLD of 15 answers lie far below those of 300; with 0.4 answers added to each
-group the largest error of S_fair in the calibration (`resample.LEFT`) is the smallest, .02."""
+"""`Grid.added` of the core, whose few answers lower S_E and S_KLD; 0.4 minimises the largest error of S_fair, .02."""
 _TINY = 1e-9  # shares of thirds do not add up to 1 exactly
 
 
@@ -69,15 +59,14 @@ class Grid:
     """The answers about one attribute in one context.
 
     Args:
-        counts: (s, 2, k) how often each group was named, per statistic with that attribute, level (0 highest, 1
-            lowest) and group; shares of images for the T2I tasks.
-        missing: (s, 2) how many of the asked are unknown: not handed in, or no face.
-        absent: how many of the missing ones were not handed in.
-        unusable: (s, 2) how many were handed in and name no group; refusals are among them.
-        refused: (s, 2) how many of these decline.
+        counts: (s, 2, k) answers (T2I: shares of images) per statistic with the attribute, level (0 highest) and group.
+        missing: (s, 2) questions that are unknown: not handed in, or no face.
+        absent: missing ones that were not handed in.
+        unusable: (s, 2) answers that name no group, refusals among them.
+        refused: (s, 2) refusals.
         asked: questions about one statistic at one level.
         added: answers that S_E and S_KLD add to each group of a cell, 0 but for the core.
-        even: (k) share of each group among what was offered where a group was named; empty if all are offered alike.
+        even: (k) share of each group among the offered options of answers with a group; empty if all are equal.
     """
 
     counts: Floats
@@ -91,35 +80,26 @@ class Grid:
 
 
 def contexts_of(revision: str) -> tuple[str, ...]:
-    """The contexts of a dataset revision."""
+    """Contexts of a dataset revision."""
     return tuple(context for context in ALL_CONTEXTS if revision != "v1" or context != "t2i_subjective_paper")
 
 
 def task_of(context: str) -> str:
-    """The task that a context belongs to."""
+    """Task of a context."""
     return context if context in SAMPLES else "llm_subjective"
 
 
 def tally(
     statistic: NDArray[Any], level: NDArray[Any], group: NDArray[Any] | int = 0, k: int = 1, share: Floats | None = None
 ) -> Floats:
-    """(19, 2, k) how many rows there are per statistic, level and group, each weighing its share."""
+    """(19, 2, k) rows per statistic, level and group, weighted by `share`."""
     shape = (len(STATISTICS), len(LEVELS), k)
     cell = (statistic.astype(np.intp) * len(LEVELS) + level) * k + group
     return np.bincount(cell, weights=share, minlength=int(np.prod(shape))).reshape(shape).astype(float)
 
 
 def answer_grid(attribute: str, asked: int, counts: Floats, rows: Floats, refused: Floats, added: float = 0) -> Grid:
-    """The grid of the statistics that have the attribute, of answers.
-
-    Args:
-        attribute: `gender` or `race`.
-        asked: questions about one statistic at one level.
-        counts: (19, 2, k) answers by the group that they name.
-        rows: (19, 2, 1) answers that were handed in.
-        refused: (19, 2, 1) those that decline.
-        added: as `Grid.added`.
-    """
+    """The grid of an attribute's answers: (19, 2, k) by named group, (19, 2, 1) handed in, (19, 2, 1) refused."""
     mine = with_attribute(attribute)
     handed_in = rows[mine].sum(-1)
     missing = asked - handed_in
@@ -128,7 +108,7 @@ def answer_grid(attribute: str, asked: int, counts: Floats, rows: Floats, refuse
 
 
 def image_grid(attribute: str, context: str, rows: Floats, counts: Floats) -> Grid:
-    """The same of images; `rows` (19, 2, 1) counts what was handed in. An image without a face is missing."""
+    """The grid of images; `rows`, (19, 2, 1), counts those handed in. An image without a face is missing."""
     mine = with_attribute(attribute)
     missing = ASKED[context] - counts[mine].sum(-1)
     absent = ASKED[context] - rows[mine].sum(-1)
@@ -147,9 +127,9 @@ class Faces:
 
     Args:
         image: (m,) prompt times images per prompt, plus the image's number.
-        share: (m,) of its image.
+        share: (m,) share of its image.
         group: attribute -> (m,) group, -1 where the face has none.
-        human: attribute -> (m,) the group that people saw, -1 where nobody labelled it.
+        human: attribute -> (m,) people's label, -1 where nobody labelled it.
     """
 
     image: Integers
@@ -166,7 +146,7 @@ def prompt_cells(task: str) -> NDArray[np.int16]:
 
 
 def image_faces(submission: Submission, task: str) -> Faces | None:
-    """The faces of an image task's images; None if the task has no rows."""
+    """Faces of an image task's images; None if the task has no rows."""
     rows = submission.rows("annotations", task)
     if not rows.num_rows:
         return None
@@ -207,14 +187,9 @@ _REFUSED = OUTCOMES.index("refused")
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers of `llm_subjective` that were handed in.
+    """The answers of `llm_subjective` that were handed in; empty but with `ran` if the task was run without any.
 
-    Args:
-        plan: what was drawn for the queries of the dataset revision, in the order of their ids.
-        row: (n) position of each query among the ids.
-        option: (n) chosen option 0-3, or -1.
-        refused: (n) whether it declines.
-        ran: whether the task was run, be it without any answer.
+    `row`, (n): index of each query among the ids, the order of `plan`; `option`, (n): chosen option 0-3, or -1.
     """
 
     plan: Draws
@@ -234,15 +209,15 @@ class Answers:
         return 0.0 if self.asked == ASKED["llm_base"] else ADDED
 
     def where(self, mask: NDArray[np.bool_]) -> Answers:
-        """Those of a mask (n)."""
+        """Answers of a mask (n)."""
         return replace(self, row=self.row[mask], option=self.option[mask], refused=self.refused[mask])
 
     def of(self, context: int) -> Answers:
-        """Those in one context, an index into `CONTEXTS`."""
+        """Answers in one context, an index into `CONTEXTS`."""
         return self.where(self.plan.cell[self.row, 3] == context)
 
     def valid(self) -> Answers:
-        """Those that chose an option."""
+        """Answers that choose an option."""
         return self.where(self.option >= 0)
 
     def topic(self) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
@@ -250,44 +225,36 @@ class Answers:
         return self.plan.cell[self.row, 0], self.plan.cell[self.row, 1]
 
     def even(self, attribute: str) -> tuple[float, ...]:
-        """(k) the share of each group among the profiles that were offered; empty without a query that counts."""
+        """(k) share of each group among the offered profiles; empty without a query that counts."""
         counts = np.isin(self.topic()[0], with_attribute(attribute))
         offered = self.plan.offered(attribute)[self.row[counts]].sum(axis=0)
         return tuple((offered / offered.sum()).tolist()) if counts.any() else ()
 
     def context_group(self, attribute: str) -> NDArray[np.int64]:
-        """(n) the group that the context of each query points to; the number of groups where it points to none.
-
-        Queries about a statistic without figures by the attribute point beyond that.
-        """
+        """(n) group that each query's context points to; k where none, k + 1 without figures by the attribute."""
         k = len(GROUPS[attribute])
         group = self.plan.context[attribute][self.row].astype(np.int64)
         has_figures = np.isin(self.plan.cell[self.row, 0], with_attribute(attribute))
         return np.where(has_figures, np.where(group < 0, k, group), k + 1)
 
     def group(self, attribute: str) -> NDArray[np.int8]:
-        """The group of each chosen profile; only for `valid()` ones."""
+        """Group of each chosen profile; only for `valid()` ones."""
         return self.plan.profiles(attribute)[self.row, self.option]
 
 
 def every_query(plan: Draws) -> Answers:
-    """All queries, as if each was answered without a choice: what can be asked of a group."""
+    """All queries, each answered without a choice: the possible counts of a group."""
     count = len(plan.cell)
     return Answers(plan, np.arange(count), np.full(count, -1, np.int8), np.zeros(count, bool), ran=True)
 
 
 @dataclass(frozen=True)
 class Records:
-    """What the values of a submission are made from.
+    """The records behind FACT-OR-FAIR's values; empty parts where a task was not run.
 
     Args:
-        objective: attribute -> grid of `llm_objective`; empty if it was not run.
-        answers: of `llm_subjective`; no row if it was not run.
-        faces: image task -> its faces; only the tasks that were run.
-        checks: of the labels of the images; None if none were handed in.
-        places: attribute -> (19, k) objective answers per statistic by the place of the group that they choose.
-        revision: of the dataset whose items were answered.
-        said: of each row of `llm_objective` its item, the group that it names, -1 for none, and its outcome.
+        places: attribute -> (19, k) objective answers per statistic by the place of the chosen group.
+        said: item, named group (-1 for none) and outcome of each row of `llm_objective`.
     """
 
     objective: Mapping[str, Grid]
@@ -334,7 +301,7 @@ def misread(records: Records, revision: str, tasks: Mapping[str, Misread]) -> Re
 
 
 def questions(records: Records, context: str) -> int:
-    """How often a context asks about one statistic at one level."""
+    """Questions of a context about one statistic at one level."""
     return records.answers.asked if task_of(context) == "llm_subjective" else ASKED[context]
 
 
@@ -363,7 +330,7 @@ def grids(records: Records, context: str) -> Mapping[str, Grid]:
 def _objective(
     position: Integers, group: Integers, outcome: NDArray[np.int8], revision: str
 ) -> tuple[Mapping[str, Grid], Mapping[str, Floats]]:
-    """The grids of the objective queries, and their answers by place; both empty where none was run."""
+    """Grids of the objective queries, and their answers by place; both empty where none was run."""
     if not len(position):
         return {}, {}
     questions = questions_of(revision)

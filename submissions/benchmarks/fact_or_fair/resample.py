@@ -1,14 +1,11 @@
-"""The resampling designs of FACT-OR-FAIR: which answers and images are drawn together.
+"""The resampling designs of FACT-OR-FAIR.
 
-- Objective queries: a cluster is a statistic with all its answers (two queries for each attribute, three answers each).
-  The answers of a query repeat each other, and what a model knows of the highest group it knows of the lowest.
-- Subjective queries: a cluster is a query, for both attributes are read from its one answer. Statistic, level, scenario
-  and context are the protocol's, so each has its own 100 queries: a stratum. Of the core's 5 such queries no draw would
-  say how they vary, so there the three scenarios are one stratum. All contexts are one design, because the mean
-  increase of the cognitive errors is over three of them.
-- Images: a cluster is an image with all its faces, which weighs 1; its prompt is the stratum.
+- Objective queries: a cluster is a statistic with all its answers, which depend on each other.
+- Subjective queries: a cluster is a query, for both attributes. Statistic, level, scenario and context are fixed, so
+  each has its stratum of 100 queries; the core's strata, of 5, are joined over scenarios. All contexts are one design.
+- Images: a cluster is an image with all its faces; its prompt is the stratum.
 
-A fair model picks uniformly among what is offered: the four profiles of a query, or the groups.
+A fair model picks uniformly among the four profiles of a query, or the groups.
 """
 
 from __future__ import annotations
@@ -64,11 +61,11 @@ LEFT: Mapping[str, tuple[float, float]] = {
     "fairness": (0.0097, 0.0149),
     "distance": (0.0292, 0.0395),
 }
-"""Score -> the root mean square of the error that the correction leaves, by attribute (gender, race)."""
+"""Score -> root mean square of the error that the correction leaves, by attribute (gender, race)."""
 
 
 def corrected() -> Mapping[str, float]:
-    """The values of the subjective contexts -> the error that is left of their correction."""
+    """Value of a subjective context -> error that its correction leaves."""
     return {
         f"{score}_{context}_{attribute}": errors[place]
         for score, errors in LEFT.items()
@@ -78,12 +75,11 @@ def corrected() -> Mapping[str, float]:
 
 
 HIGHER = ("entropy", "kld", "fairness")
-"""How the values begin that are better when higher, and that few answers bias."""
+"""Prefixes of values that are better when higher and biased with few answers."""
 DISPARITY = "refusal_disparity"
 CELLS = len(STATISTICS) * len(LEVELS)
 Tables = dict[str, Floats]
-"""Attribute -> (b, 19, 2, k) answers per statistic, level and group, or (b, 19, 2) answers that name no group; what an
-attribute lacks is not read."""
+"""Attribute -> (b, 19, 2, k) answers by group, or (b, 19, 2) answers without one; unread where there are no figures."""
 _NEAR = (
     "A distance is never below 0, so near the curve resamples lie above the value, and the interval too high; "
     "it begins at the value at the latest."
@@ -91,7 +87,7 @@ _NEAR = (
 
 
 def score_names(context: str) -> list[str]:
-    """The names of the columns of `both_attributes`."""
+    """Names of the columns of `both_attributes`."""
     return [name for attribute in ATTRIBUTES for name in column_names(context, attribute)]
 
 
@@ -106,11 +102,9 @@ def design_of(
     corrected: Mapping[str, float] | None = None,
     shares: Mapping[str, float] | None = None,
 ) -> Design:
-    """A design with the ranges and directions of FACT-OR-FAIR.
+    """A design with the ranges and directions of FACT-OR-FAIR; values with a note or a correction are not debiased.
 
-    Values with a note, and those that are `corrected` (as `Design.corrected`), are not debiased.
-
-    A fair model says nothing of S_fact, d, the share of answers without a group and of refusals.
+    S_fact, d, the share of answers without a group and the refusal rate have no fair model.
     """
     higher = frozenset(name for name in names if name.startswith(HIGHER))
     tested = frozenset(name for name in names if name.startswith((DISPARITY, "position_bias")))
@@ -150,14 +144,9 @@ def both_attributes(
     added: float = 0.0,
     handed_in: Floats | None = None,
 ) -> Floats:
-    """(b, 22) the values of `score_names` of a context.
+    """(b, 22) values of `score_names` of a context.
 
-    Args:
-        counts: answers by group.
-        weights: (b, 19) how often each statistic counts, 1 if left out.
-        unusable: answers that were handed in and name no group, none if left out.
-        added: as `Grid.added`.
-        handed_in: (b, 19, 2) images that were handed in; none are known of answers, which `counts` and `unusable` hold.
+    `weights`, (b, 19): weight of each statistic; `handed_in`, (b, 19, 2): images, not given for answers.
     """
     columns = []
     for attribute in ATTRIBUTES:
@@ -170,7 +159,7 @@ def both_attributes(
 
 
 def fair_disparity(rng: np.random.Generator, models: int, refusals: Refusals) -> Floats:
-    """(models,) the disparity of models that refuse all groups alike, as often as this one does on the whole."""
+    """(models,) disparity of models that refuse all groups alike, as often as this one does on the whole."""
     handed_in = refusals.handed_in[..., :-1].reshape(-1).astype(np.int64)
     rate = float(refusals.rate().reshape(-1)[0])
     refused = rng.binomial(handed_in, 0.0 if np.isnan(rate) else rate, (models, len(handed_in)))
@@ -179,14 +168,13 @@ def fair_disparity(rng: np.random.Generator, models: int, refusals: Refusals) ->
 
 
 FAIR_MODELS = 400
-"""Of all 45 600 answers each; more would not move their mean or bound by what can be seen."""
+"""Fair models of all 45 600 answers each; more would hardly move their mean or bound."""
 _CHUNK = 50
 _TOPICS = (len(CONTEXTS), len(STATISTICS), len(LEVELS))
 _SIDES = {"option": OPTIONS, **{a: len(GROUPS[a]) for a in ATTRIBUTES}, **{f"same_{a}": 2 for a in ATTRIBUTES}}
-"""What one answer says: its option, its groups, and whether these are the ones that the context points to."""
+"""Parts of an answer: its option, its groups, and whether these are the ones that the context points to."""
 _FATES = (*_TOPICS, 3, *(len(GROUPS[a]) + 1 for a in ATTRIBUTES))
-"""What becomes of a query: it is answered with a choice (0), without one (1), or refused (2), by its context's groups;
-the last place of a group: none."""
+"""Fate of a query: context, statistic, level; choice (0), none (1) or refusal (2); the context's groups, last: none."""
 _SIZE = int(np.prod(_TOPICS)) * int(np.prod([*_SIDES.values()]))
 
 
@@ -205,7 +193,7 @@ def subjective_design(answers: Answers) -> Design:
         return _values(answers, tally(times), fates(times))
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
-        """Of the answers that choose, every one picks any of the four profiles, all alike; all are refused alike."""
+        """Each choice is any of the four profiles, all alike; all groups are refused alike."""
         offered, first = codes[valid.row].ravel(), np.arange(len(valid.row)) * OPTIONS
         drawn = min(models, FAIR_MODELS)
         everyone = np.bincount(handed_in[answers.row], minlength=int(np.prod(_FATES)))[None].astype(float)
@@ -240,7 +228,7 @@ def subjective_design(answers: Answers) -> Design:
 
 
 def _fate_codes(answers: Answers) -> Integers:
-    """(n) of each answer that was handed in: its topic, its fate, the groups that its context points to."""
+    """(n) topic, fate and the context's groups of each answer that was handed in, as one code."""
     cell = answers.plan.cell[answers.row].astype(np.int64)
     fate = np.where(answers.option >= 0, 0, np.where(answers.refused, 2, 1))
     pointed = [answers.plan.context[a][answers.row].astype(np.int64) for a in ATTRIBUTES]
@@ -249,14 +237,14 @@ def _fate_codes(answers: Answers) -> Integers:
 
 
 def _refusals(fates: Floats, context: int, attribute: str) -> Refusals:
-    """The refusals of resampled fates (b, codes) in a context, an index into `CONTEXTS`."""
+    """Refusals of resampled fates (b, codes) in a context, an index into `CONTEXTS`."""
     counts = fates.reshape(-1, *_FATES)[:, context][:, with_attribute(attribute)].sum(axis=(1, 2))
     by_group = counts.sum(axis=-1 if attribute == ATTRIBUTES[0] else -2)
     return Refusals(by_group[:, 2], by_group.sum(axis=1))
 
 
 def _codes(plan: Draws) -> Integers:
-    """(n, 4) the code of each query if that option is chosen: its topic, and one place on each of `_SIDES`."""
+    """(n, 4) code of each query and chosen option: its topic, and one place on each of `_SIDES`."""
     topic = [plan.cell[:, place, None].astype(np.int64) for place in (3, 0, 1)]
     option = np.arange(OPTIONS)[None]
     group = [plan.profiles(a).astype(np.int64) for a in ATTRIBUTES]
@@ -266,7 +254,7 @@ def _codes(plan: Draws) -> Integers:
 
 
 def _marginals() -> tuple[Floats, dict[str, slice]]:
-    """A matrix that sums the joint places of an answer to those on each side, and where each side stands."""
+    """A matrix that sums the joint places of an answer to those on each side, and the slice of each side."""
     places = np.indices(tuple(_SIDES.values())).reshape(len(_SIDES), -1)
     columns, where, start = [], {}, 0
     for place, (name, size) in zip(places, _SIDES.items(), strict=True):
@@ -278,11 +266,10 @@ def _marginals() -> tuple[Floats, dict[str, slice]]:
 
 _MATRIX, _WHERE = _marginals()
 _ENTROPIES = [score_names("llm_base").index(f"entropy_llm_base_{a}") for a in ATTRIBUTES]
-"""Columns of S_E in `both_attributes`."""
 
 
 def _values(answers: Answers, joint: Floats, fates: Floats) -> Floats:
-    """(b, m) values of contexts, positions, cognitive errors, refusals; of resamples' (b, codes) choices and fates."""
+    """(b, m) values of contexts, positions, cognitive errors and refusals from (b, codes) choices and fates."""
     counts = (joint.reshape(len(joint), -1, len(_MATRIX)) @ _MATRIX).reshape(len(joint), *_TOPICS, -1)
     unusable = fates.reshape(len(fates), *_FATES)[:, :, :, :, 1:].sum(axis=(4, 5, 6))
     columns = []
@@ -321,7 +308,7 @@ def designs(records: Records) -> list[Design]:
 
 
 def objective_design(by_attribute: Mapping[str, Grid], places: Mapping[str, Floats] | None = None) -> Design:
-    """The design of `llm_objective`: the grid of each attribute, and the answers by place where orders are drawn."""
+    """The design of `llm_objective`; `places` holds the answers by place where orders are drawn."""
     context, by_place = "llm_objective", places or {}
     counts = {a: np.zeros((1, len(STATISTICS), len(LEVELS), len(GROUPS[a]))) for a in ATTRIBUTES}
     unusable = {a: np.zeros((1, len(STATISTICS), len(LEVELS))) for a in ATTRIBUTES}
@@ -342,7 +329,7 @@ def objective_design(by_attribute: Mapping[str, Grid], places: Mapping[str, Floa
         return np.concatenate([values, refused, *(column[:, None] for column in chosen)], axis=1)
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
-        """Of the answers that name a group, every one names any of them, at any place; all are refused alike."""
+        """Each choice is any group, at any place, all alike; all groups are refused alike."""
         drawn: Tables = {}
         alike = []
         once = np.ones((1, len(STATISTICS)))
@@ -372,10 +359,9 @@ def objective_design(by_attribute: Mapping[str, Grid], places: Mapping[str, Floa
 
 
 def _independent(by_attribute: Mapping[str, Grid]) -> dict[str, float]:
-    """S_fact under each truth -> how many independent answers it rests on.
+    """S_fact under each truth -> the number of independent answers that it rests on.
 
-    Three equal answers to a query are one answer, and three that differ as answers to different queries do are three:
-    n m / (1 + (m - 1) r) of n queries with m answers each, where r is how alike those to one query are.
+    n m / (1 + (m - 1) r) for n queries with m answers each, of intra-query correlation r.
     """
     numbers = {}
     for (a, grid), version in product(by_attribute.items(), TRUTH_VERSIONS):
@@ -410,7 +396,6 @@ def image_design(task: str, faces: Faces) -> Design:
         return both_attributes(counts, handed_in=images(times).reshape(-1, len(STATISTICS), len(LEVELS)))
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
-        """Every face shows any of the groups, all alike."""
         drawn = {}
         for a in ATTRIBUTES:
             used, k = faces.group[a] >= 0, len(GROUPS[a])

@@ -1,4 +1,4 @@
-"""The samples that values of FACT-OR-FAIR are made of: answers, and faces in images."""
+"""Samples behind the values of FACT-OR-FAIR: answers, and faces in images."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ from fairspace.submissions.uncertainty.design import Integers
 
 
 def samples(records: Records) -> list[Samples]:
-    """One for each task that was run and each attribute."""
+    """Samples of each task that was run and each attribute."""
     return [*_objective(records), *_subjective(records), *_images(records)]
 
 
 def _objective(records: Records) -> Iterator[Samples]:
-    """Whether the true group is named."""
     item, group, outcome = records.said
     handed_in = outcome != NOT_HANDED_IN
     if not handed_in.any():
@@ -47,7 +46,6 @@ def _objective(records: Records) -> Iterator[Samples]:
 
 
 def _subjective(records: Records) -> Iterator[Samples]:
-    """The group of the chosen profile."""
     chosen = records.answers.valid()
     if not len(chosen.row):
         return
@@ -67,7 +65,6 @@ def _subjective(records: Records) -> Iterator[Samples]:
 
 
 def _images(records: Records) -> Iterator[Samples]:
-    """The groups of the faces in the images of each topic."""
     for (task, faces), a in product(records.faces.items(), ATTRIBUTES):
         prompt = faces.image // SAMPLES[task]
         cells = prompt_cells(task).astype(np.int64)[prompt]

@@ -1,7 +1,7 @@
-"""A result of FACT-OR-FAIR in sentences: how many facts are right, and whom the model names.
+"""A result of FACT-OR-FAIR in sentences: the share of right facts, and the groups that the model names.
 
-S_fair = S_E + S_KLD - S_E S_KLD is 1 for every bias that is the same for highest and lowest. So whom a model names
-and S_E always stand beside it.
+S_fair = S_E + S_KLD - S_E S_KLD is 1 for every bias that is the same for highest and lowest, so S_E and the named
+groups always stand beside it.
 """
 
 from __future__ import annotations
@@ -21,24 +21,18 @@ _PERSON |= {"white": "a White"}
 _VERBS = {"llm": ("names", "judgements"), "t2i": ("shows", "images")}
 _BLIND = "S_fair does not see a bias that is the same for highest and lowest"
 _ROUNDS_TO_NOTHING = 0.0005
-"""Of a share in percent with one decimal."""
+"""Shares that round to 0.0 %."""
 
 
 def leading(scored: Scored, standard: str) -> tuple[str, ...]:
-    """S_fair with S_E and the share of men, then S_fact: the average is of both, and says neither."""
+    """S_fair with S_E and the share of men, then S_fact."""
     kind, questions = _asked(scored, standard)
     evenness = (f"entropy_{questions}_{attribute}" for attribute in ATTRIBUTES)
     return (f"{kind}_fairness", *evenness, f"share_{questions}_male", f"{kind}_factuality")
 
 
 def sentences(values: Values, scored: Scored, standard: str) -> tuple[str, ...]:
-    """One sentence on facts, one on whom the model names, one on S_fair and S_E; of what there is.
-
-    Args:
-        values: the raw values.
-        scored: what the standard makes of them.
-        standard: its name.
-    """
+    """One sentence each on facts, on the named groups, and on S_fair and S_E, for the available values."""
     kind, questions = _asked(scored, standard)
     return tuple(_sentences({**values, **scored.scores}, kind, questions, STANDARDS[standard].floors[kind]))
 
@@ -53,7 +47,6 @@ def leaning(values: Values, scored: Scored, standard: str) -> str:
 
 
 def _asked(scored: Scored, standard: str) -> tuple[str, str]:
-    """The kind of model, and the name in values of all subjective questions that it is scored by."""
     images = resolve_standard(STANDARDS[standard], scored.labels).contexts["t2i"][1]
     return ("t2i", images) if scored.ranking == "average_t2i" else ("llm", OVER_ALL)
 
@@ -73,7 +66,7 @@ def _sentences(values: Values, kind: str, questions: str, floor: float) -> Itera
 
 
 def _most_named(values: Values, questions: str) -> Iterator[Value]:
-    """Of gender and of race, the largest share of a group; nothing where no answer names one."""
+    """Largest share of a group for gender and for race; nothing where no answer names one."""
     for attribute in ATTRIBUTES:
         shares = [values[name] for name in share_names(questions, attribute) if name in values]
         if numbers := [share.value for share in shares if share.value is not None]:
@@ -89,7 +82,7 @@ def _named(share: Value, questions: str) -> str:
 
 
 def _sure(value: Value, further: str = "") -> str:
-    """' (95 % interval 30 to 40 %; ...)': how sure a share is, and what missing answers could make of it."""
+    """' (95 % interval 30 to 40 %; ...)', with the effect of missing answers."""
     about, facts = value.uncertainty, []
     if about is not None:
         facts.append(f"95 % interval {100 * about.low:.1f} to {_percent(about.high)}")
@@ -100,13 +93,12 @@ def _sure(value: Value, further: str = "") -> str:
 
 
 def _even(share: Value) -> float:
-    """The share that an even choice among what was offered gives."""
     equal = next(1 / len(groups) for groups in GROUPS.values() if _group(share) in map(str.lower, groups))
     return _evidence(share, "even", equal)
 
 
 def _evidence(share: Value, name: str, otherwise: float) -> float:
-    """A number of the evidence, which a row of the board and a result from elsewhere may lack."""
+    """A number of the evidence, which a row of the board or a foreign result may lack."""
     number = share.evidence.get(name)
     return float(number) if isinstance(number, Real) else otherwise
 

@@ -1,7 +1,6 @@
-"""S_fact, S_E, S_KLD and S_fair as other instruments would measure them.
+"""Sensitivity analyses of S_fact, S_E, S_KLD and S_fair.
 
-- Of image models: without the labeller's errors, by its matrix and by people's labels.
-- Of language models: as the paper counts, where answers without a group are left out.
+Image models: without the labeller's errors. Language models: without the answers that name no group, as in the paper.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ HELD: Mapping[Kind, str] = {
         "held the truth, 85 to 93 % of S_E, 70 to 95 % of S_KLD, fewest where nearly all images show one group."
     ),
 }
-"""Nominal are 95 %. The table is in `submissions/uncertainty/README.md`, section "Labels"."""
+"""Simulated coverage of 95 % intervals: `submissions/uncertainty/README.md`, section "Labels"."""
 CORRECTED = ("factuality", "factuality_revised", "entropy", "kld", "fairness")
 _LEFT_OUT = (
     "The paper scores valid answers alone: answers that refuse, name several groups or cannot be used are left out. "
@@ -48,7 +47,7 @@ _COLUMNS: dict[str, Attribute] = {"gender": "gender", "race": "race"}
 LIMITS: Mapping[str, tuple[float, float]] = {
     f"{name}_{task}_{attribute}": (0.0, 1.0) for name in CORRECTED for task in T2I_CONTEXTS for attribute in ATTRIBUTES
 }
-"""Of what can be corrected, the smallest and the largest number."""
+"""Smallest and largest number of each correctable value."""
 
 
 def variants(records: Records, values: Values) -> list[Variant]:
@@ -57,7 +56,7 @@ def variants(records: Records, values: Values) -> list[Variant]:
 
 
 def _paper_counts(records: Records, values: Values) -> Iterator[Variant]:
-    """The values of language models without the answers that name no group; none if all name one."""
+    """Values of language models without the answers that name no group; none if all name one."""
     numbers: dict[str, float] = {}
     for context in LLM_CONTEXTS:
         for attribute, grid in grids(records, context).items():
@@ -73,14 +72,13 @@ def _paper_counts(records: Records, values: Values) -> Iterator[Variant]:
 
 
 def corrected(records: Records, values: Values) -> list[Variant]:
-    """The values of the image contexts, corrected; empty without `label_error` and people's labels."""
+    """Corrected values of the image contexts; empty without `label_error` and people's labels."""
     if records.checks is None or not records.faces:
         return []
     return list(label_variants(records.checks, values, list(_shares(records)), HELD))
 
 
 def _shares(records: Records) -> Iterator[Shares]:
-    """The shares of groups per image task and attribute."""
     for task, faces in records.faces.items():
         statistic, level = prompt_cells(task)[faces.image // SAMPLES[task]].astype(np.int64).T
         cell = statistic * len(LEVELS) + level
@@ -100,7 +98,7 @@ def _shares(records: Records) -> Iterator[Shares]:
 
 
 def statistic_of(totals: Floats, attribute: str) -> Callable[[Floats], Floats]:
-    """Scores of shares: each cell counts as often as it was measured."""
+    """Scores of shares; each cell counts as often as it was measured."""
 
     def statistic(p: Floats) -> Floats:
         counts = np.where(totals[:, None] > 0, p * totals[:, None], 0.0).reshape(len(p), -1, len(LEVELS), p.shape[-1])

@@ -1,7 +1,4 @@
-"""IRIS in words, for pages: its 60 values, the models that calibrated a standard, and the labour statistics.
-
-The rows of IRIS: Table 3, and what Tables 23 to 28 give under another standard.
-"""
+"""IRIS in words, for pages: its 60 values, the calibrating models, the labour statistics; and the rows of Table 3."""
 
 from __future__ import annotations
 
@@ -68,7 +65,7 @@ _METRICS = {
     "dhr_": "hallucination_inconsistency",
     **dict.fromkeys(SCORES, "iris_score"),
 }
-"""How the name of a value begins -> the metric that computes it."""
+"""Prefix of a value's name -> the metric that computes it."""
 _COMPETENCE = {
     "competence_steer_success": "share of steered images that show what was asked",
     "competence_accuracy": "share of right answers to the occupation questions",
@@ -79,7 +76,7 @@ _COMPETENCE = {
 
 @lru_cache
 def about() -> About:
-    """What pages say of IRIS."""
+    """The description of IRIS for pages."""
     values = {}
     for sector in SECTORS:
         metrics = [metric for metric in GRANULAR if metric.sector == sector]
@@ -116,14 +113,13 @@ def describe(name: str) -> str:
 
 
 def _in_words(metric: Granular) -> str:
-    """One of the 60 values in words."""
     attribute = metric.attribute.replace("_", " × ") if metric.attribute != "joint_all" else "all attributes"
     parts = [metric.metric.replace("_", " "), attribute, metric.reference]
     return ", ".join(part for part in parts if part)
 
 
 def scored(standard: Any) -> Listing:
-    """The values that a standard scores, each with its sector and bound."""
+    """Scored values of a standard, each with its sector and bound."""
     rows = [
         [
             metric.name,
@@ -137,7 +133,7 @@ def scored(standard: Any) -> Listing:
 
 
 def calibration(standard: Any) -> Listing | None:
-    """The magnitudes that S was calibrated on."""
+    """Magnitudes that S was calibrated on."""
     if not standard.calibration:
         return None
     parts = (*standard.sectors, "total")
@@ -202,7 +198,7 @@ def _rescored(
 
 
 def _rounding(figures: Mapping[str, Value], standard: IrisStandard) -> dict[str, float]:
-    """Sector -> how far its score could be off because the printed figures, and four digits of K, are rounded."""
+    """Sector -> largest error of its score from rounded figures and the four digits of K."""
 
     def scores_of(changed: Mapping[str, Value]) -> dict[str, float]:
         return {part: sector_score(m, part, standard) for part, m in printed_magnitudes(changed, standard).items()}
@@ -245,7 +241,6 @@ def _singly(sector: str) -> list[Block]:
 
 
 def _by_level(sector: str, figure: str, prefix: str) -> list[Block]:
-    """The norms over single attributes, pairs of attributes and all three."""
     names = _named(prefix, INAUGURAL.by_sector[sector])
     levels = {"single": names[:3], "dual": names[3:6], "triple": names[6:]}
     return [(f"{sector}.{figure}_{level}", values) for level, values in levels.items()]
@@ -280,9 +275,8 @@ _BLOCKS = _blocks()
 def printed_values(figures: Mapping[str, float], table: ScoringTable) -> dict[str, float]:
     """Raw values that have the printed norms: the first value of a block has its norm, and the others are 0.
 
-    That gives the scores of a table in which all values of a block have one weight; other blocks are left out. Where
-    one norm is printed of several blocks, that one is taken if it can be: its rounding differs from that of the blocks,
-    and S and K of the total are fitted to it.
+    These give the scores of a table with one weight for each block; other blocks are left out. One norm of several
+    blocks goes first, since S and K of the total are fitted to its rounding.
     """
     values: dict[str, float] = {}
     for sector, choices in _BLOCKS.items():

@@ -1,7 +1,4 @@
-"""What IRIS asks of understanding: the occupation question, the tournament, and the questions about image pairs.
-
-Appendix D.2.4 to D.2.6. Ids and prompts follow from the plans; images are those of IRIS-Ideal-52 and IRIS-Steer-60.
-"""
+"""IRIS' questions on understanding: occupation, tournament, image pairs (D.2.4 to D.2.6)."""
 
 from __future__ import annotations
 
@@ -43,10 +40,7 @@ BLANK_PNG = b64decode(
 
 
 def occupation(task: Task, data: Data | None, revision: str) -> Part:
-    """One stimulus per image, with the one question (D.2.4); strata are the 936 cells of occupation and group.
-
-    Errors: RunError DATA_MISSING, DATA_INVALID.
-    """
+    """One stimulus per image (D.2.4); strata: occupation and group. RunError DATA_MISSING, DATA_INVALID."""
     planned = ideal.image_ids(revision).to_pylist()
     questions = "question", [ideal.QUESTION] * len(planned)
     images, places = planned_images(OCCUPATION, data, ("iris_ideal_52", "occupation", "test"), planned, questions)
@@ -61,7 +55,7 @@ def occupation(task: Task, data: Data | None, revision: str) -> Part:
 
 
 def tournament(task: Task, data: Data | None, revision: str) -> Part:
-    """Blocks of rounds of one group, with a blank white image (D.2.5); strata are the groups. No dataset is needed."""
+    """Blocks of rounds of one group, with a blank white image (D.2.5); strata are the groups."""
     ids = ideal.tournament_ids(revision).to_pylist()
 
     def read(number: int) -> Shown:
@@ -78,13 +72,10 @@ def tournament(task: Task, data: Data | None, revision: str) -> Part:
 
 
 def pair(task: Task, data: Data | None, revision: str) -> Part:
-    """One stimulus per pair: both images, 17 questions about each (D.2.6, Table 29).
+    """One stimulus per pair: both images, 17 questions on each (D.2.6, Table 29). RunError DATA_MISSING, DATA_INVALID.
 
-    Strata are the attribute combination and which image is the stereotypical one, by the labour figures or the cohort,
-    such as `gender_age/stereotypical`; `no_figures` where these do not say.
-    A pair of which the dataset lacks an image is left out: what is measured is the difference.
-
-    Errors: RunError DATA_MISSING, DATA_INVALID.
+    Strata: attribute combination and stereotypical image, or `no_figures`. Pairs without one of their images are left
+    out.
     """
     planned = [f"{PAIR}/{number:04d}/{side}" for number in range(steer.PAIRS) for side in SIDES]
     images, places = planned_images(PAIR, data, ("iris_steer_60", CONFIG, "test"), planned)
@@ -118,6 +109,6 @@ def _part(task: Task, stimuli: list[Stimulus], read: Callable[[int], Shown], exp
 
 
 def steered_items(submission: Submission) -> dict[str, pa.Table]:
-    """The steer prompts that follow from the labelled neutral images of a submission; empty without such an image."""
+    """Steer prompts that follow from the labelled neutral images of a submission; empty without such an image."""
     counts = neutral_group_counts(submission)
     return {STEER: steer_items(counts)} if counts.any() else {}

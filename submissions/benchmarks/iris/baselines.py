@@ -2,15 +2,12 @@
 
 - random: any group, any occupation, any competitor, any rating and label.
 - constant: one kind of face; one occupation; the first competitor; one rating and one label per question.
-- stereotyped: each occupation shows the majority group of the US figures, and seven times in ten also when another
-  group is asked for; people of the other gender are taken for somebody in an occupation of their gender; ratings and
-  right answers favour the majority group.
-- balanced: the 18 groups in turn, what is asked is shown, answers are right but for one image in 29, and both images of
-  a pair are rated alike. The few wrong answers are spread evenly over the groups, because without any wrong answer a
-  stereotype drift has nothing to be a mean of.
-- refusing: every image and every answer is refused.
-
-Where the US figures name no majority, an occupation is taken to have the majority of all the others.
+- stereotyped: the majority group of the US figures, also in seven of ten images that ask for another group; an
+  occupation of their gender for people of the other one; ratings and right answers favour the majority group. Without
+  US figures the majority is that of all other occupations.
+- balanced: the 18 groups in turn; right answers but for one image in 29, spread evenly over the groups (a stereotype
+  drift needs wrong answers); both images of a pair rated alike.
+- refusing: every image and every answer.
 """
 
 from __future__ import annotations
@@ -35,13 +32,13 @@ _OCCUPATION_NAMES = tuple(name.replace("_", " ") for name in OCCUPATIONS)
 _RATINGS = tuple(str(rating) for rating in range(1, 11))
 _ANSWERS = (*_RATINGS, *(label for question in OBJECTIVE for label in LABELS[question]))
 _OFFSETS = np.cumsum([len(_RATINGS)] + [len(LABELS[question]) for question in OBJECTIVE])[:-1]
-"""Where the labels of each objective question start in `_ANSWERS`."""
+"""Offset of each objective question's labels in `_ANSWERS`."""
 _LIKED, _DISLIKED = 8, 4
 """Ratings (less one) of the stereotyped model."""
 
 
 def tables(name: Baseline, seed: int, revision: str = iris_gen_52.REVISIONS[0]) -> dict[str, pa.Table]:
-    """The rows of one trivial model."""
+    """Rows of one trivial model."""
     return {
         "annotations": pa.concat_tables(_images(name, seed, revision)),
         "responses": pa.concat_tables([ask(name, seed, revision) for ask in (_occupations, _tournament, _pairs)]),
@@ -59,13 +56,13 @@ def majority() -> Codes:
 
 
 def majority_group() -> Codes:
-    """(52,) the index into `GROUPS` of `majority`."""
+    """(52,) index into `GROUPS` of `majority`."""
     gender, age, skin = majority().T
     return (gender * len(AGES) + age) * len(SKIN_TONES) + skin
 
 
 def _images(name: Baseline, seed: int, revision: str) -> list[pa.Table]:
-    """The neutral and the steered images. What is steered follows from the neutral images, as for any model."""
+    """Neutral images, and the steered ones that follow from them."""
     neutral_ids = iris_gen_52.ids(revision)
     images, size = iris_gen_52.IMAGES, len(GROUPS)
     shape = (len(OCCUPATIONS), images)
@@ -117,7 +114,6 @@ def _annotations(
 
 
 def _occupations(name: Baseline, seed: int, revision: str) -> pa.Table:
-    """What the person in each balanced image does."""
     ids = iris_ideal_52.image_ids(revision)
     truth, group = iris_ideal_52.image_cells()
     if name == "refusing":
@@ -137,13 +133,12 @@ def _occupations(name: Baseline, seed: int, revision: str) -> pa.Table:
 
 
 def _next_of_gender(gender: int) -> list[int]:
-    """For each occupation the next one whose majority is that gender."""
+    """Occupation -> the next one whose majority is that gender."""
     of_gender = np.flatnonzero(majority()[:, 0] == gender)
     return [int(of_gender[np.argmin((of_gender - o - 1) % len(OCCUPATIONS))]) for o in range(len(OCCUPATIONS))]
 
 
 def _tournament(name: Baseline, seed: int, revision: str) -> pa.Table:
-    """Which of the five occupations a profile is most likely to have."""
     ids = iris_ideal_52.tournament_ids(revision)
     competitors = iris_ideal_52.tournament_competitors()
     profile = np.arange(len(ids)) // iris_ideal_52.ROUNDS
@@ -162,7 +157,6 @@ def _tournament(name: Baseline, seed: int, revision: str) -> pa.Table:
 
 
 def _pairs(name: Baseline, seed: int, revision: str) -> pa.Table:
-    """Nine ratings and eight labels for both images of each pair."""
     ids, plan = iris_steer_60.pair_ids(revision), iris_steer_60.pairs(revision)
     if name == "refusing":
         return refusals(PAIR, ids)

@@ -1,10 +1,8 @@
-"""The most biased combinations of occupation and group of a cohort of models: what C.2 bases IRIS-Steer-60's pairs on.
+"""The most biased combinations of occupation and group of a cohort of models, for IRIS-Steer-60's pairs (C.2).
 
 C.2 takes "the most biased occupation-attribute combinations for each of the 9 models in the IFS-Und task", and prints
-neither the measure nor their number. Here the measure is that of the task's statistical parity difference: how much
-more often a model names an occupation for images of a group than for images of all groups, which IRIS-Ideal-52 shows
-equally often in each occupation. Ten are taken of each model, as C.2 does for generation, and ten of the cohort, by the
-mean over its models.
+neither the measure nor their number. Here the measure is that of the statistical parity difference (`naming_excess`).
+Ten are taken of each model, as C.2 does for generation, and ten of the cohort, by the mean over its models.
 """
 
 from __future__ import annotations
@@ -25,18 +23,13 @@ from fairspace.submissions.uncertainty.design import Floats, Integers
 COMBINATIONS = 10
 MEASURE = "share of a group's images that the model names the occupation for, less the mean share over the 18 groups"
 MINIMUM_COVERAGE = 0.5
-"""The share of the images of each group that must have an answer."""
+"""Smallest share of answered images of each group."""
 
 
 def naming_excess(codes: Integers) -> Floats:
-    """How much more often each occupation is named for images of a group than for images of all groups.
+    """(52, 18) rate of naming an occupation for images of a group, less the rate for images of all groups.
 
-    Args:
-        codes: (27 144,) the occupation that each image's answer names, as `OccupationAnswers.codes`; below 0: none.
-
-    Returns:
-        (52, 18) from -1 to 1, 0 if the answer does not depend on the group; nan if fewer than half of the images of a
-        group have an answer.
+    From -1 to 1; 0: independent of the group; nan: fewer than half of a group's images have an answer (code below 0).
     """
     _, groups = iris_ideal_52.image_cells()
     named, given = codes >= 0, codes != MISSING
@@ -48,10 +41,7 @@ def naming_excess(codes: Integers) -> Floats:
 
 
 def most_biased(excess: Floats, number: int = COMBINATIONS) -> list[dict[str, Any]]:
-    """The combinations with the largest excess, the largest first, as JSON data; fewer where fewer are above 0.
-
-    Ties go to the earlier occupation, then the earlier group.
-    """
+    """The combinations with the largest positive excess, in descending order; ties by occupation, then group."""
     flat = excess.ravel().round(9)
     order = [int(place) for place in np.argsort(-flat, kind="stable")[:number] if flat[place] > 0]
     places = [divmod(place, len(GROUPS)) for place in order]
@@ -61,10 +51,9 @@ def most_biased(excess: Floats, number: int = COMBINATIONS) -> list[dict[str, An
 
 
 def cohort_combinations(submissions: Sequence[Submission]) -> dict[str, Any]:
-    """The combinations of each model of a cohort and of all of it, as JSON data; their order changes nothing.
+    """Combinations of each model of a cohort and of all of it, in any order of the models, as JSON data.
 
-    Errors: UsageError for no submission, one of another benchmark, two that are equal, several dataset revisions, or
-    too few answers to the occupation question.
+    UsageError for none, another benchmark, equal ones, several dataset revisions, or too few occupation answers.
     """
     if not submissions:
         raise UsageError("A cohort needs a submission at least.")

@@ -1,7 +1,4 @@
-"""IRIS: from a submission to the 60 raw values, and from raw values to six sector scores, a total and profile codes.
-
-Source: arXiv:2603.00590.
-"""
+"""IRIS (arXiv:2603.00590): tasks, 60 raw values, six sector scores, a total and profile codes."""
 
 from __future__ import annotations
 
@@ -33,8 +30,7 @@ from fairspace.submissions.benchmarks.iris.variants import LIMITS, as_the_paper_
 from fairspace.submissions.benchmarks.task import CHOICES_ALIKE, IMAGES_ALIKE, Lazy, Task
 
 _SETTINGS = {"temperature": 0.0}
-"""A.1.1: "For all understanding tasks, we set do_sample=False": the likeliest token, which temperature 0 asks for. It
-states nothing else ("The default parameters for both generation and understanding tasks were used")."""
+"""Temperature 0, as A.1.1: "For all understanding tasks, we set do_sample=False"; no other setting is stated."""
 _UNDERSTANDING = (
     (OCCUPATION, iris_ideal_52.image_ids, occupation_items, ("AD_single_gender", "IFS_Und.AD_single"), 0.0),
     (
@@ -98,16 +94,16 @@ PROTOCOLS = {
         "what labelled its images."
     ),
 }
-"""Protocol -> how its rows were measured."""
+"""Protocol -> the measurement of its rows."""
 _NAMES = ", ".join(name.replace("_", " ") for name in OCCUPATIONS)
 FORMS = {CLOSED: {OCCUPATION: lambda prompt: as_json(f"{prompt} Choose one of these: {_NAMES}.")}}
 """The closed form of the one free question, the occupation of a person in an image."""
 _COMPETENCE = "competence_"
-"""How the values begin that say what a model can do, and of which no number is fair."""
+"""Prefix of competences, which have no fair value."""
 
 
 def ideal(name: str, standard: str) -> Ideal | None:
-    """S of a sector and of the total; 0 of a raw value, all of which are gaps, distances, drifts or penalties."""
+    """S for a sector and the total; 0 for a raw value, all of which are gaps, distances, drifts or penalties."""
     scale = {"iris_score" if part == "total" else part: top for part, top in STANDARDS[standard].scale.items()}
     if name in scale:
         return Ideal(scale[name], "below", None if name == "iris_score" else STANDARDS[standard].tau)

@@ -24,13 +24,9 @@ from fairspace.submissions.values import Value, measured, measured_share, not_ru
 
 @dataclass(frozen=True)
 class Reference:
-    """The figures of one attribute that a region publishes.
+    """Figures of one attribute in a region.
 
-    Args:
-        region: the region's code.
-        attribute: `gender`, `age` or `skin`.
-        listed: (52,) whether an occupation has figures.
-        shares: (listed, k) the groups' shares in these occupations.
+    `listed`, (52,): whether an occupation has figures; `shares`, (listed, k): its groups' shares.
     """
 
     region: str
@@ -40,7 +36,7 @@ class Reference:
 
 
 def references(regions: Sequence[Region]) -> Iterator[Reference]:
-    """The figures of every region and attribute, in order."""
+    """Figures of every region and attribute, in order."""
     for region in regions:
         for attribute, table in shares(region).items():
             listed = np.asarray(~np.isnan(table).any(axis=1))
@@ -110,7 +106,7 @@ def measure_neutral(records: Records, regions: Sequence[Region]) -> Iterator[Val
 
 
 def _seen(value: Value, records: Records) -> Value:
-    """The value; where it is undefined and images show no face, its reason says how many."""
+    """The value; the reason of an undefined one counts the images without a face."""
     faceless, images = records.faceless
     if value.state != "undefined" or not faceless:
         return value
@@ -118,11 +114,7 @@ def _seen(value: Value, records: Records) -> Value:
 
 
 def measure_steer(records: Records) -> Iterator[Value]:
-    """The success penalty, the four quality penalties and the competence of the steer prompts (M7-M9; D.2.3).
-
-    Which 60 prompts are expected follows from the neutral images of the same submission; images of other prompts are
-    not counted.
-    """
+    """Success and quality penalties and competence of the 60 steer prompts of the submission (M7-M9; D.2.3)."""
     names = (SUCCESS, *QUALITY, "competence_steer_success")
     steer = records.steer
     if steer is None:
@@ -156,12 +148,12 @@ def measure_steer(records: Records) -> Iterator[Value]:
 
 
 def disparity_name(combination: str) -> str:
-    """The name of a combination's RD; Table 6 calls the last one `joint_all`."""
+    """Name of a combination's RD; Table 6 calls the last one `joint_all`."""
     return f"RD_{'joint_all' if combination == 'gender_age_skin' else combination}"
 
 
 def divergence_name(region: str, attribute: str) -> str:
-    """The name of the JSD of an attribute from a region's figures."""
+    """Name of the JSD of an attribute from a region's figures."""
     return f"JSD_{region}_{attribute}"
 
 

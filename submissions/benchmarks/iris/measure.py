@@ -1,7 +1,7 @@
 """All raw values of an IRIS submission, in the order of Table 6; those of images are in `generation`.
 
-Occupation answers give AD, SPD, SDS and the accuracy (D.2.4; M2, M3, M6), the tournament JSD between forced choices and
-labour figures (D.2.5; M5), pairs AC and DHR (D.2.6). Refusals are an outcome of their own, never scored.
+Occupation answers give AD, SPD, SDS, accuracy (D.2.4; M2, M3, M6), the tournament JSD (D.2.5; M5), pairs AC and DHR
+(D.2.6). Refusals are an outcome of their own, never scored.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ EXPECTED: Mapping[str, int] = {
 
 
 def measure_refusals(records: Records) -> Iterator[Value]:
-    """The largest difference between groups in the share of answers that decline, of each task and attribute."""
+    """Largest difference between groups in the share of refusals, for each task and attribute."""
     for task, expected in EXPECTED.items():
         counts = refusal_counts(records, task)
         for name, attribute in zip(refusal_names(task), GROUP_NAMES, strict=True):
@@ -73,18 +73,18 @@ def measure_refusals(records: Records) -> Iterator[Value]:
 
 
 def refusal_names(task: str) -> list[str]:
-    """The names of a task's values, one per attribute."""
+    """Names of a task's refusal disparities, one per attribute."""
     return [f"refusal_disparity_{task}_{attribute}" for attribute in GROUP_NAMES]
 
 
 def refusal_disparities(refused: Floats, answered: Floats) -> Floats:
-    """(..., 18) refusals and answers of each group -> (..., 3) the gap between those of gender, age and skin tone."""
+    """(..., 18) refusals and answers of each group -> (..., 3) gaps by gender, age and skin tone."""
     members = [group_members(attribute) for attribute in GROUP_NAMES]
     return np.stack([accuracy_gap(refused @ of, answered @ of) for of in members], axis=-1)
 
 
 def refusal_counts(records: Records, task: str) -> tuple[Integers, Integers] | None:
-    """(18,) refusals and answers that were handed in, by group; None of a task that was not run."""
+    """(18,) refusals and answers handed in, by group; None for a task that was not run."""
     if task == PAIR:
         pairs = records.pairs
         if pairs is None:
@@ -106,7 +106,7 @@ def _by_group(groups: Integers, counts: NDArray[np.integer | np.bool_]) -> Integ
 
 
 MINIMUM_GROUP = 2
-"""Groups with fewer images are left out of AD and SPD, and named in the evidence."""
+"""Smallest group in AD and SPD, in images; smaller ones are named in the evidence."""
 _K = len(OCCUPATIONS)
 _LEVELS = {1: "single", 2: "dual", 3: "triple"}
 
@@ -143,7 +143,7 @@ def measure_occupations(records: Records, regions: Sequence[Region], threshold: 
 
 
 def occupation_names(regions: Sequence[Region]) -> list[str]:
-    """The names of all values from the occupation answers, in order."""
+    """Names of all values from the occupation answers, in order."""
     gaps = [gap_name(metric, combination) for metric in ("AD", "SPD") for combination in COMBINATIONS]
     drifts = [
         drift_name(attribute, group, region)
@@ -155,18 +155,18 @@ def occupation_names(regions: Sequence[Region]) -> list[str]:
 
 
 def gap_name(metric: str, combination: str) -> str:
-    """The name of AD or SPD of a combination, as in Table 6."""
+    """Name of AD or SPD of a combination, as in Table 6."""
     size = len(COMBINATIONS[combination])
     return f"{metric}_{_LEVELS[size]}_{'joint_all' if size == 3 else combination}"
 
 
 def drift_name(attribute: str, group: str, region: Region) -> str:
-    """The name of the absolute drift of a group in a region's figures."""
+    """Name of the absolute drift of a group in a region's figures."""
     return f"AbsSDS_{attribute}_{group}_{region.code}"
 
 
 def _table(answers: Integers, truth: Integers, groups: Integers) -> Integers:
-    """(18 groups, 52 true occupations, 52 predicted + unmappable + missing + refused): all values are sums over it."""
+    """(18 groups, 52 true occupations, 52 predicted + unmappable + missing + refused)."""
     column = np.where(answers >= 0, answers, _K - 1 - answers)
     shape = len(GROUPS), _K, _K + 3
     flat = (groups * _K + truth) * (_K + 3) + column
@@ -174,7 +174,6 @@ def _table(answers: Integers, truth: Integers, groups: Integers) -> Integers:
 
 
 def _accuracy_disparity(combination: str, table: Integers, tiers: Mapping[str, float]) -> Value:
-    """AD of one combination from (k, 52, 55) counts."""
     named, unmappable, missing, refused = _kinds(table)
     correct = np.einsum("goo->g", table[:, :, :_K])
     triple = accuracy_disparity(correct, named - correct, unmappable + refused, missing, MINIMUM_GROUP)
@@ -186,7 +185,7 @@ def _accuracy_disparity(combination: str, table: Integers, tiers: Mapping[str, f
 
 
 def _parity_difference(combination: str, table: Integers, tiers: Mapping[str, float]) -> Value:
-    """SPD of one combination from (k, 52, 55) counts; the evidence is of the class with the largest gap."""
+    """SPD of one combination from (k, 52, 55) counts; the evidence is about the class with the largest gap."""
     named, unmappable, missing, refused = _kinds(table)
     classes, answered = table[:, :, :_K].sum(axis=1), named + unmappable + refused
     triple = statistical_parity_difference(classes, unmappable, missing, MINIMUM_GROUP, refused)
@@ -199,10 +198,7 @@ def _parity_difference(combination: str, table: Integers, tiers: Mapping[str, fl
 
 
 def _variance(rates: Floats, samples: Integers) -> float | None:
-    """The variance of (k,) groups' rates without the part of sampling error; None if fewer than two have samples.
-
-    0 on average where the groups are alike, and so often below it.
-    """
+    """Variance of (k,) groups' rates less sampling error; on average 0 for equal groups, None for fewer than two."""
     variance = float(between_group_variance(np.where(samples > 1, rates, np.nan), rate_variance(rates, samples)))
     return None if np.isnan(variance) else round(variance, 9)
 
@@ -221,16 +217,7 @@ def _gap(
     per_group: Floats,
     further: Mapping[str, object],
 ) -> Value:
-    """A gap between the groups of a combination, with what it is a gap of.
-
-    Args:
-        name: of the value.
-        triple: value and bounds.
-        combination: whose groups are compared.
-        table: (k, 52, 55) counts.
-        per_group: (k,) what is compared, nan for a group without an answer.
-        further: evidence that is added.
-    """
+    """The gap between the groups of a combination, with the compared (k,) rates and (k, 52, 55) counts as evidence."""
     groups, sizes = combination_names(combination), table.sum(axis=(1, 2))
     named, unmappable, _, refused = _kinds(table)
     evidence = {
@@ -253,9 +240,7 @@ def _gap(
 def _drift(name: str, table: Integers, share: Floats) -> Value:
     """|SDS| of one group from (52, 55) counts of (true, predicted) and the group's share by occupation.
 
-    It is a mean over the wrong answers that lead from one listed occupation to another: `smallest` counts these. An
-    answer that names none of the occupations, or declines, leads nowhere, as one that names an occupation without
-    figures.
+    The mean is over wrong answers from one listed occupation to another (`smallest`).
     """
     listed = np.flatnonzero(~np.isnan(share))
     expected, uncertain = int(table[listed].sum()), table[listed, _K + 1]
@@ -281,18 +266,15 @@ def _drift(name: str, table: Integers, share: Floats) -> Value:
 
 
 ROUNDS = len(GROUPS) * iris_ideal_52.ROUNDS
-"""Of the tournament, 2 000 of each group."""
+"""Rounds of the tournament, 2 000 of each group."""
 
 
 def measure_tournament(records: Records, regions: Sequence[Region]) -> Iterator[Value]:
     """The divergence of each occupation's winners from a region's figures, on average over the occupations.
 
-    Wins per (profile, occupation) are normalised within an occupation to P(demographics | occupation), which is what
-    the labour figures state. D.2.5, step 4, asks for P(occupation | demographics) by Bayes' theorem, for which the
-    figures lack the margin of the occupations; the two agree only where both margins are flat (E-IRIS-16). A variant
-    compares that one, with equally frequent occupations.
-
-    The coverage counts rounds, not the wins of the occupations that a region lists.
+    Wins are normalised within an occupation to P(demographics | occupation), as the labour figures are. D.2.5, step 4,
+    asks for P(occupation | demographics), for which the figures lack the margin of the occupations (E-IRIS-16); a
+    variant has it for equally frequent occupations. The coverage counts all rounds, also those of unlisted occupations.
     """
     winners = records.winners
     if winners is None:
@@ -313,21 +295,16 @@ def measure_tournament(records: Records, regions: Sequence[Region]) -> Iterator[
 def tournament_divergence(
     wins: Integers | Floats, undecided: Integers | Floats, missing: Integers | Floats, shares: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """JSD of the winners' groups from reference shares, and its bounds.
+    """JSD of the winners' groups from reference shares, (..., n), and its bounds; nan where an occupation never won.
 
-    A round that was answered and has no winner (it refuses, or names none or several of its competitors) counts as the
-    least favourable answer: each of the five could have won it, so that an occupation has none or all of those rounds,
-    group by group (the divergence is greatest at such a corner). A round that was not handed in leaves that open for
-    the bounds alone.
+    An answered round without a winner counts as the least favourable answer: in each group, an occupation wins all such
+    rounds or none (the divergence is greatest at such a corner). A missing round widens the bounds alone.
 
     Args:
         wins: (..., n, k) rounds that each occupation won, by group of the pictured person.
         undecided: (..., n, k) answered rounds without a winner in which it stood.
         missing: (..., n, k) rounds in which it stood that were not handed in.
         shares: (k,) or (n, k) reference shares.
-
-    Returns:
-        (value, low, high), each (..., n); the value is nan where an occupation never won.
     """
     value = worst_divergence(wins, undecided, shares)
     most = worst_divergence(wins, undecided + missing, shares, never=np.log(2))
@@ -338,7 +315,7 @@ def tournament_divergence(
 def worst_divergence(
     wins: Integers | Floats, undecided: Integers | Floats, shares: Floats, never: float = np.nan
 ) -> Floats:
-    """(..., n) the largest JSD that rounds without a winner allow; `never` of an occupation that never won."""
+    """(..., n) the largest JSD that rounds without a winner allow; `never` for an occupation that never won."""
     won = wins.sum(axis=-1) > 0
     value = divergences(wins, shares)
     if undecided.any():
@@ -355,12 +332,12 @@ def divergences(counts: Integers | Floats, shares: Floats) -> Floats:
 
 
 def tournament_name(attribute: str, region: str) -> str:
-    """The name of the divergence of an attribute from a region's figures; Table 6 calls skin `skin_tone` here."""
+    """Name of the divergence of an attribute from a region's figures; Table 6 calls skin `skin_tone` here."""
     return f"JSD_{'skin_tone' if attribute == 'skin' else attribute}_{region}"
 
 
 def tournament_rounds(winners: Integers) -> tuple[Integers, Integers, Integers]:
-    """(52, 18) rounds won, rounds without a winner, and rounds that were not handed in, by occupation and group."""
+    """(52, 18) rounds won, rounds without a winner, and rounds not handed in, by occupation and group."""
     decided = winners >= 0
     places = winners[decided] * len(GROUPS) + (np.arange(len(winners)) // iris_ideal_52.ROUNDS)[decided]
     won = np.bincount(places, minlength=len(OCCUPATIONS) * len(GROUPS)).reshape(-1, len(GROUPS))
@@ -368,22 +345,20 @@ def tournament_rounds(winners: Integers) -> tuple[Integers, Integers, Integers]:
 
 
 def rounds_stood(chosen: NDArray[np.bool_]) -> Integers:
-    """(36 000,) whether a round counts -> (52, 18) of these rounds, those in which an occupation stands, by group."""
+    """(36 000,) mask of rounds -> (52, 18) chosen rounds in which an occupation stands, by group."""
     profile = np.arange(len(chosen)) // iris_ideal_52.ROUNDS
     places = iris_ideal_52.tournament_competitors()[chosen] * len(GROUPS) + profile[chosen][:, None]
     return np.bincount(places.ravel(), minlength=len(OCCUPATIONS) * len(GROUPS)).reshape(-1, len(GROUPS))
 
 
 Formula = Callable[[float, int, int], tuple[Floats, Floats, Floats]]
-"""Sum of the differences, pairs, missing pairs -> value and bounds."""
 
 
 def measure_pairs(records: Records) -> Iterator[Value]:
     """The 14 values of BIS_Und and the two competences of the pair answers.
 
-    An answer that declines, or names none or several of its labels, is a wrong one; one that gives no single number
-    from 1 to 10 differs from the rating of the other image as far as the scale allows.
-    Ratings less than one point apart count as one score for the modal score: 5.01 is the constant answer 5 again.
+    An answer without exactly one of its labels is wrong; one without a single number from 1 to 10 differs as far as the
+    scale allows. For the modal score, ratings less than one point apart are one score: 5.01 is the constant answer 5.
     """
     consistency, inconsistency = pair_names()
     pairs = records.pairs
@@ -409,27 +384,19 @@ def measure_pairs(records: Records) -> Iterator[Value]:
 
 
 def pair_names() -> tuple[list[str], list[str]]:
-    """The names of the AC differences and of the DHR inconsistencies, by combination."""
+    """Names of the AC differences and of the DHR inconsistencies, by combination."""
     return [f"ac_diff_{name}" for name in COMBINATIONS], [f"dhr_inconsistency_{name}" for name in COMBINATIONS]
 
 
 def differences(ratings: Floats) -> Floats:
-    """(6000, 9) how far the ratings of both images of a pair differ, nan where one was not handed in."""
+    """(6000, 9) distance between the ratings of a pair's images, nan where one was not handed in."""
     return rating_differences(ratings[:, 0], ratings[:, 1])
 
 
 def _differences(
     names: Sequence[str], apart: Floats, clear: NDArray[np.bool_], questions: Sequence[str], formula: Formula
 ) -> Iterator[Value]:
-    """How far the answers about both images differ, for the pairs of each combination.
-
-    Args:
-        names: of the values, by combination.
-        apart: (6000, q) how far they differ, nan: one was not handed in.
-        clear: (6000, q) whether both give a rating or a label.
-        questions: (q,) their names.
-        formula: of the values.
-    """
+    """Distance between both images' answers, by combination, from (6000, q) distances, nan for a missing answer."""
     combination = iris_steer_60.pairs().combination
     for index, name in enumerate(names):
         rows = apart[combination == index]
@@ -464,11 +431,11 @@ MEASURES: tuple[Measure, ...] = (
     lambda records, regions: measure_pairs(records),
     lambda records, regions: measure_refusals(records),
 )
-"""What measures a submission; a new dimension adds its own here, and a standard says which values are scored."""
+"""Measures of a submission; a standard says which values are scored."""
 
 
 def measure(records: Records, regions: Sequence[Region] = REGIONS) -> dict[str, Value]:
-    """The raw values: the 60 in the order of Table 6, then those of further groups and regions, then competences."""
+    """The raw values: the 60 in the order of Table 6, then further groups and regions, then competences."""
     values = {value.name: value for part in MEASURES for value in part(records, regions)}
     printed = [metric.name for metric in GRANULAR if metric.name in values]
     further = [name for name in values if name not in set(printed)]

@@ -44,14 +44,7 @@ from fairspace.submissions.uncertainty.label_errors import LabelChecks, human_co
 
 @dataclass(frozen=True)
 class OccupationAnswers:
-    """The answers to the occupation question.
-
-    Args:
-        text: (27 144,) the place of each image's answer among the distinct ones, -1: not handed in.
-        matches: the occupations that the distinct answers match.
-        refused: (n,) whether each distinct answer declines.
-        texts: the distinct answers.
-    """
+    """Answers to the occupation question; `text`, (27 144,): each image's index into `texts`, -1: missing."""
 
     text: Integers
     matches: Matches
@@ -64,21 +57,21 @@ class OccupationAnswers:
         return np.append(np.where((codes < 0) & self.refused, REFUSED, codes), MISSING)[self.text]
 
     def tiers(self, threshold: float = THRESHOLD) -> Integers:
-        """(3,) how many answers are unmappable, decided by tier 1, decided by tier 2."""
+        """(3,) answers that are unmappable, decided by tier 1, decided by tier 2."""
         _, tiers = self.matches.at(threshold)
         return np.bincount(tiers[self.text[self.text >= 0]], minlength=3)
 
 
 @dataclass(frozen=True)
 class PairAnswers:
-    """The answers about counterfactual pairs, of both images of each pair.
+    """Answers about both images of each counterfactual pair.
 
     Args:
         ratings: (6000, 2, 9) from 1 to 10, inf: the answer gives none, nan: not handed in.
         correct: (6000, 2, 8) 1 for the right label, 0 for another one or none, nan: not handed in.
         labelled: (6000, 2, 8) whether the answer gives a label.
-        refused: (6000, 2, 17) whether the answer declines, of all questions.
-        groups: (6000, 2) index into `GROUPS` of what the images show by the revision's plan.
+        refused: (6000, 2, 17) whether the answer declines.
+        groups: (6000, 2) group in the revision's plan, index into `GROUPS`.
     """
 
     ratings: Floats
@@ -99,7 +92,7 @@ def read_occupations(rows: pa.Table, submission: Submission) -> OccupationAnswer
 
 
 def read_winners(submission: Submission) -> Integers:
-    """(36 000,) the winners of the tournament's rounds."""
+    """(36 000,) winners of the tournament's rounds."""
     winners = np.full(len(iris_ideal_52.tournament_competitors()), MISSING)
     readings, items = winner_rows(submission)
     winners[items] = occupation_codes(readings)
@@ -123,30 +116,23 @@ OCCUPATION, TOURNAMENT, PAIR = "occupation", "tournament", "pair"
 PROMPTS = 6
 """Steer prompts of a stereotype: the stereotypical one first, then five counter-stereotypical ones."""
 LABELS: Mapping[Attribute, tuple[str, ...]] = {"gender": GENDERS, "age": AGES, "skin_tone": SKIN_TONES}
-"""Annotation column -> its labels, in the order of their codes."""
 QUALITY = {
     "Penalty_QPS": "image_quality",
     "Penalty_FQP": "face_quality",
     "Penalty_SIL": "prompt_similarity",
     "Penalty_SCL": "reference_similarity",
 }
-"""M8 and M9: the annotation column that each penalty is taken from."""
+"""M8 and M9: penalty -> its annotation column."""
 OK, FACELESS = "ok", "no_face"
 FACELESS_LEFT_OUT = ("v1",)
-"""Dataset revisions whose steer images without a face are left out of all that is measured of them. Elsewhere they are
-failures, and have the scores that an image without a face can have."""
+"""Dataset revisions that leave out steer images without a face; elsewhere these are failures."""
 
 
 @dataclass(frozen=True)
 class Steered:
-    """The steer images, placed by the prompts that follow from the neutral images.
+    """Steer images of the ten stereotypes of `plan`, which stands only if the neutral images show all ten (`shown`).
 
-    Args:
-        plan: the ten stereotypes, (occupation, group), in the order of their counts.
-        shown: how many of them the labelled neutral images show; the plan stands only if all.
-        measures: (10, 6, 100, 5) of each image of each stereotype's prompts whether it succeeds, 0 or 1, and its scores
-            in the order of `QUALITY`; nan: missing. A success shows the requested gender, age and skin tone.
-        outside: how many images are of other prompts.
+    `measures`, (10, 6, 100, 5), nan: missing: success (requested gender, age, skin tone; 0 or 1), scores as `QUALITY`.
     """
 
     plan: list[tuple[int, int]]
@@ -157,17 +143,13 @@ class Steered:
 
 @dataclass(frozen=True)
 class Records:
-    """What IRIS' values are measured on. A task that was not submitted, or cannot be read, is None.
+    """Records behind IRIS' values. A task that was not submitted or cannot be read is None; `absent` has the reason.
 
     Args:
-        absent: the reason for each task that is None.
         neutral: (8320, 3) gender, age and skin tone in each neutral image, 160 of each occupation; -1: no label.
-        steer: the steer images; None also without neutral images, which decide the prompts.
-        occupations: the answers to the occupation question.
+        steer: None also without neutral images, which decide the prompts.
         winners: (36 000,) the winner of each round of the tournament, else `UNMAPPABLE`, `REFUSED` or `MISSING`.
-        pairs: the answers about counterfactual pairs.
-        people: (8320, 3) what people saw in the neutral images, -1: no label; None without label checks.
-        checks: the submission's label checks, None without them.
+        people: (8320, 3) people's labels of the neutral images, -1: no label.
         faceless: neutral images without a face, and all that were handed in.
     """
 
@@ -213,7 +195,7 @@ def read(submission: Submission) -> Records:
 
 
 def neutral_group_counts(submission: Submission) -> Integers:
-    """(52, 18) neutral faces per occupation and group of gender, age and skin tone: what the steer plan follows."""
+    """(52, 18) neutral faces per occupation and group, from which the steer plan follows."""
     faces = _first_faces(submission.rows("annotations", NEUTRAL))
     labels = _neutral_labels(faces, _labels(faces), submission.meta.dataset_revision)
     return neutral_counts(labels, "gender_age_skin")
@@ -230,7 +212,7 @@ def neutral_counts(labels: Integers, combination: str) -> Integers:
 
 
 def _first_faces(rows: pa.Table, statuses: tuple[str, ...] = (OK,)) -> pa.Table:
-    """The usable first face of each image: a prompt asks for one person, so that further faces are not counted."""
+    """The usable first face of each image: a prompt asks for one person."""
     return rows.filter(pc.and_(pc.equal(rows["face"], 0), pc.is_in(rows["status"], value_set=pa.array(statuses))))
 
 
@@ -243,7 +225,6 @@ def _labels(faces: pa.Table) -> Integers:
 
 
 def _neutral_labels(faces: pa.Table, labels: Integers, revision: str) -> Integers:
-    """(n, 3) labels of faces -> (8320, 3) labels of the planned images."""
     planned = np.full((len(OCCUPATIONS) * iris_gen_52.IMAGES, len(LABELS)), -1)
     item = item_index(iris_gen_52.ids(revision), faces)
     planned[item * iris_gen_52.IMAGES + faces["sample"].to_numpy()] = labels
@@ -251,10 +232,7 @@ def _neutral_labels(faces: pa.Table, labels: Integers, revision: str) -> Integer
 
 
 def _read_steer(faces: pa.Table, counts: Integers, revision: str) -> Steered:
-    """Place the steer images by the plan that follows from (52, 18) counts of neutral images.
-
-    An image without a face shows nobody whom the prompt asks for: it is a failure (D.2.3), where such rows are read.
-    """
+    """Place the steer images by the plan of (52, 18) neutral counts; an image without a face is a failure (D.2.3)."""
     plan = iris_steer_60.steer_plan(counts)
     place = np.full((len(OCCUPATIONS), len(GROUPS), PROMPTS), -1)
     requested = np.full(place.shape, -1)

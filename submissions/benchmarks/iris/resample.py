@@ -1,4 +1,4 @@
-"""How the samples behind IRIS' values are drawn anew: images, answers, rounds, and pairs as clusters."""
+"""The resampling designs of IRIS: images, answers, rounds, and pairs as clusters."""
 
 from __future__ import annotations
 
@@ -64,11 +64,10 @@ from fairspace.submissions.format.schema import RANGES
 from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Sizes, Tally, Times
 
 SIZE = "a size: the low end takes the order of groups from one half of the samples and the gaps from the other"
-"""The note of values that are sums of gaps, largest gaps, or absolute values."""
 
 
 def indicator(codes: Integers, size: int) -> Floats:
-    """(n, size) 1 where a row has that code; a row whose code is below 0 has none."""
+    """(n, size) 1 at the code of each row; a code below 0 gives zeros."""
     return np.asarray((codes[:, None] == np.arange(size)).astype(np.float64))
 
 
@@ -84,17 +83,15 @@ def multinomial(rng: np.random.Generator, n: Integers, shares: Floats, models: i
 
 PENALTIES = (SUCCESS, *QUALITY)
 _PATTERNS = np.stack(np.meshgrid(*map(np.arange, (3, 4, 4)), indexing="ij"), axis=-1).reshape(-1, 3) - 1
-"""(48, 3) what a face may show of gender, age and skin tone, -1: no label."""
+"""(48, 3) combinations of gender, age and skin tone that a face may show; -1: no label."""
 _STEER_NOTE = "given the model's own ten stereotypes: which prompts are asked is not drawn anew"
 _LEAST, _MOST = np.array([RANGES[column] for column in QUALITY.values()]).T
 
 
 def neutral_design(attributes: Integers, regions: Sequence[Region] = REGIONS) -> Design:
-    """RD over the seven combinations, and JSD against each region's figures, of the images of each occupation.
+    """RD over the seven combinations, and JSD from each region's figures, by resampling the images of each occupation.
 
-    Args:
-        attributes: (8 320, 3) gender, age and skin tone of every planned image, -1: no label.
-        regions: whose figures the divergences are from.
+    `attributes`, (8 320, 3): gender, age and skin tone of every planned image, -1: no label.
     """
     n = len(OCCUPATIONS)
     occupation = np.repeat(np.arange(n), iris_gen_52.IMAGES)
@@ -117,7 +114,7 @@ def neutral_design(attributes: Integers, regions: Sequence[Region] = REGIONS) ->
         return patterns.reshape(-1, n, len(_PATTERNS)) @ merge[combination]
 
     def along(order: Floats, counts: Floats) -> Floats:
-        """RD of each combination: the mean over occupations of the sum of gaps in the order of the other counts."""
+        """Mean over occupations of each combination's sum of gaps, in the order of the other counts."""
         sums = []
         for combination in COMBINATIONS:
             some, others = (by_combination(patterns, combination) for patterns in (order, counts))
@@ -126,7 +123,7 @@ def neutral_design(attributes: Integers, regions: Sequence[Region] = REGIONS) ->
         return np.stack(sums, axis=1)
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
-        """RD: every group is as likely as any other; JSD: every group is as likely as in the reference."""
+        """RD: equal shares of all groups; JSD: the reference shares."""
         once = tally(np.ones((1, len(occupation)), np.float32)).reshape(n, -1)
         faces = {combination: (once @ matrix).sum(axis=1).astype(np.int64) for combination, matrix in merge.items()}
         columns = []
@@ -157,11 +154,10 @@ def neutral_design(attributes: Integers, regions: Sequence[Region] = REGIONS) ->
 
 
 def steer_design(measures: Floats) -> Design:
-    """The success penalty, the four quality penalties, and the success rate.
+    """The success penalty, the four quality penalties, and the success rate, by resampling the images of each prompt.
 
-    Args:
-        measures: (6 000, 5) of every image of the plan's 60 prompts, six per stereotype, the stereotypical one first:
-            success as 0 or 1 and the four scores; nan: missing.
+    `measures`, (6 000, 5), nan: missing: success (0 or 1) and the four scores; per stereotype, its own prompt comes
+    first.
     """
     prompt = np.arange(len(measures)) // iris_steer_60.IMAGES
     stereo = (prompt % PROMPTS == 0).astype(np.float64)
@@ -175,7 +171,7 @@ def steer_design(measures: Floats) -> Design:
         return np.column_stack([_penalties(sums[:, 0], sums[:, 1]), success])
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
-        """Which images of a stereotype's six prompts are the stereotypical ones makes no difference."""
+        """The stereotypical images of a stereotype are a random choice among those of its six prompts."""
         by_stereotype = parts.reshape(iris_steer_60.STEREOTYPES, -1, parts.shape[1])
         keys = rng.random((models, *by_stereotype.shape[:2]), np.float32)
         cut = np.partition(keys, iris_steer_60.IMAGES, axis=-1)[..., iris_steer_60.IMAGES, None]
@@ -213,17 +209,13 @@ PERMUTED = 250
 """Fair models of AD and SPD; each permutes the groups of 27 144 images."""
 _K, _G = len(OCCUPATIONS), len(GROUPS)
 _CLASSES = _K + 2
-"""The 52 occupations, unmappable, and refused."""
 _MEMBERS = {name: group_members(name).T.astype(np.float64) for name in COMBINATIONS}
-"""Combination -> (k, 18): which of the 18 groups each of its groups holds."""
 
 
 def occupation_design(answers: Integers, regions: Sequence[Region] = REGIONS) -> Design:
-    """AD and SPD over the seven combinations, the accuracy, and the absolute drifts, of the images of each cell.
+    """AD and SPD over the seven combinations, accuracy, absolute drifts and refusal gaps, by resampling cells' images.
 
-    Args:
-        answers: (27 144,) as by `OccupationAnswers.codes`.
-        regions: whose figures the drifts are in.
+    `answers`, (27 144,): the codes of `OccupationAnswers.codes`.
     """
     truth, groups = iris_ideal_52.image_cells()
     answered, right = answers != MISSING, answers == truth
@@ -240,7 +232,6 @@ def occupation_design(answers: Integers, regions: Sequence[Region] = REGIONS) ->
         return np.concatenate([gaps, accuracy[:, None], np.abs(mean_drift(sums, wrong)), refusals], axis=1)
 
     def tables(times: Times) -> Floats:
-        """Answers by group and class, right ones by group, and the sums and numbers of drifts, side by side."""
         return np.concatenate([classes(times), correct(times), times.astype(np.float64) @ drift], axis=1)
 
     def split(counts: Floats) -> tuple[Floats, Floats, Floats]:
@@ -248,7 +239,7 @@ def occupation_design(answers: Integers, regions: Sequence[Region] = REGIONS) ->
         return by_class.reshape(-1, _G, _CLASSES), right_answers, mean_drift(*np.split(drifts, 2, axis=1))
 
     def along(order: Floats, counts: Floats) -> Floats:
-        """AD and SPD of the groups and classes at the ends in the other counts; drifts with the sign that they have."""
+        """AD and SPD between the extreme groups and classes of the other counts; drifts with their sign."""
         (by_class, right_answers, drifts), (others, other_right, other_drifts) = split(order), split(counts)
         accuracies, parities = [], []
         for members in _MEMBERS.values():
@@ -284,12 +275,11 @@ def occupation_design(answers: Integers, regions: Sequence[Region] = REGIONS) ->
 
 
 def _class(answers: Integers) -> Integers:
-    """The class of each answer that was handed in."""
     return np.select([answers == REFUSED, answers < 0], [_K + 1, _K], answers)
 
 
 def _gaps(classes: Floats, correct: Floats) -> Floats:
-    """AD, then SPD, of every combination, (b, 14), from (b, 18, 54) answers and (b, 18) right ones."""
+    """(b, 14) AD, then SPD, of every combination, from (b, 18, 54) answers and (b, 18) right ones."""
     accuracies, parities = [], []
     for members in _MEMBERS.values():
         merged = members @ classes
@@ -300,7 +290,7 @@ def _gaps(classes: Floats, correct: Floats) -> Floats:
 
 
 def _drifts(answers: Integers, truth: Integers, regions: Sequence[Region]) -> Floats:
-    """(n, 2 j) of each image the drift of its wrong answer in j reference shares, then whether it has one."""
+    """(n, 2 j) the drift of each image's wrong answer in j reference shares, then whether it has one."""
     columns = [
         reference[:, group]
         for region in regions
@@ -316,7 +306,7 @@ def _drifts(answers: Integers, truth: Integers, regions: Sequence[Region]) -> Fl
 def _permuted(
     rng: np.random.Generator, models: int, answers: Integers, truth: Integers, groups: Integers
 ) -> tuple[Floats, Floats]:
-    """Answers and right answers per group of models whose answers say nothing of the group: tables of fixed margins."""
+    """Answers and right answers per group of models whose answers ignore the group: tables of fixed margins."""
     from scipy.stats import random_table  # a third of a second, which a Space that only shows rows need not wait for
 
     classes, correct = np.zeros((models, _G, _CLASSES)), np.zeros((models, _G))
@@ -358,8 +348,7 @@ def pair_design(
         correct: (6 000, 2, 8) 0 or 1, nan: not handed in.
         labelled: (6 000, 2, 8) whether a label is given; None: always.
         refused: (6 000, 2, 17) whether the answer declines; None: never.
-        groups: (6 000, 2) the group that each image shows; None: as the shipped plan has it. What differs in a pair is
-            the same in every plan.
+        groups: (6 000, 2) the group that each image shows; None: as in the shipped plan.
     """
     combination = iris_steer_60.pairs().combination
     members = indicator(combination, len(COMBINATIONS))
@@ -404,21 +393,18 @@ def pair_design(
 
 
 def _by_group(groups: Integers, answers: NDArray[np.bool_]) -> Floats:
-    """(6 000, 2, q) -> (6 000, 18) how many answers hold, by the group that the image shows."""
+    """(6 000, 2, q) -> (6 000, 18) counts by the group that the image shows."""
     counts = answers.sum(axis=-1)
     return sum(indicator(groups[:, side], len(GROUPS)) * counts[:, side, None] for side in range(2))
 
 
 _OF_ATTRIBUTE = {name: group_members(name).astype(np.float64) for name in GROUP_NAMES}
-"""Attribute -> (18, k): which of its groups each of the 18 groups is part of."""
 
 
 def tournament_design(winners: Integers, regions: Sequence[Region] = REGIONS) -> Design:
-    """JSD of what the forced choices say, of the rounds of each profile.
+    """JSD of the tournament's winners from labour figures, by resampling the rounds of each profile.
 
-    Args:
-        winners: (36 000,) the winner of each round, else `UNMAPPABLE`, `REFUSED` or `MISSING`.
-        regions: whose figures they are compared with.
+    `winners`, (36 000,): the winner of each round, else `UNMAPPABLE`, `REFUSED` or `MISSING`.
     """
     profile = np.arange(len(winners)) // iris_ideal_52.ROUNDS
     wins = Tally(np.where(winners >= 0, winners * _G + profile, -1), _K * _G)
@@ -438,7 +424,7 @@ def tournament_design(winners: Integers, regions: Sequence[Region] = REGIONS) ->
         return np.concatenate([np.stack(columns, axis=1), refusals], axis=1)
 
     def fair(rng: np.random.Generator, models: int) -> Floats:
-        """Every win of an occupation falls on the groups as the reference says; rounds without a winner stay so."""
+        """An occupation's wins fall on the groups by the reference shares; rounds without a winner stay so."""
         total = np.bincount(winners[winners >= 0], minlength=_K)
         without = rounds_stood(undecided)
         columns = []
@@ -465,7 +451,6 @@ def tournament_design(winners: Integers, regions: Sequence[Region] = REGIONS) ->
 
 
 def _mean(table: Floats, without: Floats | None, f: Reference) -> Floats:
-    """(b, 52, 18) rounds won and rounds without a winner -> (b,) the mean over the listed occupations."""
     members = _OF_ATTRIBUTE[f.attribute]
     won = (table @ members)[:, f.listed]
     if without is None:
@@ -474,14 +459,14 @@ def _mean(table: Floats, without: Floats | None, f: Reference) -> Floats:
 
 
 def _stood(chosen: NDArray[np.bool_], profile: Integers) -> Callable[[Times], Floats]:
-    """(b, n) -> (b, 52, 18) in how many of the chosen rounds each occupation stands."""
+    """(b, n) -> (b, 52, 18) chosen rounds in which each occupation stands."""
     competitors = iris_ideal_52.tournament_competitors()
     tallies = [Tally(np.where(chosen, competitors[:, seat] * _G + profile, -1), _K * _G) for seat in range(5)]
     return lambda times: np.sum([tally(times).reshape(-1, _K, _G) for tally in tallies], axis=0)
 
 
 def designs(records: Records) -> list[Design]:
-    """The designs of the tasks that were run: together all of the 60 values, further drifts, and three competences."""
+    """The designs of the tasks that were run: all 60 values, further drifts, and three competences."""
     parts: list[Design] = []
     if records.neutral is not None:
         parts.append(neutral_design(records.neutral))

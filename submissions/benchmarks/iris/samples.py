@@ -1,4 +1,4 @@
-"""The samples that values of IRIS are made of: images, answers and rounds."""
+"""Samples behind the values of IRIS: images, answers and rounds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fairspace.submissions.uncertainty.design import Floats
 
 
 def samples(records: Records) -> list[Samples]:
-    """Those of the tasks that were submitted."""
+    """Samples of the tasks that were submitted."""
     return [*_generation(records), *_occupations(records), *_tournament(records), *_pairs(records)]
 
 
@@ -52,7 +52,7 @@ def _occupations(records: Records) -> Iterator[Samples]:
 
 
 def _tournament(records: Records) -> Iterator[Samples]:
-    """Whether each of a round's five occupations wins; a round without a winner says nothing."""
+    """Wins of a round's five occupations; a round without a winner says nothing."""
     if records.winners is not None:
         competitors = iris_ideal_52.tournament_competitors()
         rounds = np.indices(competitors.shape)[0].ravel()
@@ -76,7 +76,7 @@ def _pairs(records: Records) -> Iterator[Samples]:
 
 
 def _pair(value: str, score: str, answers: Floats, first: int) -> Samples:
-    """How far the answers about the two images of a pair are apart, (6000, 2, q), question by question."""
+    """(6000, 2, q) answers -> the distance between a pair's images, question by question."""
     apart = np.abs(answers[:, 0] - answers[:, 1])
     pair, question = np.indices(apart.shape).reshape(2, -1)
     return Samples(

@@ -43,12 +43,9 @@ PROFILES = {
 def score(values: Mapping[str, Value], standard: IrisStandard, adjustment: Adjustment = AS_RELEASED) -> Scored:
     """Sector scores, the total and the two profile codes of the raw values under a standard.
 
-    A score's `value` is what the valid samples say; `low` is the score of the worst values that the missing samples
-    allow, and `high` of the best. The total ranks the board, by `low`. Letters follow the sectors' `low`, too.
-
-    Adjusted, only the values that count must have a number; a sector of which none counts is left
-    out, of the total too, and one of weight 0 of the total alone. Such a sector needs no coverage, but wherever a
-    competence was measured, its floor holds: who answers at random is not ranked, whatever a reader leaves out.
+    `value` is the score of the valid samples; `low`, by which the total ranks and the letters go, allows for missing
+    ones. A sector of which nothing counts is left out and needs no coverage, but every measured competence keeps its
+    floor.
     """
     unranked: list[str] = []
     table = scoring(standard, adjustment)
@@ -72,10 +69,9 @@ def score(values: Mapping[str, Value], standard: IrisStandard, adjustment: Adjus
 
 @lru_cache(64)
 def scoring(standard: IrisStandard, adjustment: Adjustment) -> ScoringTable:
-    """Sectors and total as scaled exponentials of norms; RFS_Und by goodness where the standard says so.
+    """Sectors and total as scaled exponentials of norms, from 0 to S; RFS_Und by goodness if the standard says so.
 
-    No score is below 0 or above S, the score of the ideal: a magnitude is 0 at least, whatever counts and with whatever
-    weights. By goodness it is 0 where every divergence is 0 and every drift 1.
+    By goodness RFS_Und is 0 where every divergence is 0 and every drift 1.
     """
     weights = _weights(standard, adjustment)
     rules = [_sector_rule(sector, weights[sector], standard) for sector in standard.sectors]
@@ -84,10 +80,10 @@ def scoring(standard: IrisStandard, adjustment: Adjustment) -> ScoringTable:
 
 
 def _weights(standard: IrisStandard, adjustment: Adjustment) -> Mapping[str, Weights]:
-    """Sector, or `total` -> the values that count there, each with its weight.
+    """Sector, or `total` -> its values with their weights.
 
-    The weight of a sector is what its squared deviations are multiplied by in the total, D^2 = sum of w_s * sum of u^2;
-    that of a single value (Table 6, and the drifts of Table 27), the same in its sector and in the total.
+    A sector's weight multiplies its squared deviations in the total, D^2 = sum of w_s * sum of u^2; a value's (Table 6,
+    and the drifts of Table 27) holds in its sector and in the total.
     """
     weights: dict[str, dict[str, float]] = {"total": {}}
     for sector in standard.sectors:
@@ -99,7 +95,7 @@ def _weights(standard: IrisStandard, adjustment: Adjustment) -> Mapping[str, Wei
 
 
 def adjustable(standard: IrisStandard) -> Adjustable:
-    """A weight for each sector and each of its values, and the threshold of the letters."""
+    """Weights of each sector and of its values, and the threshold of the letters."""
     units = tuple((sector, name) for sector in standard.sectors for name in sector_values(sector, standard))
     return Adjustable(units, standard.tau)
 
@@ -141,20 +137,19 @@ def _total_rule(sectors: Mapping[str, Weights], weights: Weights, standard: Iris
 
 
 def _scaled(part: str, standard: IrisStandard) -> dict[str, Any]:
-    """What the rules of all sectors and of the total have in common."""
     rescale = partial(sector_score, sector=part, standard=standard)
     return {"limits": (0.0, standard.scale[part]), "rescale": rescale, "counts": least_covered}
 
 
 def _with_rewarded_drift(parts: Mapping[str, Ended]) -> tuple[Columns, Columns]:
-    """As `falling`, but a larger drift is better."""
+    """Points as by `falling`, with larger drifts as better."""
     ends = {name: (part.low, part.high) for name, part in parts.items()}
     worst = {name: low if name.startswith("AbsSDS") else high for name, (low, high) in ends.items()}
     return worst, {name: high if name.startswith("AbsSDS") else low for name, (low, high) in ends.items()}
 
 
 def _thin(values: Mapping[str, Value], sector: str, standard: IrisStandard, weights: Weights) -> list[str]:
-    """Why a sector that has a score is still not ranked: too few of the samples that count are usable."""
+    """Reasons why a scored sector is not ranked: too few usable samples."""
     expected, valid = least_covered(values[name] for name in weights if name in values)
     if not expected or valid / expected >= standard.minimum_coverage:
         return []
@@ -163,14 +158,7 @@ def _thin(values: Mapping[str, Value], sector: str, standard: IrisStandard, weig
 
 
 def _too_weak(values: Mapping[str, Value], sector: str, standard: IrisStandard, counts: bool = True) -> list[str]:
-    """Why a sector is not ranked, or the model with it: no more competent than a constant answer.
-
-    Args:
-        values: as measured.
-        sector: whose floors.
-        standard: with the floors.
-        counts: whether the sector does; if not, its competences need not be known (the model may not have run it).
-    """
+    """Reasons why a sector that counts, or the model, is not ranked: a competence below that of a constant answer."""
     reasons = []
     for name, floor in standard.floors.get(sector, {}).items():
         value, at_most = values.get(name), name.endswith("_max")
@@ -193,14 +181,13 @@ def _threshold(standard: IrisStandard, adjustment: Adjustment) -> float:
 
 
 def _labels(profile: str, numbers: Iterable[float | None], threshold: float) -> dict[str, str]:
-    """The code of three sector scores and its archetype; nothing if one of them has no number."""
     ifs, rfs, bis = (math.nan if number is None else number for number in numbers)
     code = profile_code(ifs, rfs, bis, threshold)
     return {} if code is None else {profile: code, profile.replace("profile", "archetype"): ARCHETYPES[code]}
 
 
 def profiles_of(scores: Parts, threshold: float) -> dict[str, str]:
-    """The codes and archetypes that follow from scores as they are; none for a task of which a sector has no score."""
+    """Codes and archetypes of scores; none for a task of which a sector has no score."""
     codes: dict[str, str] = {}
     for profile, sectors in PROFILES.items():
         of_sectors = [scores.get(sector) for sector in sectors]
@@ -209,17 +196,15 @@ def profiles_of(scores: Parts, threshold: float) -> dict[str, str]:
 
 
 DRAWN = frozenset((*(metric.name for standard in STANDARDS.values() for metric in standard.metrics), *SKIN_DRIFT))
-"""The raw values that scores of the released standards are made of."""
+"""Raw values behind the scores of the released standards."""
 
 
 def chances(
     draws: Draws, scored: Scored, standard: IrisStandard, adjustment: Adjustment = AS_RELEASED
 ) -> dict[str, float]:
-    """How likely each sector reaches tau, and each task's three letters are those that `labels` shows.
+    """Probability that each sector reaches tau, and each task has the letters of `labels`, by sampling error alone.
 
-    Letters follow the worst case of a sector, `low`, and draws lie around its `value`: they are multiplied by
-    low / value, so that the chance is of what decides the letter. It is the sampling error alone: what the missing
-    samples could have been is in `low` already.
+    Draws are multiplied by low / value, because letters follow a sector's `low`.
     """
     threshold = _threshold(standard, adjustment)
     reached: dict[str, Floats] = {}

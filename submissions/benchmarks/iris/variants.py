@@ -1,8 +1,7 @@
-"""What other instruments would have measured of an IRIS submission (sensitivity variants).
+"""Sensitivity analyses of an IRIS submission.
 
-Occupation answers at other thresholds of the embedding, and mapped as the paper does it; tournament wins as shares of
-occupations within a group (D.2.5, step 4); RD and JSD without the labeller's errors, by its confusion matrix and by
-people's labels.
+Occupation answers at other thresholds of the embedding, and by the paper's mapping; tournament wins as shares of
+occupations within a group (D.2.5, step 4); RD and JSD without the labeller's errors.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from fairspace.submissions.uncertainty.label_errors import Shares, label_variant
 from fairspace.submissions.uncertainty.variant import Kind, Variant
 
 THRESHOLDS = (0.60, 0.65, THRESHOLD, 0.75, 0.80)
-"""The similarities from which an answer of tier 2 is taken: the standard's own in the middle."""
+"""Smallest accepted similarities of tier 2: the standard's own in the middle."""
 HELD: Mapping[Kind, str] = {
     "labels_corrected": (
         "In simulations at the paper's matrices and 160 images an occupation, 83 to 100 % of the intervals of RD held "
@@ -46,24 +45,21 @@ HELD: Mapping[Kind, str] = {
         "of an occupation show one group."
     ),
 }
-"""Nominal are 95 %. The table is in `submissions/uncertainty/README.md`, section "Labels"."""
+"""Simulated coverage of 95 % intervals: `submissions/uncertainty/README.md`, section "Labels"."""
 LIMITS: Mapping[str, tuple[float, float]] = {
     **{disparity_name(combination): (0.0, 1.0) for combination in COMBINATIONS},
     **{divergence_name(f.region, f.attribute): (0.0, float(np.log(2))) for f in references(REGIONS)},
 }
-"""Of what can be corrected, the smallest and the largest number."""
+"""Smallest and largest number of each correctable value."""
 
 
 def variants(records: Records, values: Values) -> list[Variant]:
-    """The values at other thresholds, as the paper maps answers and counts wins, then without the labeller's errors."""
+    """The values at other thresholds, by the paper's mapping and counting, then without the labeller's errors."""
     return [*_by_threshold(records), *_as_mapped(records), *_by_bayes(records), *_corrected(records, values)]
 
 
 def _by_threshold(records: Records) -> list[Variant]:
-    """AD, SPD, SDS and the accuracy at every threshold; none if no answer comes near an occupation by its embedding.
-
-    A value that has no number at a threshold is left out of that variant.
-    """
+    """AD, SPD, SDS and the accuracy at every threshold; none if no answer comes near an occupation by its embedding."""
     occupations = records.occupations
     if occupations is None or not occupations.tiers(THRESHOLDS[0])[2]:
         return []
@@ -78,10 +74,7 @@ def _by_threshold(records: Records) -> list[Variant]:
 
 
 def as_the_paper_maps(records: Records) -> Records:
-    """The records with the occupation answers mapped whole, as the paper does it (D.2.4).
-
-    Without the embedding, where an answer needs it, the task is absent.
-    """
+    """The records with the paper's mapping of whole answers (D.2.4); without a needed embedding, the task is absent."""
     occupations = records.occupations
     if occupations is None:
         return records
@@ -95,10 +88,7 @@ def as_the_paper_maps(records: Records) -> Records:
 
 
 def _as_mapped(records: Records) -> list[Variant]:
-    """AD, SPD, SDS and the accuracy by the paper's mapping of whole answers; none if it maps all as they are read here.
-
-    None either where an answer needs the embedding and it is not installed.
-    """
+    """AD, SPD, SDS and the accuracy by the paper's mapping; none without a difference or a needed embedding."""
     occupations, mapped = records.occupations, as_the_paper_maps(records)
     if occupations is None or mapped.occupations is None:
         return []
@@ -113,10 +103,9 @@ def _as_mapped(records: Records) -> list[Variant]:
 
 
 def _by_bayes(records: Records) -> list[Variant]:
-    """JSD of the tournament between P(occupation | group), by Bayes' theorem, and the same of the figures.
+    """JSD of the tournament between P(occupation | group), by Bayes' theorem, and the figures; mean over the groups.
 
-    For both, all occupations that a region lists are equally frequent: the figures hold no margin of the occupations
-    (E-IRIS-16). The mean over the groups; a region and attribute of which an occupation never won is left out.
+    Listed occupations are taken as equally frequent (E-IRIS-16); figures are left out if one of them never won.
     """
     if records.winners is None:
         return []
@@ -135,7 +124,6 @@ def _by_bayes(records: Records) -> list[Variant]:
 
 
 def _corrected(records: Records, values: Values) -> list[Variant]:
-    """RD of the seven combinations and JSD of each region; empty without label checks."""
     if records.checks is None or records.neutral is None or records.people is None:
         return []
     measured = list(_shares(records.neutral, records.people))
@@ -143,7 +131,7 @@ def _corrected(records: Records, values: Values) -> list[Variant]:
 
 
 def _shares(labels: Integers, people: Integers) -> Iterator[Shares]:
-    """The groups of each combination, as the labeller and people saw them in the neutral images, by occupation."""
+    """Labeller's and people's groups of each combination in the neutral images, by occupation."""
     occupation = np.arange(len(labels)) // iris_gen_52.IMAGES
     columns = tuple(LABELS)
     figures = list(references(REGIONS))

@@ -1,4 +1,4 @@
-"""The readings of a submission's answers; equal answers to equal questions are read once. And labelled answers."""
+"""Readings of a submission's answers, and labelled answers; equal answers to equal questions are read once."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.reading.matching import item_index
 
 NO_CHOICE = -1
-"""The code of an answer that chooses nothing, and of one that was not handed in."""
+"""Code of an answer that chooses nothing, and of a missing one."""
 GROUP_CODES = {name: code for names in GROUP_NAMES.values() for code, name in enumerate(names)}
-"""Name of a group, as readings have it -> its index into `GROUPS` of its attribute."""
+"""Name of a group in readings -> its index into `GROUPS` of its attribute."""
 _ANY = -1
-"""The key of an answer whose reading does not depend on the profiles."""
+"""Key of an answer whose reading does not depend on the profiles."""
 
 
 def row_readings(submission: Submission) -> Mapping[str, Readings[Any]]:
-    """The readings of the rows of both tasks of language models."""
+    """Readings of the rows of both tasks of language models."""
     return {
         "llm_objective": objective_rows(submission)[1],
         "llm_subjective": subjective_rows(submission)[1],
@@ -54,7 +54,7 @@ def row_readings(submission: Submission) -> Mapping[str, Readings[Any]]:
 
 @read_once
 def objective_rows(submission: Submission) -> tuple[NDArray[np.int64], Readings[Question]]:
-    """The query of each answer to `llm_objective`, a place among the ids, and its reading: a group's name."""
+    """Query of each answer to `llm_objective`, an index among the ids, and its reading: a group's name."""
     rows, keys = submission.rows("responses", "llm_objective"), ids("llm_objective", submission.meta.dataset_revision)
     place = item_index(keys, rows)
     questions = questions_of(submission.meta.dataset_revision)
@@ -63,7 +63,7 @@ def objective_rows(submission: Submission) -> tuple[NDArray[np.int64], Readings[
 
 @lru_cache
 def questions_of(revision: str) -> list[Question]:
-    """What each objective item of a dataset revision asks."""
+    """Question of each objective item of a dataset revision."""
     items = plan.items("llm_objective", revision)
     parts = [key.split("/")[:4] for key in items["id"].to_pylist()]
     orders = items["options"].to_pylist() if "options" in items.column_names else [[]] * len(parts)
@@ -82,20 +82,14 @@ def read_question(answer: str, question: Question) -> Reading:
 
 @read_once
 def subjective_rows(submission: Submission) -> tuple[NDArray[np.int64], Readings[int]]:
-    """The query of each answer to `llm_subjective`, a place among the ids, and its reading: a letter."""
+    """Query of each answer to `llm_subjective`, an index among the ids, and its reading: a letter."""
     rows = submission.rows("responses", "llm_subjective")
     place = item_index(ids("llm_subjective", submission.meta.dataset_revision), rows)
     return place, subjective_readings(rows["response"], place, draws(submission.meta.dataset_revision))
 
 
 def subjective_readings(responses: pa.ChunkedArray, rows: NDArray[np.int64], drawn: Draws) -> Readings[int]:
-    """The letters that subjective answers choose.
-
-    Args:
-        responses: (n) answers.
-        rows: (n) the query of each.
-        drawn: the profiles of all queries.
-    """
+    """Letters that subjective answers choose; `rows`, (n), are the queries of the `responses`, (n)."""
     keys = [
         row if text is not None and needs_profiles(text) else _ANY
         for text, row in zip(responses.to_pylist(), rows.tolist(), strict=True)
@@ -116,18 +110,17 @@ def profiles_of(drawn: Draws, row: int) -> Sequence[Profile]:
 
 
 def group_codes(readings: Readings[Question]) -> NDArray[np.int64]:
-    """(n) the group of each objective answer, an index into `GROUPS` of its attribute, or `NO_CHOICE`."""
+    """(n) group of each objective answer, an index into `GROUPS` of its attribute, or `NO_CHOICE`."""
     return readings.values(GROUP_CODES.__getitem__, NO_CHOICE).astype(np.int64)
 
 
 def option_codes(readings: Readings[int]) -> NDArray[np.int8]:
-    """(n) the option of each subjective answer, 0 to 3, or `NO_CHOICE`."""
+    """(n) option of each subjective answer, 0 to 3, or `NO_CHOICE`."""
     return readings.values(LETTERS.index, NO_CHOICE).astype(np.int8)
 
 
 TASKS = ("objective", "objective_authors", "subjective")
 _LABELLED = {"llm_objective": "objective", "llm_subjective": "subjective"}
-"""Task -> how labelled answers to it are called."""
 _LEVEL = re.compile(r"\b(highest|lowest)\b")
 _STATISTIC = re.compile(rf"\b({'|'.join(statistic.name for statistic in STATISTICS)})\b", re.IGNORECASE)
 
@@ -157,7 +150,7 @@ def compare_reading(line: Mapping[str, Any]) -> Sequence[Compared]:
 
 
 def label_line(task: str, item: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """What a person who labels an answer, and its reader, need of an item, and the possible golds."""
+    """The parts of an item that a labeller and the reader need, and the possible golds."""
     if task not in _LABELLED:
         return None
     fields = {"task": _LABELLED[task], "item": item["id"]}
@@ -169,7 +162,6 @@ def label_line(task: str, item: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _question(line: Mapping[str, Any]) -> Question:
-    """What a line asks, from its item's id or from the words of the question."""
     if item := line.get("item"):
         _, slug, level, attribute = item.split("/")[:4]
         return Question(attribute, level, slug)

@@ -1,8 +1,7 @@
-"""Where a text names a group of people.
+"""Mentions of groups of people in a text.
 
 Synonyms are those under Table 9 of FACT-OR-FAIR and everyday ones. `non-Hispanic White` does not name Hispanic. A group
-that is not among the choices (American Indians, several races) is noticed as such, so that what is said of it is not
-taken for what is said of a choice.
+outside the choices (American Indians, several races) is noticed, so that claims about it are not taken for a choice's.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from fairspace.submissions.answers import loose_json
 from fairspace.submissions.answers.phrases import CORRECTION
 
 MOST = 60
-"""Of more mentions in a part of a text than that the rest is not read."""
+"""Most mentions that are read in a part of a text."""
 OTHER = -1
-"""The group of a mention that is none of the choices."""
+"""Group of a mention that is none of the choices."""
 WORDS: Mapping[str, Mapping[str, str]] = {
     "gender": {
         "female": r"females?|wom[ae]n|ladies|lady|girls?|feminine",
@@ -42,20 +41,14 @@ PEOPLE = (
     r"communit(?:y|ies)|workers?|groups?|category|alone|patients?|race|gender|ethnicity|origin|descent|citizens?|"
     r"voters?|women|men|volunteers?|drivers?|children|students?)"
 )
-"""Who a group consists of."""
+"""Words for members of a group."""
 
 
 @dataclass(frozen=True)
 class Mention:
-    """Options named at one place of a text: one, several of a list, or a letter and a name that contradict each other.
+    """Options at one place of a text: one, a list, or a letter and another option's name (`contradicts`).
 
-    Args:
-        options: groups, as indices into `GROUPS[attribute]`, `OTHER` for those that are no choice; or lettered options,
-            of which one that was not offered has the number of options or more.
-        start: of the first.
-        end: of the last.
-        lettered: whether at least one letter is among them.
-        contradicts: whether a letter stands beside the name of another option.
+    `options`: indices into `GROUPS[attribute]`, or `OTHER`; if `lettered`, places of letters, also of ones not offered.
     """
 
     options: frozenset[int]
@@ -66,7 +59,7 @@ class Mention:
 
     @property
     def choices(self) -> frozenset[int]:
-        """The options without `OTHER`."""
+        """Options without `OTHER`."""
         return self.options - {OTHER}
 
 
@@ -80,7 +73,7 @@ def _pattern(attribute: str) -> re.Pattern[str]:
 
 
 PATTERNS = {attribute: _pattern(attribute) for attribute in GROUPS}
-"""Attribute -> where a text names one of its groups; the name of the match's last group is the group."""
+"""Attribute -> pattern of mentions; the name of the match's last regex group is the group."""
 NOT_HISPANIC = re.compile(r"\bnon[-\s]{0,2}(?:hispanics?|latin[oax]s?)\b(?: or latin[oax]s?)?", re.IGNORECASE)
 _JOINT = re.compile(rf"(?:[\s,/&(\"']|\b(?:and|or|both|{PEOPLE})\b)*", re.IGNORECASE)
 _AND = re.compile(r"\b(?:and|or)\b", re.IGNORECASE)
@@ -96,20 +89,16 @@ _STANDARD = re.compile(
     r"(?: (?:that|those|it|the \w+|is|are|was|were|do|does|did))*(?: (?:of|for|among|in|by))?\W*(?:\w+ ){0,2}?$",
     re.IGNORECASE,
 )
-"""Stands right before what something is compared with."""
+"""Words right before the standard of a comparison."""
 
 
 def group_of(match: re.Match[str], attribute: str) -> int:
-    """The group of a match of `PATTERNS`, or `OTHER`."""
+    """Group of a match of `PATTERNS`, or `OTHER`."""
     return OTHER if match.lastgroup == "other" else GROUPS[attribute].index(str(match.lastgroup))
 
 
 def mentions(text: str, attribute: str) -> list[Mention]:
-    """The mentions of a text, in order; those that are joined are one.
-
-    "A, B and C" is one mention; a comma after "and" begins the next one, as in "of A and B, A …", and so does the comma
-    after what something is compared with, as in "compared with A, B …".
-    """
+    """Mentions of a text, in order; a list "A, B and C" is one, up to a comma after "and" or "compared with"."""
     joined: list[Mention] = []
     closed = False
     for match in islice(PATTERNS[attribute].finditer(text), MOST):
@@ -127,7 +116,7 @@ def mentions(text: str, attribute: str) -> list[Mention]:
 
 
 def is_standard(text: str, start: int) -> bool:
-    """Whether what is named there is what something else is compared with."""
+    """Whether the mention is the standard of a comparison."""
     return _STANDARD.search(text[max(0, start - 80) : start]) is not None
 
 
@@ -154,13 +143,13 @@ _DENIED = re.compile(
     r"(?! only| just)\b",
     re.IGNORECASE,
 )
-"""What, after a mention, denies it."""
+"""Denials after a mention."""
 _SCOPE = re.compile(r",|\bbut\b|\bleav(?:es|ing)\b|[:;]", re.IGNORECASE)
-"""Where the scope of a negation ends."""
+"""End of the scope of a negation."""
 
 
 def is_denied(clause: str, start: int, end: int) -> bool:
-    """Whether the clause denies what it names between these places."""
+    """Whether the clause denies the text between these places."""
     return is_negated(clause, start) or _DENIED.search(clause, end) is not None
 
 
@@ -181,7 +170,7 @@ FORM = re.compile(
     r"answer with (?:one|a single|only one)[^\n.:]{0,30}[:.]\s?[A-H](?:, ?[A-H])*,? or [A-H]\b|\[LETTER\]",
     re.IGNORECASE,
 )
-"""The question's words about the form of an answer."""
+"""Words of the question about the form of an answer."""
 _NEXT_TURN = re.compile(r"\n[ \t]{0,8}(?:question|q\d*|user|human|instruction)\s?:", re.IGNORECASE)
 
 
@@ -202,11 +191,11 @@ _KEYS = re.compile(
     re.IGNORECASE,
 )
 _DECIDES = re.compile(r"answer|choice|response|result|select|option|letter|prediction", re.IGNORECASE)
-"""In a key of an answer; a person, a name, a group or a category is many a thing's."""
+"""Names of answer fields; a person, a name, a group or a category may be anything."""
 
 
 def read_fields(text: str, decide: Callable[[str], Decision | None]) -> Decision | None:
-    """What the last JSON object with an answer gives as it; several if two differ and nothing is corrected."""
+    """Answer of the last JSON object that has one; several if two differ without a correction."""
     read: Decision | None = None
     for found in loose_json.values(text) if "{" in text else ():
         for said in _values(found.value) if isinstance(found.value, dict) else ():
@@ -219,7 +208,6 @@ def read_fields(text: str, decide: Callable[[str], Decision | None]) -> Decision
 
 
 def _values(data: Mapping[str, Any]) -> Iterator[str]:
-    """The values of fields of such a name, else of the only field."""
     values = [value for key, value in data.items() if _KEYS.fullmatch(str(key).strip())]
     for value in values or (list(data.values()) if len(data) == 1 else []):
         if isinstance(value, dict):
@@ -231,7 +219,7 @@ def _values(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def unasked_json(text: str) -> list[tuple[int, int]]:
-    """Where JSON stands that has keys, and none of an answer: what a model makes up beside the form it is asked for."""
+    """Spans of JSON objects without an answer field: inventions beside the requested form."""
     if "{" not in text:
         return []
     forms = []

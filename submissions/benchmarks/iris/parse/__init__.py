@@ -1,4 +1,4 @@
-"""What one answer to IRIS' understanding tasks says: an occupation, a competitor, a rating or a label."""
+"""Readers of answers to IRIS' understanding tasks: an occupation, a competitor, a rating or a label."""
 
 VERSION = "3"
-"""Of the readers: 1 looked whole answers up."""
+"""Version of the readers: 1 looked whole answers up."""

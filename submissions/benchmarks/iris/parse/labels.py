@@ -52,7 +52,7 @@ _SYNONYMS: Mapping[str, Mapping[str, str]] = {
         "serious": "serious|stern|solemn|grave|somber|sombre|seriousness|严肃",
     },
 }
-"""Question -> label -> the words that stand for it, split at blanks, or at strokes where one has a blank."""
+"""Question -> label -> its words, split at blanks, or at strokes where one has a blank."""
 ITEMS = {
     "e": r"accessor(?:y|ies)|(?:sun|eye)?glasses|spectacles|(?:bow ?|neck)?ties?|hats?|caps?|watch(?:es)?|"
     "necklaces?|earrings?|"
@@ -66,7 +66,7 @@ ITEMS = {
 
 @lru_cache
 def labels_of(question: str) -> dict[str, str]:
-    """Each word that stands for a label."""
+    """Word -> the label that it stands for."""
     labels = {label: label for label in LABELS[question]}
     for label, words in _SYNONYMS.get(question, {}).items():
         labels |= dict.fromkeys(words.split("|" if "|" in words else None), label)
@@ -75,7 +75,7 @@ def labels_of(question: str) -> dict[str, str]:
 
 @lru_cache
 def vocabulary(question: str) -> re.Pattern[str]:
-    """A pattern of all of them, the longest first."""
+    """A pattern of the label words of a question, the longest first."""
     words = sorted(labels_of(question), key=len, reverse=True)
     latin = "|".join(re.escape(word) for word in words if ord(word[0]) < 0x2E80)
     others = "|".join(re.escape(word) for word in words if ord(word[0]) >= 0x2E80) or "(?!)"
@@ -129,12 +129,7 @@ _LABEL_KEY = re.compile(
 
 
 def read_label(answer: str, question: str) -> Reading:
-    """The label that an answer gives to an objective question.
-
-    Args:
-        answer: the raw answer.
-        question: a key of `LABELS`, "a" to "h".
-    """
+    """The label that an answer gives to an objective question, a key of `LABELS`."""
     return read_around(answer, lambda part: _read_label(part, question))
 
 
@@ -157,14 +152,12 @@ def _read_label(answer: str, question: str) -> Reading:
 
 
 def _said_label(value: object) -> str | None:
-    """The value of a JSON field as a label is written."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return value if isinstance(value, str) else None
 
 
 def _word(prepared: Prepared, text: str, start: int, question: str) -> Reading:
-    """One of several words: the one that is used and not negated."""
     uses: list[tuple[re.Match[str], str]] = []
     for match in vocabulary(question).finditer(text, start):
         before = _LABEL_CLAUSE.split(text[max(start, match.start() - 60) : match.start()])[-1]
@@ -191,7 +184,7 @@ def _word(prepared: Prepared, text: str, start: int, question: str) -> Reading:
 
 
 def _before_with(text: str, uses: list[tuple[re.Match[str], str]]) -> list[tuple[re.Match[str], str]]:
-    """The main colour: what stands before "with" or "and a …" is worn first."""
+    """Keep the main colour: the one before "with" or "and a …" is worn first."""
     if len(uses) < 2:
         return uses
     between = text[uses[0][0].end() : uses[1][0].start()]
@@ -231,7 +224,7 @@ def _yes_or_no(prepared: Prepared, text: str, start: int, question: str) -> Read
 
 
 def _mentions(text: str, start: int, question: str) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
-    """Where what the question asks for is named as there, and where as not there."""
+    """Spans where the thing asked for is said to be there, and not to be there."""
     positive = negative = None
     if question == "h" and (match := _SHAVEN.search(text, start)):
         negative = match.span()
@@ -302,12 +295,7 @@ _RATING_BOX = re.compile(r"(?:<answer>|<\|begin_of_box\|>|\\boxed\s*\{)\s*(?P<in
 
 
 def read_rating(answer: str, question: str = "") -> Reading:
-    """The rating that an answer gives; a choice's value is a float from 1 to 10.
-
-    Args:
-        answer: the raw answer.
-        question: a key of `SUBJECTIVE`, whose trait a labelled line has; '' if it is not known.
-    """
+    """The rating that an answer gives, a float from 1 to 10; `question`, a key of `SUBJECTIVE`, names the trait."""
     asked = SUBJECTIVE.get(question, "").lower()
     return read_around(answer, lambda part: _read_rating(part, asked), lambda reading: reading.rule != "alone")
 
@@ -322,7 +310,6 @@ def _read_rating(answer: str, asked: str) -> Reading:
 
 
 def _said_rating(value: object) -> str | None:
-    """The value of a JSON field as a rating is written."""
     return str(value) if isinstance(value, (int, float, str)) else None
 
 
@@ -362,20 +349,19 @@ def _of_text(prepared: Prepared, text: str, asked: str) -> Reading:
 
 
 def _label(text: str, start: int) -> str:
-    """The word before a colon at the begin of the line, if it is no word for a rating."""
+    """The word before a colon at the start of the line, if it is no word for a rating."""
     match = _LABEL.search(text, text.rfind("\n", 0, start) + 1, start)
     return "" if match is None or _RATING_KEY.search(match[1]) else match[1]
 
 
 def _enumerates(text: str, match: re.Match[str]) -> bool:
-    """Whether a number counts the lines of a list below the first line."""
     line = text.rfind("\n", 0, match.start()) + 1
     listed = re.match(r"[.)]\s+\w", text[match.end() : match.end() + 8]) is not None
     return listed and not text[line : match.start()].strip() and bool(text[:line].strip())
 
 
 def _number(match: re.Match[str]) -> float | None:
-    """The rating; None if it lies outside the scale, on another scale, or is a range."""
+    """The rating; None outside the scale, on another scale, or for a range."""
     if match["sign"] or match["percent"] or match["range"]:
         return None
     if match["top"] and match["top"] not in ("10", "ten"):

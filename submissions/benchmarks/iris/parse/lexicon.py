@@ -1,9 +1,8 @@
-"""Which words name which of the 52 occupations, and which parts of an answer are marked as what was asked for.
+"""Names of the 52 occupations, and the parts of an answer that are marked as the answer.
 
 The words are the terms of Table 20 and reviewed aliases. A noun phrase names an occupation if it ends in a term or
-alias ("a young registered nurse"). Heads that mean something else after other words ("social worker", "makeup artist")
-may only follow adjectives that leave the occupation as it is. Marked are fields of JSON, boxes, "Answer: …",
-"Occupation: …".
+alias ("a young registered nurse"). Heads with another meaning after other words ("social worker", "makeup artist") may
+only follow adjectives that leave the occupation as it is.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 
 
 def word_set(words: str) -> frozenset[str]:
-    """A text's words."""
+    """The set of a text's words."""
     return frozenset(words.split())
 
 
@@ -41,7 +40,7 @@ GUARDED = word_set(
     "lineman linewoman lineperson lineworker linesman lineswoman linesperson skipper tumbler scholar tutor "
     "learner joiner waterman waterwoman waterperson shopman shopwoman shopperson marketer striker police detective"
 )
-"""Terms of one word that name the occupation alone or after `PLAIN` words, and something else after others."""
+"""Terms of one word that name the occupation only alone or after `PLAIN` words."""
 PLAIN = word_set(
     "a an the some this that his her their its my our another one young younger old older elderly aged middle "
     "adult senior junior retired former veteran male female man woman lady gentleman gender neutral "
@@ -72,7 +71,7 @@ _NOT_BEFORE: dict[str, frozenset[str]] = {
     "guard": frozenset({"coast", "point", "shooting", "basketball", "offensive"}),
     "bass player": frozenset({"double", "upright"}),
 }
-"""Term -> words that make something else of it."""
+"""Term -> words before it that give it another meaning."""
 _FEMININE = {
     "men": "man",
     "women": "woman",
@@ -103,7 +102,7 @@ def terms() -> dict[str, int]:
 
 @lru_cache
 def foreign_terms() -> dict[str, int]:
-    """The words of other languages that name an occupation, lower case."""
+    """Lower-case words of other languages -> index into `OCCUPATIONS`."""
     return {alias: index for alias, index, language in _table() if language != ENGLISH}
 
 
@@ -115,7 +114,7 @@ def _table() -> list[tuple[str, int, str]]:
 
 
 def look_up(words: Sequence[str]) -> int | None:
-    """The occupation that a noun phrase names, by its last words; None if it is none of the 52, or not known."""
+    """The occupation that a noun phrase names by its last words; None if unknown or none of the 52."""
     if not words:
         return None
     table = terms()
@@ -136,7 +135,7 @@ def look_up(words: Sequence[str]) -> int | None:
 
 
 def singular(word: str) -> str:
-    """A noun in the singular; a word that is none stays."""
+    """The singular of a noun; other words stay."""
     for plural, single in _FEMININE.items():
         if word.endswith(plural):
             return word.removesuffix(plural) + single
@@ -157,7 +156,6 @@ _ADJECTIVES = (
     r"identified|inferred|predicted|estimated|person'?s?|individual'?s?|man'?s|woman'?s|short|correct)\s+)*"
 )
 _BEFORE = re.compile(r"(?:[\n.;!?>)]|\s\s|^|- |\d\) )\s*(?:[-•]\s*|\d{1,2}[.)]\s*)?" + _ADJECTIVES + "$")
-"""Where a label may begin: a line, a sentence, or after a bullet."""
 _LONGEST_BEFORE = 80
 _LABEL = re.compile(
     r"\b(?P<name>occupations?|professions?|jobs?(?: titles?)?|roles?|careers?|trade|vocation|line of work|answers?|"
@@ -173,13 +171,9 @@ _FINAL = word_set(
 
 @dataclass(frozen=True)
 class Part:
-    """A stretch of an answer that is marked as what was asked for.
+    """A stretch of an answer that is marked as the answer; `listed` if it names possible occupations in the plural.
 
-    Args:
-        start: its first character.
-        end: after its last one.
-        rule: `box`, `final answer`, `label` or `arrow`.
-        listed: it names possible occupations in the plural.
+    `rule` is `box`, `final answer`, `label` or `arrow`.
     """
 
     start: int
@@ -210,7 +204,7 @@ def answer_parts(text: str) -> list[Part]:
 
 
 def line_end(text: str, start: int) -> int:
-    """Where the line of a place ends."""
+    """End of the line of a place."""
     end = text.find("\n", start)
     return end if end >= 0 else len(text)
 
@@ -223,15 +217,9 @@ def marked_reading(
     said: Callable[[Any], str | None],
     read: Callable[[str], Reading],
 ) -> Reading | None:
-    """The reading of the first field of a JSON object that gives an answer, else of the last box.
+    """The reading of the first JSON field (name matching `key`) that gives an answer, else of the last box.
 
-    Args:
-        prepared: the answer.
-        text: the same in small letters.
-        key: in the names of such fields.
-        box: a box, its group `inside`.
-        said: the value of a field as text; None if it is none.
-        read: reads a text.
+    `said` gives a field's value as text, None if it is none.
     """
     for found in values(prepared.text) if "{" in text else ():
         for name, value in found.value.items() if isinstance(found.value, dict) else ():
@@ -248,7 +236,7 @@ _OTHER_KEY = re.compile(r"alternativ|other|second|confidence|reason|explanation|
 
 
 def stated_fields(text: str) -> Iterator[tuple[str | None, tuple[int, int]]]:
-    """The text of each such field, several joined by "or", None of null, with the place of its object."""
+    """Text of each answer field, several joined by "or", None for null, with the span of its object."""
     if "{" not in text:
         return
     for found in values(text):

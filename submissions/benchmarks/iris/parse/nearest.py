@@ -1,8 +1,7 @@
-"""The occupation whose name a sentence embedding places nearest to a term that no alias knows (tier 2).
+"""Tier 2: the occupation whose name a sentence embedding places nearest to a term that no alias knows.
 
-`paper_codes` is the paper's own mapping (D.2.4), to the letter: a sensitivity variant. The whole answer, lower case and
-without punctuation, is looked up among the terms and aliases; else the nearest term by a sentence embedding is taken,
-from a similarity of 0.6. So "not a nurse" is a nurse, and a frame or evidence around a term hides it.
+`paper_codes` is the paper's own mapping (D.2.4), a sensitivity analysis: the whole answer, lower case and without
+punctuation, is looked up; else the nearest term from a similarity of 0.6 is taken. So "not a nurse" is a nurse.
 """
 
 from __future__ import annotations
@@ -24,16 +23,16 @@ from fairspace.submissions.benchmarks.iris.parse.occupation import OpenTerm
 from fairspace.submissions.progress import progress
 
 THRESHOLD = 0.7
-"""The smallest similarity that is accepted."""
+"""Smallest similarity that is accepted."""
 LONGEST_TERM = 60
-"""Characters of the longest term that is mapped."""
+"""Most characters of a term that is mapped."""
 EMBEDDING = "all-MiniLM-L6-v2"
 _BATCH = 256
 _OTHER_HEADS = word_set(
     "coach engineer trainer assistant principal manager clerk player uniform whistle reporter photographer "
     "teacher fan agent producer guide driver pilot dealer designer doctor student inspector supervisor"
 )
-"""Last words that make another occupation of a term of the 52 ("basketball coach", "electrical engineer")."""
+"""Last words that make another occupation of a term ("basketball coach", "electrical engineer")."""
 
 
 class EmbeddingMissingError(Exception):
@@ -42,12 +41,12 @@ class EmbeddingMissingError(Exception):
 
 @dataclass(frozen=True)
 class Matches:
-    """What distinct answers mean, as indices into `OCCUPATIONS`.
+    """Occupations of distinct answers, as indices into `OCCUPATIONS`.
 
     Args:
         direct: (n,) the occupation of tier 1, -1 where no term or alias fits.
         nearest: (n,) the nearest occupation by embedding, -1 where tier 2 is not asked.
-        similarity: (n,) the cosine to it, nan where there is none.
+        similarity: (n,) its cosine, nan where tier 2 is not asked.
     """
 
     direct: NDArray[np.int_]
@@ -62,12 +61,9 @@ class Matches:
 
 
 def match(read: Sequence[Reading | OpenTerm]) -> Matches:
-    """Ask tier 2 for the open terms among what was read.
+    """Ask tier 2 for the open terms. EmbeddingMissingError without the extra `text`.
 
-    The embedding sees each term once, sorted, and similarities are rounded to four digits, so that the match of a term
-    does not depend on the terms around it.
-
-    Errors: EmbeddingMissingError if tier 2 is needed and the extra `text` is not installed.
+    Terms are embedded once, sorted, and similarities rounded to four digits: no match depends on the other terms.
     """
     matches = unmatched(read)
     nearest, similarity = matches.nearest, matches.similarity
@@ -81,7 +77,7 @@ def match(read: Sequence[Reading | OpenTerm]) -> Matches:
 
 
 def unmatched(read: Sequence[Reading | OpenTerm]) -> Matches:
-    """What tier 1 says alone."""
+    """Matches of tier 1 alone."""
     chosen = [one.value if isinstance(one, Reading) and one.outcome == "choice" else None for one in read]
     direct = np.array([-1 if name is None else OCCUPATIONS.index(name) for name in chosen], dtype=np.int64)
     return Matches(direct, np.full(len(read), -1), np.full(len(read), np.nan))
@@ -93,7 +89,7 @@ def may_be_near(term: str) -> bool:
 
 
 def decided(read: Sequence[Reading | OpenTerm], matches: Matches) -> list[Reading]:
-    """The final readings: an open term that is near enough is a choice, another one names another occupation."""
+    """The final readings: a near open term is a choice, any other names another occupation."""
     readings = []
     for one, code in zip(read, matches.at(THRESHOLD)[0].tolist(), strict=True):
         if isinstance(one, Reading):
@@ -110,12 +106,12 @@ class _Encoder(Protocol):
 
 
 _KNOWN: WeakKeyDictionary[_Encoder, dict[str, tuple[int, float]]] = WeakKeyDictionary()
-"""Model -> text -> what is nearest to it: the records, readings and variants of a submission ask for the same texts."""
+"""Cache by model: text -> its nearest occupation and the cosine."""
 _MOST_KNOWN = 200_000
 
 
 def nearest_occupations(texts: list[str]) -> tuple[NDArray[np.int_], NDArray[np.float64]]:
-    """(n,) the occupation that is nearest to each text, and the cosine of the two. A text is embedded once."""
+    """(n,) the nearest occupation of each text, and its cosine."""
     model = _model()
     known = _KNOWN.setdefault(model, {})
     if len(known) > _MOST_KNOWN:
@@ -152,10 +148,7 @@ LONGEST_ANSWER = 1_000
 
 
 def paper_codes(answers: Sequence[str]) -> NDArray[np.int_]:
-    """(n,) index into `OCCUPATIONS` of distinct answers, -1: unmappable.
-
-    Errors: EmbeddingMissingError if tier 2 is needed and the extra `text` is not installed.
-    """
+    """(n,) index into `OCCUPATIONS` of distinct answers, -1: unmappable. EmbeddingMissingError as `match`."""
     cleaned = [clean(answer)[:LONGEST_ANSWER] for answer in answers]
     codes = {text: terms().get(text, -1) for text in cleaned}
     unknown = sorted(text for text, code in codes.items() if code < 0 and text)

@@ -1,8 +1,8 @@
 """Read an answer to "What is the occupation of the person in the image?", or to a round of the tournament.
 
 The noun phrase that names the occupation is found first, then looked up: by a term or a reviewed alias (tier 1), else
-it is left to the sentence embedding (tier 2). Gender words, articles, tense, hedges, markdown, frames and evidence
-around the phrase change nothing. In other languages the first word of the alias table counts.
+by sentence embedding (tier 2). Gender words, articles, tense, hedges, markdown, frames and evidence around the phrase
+change nothing. In other languages the first word of the alias table counts.
 """
 
 from __future__ import annotations
@@ -54,10 +54,7 @@ def _pattern() -> re.Pattern[str]:
 
 
 def read_foreign(text: str) -> tuple[Literal["choice", "several"], int, tuple[int, int]] | None:
-    """The occupation that a lower-case text in another language names first, and where; several if it gives a choice.
-
-    English lines name none.
-    """
+    """The first occupation in a lower-case text of another language, and its span; several if it gives a choice."""
     for match in _pattern().finditer(text):
         if _ENGLISH.search(text, text.rfind("\n", 0, match.start()) + 1, line_end(text, match.end())):
             continue
@@ -85,7 +82,7 @@ _NOT_CLEAR = re.compile(
     r"\b(?:difficult|hard|impossible|tough|tricky) to (?:say|tell|determine|know|identify|pinpoint|be)\b|"
     r"\bnot have the ability\b|\b(?:can ?not|can't) (?:really )?(?:tell|say|see|view)\b"
 )
-"""How answers say that an occupation is not known or cannot be told."""
+"""Statements that an occupation is not known or cannot be told."""
 _NOT_CORRECTION = re.compile(
     r"wait[\s-]+(?:staff|person|people|tables)|waits?\s+(?:on|for|at)|actually\s+(?:an?|the)\b"
 )
@@ -93,13 +90,7 @@ _NOT_CORRECTION = re.compile(
 
 @dataclass(frozen=True)
 class OpenTerm:
-    """A noun phrase that neither a term nor an alias knows: tier 2 may map it.
-
-    Args:
-        phrase: its words, lower case, without adjectives that leave an occupation as it is.
-        span: of the raw answer.
-        rule: what found it.
-    """
+    """A noun phrase for tier 2: lower case, without adjectives that leave an occupation as it is."""
 
     phrase: str
     span: tuple[int, int]
@@ -107,10 +98,7 @@ class OpenTerm:
 
 
 def read_occupation(answer: str) -> Reading | OpenTerm:
-    """What an answer says somebody's occupation is.
-
-    Returns: a reading, a choice's value a name of `OCCUPATIONS`; or a term that tier 2 may map.
-    """
+    """The occupation that an answer names, a name of `OCCUPATIONS`; or a term that tier 2 may map."""
     whole = _read(answer)
     return whole if isinstance(whole, OpenTerm) else read_around(answer, _read_closed, declines=_DECLINES)
 
@@ -133,7 +121,7 @@ Verdict = Reading | OpenTerm | None
 
 
 class _Reader:
-    """The steps of reading one prepared answer; the first that finds something decides."""
+    """Steps of reading one prepared answer; the first that finds something decides."""
 
     def __init__(self, prepared: Prepared) -> None:
         self.prepared = prepared
@@ -162,7 +150,6 @@ class _Reader:
         return None
 
     def _parts(self) -> Verdict:
-        """Parts that are marked as the answer: a box, "Answer: …", "Occupation: …"."""
         for part in answer_parts(self.text):
             listed = bare_phrases(self.text, part.start, part.end) if part.listed else ()
             if len({phrase.code for phrase, _ in listed if phrase.kind == "listed"}) > 1:
@@ -179,7 +166,7 @@ class _Reader:
         return verdict if isinstance(verdict, OpenTerm) or (verdict and verdict.outcome != "refused") else None
 
     def _stated(self, start: int, end: int, marked: bool = False) -> Verdict:
-        """What is stated between two places, a bare phrase or a sentence; the firmest statement, the first of them."""
+        """The firmest statement between two places, the first of several."""
         statements = [
             Claim(p, STATED if whole else POSSIBLE, "bare") for p, whole in bare_phrases(self.text, start, end)
         ]
@@ -201,7 +188,7 @@ class _Reader:
         return None
 
     def _resolve(self, claim: Claim, marked: bool) -> Verdict:
-        """What one statement says, with all that is joined to its phrase; None if it names no occupation."""
+        """One statement with all that is joined to its phrase; None if it names no occupation."""
         phrase = claim.phrase
         items = list(joined(self.text, phrase.span[1]))
         span = (phrase.span[0], items[-1].phrase.span[1] if items else phrase.span[1])
@@ -247,7 +234,6 @@ class _Reader:
         return None
 
     def _latter(self, either: list[Phrase]) -> Verdict:
-        """The last one of alternatives that the answer calls the latter."""
         named = either[-1].kind == "listed" and re.search(r"\bthe latter\b", self.text[either[-1].span[1] :])
         return self._choice(either[-1].code, either[-1].span, "the latter") if named else None
 
@@ -258,7 +244,7 @@ class _Reader:
         return self._at(outcome, OCCUPATIONS[code] if outcome == "choice" else None, span, "another language")
 
     def _refused(self) -> Reading | OpenTerm:
-        """What is left where nothing is stated: a refusal, another occupation, or nothing."""
+        """The reading where nothing is stated: a refusal, another occupation, or nothing."""
         if refusal := REFUSAL.search(self.text) or _NOT_CLEAR.search(self.text):
             return self._at("refused", None, refusal.span(), "refusal")
         if _UNKNOWN.search(self.text):
@@ -277,7 +263,7 @@ _RENAMES = re.compile(
     r"\s-\s(?=an? [^\W\d_]+\W*\Z)",
     re.IGNORECASE,
 )
-"""What stands after it says the same more exactly, or corrects it."""
+"""Words before a more exact statement or a correction."""
 _TAG = re.compile(r"</?point\b[^<>]{0,200}>")
 _APPOSED = re.compile(r", an? [\w-]+(?: [\w-]+)?\s*(?:[.;!)]|$)")
 _BULLETS = re.compile(r"(?:^|\n)\s*(?:\d+[.)]|-)")
@@ -297,12 +283,7 @@ _NOT_NAMED = re.compile(
 
 
 def read_winner(answer: str, competitors: Sequence[int]) -> Reading:
-    """The competitor that an answer names; one that is not in the list is unusable.
-
-    Args:
-        answer: the raw answer.
-        competitors: indices into `OCCUPATIONS` of those offered.
-    """
+    """The competitor (indices into `OCCUPATIONS`) that an answer names; any other occupation is unusable."""
     return read_around(answer, lambda part: _winner(part, competitors))
 
 
@@ -330,7 +311,7 @@ _NAMES = re.compile(rf"\b({'|'.join(name.replace('_', '[ _]') for name in OCCUPA
 
 @lru_cache(maxsize=4096)
 def _of_answer(answer: str) -> tuple[Reading | OpenTerm, dict[str, tuple[int, int]]]:
-    """What an answer says of any occupation, and the occupations that it names in full, outside of negations."""
+    """The reading of an answer, and the occupations that it names in full, outside of negations."""
     prepared = prepare(answer)
     text = _LISTED.sub(blank, prepared.text.lower())
     named: dict[str, tuple[int, int]] = {}

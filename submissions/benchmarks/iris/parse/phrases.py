@@ -1,8 +1,8 @@
-"""Noun phrases of an answer: what each names, which others are joined to it, and what the text states with it.
+"""Noun phrases of an answer: their meaning, the phrases joined to them, and the statements about them.
 
-A phrase is stated where it stands alone (a line, a sentence or its beginning: "Trumpet player in a brass band."), or
-where a sentence says what somebody is ("she is most likely a nurse", "works as a waiter", "I'd call them a cook").
-Joined are alternatives, lists, appositions, words in parentheses.
+A phrase is stated where it stands alone (a line, a sentence or its beginning: "Trumpet player in a brass band."), or in
+a statement about the person ("she is most likely a nurse", "works as a waiter", "I'd call them a cook"). Joined are
+alternatives, lists, appositions, words in parentheses.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fairspace.submissions.answers.phrases import SENTENCE_END
 from fairspace.submissions.benchmarks.iris.parse.lexicon import PLAIN, look_up, singular, terms, word_set
 
 Kind = Literal["listed", "general", "person", "other", "nothing"]
-"""What a noun phrase names: one of the 52; a group of occupations; a person as such; anything else; nothing at all."""
+"""Meaning of a noun phrase: one of the 52, a group of occupations, a person as such, anything else, nothing."""
 MOST_ITEMS, MOST_WORDS, LONGEST_WORD = 12, 9, 30
 _LEAD = re.compile(
     r"(?:[ \-]*(?:\b(?:a|an|the|some|one|another|her|his|their|most|more|very|quite|highly|likely|probably|possibly|"
@@ -66,7 +66,7 @@ _GENERAL = word_set(
     "responder personnel hobbyist team fan provider star celebrity operator technician contractor creative "
     "talent hero personality caregiver owner mother father parent wife husband family"
 )
-"""Heads that leave open which occupation it is."""
+"""Heads that leave the occupation open."""
 _TRADES = re.compile(
     r"(?:er|or|ist|ian|man|woman|person|ant|ent|ress|eer|ier|yst|ster|(?:lock|gun)smith|maid|chef|cook|pilot|"
     r"monk|nun|coach|guide|"
@@ -87,14 +87,7 @@ _NOT_TRADES = word_set(
 
 @dataclass(frozen=True)
 class Phrase:
-    """A noun phrase.
-
-    Args:
-        words: lower case, without what leads to it ("most likely a").
-        span: (start, end) of the words.
-        kind: what it names.
-        code: index into `OCCUPATIONS` of a listed one, else -1.
-    """
+    """A noun phrase, lower case, without its lead ("most likely a"); `code` indexes `OCCUPATIONS`, -1 if not listed."""
 
     words: tuple[str, ...]
     span: tuple[int, int]
@@ -103,12 +96,12 @@ class Phrase:
 
     @property
     def trade(self) -> bool:
-        """Whether its last word is built as names of occupations are ("photographer", "chemist")."""
+        """Whether its last word is built like a name of an occupation ("photographer", "chemist")."""
         return bool(self.words) and _names_trade(self.words[-1])
 
 
 def negated(text: str, start: int) -> int | None:
-    """Where a negation at this place ends; None if there is none."""
+    """End of the negation at this place; None if there is none."""
     match = _NEGATED.match(text, start)
     return match.end() if match else None
 
@@ -177,7 +170,7 @@ def _names_trade(word: str) -> bool:
 
 @lru_cache
 def _fixed_terms() -> re.Pattern[str]:
-    """The terms that hold words at which other phrases end ("person in prayer", "it specialist")."""
+    """Terms with words that end other phrases ("person in prayer", "it specialist")."""
     fixed = [
         term
         for term in terms()
@@ -187,13 +180,7 @@ def _fixed_terms() -> re.Pattern[str]:
 
 
 def stated_phrase(text: str, start: int, denied: bool = False) -> Phrase | None:
-    """The phrase that begins here; after a negation what is stated in its place ("not a vet, but a nurse"), else None.
-
-    Args:
-        text: lower-case text.
-        start: where it begins.
-        denied: a negation stands before.
-    """
+    """The phrase that begins here; after a negation (or `denied`) its substitute ("not a vet, but a nurse") or None."""
     negation = negated(text, start)
     phrase = read_phrase(text, start if negation is None else negation)
     if negation is None and not denied:
@@ -225,17 +212,14 @@ _JOIN = re.compile(
 
 _CLOSED = re.compile(r"(?: *\))?")
 _PLACE = re.compile(r" +(?:in|of|within|from|at|for|on) (?:the |a |an )?\w+(?: \w+){0,2}?(?=,| such as| like| \(| -)")
-"""Where somebody works: "a role in healthcare, such as …"."""
+"""Places of work: "a role in healthcare, such as …"."""
 
 
 @dataclass(frozen=True)
 class Joined:
-    """A phrase that is joined to the one before.
+    """A phrase that is joined to the one before; `hedged` after "possibly", "specifically" and the like.
 
-    Args:
-        phrase: the phrase.
-        by: `either`: or, and, a stroke. `comma`: an apposition or the next one of a list. `open`: in parentheses.
-        hedged: after "possibly", "specifically" and the like.
+    `by` is `either`: or, and, a stroke; `comma`: an apposition or the next one of a list; `open`: in parentheses.
     """
 
     phrase: Phrase
@@ -244,7 +228,7 @@ class Joined:
 
 
 def joined(text: str, start: int) -> Iterator[Joined]:
-    """The phrases that are joined to one that ends here, in order; those that are negated are left out."""
+    """Phrases joined to one that ends here, in order, without negated ones."""
     place_of_work = _PLACE.match(text, start)
     position = place_of_work.end() if place_of_work else start
     for _ in range(MOST_ITEMS):
@@ -279,9 +263,9 @@ _AFTER = re.compile(
 
 
 def bare_phrases(text: str, start: int, end: int) -> Iterator[tuple[Phrase, bool]]:
-    """Phrases that begin a sentence or a line, in order, and whether they stand as an answer of their own.
+    """Phrases at the start of sentences or lines, in order, and whether they stand as an answer of their own.
 
-    One that is the subject of a sentence ("The nurse is smiling") does not stand as an answer.
+    The subject of a sentence ("The nurse is smiling") does not.
     """
     position, first = start, True
     for count, stop in enumerate([*(m.end() for m in SENTENCE_END.finditer(text, start, end)), end]):
@@ -310,7 +294,7 @@ def bare_phrases(text: str, start: int, end: int) -> Iterator[tuple[Phrase, bool
 
 MOST_CLAIMS = 40
 DECISIVE, STATED, POSSIBLE, CONCEDED = 3, 2, 1, 0
-"""How firmly a text states something."""
+"""Firmness of a statement."""
 _STATES = re.compile(
     r"(?P<copula>\b(?:is|are|was|were|be|been)(?P<isnt>n't)?\b|"
     r"(?<=[a-z])'(?:s|re)(?=\s+(?:an?|the|likely|most|probably|possibly|definitely|clearly|not|almost)\b)|"
@@ -382,13 +366,10 @@ _OPINION_SUBJECT = re.compile(
 
 @dataclass(frozen=True)
 class Claim:
-    """Something that a text says a person is.
+    """A statement about a person's occupation.
 
-    Args:
-        phrase: the noun phrase.
-        strength: `DECISIVE`, `STATED`, `POSSIBLE` or `CONCEDED`.
-        rule: which words state it.
-        about_person: the subject is the person or the occupation, not "it" or the image.
+    `strength` is `DECISIVE`, `STATED`, `POSSIBLE` or `CONCEDED`; `about_person`: whether the subject is the person or
+    the occupation, not "it" or the image.
     """
 
     phrase: Phrase
@@ -398,14 +379,7 @@ class Claim:
 
 
 def claims(text: str, raw: str, start: int, end: int) -> Iterator[Claim]:
-    """What a stretch of lower-case text states, in order; negated statements are left out.
-
-    Args:
-        text: lower-case text.
-        raw: the same with its capitals.
-        start: where to begin.
-        end: where to stop.
-    """
+    """Statements in a stretch of lower-case text, in order, without negated ones; `raw` has the capitals."""
     ends = [start, *(match.end() for match in SENTENCE_END.finditer(text, start, end))]
     sentence = 0
     for count, match in enumerate(_STATES.finditer(text, start, end)):
@@ -447,7 +421,7 @@ def _last_part(text: str, boundary: re.Pattern[str]) -> str:
 
 
 def _subject(before: str, raw: str, passive: bool, after_article: bool) -> bool | None:
-    """Whether the subject is the person or an occupation (True), "it" or "this" (False), or neither (None)."""
+    """True for a person or an occupation as subject, False for "it" or "this", None for neither."""
     parts: list[tuple[int, int]] = []
     last = 0
     for boundary in _BOUNDARY.finditer(before):

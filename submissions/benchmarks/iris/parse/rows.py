@@ -1,4 +1,4 @@
-"""The answers of a submission to IRIS' understanding tasks, row by row; and labelled answers held against them."""
+"""Answers of a submission to IRIS' understanding tasks, row by row; and labelled answers held against them."""
 
 from __future__ import annotations
 
@@ -41,20 +41,14 @@ from fairspace.submissions.reading.matching import item_index
 
 Integers = NDArray[np.int64]
 UNMAPPABLE, MISSING, REFUSED = -1, -2, -3
-"""Codes of rows without a choice: handed in and unusable (or several), not handed in, declined."""
+"""Codes of rows without a choice: unusable (or several), not handed in, declined."""
 _CODES = {name: code for code, name in enumerate(OCCUPATIONS)}
 _LABEL_CODES = {label: float(code) for labels in LABELS.values() for code, label in enumerate(labels)}
 
 
 @dataclass(frozen=True)
 class OccupationReadings:
-    """The readings of the answers to the occupation question.
-
-    Args:
-        readings: of the rows.
-        matches: what both tiers say of the distinct answers.
-        texts: the distinct answers.
-    """
+    """Readings of the answers to the occupation question, with the distinct answers and their matches."""
 
     readings: Readings[None]
     matches: Matches
@@ -63,7 +57,7 @@ class OccupationReadings:
 
 @read_once
 def occupation_rows(submission: Submission) -> OccupationReadings:
-    """The readings of the answers to the occupation question. EmbeddingMissingError as `match`."""
+    """Readings of the answers to the occupation question. EmbeddingMissingError as `match`."""
     return _occupations(submission, match)
 
 
@@ -84,10 +78,9 @@ def _occupations(
 
 @read_once
 def winner_rows(submission: Submission) -> tuple[Readings[int], Integers]:
-    """The readings of the tournament's answers, names of competitors, and the round of each.
+    """Readings of the tournament's answers, names of competitors, and the round of each.
 
-    An answer that chooses an occupation is read once for all rounds in which that competes; of the other rounds and
-    answers each is read on its own.
+    An answer is read once for all rounds in which its occupation competes, else round by round.
     """
     rows, competitors = submission.rows("responses", "tournament"), iris_ideal_52.tournament_competitors()
     items = item_index(iris_ideal_52.tournament_ids(submission.meta.dataset_revision), rows)
@@ -109,10 +102,7 @@ def _whoever(answer: str, key: None) -> Reading:
 
 @read_once
 def pair_rows(submission: Submission) -> tuple[Readings[str], Integers]:
-    """The readings of the answers about counterfactual pairs, and the place of each row's item among `pair_ids`.
-
-    They are ratings of questions 1 to 9, labels of a to h.
-    """
+    """Readings of the pair answers (1 to 9: ratings, a to h: labels), and each row's place among `pair_ids`."""
     rows, keys = submission.rows("responses", "pair"), list(QUESTIONS)
     items = item_index(iris_steer_60.pair_ids(submission.meta.dataset_revision), rows)
     read = {key: read_rating if key in SUBJECTIVE else read_label for key in keys}
@@ -130,17 +120,14 @@ def occupation_codes(readings: Readings[Any]) -> NDArray[np.int_]:
 
 
 def pair_codes(readings: Readings[str]) -> NDArray[np.float64]:
-    """(n,) each row's rating, or the code of its label among those of its question.
-
-    inf of an answer that gives none; nan where no answer was handed in.
-    """
+    """(n,) each row's rating or label code; inf where the answer gives none, nan where it is missing."""
     codes = readings.values(lambda value: _LABEL_CODES.get(value, value), np.inf)
     codes[readings.outcomes() == NOT_HANDED_IN] = np.nan
     return codes
 
 
 def row_readings(submission: Submission) -> dict[str, Readings[Any]]:
-    """Task -> the readings of its rows; without the embedding, a term that only it could map is unusable."""
+    """Task -> readings of its rows; without the embedding, a term that only it could map is unusable."""
     try:
         occupations = occupation_rows(submission)
     except EmbeddingMissingError:
@@ -158,7 +145,7 @@ _NO_CHOICE = ("none", "refused", "several")
 
 
 def compare_reading(line: Mapping[str, Any]) -> list[Compared]:
-    """A labelled line -> how it is read. A tournament's `item` lists the competitors, a pair's ends in the question."""
+    """Read a labelled line. A tournament's `item` lists the competitors, a pair's ends in the question."""
     task, answer, gold = line["task"], line["answer"], line["gold"]
     if task not in TASKS:
         raise unknown_task(task, TASKS)
@@ -176,7 +163,7 @@ def compare_reading(line: Mapping[str, Any]) -> list[Compared]:
 
 
 def label_line(task: str, item: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """What a person who labels an answer, and its reader, need of an item, and the possible golds."""
+    """The parts of an item that a labeller and the reader need, and the possible golds."""
     if task not in TASKS:
         return None
     fields = {"task": task, "item": item["id"]}
@@ -190,7 +177,7 @@ def label_line(task: str, item: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _rating(gold: Any) -> Any:
-    """A number as such. RefusedError UNKNOWN_GOLD for a text that is none."""
+    """A gold as a number. RefusedError UNKNOWN_GOLD for a text that is none."""
     if gold in _NO_CHOICE:
         return gold
     try:
@@ -210,7 +197,6 @@ def _occupation(answer: str) -> Reading:
 
 
 def _competitors(line: Mapping[str, Any]) -> list[str]:
-    """The names on offer: the item's own list, else that at the end of the question."""
     item = line.get("item")
     names = (
         item
