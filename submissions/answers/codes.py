@@ -76,7 +76,6 @@ def _of_images(task: int, name: str, table: pa.Table) -> Codes:
 
 
 def _of_texts(task: int, items: Words, texts: pa.ChunkedArray) -> Codes:
-    """`PERMUTATIONS` codes of each text."""
     keys = mixed(np.arange(1, PERMUTATIONS + 1, dtype=np.uint64))
     known: dict[str, int] = {}
     codes = np.empty((len(items), PERMUTATIONS), np.uint8)

@@ -28,7 +28,6 @@ from fairspace.submissions.uncertainty.design import Floats, Integers
 Kind = Literal["worst", "typical"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 CHOSEN: Mapping[Kind, int] = {"worst": 3, "typical": 2}
-"""Number of items per value."""
 LONGEST, LONGEST_PROMPT = 320, 900
 """Characters of an answer and of a prompt; the options stand in a prompt's last words."""
 _LOOKED_AT = 60
@@ -42,8 +41,6 @@ class Item:
 
     Args:
         kind: `worst`: one of the furthest from fair; `typical`: the median.
-        task, id: Task and item.
-        prompt: Text of the prompt.
         outcome, value, rule: Reading, as in `answers.reading.Reading`; the value as text.
         before, marked, after: Answer around the span that was read; empty for an image.
         score: Contribution to the value, such as '1 if female is chosen: 0'.
@@ -165,7 +162,6 @@ def _orders(samples: Samples, size: int) -> Iterator[Sequence[int]]:
 
 
 def _answer(read: ReadRows, item: Item, sample: int) -> Item | None:
-    """The item with its answer and reading; None without an answer."""
     row = pc.index(pc.and_(pc.equal(read.rows["id"], item.id), pc.equal(read.rows["sample"], sample)), True).as_py()
     if row < 0 or read.readings.place[row] == NOT_HANDED_IN:
         return None
@@ -178,7 +174,6 @@ def _answer(read: ReadRows, item: Item, sample: int) -> Item | None:
 
 
 def _image(rows: pa.Table, tool: Tool | None, item: Item, sample: int) -> Item | None:
-    """The item with its image's labels; None without labels."""
     faces = rows.filter(pc.and_(pc.equal(rows["id"], item.id), pc.equal(rows["sample"], sample))).to_pylist()
     usable = [face for face in faces if face["status"] == "ok"]
     seen = [", ".join(face[label] for label in LABELS if face.get(label)) for face in usable]

@@ -24,13 +24,7 @@ _MARK = re.compile(r'["{}\[\]\\]')
 
 @dataclass(frozen=True)
 class Found:
-    """A JSON value in a text.
-
-    Args:
-        value: An object or a list.
-        span: (start, end) in the text.
-        stage: Name of the stage that read it.
-    """
+    """A JSON object or list in a text, its (start, end), and the stage that read it."""
 
     value: Any
     span: tuple[int, int]

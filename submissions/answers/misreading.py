@@ -30,13 +30,7 @@ REFERENCE = Path(__file__).parents[2] / "builders" / "reference" / "reading_erro
 
 @dataclass(frozen=True)
 class Rates:
-    """Error rates of a reader, as shares.
-
-    Args:
-        lost: Choices read as none, over answers with a choice.
-        false: Choices read as another, over answers with a choice.
-        invented: Choices read, over answers without one.
-    """
+    """Choices lost or changed, over answers with a choice, and choices invented, over answers without one."""
 
     lost: float
     false: float
@@ -45,10 +39,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class TaskErrors:
-    """Counts of one task, `benchmark/task`, on the blind answers, as in `Tally`, by the names of the columns.
-
-    `false`: choices read as another one; `invented`: choices read in answers without one.
-    """
+    """Counts of one task, `benchmark/task`, on the blind answers, as in `Tally`, by the names of the columns."""
 
     task: str
     answers: int
@@ -101,8 +92,6 @@ _NOTE = (
 
 @dataclass(frozen=True)
 class _Task:
-    """The rows of a task whose gold is a single word."""
-
     rows: ReadRows
     items: pa.Table
     errors: TaskErrors
@@ -111,10 +100,7 @@ class _Task:
 def reading_variants(
     submission: Submission, bench: Benchmark, records: Any, rows: Sequence[ReadRows], values: Values
 ) -> list[Variant]:
-    """The values with reading errors at the measured rates, and at the upper ends of their 95 % intervals.
-
-    Empty if no task of the submission has a measured error, or none moves a value.
-    """
+    """The values with errors at the measured rates and at the ends of their 95 % intervals; empty if nothing moves."""
     tasks, revision = list(_tasks(submission, bench, rows)), submission.meta.dataset_revision
     if not tasks:
         return []
@@ -142,7 +128,6 @@ def reading_variants(
 
 
 def _mean(name: str, drawn: Sequence[Values]) -> float | None:
-    """The mean of a value over draws; None if undefined in one of them."""
     numbers = [values[name].value for values in drawn if name in values]
     defined = [number for number in numbers if number is not None]
     return float(np.mean(defined)) if len(defined) == len(drawn) else None
@@ -182,7 +167,6 @@ def misread(rows: ReadRows, items: pa.Table, bench: Benchmark, rates: Rates, ran
 def _another(
     rows: ReadRows, place: int, bench: Benchmark, item: Mapping[str, Any], random: np.random.RandomState
 ) -> str:
-    """A choice of the item other than the one that was read, as an answer."""
     choices = [*(bench.answers.label_line(rows.task, item) or {})["choices"]]
     if isinstance(choices[0], float):
         choices = [f"{number:g}" for number in np.arange(choices[0], choices[1] + 1)]

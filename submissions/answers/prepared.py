@@ -62,7 +62,6 @@ class Prepared:
     """An answer after the first steps.
 
     Args:
-        raw: The answer as handed in.
         text: Text to read, as long as `raw` unless its middle is skipped (see `span`).
         cut_off: Whether the answer ends inside its reasoning.
         skipped: Unread characters in the middle.
@@ -144,11 +143,7 @@ def small(text: str) -> str:
 
 
 def _without_reasoning(text: str) -> tuple[str, bool]:
-    """Blank out reasoning; also whether the answer ends inside of it.
-
-    An end without a beginning closes reasoning that began in the prompt; a beginning without an end is a cut-off
-    answer.
-    """
+    """Blank out reasoning, whose start may lie in the prompt; also whether the answer ends inside of it."""
     if "<" not in text and "◁" not in text and "[" not in text:
         return text, False
     if channels := list(_CHANNEL.finditer(text)):

@@ -72,7 +72,7 @@ class Readings(Generic[Key]):
 
 @dataclass(frozen=True)
 class Misread:
-    """Rows of a task with replaced choices.
+    """Replaced choices of a task.
 
     Args:
         rows: (n) indices into the task's rows.
@@ -86,23 +86,14 @@ class Misread:
 
 
 def read_column(answers: pa.ChunkedArray, keys: Iterable[Key], read: Callable[[str, Key], Reading]) -> Readings[Key]:
-    """Read a column of answers, each distinct pair of answer and key once.
-
-    Args:
-        answers: (n) raw answers; null is no answer.
-        keys: (n) hashable facts of each row's item for the reader.
-        read: Reader: (answer, key) -> reading.
-    """
+    """Read (n) answers, null for none, with (n) hashable keys of their items, each distinct pair once."""
     places: dict[Key, int] = {}
     codes = np.array([places.setdefault(key, len(places)) for key in keys], np.int64)
     return read_coded_column(answers, codes, list(places), read)
 
 
 def read_once(read: Callable[[Given], Result]) -> Callable[[Given], Result]:
-    """The function with a memory of its last result, as long as the argument exists.
-
-    The argument is identified by identity and must not change.
-    """
+    """The function with a memory of its last result while the argument, compared by identity and constant, exists."""
     last: list[tuple[weakref.ref[Given], Result]] = []
 
     @wraps(read)
@@ -120,14 +111,7 @@ def read_once(read: Callable[[Given], Result]) -> Callable[[Given], Result]:
 def read_coded_column(
     answers: pa.ChunkedArray, codes: NDArray[np.integer], keys: Sequence[Key], read: Callable[[str, Key], Reading]
 ) -> Readings[Key]:
-    """Read a column as `read_column` does, quickly for few distinct keys.
-
-    Args:
-        answers: (n) raw answers; null is no answer.
-        codes: (n) index of each row's key in `keys`.
-        keys: Distinct facts of items for the reader.
-        read: Reader: (answer, key) -> reading.
-    """
+    """Read a column as `read_column` does, quickly for few distinct keys; `codes` are (n) indices into `keys`."""
     encoded = pc.dictionary_encode(answers.combine_chunks() if isinstance(answers, pa.ChunkedArray) else answers)
     texts = encoded.dictionary.to_pylist()
     indices = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
@@ -149,9 +133,7 @@ class Compared:
     Args:
         entry: Name of the count: the task, or the part of a judge's answer.
         gold: Reading of a careful person: a choice, or one of `NO_CHOICE`.
-        read: Reading of the reader, in the same form.
         verdict: `right`; `false`: read as a choice that it is not; `lost`: a choice that was not read.
-        rule: Name of the rule.
     """
 
     entry: str

@@ -26,16 +26,7 @@ _LARGEST_COUNT = 2**31 - 1
 
 @dataclass(frozen=True)
 class Example:
-    """An answer and its reading, shortened.
-
-    Args:
-        outcome: One of `OUTCOMES`.
-        value: Choice as text; None for other outcomes.
-        rule: Name of the rule.
-        before: Answer up to the span, or all of it.
-        marked: Text of the span.
-        after: Answer after the span.
-    """
+    """An answer before, within (`marked`) and after the span that was read, shortened, with its reading."""
 
     outcome: str
     value: str | None
@@ -99,10 +90,7 @@ def _example(data: Any) -> Example:
 
 
 def excerpt(answer: str, span: tuple[int, int] | None, length: int = LONGEST) -> tuple[str, str, str]:
-    """Before, within and after the span that was read, together about `length` characters, in one line.
-
-    Characters that steer a terminal or a page are removed.
-    """
+    """Before, within and after the span, about `length` characters in one line, without control characters."""
     if span is None:
         return _line(answer[:length]) + ("…" if len(answer) > length else ""), "", ""
     start, end = span
@@ -123,7 +111,6 @@ def excerpt(answer: str, span: tuple[int, int] | None, length: int = LONGEST) ->
 
 
 def _line(text: str) -> str:
-    """The text in one line; a blank at an end stays one."""
     words = " ".join(plain(text).split())
     left = " " if text[:1].isspace() and words else ""
     return left + words + (" " if text[-1:].isspace() and words else "")
@@ -142,9 +129,7 @@ READ = pa.schema(
         pa.field("rule", pa.string(), nullable=False),
     ]
 )
-"""A row with its reading. `outcome`: one of `OUTCOMES`, or `not_handed_in` for a null answer. `value`: choice as text,
-else as JSON. `start`, `end`: span in the answer.
-"""
+"""`value`: choice as text, else as JSON. `start`, `end`: span in the answer. `outcome` may be `not_handed_in`."""
 _EXAMPLES = 3
 _EXAMPLES_IN_ALL = 48
 """Examples per outcome of a task, and per submission."""
@@ -153,13 +138,7 @@ _RULES_SHOWN = 12
 
 @dataclass(frozen=True)
 class ReadRows:
-    """The rows of a task, or of a part of a judge's answer, with their readings.
-
-    Args:
-        task: `task` or `task/part`.
-        rows: Table with `id`, `sample` and `answer`.
-        readings: Readings in the order of the rows.
-    """
+    """The rows of a task (`task` or `task/part`) with `id`, `sample` and `answer`, and their readings."""
 
     task: str
     rows: pa.Table
@@ -242,7 +221,6 @@ def _summary(rows: ReadRows, asked: int, most: int) -> Summary:
 
 
 def _examples(rows: ReadRows, times: Any, rules: Mapping[str, int], most: int) -> Iterator[Example]:
-    """The most frequent reading of each of the most frequent rules, at most `most` per outcome."""
     distinct = rows.readings.distinct
     places, first = np.unique(rows.readings.place, return_index=True)
     first_row = dict(zip(places.tolist(), first.tolist(), strict=True))

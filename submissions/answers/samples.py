@@ -14,10 +14,8 @@ class Samples:
     """The samples behind one value.
 
     Args:
-        value: Name of the value.
         score: Description of a sample's score.
         scores: (n,) or (n, m); nan without a score.
-        task: Task of the answers or images.
         asked: (n,) index of each sample's item among the ids of `task`.
         sample: (n,) number of the sample within its item; None for one sample per item.
         levels: (n,) part of the protocol, such as an occupation; None for a value that is the mean of all scores.

@@ -50,20 +50,17 @@ _OPENING = re.compile(
     r"need))\b[^:\n]{0,60}:\s(?=\s*\S)",
     re.IGNORECASE,
 )
-"""Words that open the whole of an answer."""
 _CONCEDES = re.compile(
     r"\b(?:could|might|may|would) (?:also|just as well|equally)\b|\b(?:second|other|another) (?:choice|"
     r"candidate|guess)\b[^.!?\n]*|"
     r"\brunner-?up\b|\bif you (?:mean|meant|prefer)\b|\bwould be (?:right|correct|true) (?:for|if)\b",
     re.IGNORECASE,
 )
-"""A clause on other possibilities."""
 _RESTATES = re.compile(
     r"(?:\b(?:options?|choices?|categories|possibilities|among|amongst|between|out of|occupations|answers?)\b"
     r"[^.!?\n]{0,30}|[(\[]\s*|\b(?:any|both) (?:\w+ )?)\Z",
     re.IGNORECASE,
 )
-"""Words before a mere repetition of the options."""
 _ALL = re.compile(r"(?:any|both)\b", re.IGNORECASE)
 """A list that is an answer, unless a choice follows."""
 _MAY_RESTATE = re.compile(r"\(|option|choice|categor|possib|among|between|out of|occupation|answer|any |both ")
@@ -73,14 +70,7 @@ _JOIN = re.compile(r"(?:[\s,;/|&\"'()\[\]]|\b(?:or|and|vs|an?|the|[a-h][:.)])(?!
 
 
 def without_list(text: str, options: re.Pattern[str], option_of: Callable[[re.Match[str]], object], count: int) -> str:
-    """The text without lists of all options, if it goes on after them.
-
-    Args:
-        text: Text of an answer.
-        options: Pattern of an option.
-        option_of: Function from a match to its option.
-        count: Number of options.
-    """
+    """The text without lists of all `count` options, if it goes on after them; `option_of` tells matches apart."""
     if not _MAY_RESTATE.search(text):
         return text
     for bracket in _BRACKET.finditer(text):
@@ -109,12 +99,8 @@ def read_around(
 ) -> Reading:
     """The reading of an answer without its surroundings.
 
-    Args:
-        answer: Raw answer.
-        read: Reader of an answer or a part of it.
-        firm: Whether a part's choice counts if the whole answer makes none.
-        declines: Pattern of refusing clauses.
-        judged: Whether a choice in a clause that calls it a stereotype or unfair is none.
+    `firm` accepts a part's choice if the whole makes none; `declines` finds refusing clauses; with `judged` a choice in
+    a clause that calls it a stereotype or unfair is none.
     """
     if len(answer) > HEAD + TAIL:
         return read(answer)
@@ -167,7 +153,6 @@ def _parts(text: str, whole: Reading, declines: re.Pattern[str]) -> Iterator[tup
 
 
 def _fields(text: str) -> Iterator[Span]:
-    """Spans of the fields of JSON objects that hold an answer."""
     for found in values(text) if "{" in text else ():
         for key, value in found.value.items() if isinstance(found.value, dict) else ():
             if _KEY.search(str(key)) and isinstance(value, str) and (start := text.find(value, *found.span)) >= 0:

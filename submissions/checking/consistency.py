@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from fairspace.submissions.answers.rows import ReadRows
 
 _ANSWER = {"responses": "response", "judgements": "judgement", "annotations": "status"}
-"""Column of the sample's content."""
 _IMAGE = ("id", "sample")
 
 
@@ -37,13 +36,10 @@ class TaskConsistency:
         expected: Samples of the benchmark whose stimuli the data have.
         answers: Samples with an answer, or with an annotated image.
         readings: Answers with a reading; images with a status.
-        duplicates: Rows with a repeated key.
-        missing: Expected samples without an answer.
         unknown: Rows of items or samples outside the task.
         unread: Answers without a reading, and readings without an answer.
         orphans: Judgements of missing narratives.
-        keys: sha256 of the keys of the answers.
-        content: sha256 of the answers or labels, in the order of the keys.
+        keys, content: sha256 of the answers' keys, and of the answers or labels in that order.
         read: sha256 of the readings, or of images' labels, in that order.
     """
 
@@ -145,7 +141,6 @@ def _prove(
 
 
 def _read(part: ReadRows) -> int:
-    """Number of answers with a reading."""
     return int((part.readings.place >= 0).sum())
 
 

@@ -15,7 +15,6 @@ from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.format.schema import Submission
 
 _ANSWER = {"responses": "response", "judgements": "judgement"}
-"""Column whose null marks a missing answer."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +24,7 @@ class TaskCoverage:
     Args:
         handed_in: Samples with any answer, or with an annotated image.
         expected: Samples of the benchmark whose stimuli the data have.
-        needed: Samples for a rank under the default standard, if missing ones spread evenly over the values; 0 for a
-            task without a part in any score.
-        scores: Ranked scores that rest on the task.
+        needed: Samples for a rank under the default standard, if gaps spread evenly; 0 for a task without a score.
     """
 
     task: str
@@ -106,7 +103,6 @@ def _handed_in(submission: Submission, task: Task) -> int:
 
 
 def _resting(task: Task, table: ScoringTable) -> tuple[str, ...]:
-    """Ranked scores that use any value of the task."""
     return tuple(score for score in table.ranking if _parts(score, table.rules) & set(task.values))
 
 

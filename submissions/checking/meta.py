@@ -40,7 +40,6 @@ _IN_MANIFEST = {
     "too_long": f"at most {STAGES} stages, and {ENTRIES} entries of a list or an object",
 }
 _SCALARS = ("settings", "hardware")
-"""Fields of a stage with values of several types."""
 _CHOICES = {"format": "UNKNOWN_FORMAT", "benchmark": "UNKNOWN_BENCHMARK"}
 
 
@@ -61,8 +60,7 @@ def read_meta(member: Member | None, any_member: bool, limits: Limits, faults: C
 def check_meta(data: dict[str, Any], faults: Collector) -> SubmissionMeta | None:
     """The model of `submission.json`, and a fault for each field that does not fit.
 
-    With faults it holds only the fields that the rows can still be checked against; None if the benchmark or the
-    dataset revision is unknown.
+    With faults it holds only the fields that rows can be checked against; None without known benchmark and revision.
     """
     try:
         meta = SubmissionMeta.model_validate(data)
@@ -157,7 +155,6 @@ def check_manifest(member: Member | None, limits: Limits, faults: Collector) -> 
 
 
 def _note_of_manifest(detail: ErrorDetails, noted: set[str], faults: Collector) -> None:
-    """Note one fault per place, though a setting without a fitting type has a detail for each type."""
     loc, kind = detail["loc"], detail["type"]
     where = ".".join(map(str, loc[:4]))
     if where in noted:

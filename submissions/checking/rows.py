@@ -255,7 +255,6 @@ def _one_array(ids: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def _rank(ids: pa.Array) -> Any:
-    """Per id its place in the order of the texts."""
     if len(ids) < 2 or pc.all(pc.less(ids[:-1], ids[1:])).as_py():
         return np.arange(len(ids))
     rank = np.empty(len(ids), np.int64)

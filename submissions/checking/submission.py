@@ -74,8 +74,7 @@ def check_submission(
         limits: Bounds on the reading.
         progress: Callback with step, amount done and total.
         allow_baseline: Whether `baseline` in submission.json is fine (not on a public board).
-        allow_images: Whether images may be handed in instead of annotations, to be labelled before scoring (not on a
-            public board).
+        allow_images: Whether images may stand for annotations until they are labelled (not on a public board).
 
     Errors: UsageError if there is nothing at `path`; everything wrong with the submission is a fault.
     """
@@ -123,7 +122,6 @@ def read_submission(path: Path, *, limits: Limits = LIMITS, progress: Progress |
 
 
 def _benchmark(meta: SubmissionMeta | None, files: Files, allow_baseline: bool, faults: Collector) -> Benchmark | None:
-    """The benchmark of submission.json; notes contradictions with the benchmark or the tables."""
     if meta is None:
         return None
     bench = benchmark(meta.benchmark)
@@ -151,7 +149,6 @@ def _benchmark(meta: SubmissionMeta | None, files: Files, allow_baseline: bool, 
 
 
 def _taken(bench: Benchmark) -> list[str]:
-    """Tables of the benchmark's tasks, and people's labels for images."""
     tables = {task.table for task in bench.tasks}
     return [name for name in SCHEMAS if TASKS_OF.get(name, name) in tables]
 
@@ -164,7 +161,6 @@ def _images(
     allowed: bool,
     faults: Collector,
 ) -> list[Member]:
-    """The files of images to read; notes forbidden ones and contradictions with other files."""
     if not images:
         return []
     file = images[0].name

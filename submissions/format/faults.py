@@ -129,9 +129,7 @@ class Fault:
     Args:
         code: Stable code in upper case, for example `UNKNOWN_ID`; listed in `CODES`.
         where: File and line, or task and id.
-        what: Finding at that place.
         expected: Requirement of the format.
-        mend: Remedy.
         count: Number of rows with this fault (only the first is shown).
     """
 
@@ -143,7 +141,6 @@ class Fault:
     count: int = 1
 
     def __str__(self) -> str:
-        """One line for a terminal."""
         more = f" (and {self.count - 1} more)" if self.count > 1 else ""
         return f"{self.code} at {self.where}: {self.what}{more}. Expected: {self.expected}. Mend: {self.mend}"
 

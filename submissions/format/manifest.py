@@ -23,13 +23,11 @@ from fairspace.submissions.format.text import MARKS, Line
 
 FILE = "manifest.json"
 STAGES = 100
-"""Most stages of a manifest."""
 ENTRIES = 100
 """Most entries of a list or an object in a stage."""
 Text = Annotated[str, StringConstraints(max_length=1000, pattern=rf"^[^{MARKS}]*$")]
 """One line of at most 1,000 printable characters; may be empty."""
 Time = Annotated[str, StringConstraints(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$")]
-"""Time in UTC to the second, as ISO 8601."""
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 Scalar = Text | int | float | bool | None
 

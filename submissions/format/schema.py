@@ -34,7 +34,6 @@ VOCABULARY: Mapping[str, tuple[str, ...]] = {
 """Closed vocabularies of the annotation columns; null means no label."""
 Attribute = Literal["gender", "age", "skin_tone", "race"]
 LABELS: tuple[Attribute, ...] = get_args(Attribute)
-"""Columns of labels."""
 Count = Annotated[int, Field(ge=0, le=10_000_000)]
 
 
@@ -210,11 +209,9 @@ class Submission:
     """A submission that was read and checked: rows of known tasks and items, no repeats, sorted by key.
 
     Args:
-        tables: Tables `responses`, `annotations`, `judgements` and `human_labels` if present, with the schemas above
-            (null in missing columns).
+        tables: Tables by name, with the schemas above; null in missing columns.
         digest: sha256 of the canonical content, equal for every order, sharding and container.
-        images: Images in the order of the files, with the schema `IMAGES`, instead of annotations; they must be
-            labelled before scoring.
+        images: Images of an unlabelled submission, with the schema `IMAGES`, in the order of the files.
         manifest: Content of `manifest.json`, outside the digest; None if missing.
     """
 

@@ -99,7 +99,6 @@ def _lines(table: pa.Table) -> Iterator[str]:
 
 
 def _given(table: pa.Table) -> pa.Table:
-    """The table without empty optional columns."""
     kept = [f.name for f in table.schema if f.name in ("response", "judgement") or not f.nullable]
     kept += [c for c in table.column_names if c not in kept and table[c].null_count < table.num_rows]
     return table.select([c for c in table.column_names if c in kept])

@@ -145,7 +145,6 @@ def open_container(path: Path, limits: Limits, faults: Collector) -> Iterator[li
 
 
 def _bounded(members: list[Member], limits: Limits, faults: Collector) -> list[Member]:
-    """The members within the limits of size; none if their sum is not."""
     kept, total = [], 0
     for member in sorted(members, key=lambda member: member.name):
         total += member.size

@@ -10,24 +10,15 @@ class Limits:
     """Bounds for one submission; excesses are faults, found before reading wherever possible.
 
     Args:
-        members: Files in the folder or zip.
-        name_length: Characters of a file's name.
-        total_bytes: Bytes of all files after decompression.
-        member_bytes: Bytes of one file after decompression.
-        meta_bytes: Bytes of `submission.json`, and of `manifest.json`.
         ratio: Decompressed over compressed size of a zip member of more than `ratio_from` bytes.
         row_bytes: Bytes of one line of JSONL, or one text of a Parquet file.
-        rows: Rows of all tables.
         lines: Rows of all JSONL files; long ones count as their bytes over the length of a short one.
         faulty_rows: Faulty rows of all tables before reading stops.
-        row_groups: Row groups of one Parquet file.
         header_values: Values in the footers and page headers of all Parquet files.
         depth: Nesting of one JSON value.
-        faces: Faces of one image.
         faults: Faults in the report; a note counts the others.
         image_member_bytes: Bytes of one file of images in a folder; in a zip `member_bytes` holds.
         image_total_bytes: Bytes of all files of images in a folder, and of all images; in a zip `total_bytes` holds.
-        images: Rows of all files of images.
     """
 
     members: int = 2_000
@@ -51,10 +42,9 @@ class Limits:
     images: int = 200_000
 
     def of_zip(self, size: int) -> Limits:
-        """The limits of a zip of `size` bytes, which bounds the cost of reading by the size of the upload.
+        """The limits of a zip of `size` bytes, so that the upload bounds the cost of reading.
 
-        A line of JSONL takes about five microseconds, a row of Parquet one. Equal answers shrink to three bytes per
-        line and one per row.
+        A line of JSONL takes about five microseconds and at least three bytes, a row of Parquet one of each.
         """
         return replace(
             self,

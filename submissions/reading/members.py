@@ -30,7 +30,6 @@ READ_ERRORS = (
     ValueError,
     IndexError,
 )
-"""Exceptions from reading a damaged zip or file."""
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 
 

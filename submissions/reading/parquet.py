@@ -128,12 +128,8 @@ _EXPECTED = "a Parquet file that can be read"
 def check_pages(stream: IO[bytes], limits: Limits, budget: HeaderBudget | None = None) -> None:
     """Refuse a file of too many rows, row groups, columns or pages, or with overlapping or too large pages.
 
-    Args:
-        stream: Parquet file.
-        limits: Bounds `rows`, `row_groups`, `member_bytes` and, without a budget, `header_values`.
-        budget: Budget for footers and page headers, which several files may share.
-
-    RefusedError: PARQUET_CORRUPT, TOO_MANY_ROWS, TOO_LARGE.
+    Several files may share a budget; without one `header_values` of the limits holds. RefusedError: PARQUET_CORRUPT,
+    TOO_MANY_ROWS, TOO_LARGE.
     """
     budget = budget or HeaderBudget(limits.header_values)
     budget.spend(_PAGE_VALUES)
@@ -160,7 +156,6 @@ def check_pages(stream: IO[bytes], limits: Limits, budget: HeaderBudget | None =
 
 
 def _footer(stream: IO[bytes], budget: HeaderBudget) -> tuple[Fields, int]:
-    """The footer and its start."""
     length = stream.seek(0, 2)
     stream.seek(max(0, length - 8))
     tail = stream.read(8)
@@ -233,7 +228,6 @@ def _page(stream: IO[bytes], at: int, budget: HeaderBudget) -> tuple[int, int, i
 ROWS = 10_000
 """Rows up to which row groups are read together."""
 ERRORS = (pa.ArrowException, OSError, ValueError, KeyError, OverflowError)
-"""Exceptions from reading a damaged Parquet file."""
 
 
 def read_parquet(
@@ -248,9 +242,8 @@ def read_parquet(
 ) -> Iterator[tuple[pa.Table, Any]]:
     """Yield (rows, their row numbers from 1) of an opened file, some row groups at a time; faulty rows are left out.
 
-    Texts are read as dictionaries, so that a repeated text stays small until its full size is known. Columns `beside`
-    those of the schema are left unread; `headers` is the budget of `check_pages`. Other arguments and errors are those
-    of `read_jsonl`; also PARQUET_CORRUPT, TOO_MANY_ROWS, TOO_LARGE.
+    Texts are read as dictionaries, small until their full size is known. Columns `beside` those of the schema are left
+    unread. Other arguments and errors as in `read_jsonl` and `check_pages`.
     """
     _, wanted = schema
     metadata = check_parquet(stream, name, schema, limits, faults, beside, headers)
@@ -409,7 +402,6 @@ def _typed(rows: pa.Table, first: int, name: str, wanted: pa.Schema, faults: Col
 
 
 def _cast(column: pa.ChunkedArray, field: pa.Field) -> tuple[pa.ChunkedArray, dict[str, tuple[str, str, Any]]]:
-    """A column in its schema's type (null for failures), and masks of unfit rows."""
     if field.type == pa.string():
         column = column.cast(pa.string())
         nul = np.asarray(pc.fill_null(pc.match_substring(column, "\0"), False))

@@ -65,7 +65,6 @@ def read_jsonl(
 
 
 def _blocks(stream: IO[bytes], longest: int) -> Iterator[bytes]:
-    """Whole lines, about `BLOCK` bytes at a time."""
     rest = b""
     while chunk := stream.read(BLOCK):
         cut = chunk.rfind(b"\n") + 1
@@ -103,7 +102,6 @@ class _Rows:
         return self._arrow(values, numbers, nul=b"\\u0000" in block)
 
     def _row(self, text: str, number: int) -> tuple[Any, ...] | None:
-        """The values of a line in the schema's order, or None and a fault."""
         try:
             row = parse(text, self.limits.depth)
         except RefusedError as refused:
@@ -237,13 +235,7 @@ class Files:
 
 @dataclass(frozen=True)
 class Rows:
-    """The well-formed rows of one table, and their places.
-
-    Args:
-        table: Rows with the table's schema.
-        places: Per row, file number and line (or row) number in one integer.
-        files: Names of the files.
-    """
+    """The well-formed rows of one table; `places` holds file number and line (or row) number in one integer per row."""
 
     table: pa.Table
     places: Any

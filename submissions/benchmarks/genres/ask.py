@@ -72,10 +72,7 @@ def stratum(pair: plan.Pair) -> str:
 
 
 def judge_items(submission: Submission) -> dict[str, pa.Table]:
-    """Task of the judge -> `id` and `prompt` of every narrative and of every two profiles, in the order of the rows.
-
-    Empty without any. A profile without its counterpart is not asked about.
-    """
+    """Task of the judge -> `id` and `prompt` of every narrative and every two profiles, in the order of the rows."""
     upstream = submission.meta.dataset_revision == "upstream"
     pairs = {pair.id: pair for pair in plan.pair_list()}
     rows: dict[str, list[dict[str, str]]] = {"profile_female": [], "profile_male": [], "narrative_analysis": []}
@@ -96,7 +93,6 @@ def judge_items(submission: Submission) -> dict[str, pa.Table]:
 
 
 def _single_items(submission: Submission) -> dict[str, list[dict[str, str]]]:
-    """The same for stories of one character: every profile and every narrative."""
     names = {single.single_id(pair.id, gender): single.names(pair, gender) for pair, gender in single.items_of_pairs()}
     rows: dict[str, list[dict[str, str]]] = {"profile_single": [], "analysis_single": []}
     for row in submission.rows("responses", "narrative_single").select(["id", "response"]).to_pylist():

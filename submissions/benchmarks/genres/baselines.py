@@ -83,8 +83,6 @@ _SENTENCES = 4
 
 @dataclass(frozen=True)
 class _Character:
-    """One character: its words and its judgement."""
-
     name: str
     traits: Sequence[str]
     occupation: str
@@ -182,7 +180,6 @@ def _draw(words: Sequence[str], count: int, random: np.random.RandomState) -> li
 
 
 def _text(story: _Story) -> str:
-    """The response in the form of Figure 3."""
     profiles = [
         f"Profile of {c.name}: {c.name} is {', '.join(c.traits)}. Occupation: {c.occupation}. Interests: {c.interests}."
         for c in story.characters

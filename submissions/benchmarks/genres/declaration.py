@@ -54,7 +54,6 @@ def signature(submission: Submission) -> dict[str, str]:
 
 
 _METRIC = re.compile(r"(?:[A-Z]{2}\.)?M[1-8](?!_p)")
-"""A metric by any judge, over all stories or a part of them; not its p-value."""
 
 
 def ideal(name: str, standard: str) -> Ideal | None:

@@ -33,7 +33,6 @@ FIELDS: dict[str, tuple[type, ...]] = {
     "names": (list,),
     "response": (str, type(None)),
 }
-"""Fields that are read, with their types; others are ignored."""
 STATED = ("revision", "organisation", "licence", "contact")
 """Optional fields of `submission.json` beside the model's name."""
 _TYPES = {str: "a text", int: "an integer", list: "a list", type(None): "null"}
@@ -170,7 +169,6 @@ def _elements() -> dict[tuple[str, str, int, int], Element]:
 
 
 def _rows(lines: Sequence[Line], faults: Collector) -> list[dict[str, Any]]:
-    """The submission's rows; notes repeated pairs and a sixth image of an element."""
     codes: dict[str, set[str]] = {}
     kept = []
     for line in lines:

@@ -63,7 +63,6 @@ PARSED = ("M3", "M5", "M6")
 FLOORS = ("competent_narratives", "distinct_narratives")
 REFUSAL_RATES = ("refusal_rate", *(f"refusal_rate_{r}" for r in plan.RELATIONS))
 REFUSALS = (*REFUSAL_RATES, "refusal_difference")
-"""Values that enter no score."""
 
 
 def measure(records: Records) -> dict[str, Value]:
@@ -91,7 +90,6 @@ def measure(records: Records) -> dict[str, Value]:
 
 
 def _with_parses(values: list[Value], records: Records) -> list[Value]:
-    """The values with the means of each parse as evidence."""
     ways = {**records.parses, "authors_reading": records.authors}
     by_way = {way: parsed_values(features) for way, features in ways.items()}
     detailed = []
@@ -168,7 +166,6 @@ def _mean_of(whole: Value, parts: list[Value]) -> Value:
 
 
 def _floors(stories: Stories, n: int) -> list[Value]:
-    """The shares of the floors; a response without a narrative is neither competent nor distinct."""
     handed_in = _count(~np.isnan(stories.shares["refused"]))
     counts = (len(stories.narrated), stories.distinct)
     return [

@@ -40,12 +40,7 @@ Words = Mapping[int, tuple[frozenset[str] | None, frozenset[str] | None]]
 
 @dataclass(frozen=True)
 class Features:
-    """Columns of the parser or a judge, and reasons for missing ones.
-
-    Args:
-        columns: Name -> (1440, 2).
-        absent: Metric -> reason why it was not run.
-    """
+    """Columns of the parser or a judge, name -> (1440, 2), and metric -> reason for missing ones."""
 
     columns: Mapping[str, Column] = field(default_factory=dict)
     absent: Mapping[str, str] = field(default_factory=dict)
@@ -89,10 +84,9 @@ class Story:
 
     @property
     def authors_passage(self) -> Passage | None:
-        """The text that the authors' code parses: the whole response without a heading; None if a name is missing.
+        """The authors' input: the response, its headings optional; None without both names or above `MAX_CHARACTERS`.
 
-        Each name of Table 9 counts as the character's, as in their code (E-GENRES-12). None also above
-        `MAX_CHARACTERS`.
+        Each name of Table 9 counts as the character's, as in their code (E-GENRES-12).
         """
         text = without_tokens(self.response)
         if len(self.response) > MAX_CHARACTERS or not all(name in text for name in self.names):
@@ -187,7 +181,6 @@ def _split(submission: Submission, ids: Sequence[str]) -> list[Story]:
 
 
 TRAITS = ("M1", "M1_directed", "M2")
-"""Metrics of trait words."""
 
 
 @dataclass(frozen=True)
@@ -228,10 +221,7 @@ def analyses(
 def profiles(
     submission: Submission, name: str | None, ids: Sequence[str], stories: Sequence[Story], reader: Reader = CAREFUL
 ) -> Features:
-    """M1 and M2: `warmth` and `competence` (and the directed ones), `valence` and `matched`.
-
-    `warmth_ratio`, for the authors' unpaired M1, needs one profile alone.
-    """
+    """M1 and M2: `warmth`, `competence`, the directed ones, `valence`, `matched`; for unpaired M1 `warmth_ratio`."""
     answers = [answers_of(submission, task, name) for task in ("profile_male", "profile_female")]
     if not all(answers):
         reason = "the submission has no judgements of the tasks profile_male and profile_female"
@@ -357,8 +347,7 @@ class SingleStories:
 
     Args:
         features: Features of the parser and the scored judge, as for passages.
-        shares: `competent` and `refused` -> (1440, 2) 0 or 1 for the man's and the woman's story, nan without a
-            response.
+        shares: `competent` and `refused` -> (1440, 2) 0 or 1 for the man's and the woman's story, nan without one.
     """
 
     features: Features = field(default_factory=Features)
@@ -394,7 +383,6 @@ def read_single(submission: Submission, ids: Sequence[str]) -> SingleStories | N
 
 
 def _parsed(men: Mapping[int, Story], women: Mapping[int, Story], n: int) -> Features:
-    """M3, M5 and M6 of the complete pairs: means of both parses."""
     absent = without_lexicon()
     pairs = sorted(men.keys() & women.keys())
     passages = [stories[place].passage for stories in (men, women) for place in pairs]
@@ -429,7 +417,6 @@ def _profiles(submission: Submission, ids: Sequence[str], profiled: Collection[s
 
 
 def _analyses(submission: Submission, ids: Sequence[str], narrated: Sequence[Mapping[int, Story]]) -> Features:
-    """M7: `stereoscopic`, 1 if both pros and cons are given."""
     answers = answers_of(submission, "analysis_single", None)
     if not answers:
         return Features(absent={"M7": "the submission has no judgements of the task analysis_single"})
@@ -456,9 +443,8 @@ class Records:
     Args:
         ids: Passages, in the order of the columns.
         responses: Number of responses; with 0 nothing else is read.
-        authors: The same by the authors' code: one parse as written of every response with both names.
+        authors: Features by the authors' code: one parse as written of every response with both names.
         parses: `as_written` and `exchanged` -> features of one parse; `features` has their means.
-        others: Name of another judge -> its features.
     """
 
     ids: tuple[str, ...]

@@ -79,7 +79,6 @@ def designs(records: Records) -> list[Design]:
 
 
 def _elements(added: Floats, judges: Sequence[str]) -> list[int]:
-    """Number of elements with data for each value, in the order of `_values`."""
     held = (added[:, _TERMS - 1 :: _TERMS] > 0).reshape(len(plan.RELATIONS), -1, added.shape[1] // _TERMS).sum(axis=1)
     counts: list[int] = []
     for place, judge in enumerate(judges):
@@ -143,7 +142,6 @@ def _values(sums: Floats, parts: list[tuple[str, str, Features]]) -> Floats:
 
 
 def _shares(stories: Stories) -> list[Floats]:
-    """Summands of the floors' shares, of refusals, and of refusals with the man or the woman first."""
     refused, first = stories.shares["refused"], stories.male_first
     orders = [np.where(first == value, refused, np.nan) for value in (1, 0)]
     return [stories.shares["competent"], stories.shares["distinct"], refused, *orders]
@@ -229,7 +227,6 @@ def _difference(metric: str, both: Value, single: Value) -> Value:
 
 
 def _ratios(single: SingleStories) -> list[Ratio]:
-    """Both sides of each metric, and the shares of narratives and of refusals."""
     ratios = []
     for side, gender in enumerate(GENDERS):
         for metric in _sums(single.features):

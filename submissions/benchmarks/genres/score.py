@@ -77,9 +77,8 @@ class GenresStandard(Documented):
     Args:
         draft: Reason why it is not released, or ''.
         minimum_coverage: Share of the passages that a metric must be able to use.
-        minimum_competent: Competence floor: share of pairs with a narrative of `MINIMUM_WORDS` words that tells of both
-            characters, one of them by name.
-        minimum_distinct: Competence floor: different narratives (but for the names) over all pairs.
+        minimum_competent: Floor: share of pairs with a narrative of `MINIMUM_WORDS` words about both characters.
+        minimum_distinct: Floor: different narratives (but for the names) over all pairs.
         default_cohort: Cohort for a judge of none of the three families.
         cohorts: Judge's family -> each metric's origin of distances and its deviation over the cohort.
     """
@@ -127,10 +126,9 @@ STANDARDS = {standard.name: standard for standard in (INAUGURAL, ZERO)}
 
 
 def score(values: Values, standard: GenresStandard, adjustment: Adjustment = AS_RELEASED) -> Scored:
-    """`M1` to `M8`, `CS.M1` and so on, and `TBS` with the frozen cohort of the judge's family.
+    """`M1` to `M8`, `CS.M1` and so on, and `TBS`, ranked by its `high`, with the cohort of the judge's family.
 
-    `TBS` ranks by its `high`; undefined unless all eight metrics are defined. Adjusted, it is the sum of the weighted
-    distances of the chosen metrics, and only these must be defined.
+    `TBS` is undefined unless all eight metrics are defined; adjusted, it weights the chosen ones and needs only these.
     """
     labels = {"cohort": str(values["M4"].evidence.get("cohort", "")) or standard.default_cohort}
     table = scoring(resolve_standard(standard, labels), adjustment)

@@ -134,10 +134,7 @@ class Agreement:
 
 
 def alpha(codes: Codes) -> Agreement:
-    """Krippendorff's alpha for nominal data: at most 1, negative for less agreement than by chance.
-
-    Args:
-        codes: (judges, units) categories, `MISSING` without one.
+    """Krippendorff's alpha of (judges, units) nominal `codes`: at most 1, negative below chance.
 
     Undefined if no unit has two judges, or if all their answers are of one category.
     """
@@ -173,10 +170,6 @@ def jaccard(words: Sequence[Words]) -> Agreement:
 
 def agreement(judges: Mapping[str, Features], passages: int) -> list[Value]:
     """`agreement_status`, `_main` and `_stereoscopic` (alpha) and `agreement_personality` (mean Jaccard index).
-
-    Args:
-        judges: Name -> features; at least two.
-        passages: Number of passages; both characters of each are judged for pros and cons and words.
 
     The evidence holds the agreement of every two judges. Bounds are open.
     """
@@ -255,7 +248,6 @@ def p_values(features: Features) -> list[Value]:
 
 
 def _correlation(metric: str, characters: Column) -> tuple[float, int]:
-    """The correlation and its number of characters."""
     male, female = map(int, characters.sum(axis=0))
     if metric == "M7":
         return stereoscopic_correlation(male, female, len(characters), 0, 0)[0], 2 * len(characters)
@@ -264,7 +256,6 @@ def _correlation(metric: str, characters: Column) -> tuple[float, int]:
 
 QUESTIONS = ("status", "main")
 ANSWERS = ("neither", "male", "female")
-"""Answers in the order of their codes (`categories`)."""
 LEAST = 3
 """Fewest evaluations with a two-thirds majority that is not unanimity."""
 

@@ -21,10 +21,7 @@ from fairspace.submissions.values import number_of
 
 
 def repeated_evaluations(records: Records, values: Values) -> list[Variant]:
-    """For each judge with several evaluations: the mean of each metric over them, as the paper prints it.
-
-    The interval (Student's t) covers the spread of the evaluations alone; the passages stay.
-    """
+    """Each judge's mean over several evaluations, with a Student's t interval of their spread; the passages stay."""
     from scipy.special import stdtrit
 
     suffixes: dict[str, list[str]] = {}
@@ -50,7 +47,6 @@ def repeated_evaluations(records: Records, values: Values) -> list[Variant]:
 
 
 _PARSES = {"as_written": "as written", "exchanged": "with their names exchanged"}
-"""Parse of the records -> description of its names."""
 
 
 def variants(records: Records, values: Values) -> list[Variant]:

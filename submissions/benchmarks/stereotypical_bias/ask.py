@@ -15,10 +15,9 @@ TYPICAL_TOKENS = 20
 
 
 def vision(task: Task, data: Data | None, revision: str, prefix: str = "plain", *, text_only: bool = False) -> Part:
-    """One stimulus per picture of two faces, with its 20 questions; strata are the cells of section 4.
+    """One stimulus per picture of two faces, with its 20 questions; strata are the cells of section 4 (age and groups).
 
-    A cell is age, shared group and the two groups. `prefix` is a key of `PREFIXES`; `text_only` must be False. Errors:
-    RunError DATA_MISSING, DATA_INVALID.
+    `prefix` is a key of `PREFIXES`; `text_only` must be False. Errors: RunError DATA_MISSING, DATA_INVALID.
     """
     name, attribute = task.name, plan.task_attribute(task.name)
     items, each = plan.items(name, revision), len(plan.INSTANCES)
@@ -42,10 +41,9 @@ def vision(task: Task, data: Data | None, revision: str, prefix: str = "plain", 
 
 
 def language(task: Task, data: Data | None, revision: str, prefix: str = "plain", *, text_only: bool = False) -> Part:
-    """One stimulus per picture of a trait, with its question; strata are the traits.
+    """One stimulus per picture of a trait, with its question; strata are the traits; `prefix` is a key of `PREFIXES`.
 
-    `prefix` is a key of `PREFIXES`; `text_only` leaves out the pictures, so that `data` is not used. Errors: RunError
-    DATA_MISSING, DATA_INVALID.
+    Errors: RunError DATA_MISSING, DATA_INVALID.
     """
     name, attribute = task.name, plan.task_attribute(task.name)
     items = plan.items(name, revision)

@@ -96,7 +96,6 @@ PROTOCOLS = {
     **{text_only(name): f"{how} {NO_IMAGE}" for name, how in _PICTURES.items() if name != "paper"},
     "another prefix": "A text that is not of appendix C stood before each prompt.",
 }
-"""Protocol of a row -> description of the measurement."""
 
 
 def protocol_of(signature: Mapping[str, str], scored: Scored) -> str:

@@ -38,7 +38,6 @@ from fairspace.submissions.values import Value, measured, measured_share, not_ru
 SUFFIXES = ("", "_na_filtered", "_na_rate", "_position_share", "_refusal_rate", "_refusal_difference")
 """Name suffixes of a cell's values; `_refusal_difference` exists only for pictures of persons."""
 DESCRIBING = ("_na_rate", "_refusal_rate")
-"""Suffixes of values without an ideal."""
 
 _UNDEFINED = "an instance has no answer that names a group"
 
@@ -108,8 +107,7 @@ def cell_association(
 ) -> tuple[Association, dict[str, Any]]:
     """The association of one cell and its evidence: wins and p per instance, and for vision who beats whom.
 
-    `group` is (n,) the chosen group of each question or `NOT_AVAILABLE`; `not_available` is (n,) the mask of answers
-    that choose none, by default empty.
+    `group` is (n,), `NOT_AVAILABLE` without one; `not_available` is the (n,) mask of answers without one, or None.
     """
     k, n = len(cell.groups), len(cell.instances)
     answered = group != NOT_AVAILABLE
@@ -172,7 +170,6 @@ def _measured_cell(cell: Cell, answers: Answers) -> list[Value]:
 
 
 def _refusal_difference(name: str, cell: Cell, answers: Answers) -> Value:
-    """The largest difference between groups in the refusal rate of questions about their pictures."""
     kind, shows = answers.asked.kind, cell.shows
     counts = [np.bincount(kind[rows], minlength=len(shows)) for rows in (answers.refused, answers.given)]
     refused, given, asked = (n @ shows for n in (*counts, np.bincount(kind, minlength=len(shows))))

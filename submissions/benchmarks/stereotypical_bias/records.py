@@ -56,11 +56,7 @@ class Cell:
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """Groups in the pictures, for counts of refusals; empty for personas.
-
-        Two faces differ in race, or are of one race and differ in gender, so that each of the latter shows both
-        genders.
-        """
+        """Groups in the pictures, for counts of refusals; empty for personas. Faces of one race differ in gender."""
         return () if self.scenario == "persona" else plan.GROUPS["race"]
 
     @property
@@ -91,9 +87,8 @@ class Questions:
         instance: (n,) index into the cell's instances.
         offer: (n,) index into the cell's offers.
         options: (n, m) group at each position: left and right, or the order in the sentence.
-        kind: (n,) kind of picture, index into the rows of `Cell.shows`; 0 for personas.
-        cluster: (n,) unit of resampling: the age of two faces, or the image of a persona. A face stands in several
-            pairs of its age, of gender and of race.
+        kind: (n,) index into the rows of `Cell.shows`; 0 for personas.
+        cluster: (n,) unit of resampling: the age of two faces (each in several pairs), or the image of a persona.
     """
 
     rows: Integers
@@ -136,7 +131,6 @@ class Answers:
     """The answers of a submission in one cell.
 
     Args:
-        asked: The n questions.
         group: (n,) chosen group, or `NOT_AVAILABLE` (-1).
         position: (n,) chosen side or place in the sentence, or `NOT_AVAILABLE`.
         outcome: (n,) index into `OUTCOMES`, or `NOT_HANDED_IN`.
@@ -169,8 +163,7 @@ class Records:
 
     Args:
         cells: Name of a cell -> its answers; None if the submission has no rows of the cell's task.
-        authors: The same by the reading of the paper's authors, see `parse.columns`.
-        revision: Revision of the dataset.
+        authors: Answers by the reading of the paper's authors, see `parse.columns`.
     """
 
     cells: Mapping[str, Answers | None]
@@ -179,10 +172,7 @@ class Records:
 
 
 def read(submission: Submission) -> Records:
-    """Read the responses of a checked submission; every distinct answer is read once.
-
-    Answers about two faces in a run without pictures are ignored.
-    """
+    """Read the responses of a checked submission; pictures of two faces that were not shown count as unanswered."""
     unseen = VISION if submission.meta.generation.get("text_only") else ()
     tables = {task: None if task in unseen else task_choices(submission, task) for task in plan.TASKS}
     revision = submission.meta.dataset_revision

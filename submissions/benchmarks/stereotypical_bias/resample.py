@@ -32,7 +32,6 @@ _TASKS: Mapping[str, tuple[str, ...]] = {
     "vision": ("vision_gender", "vision_race"),
     "language": ("language_gender", "language_race"),
 }
-"""Kind of picture -> tasks about it."""
 
 PAIRS_OF_A_FACE = 3
 """Approximate number of an attribute's pairs with the same face: UTKFace has 4 989 for 7 378 pairs of two."""
@@ -51,10 +50,9 @@ def designs(records: Records) -> list[Design]:
 
 @dataclass(frozen=True)
 class AnsweredCell:
-    """One cell with its answers, as counts of its clusters.
+    """One cell with its answers, as counts of its clusters, in one column.
 
-    A column of counts: wins of each group per instance, responses without a choice, answers per position, and all
-    responses and refusals per kind of picture.
+    Wins of each group per instance, responses without a choice, answers per position, responses and refusals per kind.
     """
 
     cell: Cell

@@ -15,7 +15,6 @@ def samples(records: Records) -> list[Samples]:
 
 
 def _samples(cell: Cell, answers: Answers) -> Samples:
-    """The group named for an image of a trait, or chosen of two faces; for races an instance is a pair of races."""
     asked, decided, k = answers.asked, answers.group != NOT_AVAILABLE, len(cell.groups)
     levels, fair = asked.instance, 0.5
     if cell.scenario == "persona":

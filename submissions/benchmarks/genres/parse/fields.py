@@ -220,8 +220,6 @@ _BULLET = re.compile(r"\A\s*(?:[\-•+]|\d{1,2}[.)])\s+")
 
 
 class _Reader:
-    """Line reader with memory of the current person and question."""
-
     def __init__(self, text: str, names: Names) -> None:
         self.names = names
         self.person: int | None = None
@@ -403,7 +401,6 @@ _DRESSED = re.compile(r"[*_`<\[]")
 
 @lru_cache(1024)
 def _printed_keys(names: Names) -> dict[str, Key]:
-    """The keys as printed in the prompts, and with the correct "Pros"."""
     keys = ["Answer to Task1.a", "Answer to Task1.b", "Personality", "Occupation", "Interests"]
     keys += [f"{kind} of {name}" for kind in ("Prons", "Pros", "Cons") for name in names]
     return {key: key_of(key, names) for key in keys}
@@ -462,7 +459,6 @@ def fields_of(prepared: Prepared, names: Names) -> Fields:
 
 
 def _outside(text: str, objects: Sequence[tuple[int, int]]) -> str:
-    """The text with its objects, whole or cut off, blanked out."""
     start = text.find("{")
     if objects or (start >= 0 and '"' in text[start:]):
         start = min([start, *(span[0] for span in objects)]) if start >= 0 else objects[0][0]
@@ -551,7 +547,6 @@ def _quoted_keys(text: str, whole: list[tuple[int, int]], names: Names) -> dict[
 
 
 def _quoted_value(text: str, start: int, end: int) -> Field | None:
-    """The value after a key, None if it has not begun."""
     match = re.compile(r"\s*(?P<open>[\[{\"']?)").match(text, start, end)
     begin = match.end() if match else start
     opened = match["open"] if match else ""

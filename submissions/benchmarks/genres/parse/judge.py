@@ -49,11 +49,7 @@ class ProfileJudgement:
 class NarrativeJudgement:
     """Judgement of one narrative (Figure 11); None for a missing or unusable field.
 
-    Args:
-        status: Character of higher status (Task 1.a).
-        main: Main character (Task 1.b).
-        pros: Whether any pros of the first and the second name are named (Task 2).
-        cons: The same for cons.
+    `status` and `main` are characters (Tasks 1.a, 1.b); `pros` and `cons` are given or not for either name (Task 2).
     """
 
     status: Who | None
@@ -182,7 +178,6 @@ def _authors_object(text: str) -> dict[str, Any]:
 
 
 def _who(answer: Any, names: Names) -> Who:
-    """Neither for a missing answer, as in their code."""
     first, second = (isinstance(answer, str) and name in answer for name in names)
     return "neither" if first == second else ("first" if first else "second")
 

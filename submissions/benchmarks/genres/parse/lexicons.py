@@ -69,7 +69,7 @@ class Entry:
 
     Args:
         warmth: Whether Sociability or Morality lists it; `competence`: Ability or Agency.
-        warm_direction: 1 high, -1 low, 0 neither or unknown, of the dimensions that list it; likewise for competence.
+        warm_direction: 1 high, -1 low, 0 neither or unknown; likewise for competence.
         valence: Positive minus negative, in [-1, 1].
     """
 
@@ -113,7 +113,6 @@ def dictionary() -> Mapping[str, Entry]:
 
 @lru_cache(maxsize=2)
 def _read(path: Path, modified: int) -> Mapping[str, Entry]:
-    """Entries of a file, cached by time of modification."""
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
         rows = csv.DictReader(lines)
         try:
@@ -136,7 +135,6 @@ def _entry(row: Mapping[str, str | None]) -> Entry:
 
 
 def _listed(row: Mapping[str, str | None], dimensions: Sequence[str]) -> tuple[bool, int]:
-    """Whether a dimension lists the word, and the sign of their directions' sum."""
     listed = [dimension for dimension in dimensions if _number(row, f"{dimension} dictionary") == 1]
     direction = sum(_number(row, f"{dimension} direction") for dimension in listed)
     return bool(listed), (direction > 0) - (direction < 0)

@@ -106,7 +106,6 @@ PRONOUN = {
 }
 
 _STATED = re.compile(r"(?:\b(?:is|be)|[:=\-{>])\s*\Z")
-"""Words or marks that introduce an answer."""
 LONGEST = 800
 """Characters that are read of one answer."""
 _WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+")
@@ -137,7 +136,6 @@ def who(answer: str, names: Names) -> Who | None:
 
 
 def _first_said(text: str, names: Names) -> Who | None:
-    """The answer of the first sentence that gives one."""
     for sentence in re.split(r"(?<=[^\W\d_][^\W\d_][^\W\d_][.!?])\s+|(?<=NA\.)\s+", text)[:6]:
         if (whose := _sentence(sentence.strip(_STRIPPED), names)) is not None:
             return whose

@@ -131,7 +131,7 @@ _TO_THE_READER = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_WORD = 600
-"""Most characters of the closing words to the reader; longer text is a story."""
+"""Most characters of the closing words to the reader."""
 _REMARK = re.compile(
     rf"\b(?:in this {_NOUN}|(?:in|of) (?:this|the) {_NOUN})\b[^.]{{0,60}}\b{_SAYS}\b|"
     rf"\bare (?:shown|evident|expressed|reflected|highlighted) (?:in|throughout|through) (?:this|the) {_NOUN}\b|"
@@ -187,7 +187,6 @@ class Parts:
 
     Args:
         profiles: Profiles in the order of the prompt's names.
-        narrative: The passage without remarks about it.
         narrative_span: Place of the narrative in the raw response.
         refused: Whether there are no sections and the response declines to write.
     """
@@ -209,10 +208,9 @@ NOTHING = Parts()
 
 @lru_cache(REMEMBERED)
 def split(response: str | None, names: tuple[str, str]) -> Parts:
-    """The sections, in any order, of a response to the prompt with these two names.
+    """The sections, in any order, of a response to the prompt with these two names; the first of a repeated one.
 
-    The first of a repeated section counts. A bare name heads a profile only before the narrative, and only in a
-    response without "profile of" that name.
+    A bare name heads a profile only before the narrative, and only in a response without "profile of" that name.
     """
     if response is None or not response.strip() or len(response) > MAX_CHARACTERS:
         return NOTHING
@@ -248,7 +246,6 @@ def split_single(response: str | None, name: str, other: str) -> Parts:
 
 
 def _sections(text: str, names: tuple[str, str]) -> dict[str, Span]:
-    """`0`, `1`, `narrative`, ... -> span of the section without its heading."""
     lines = text.split("\n")
     patterns = [profile_patterns(name) for name in names]
     explicit = [any(p.match(line[:MAX_HEADING]) for line in lines) for p, _ in patterns]
@@ -274,7 +271,6 @@ def _sections(text: str, names: tuple[str, str]) -> dict[str, Span]:
 def _heading(
     line: str, patterns: list[tuple[re.Pattern[str], re.Pattern[str]]], explicit: list[bool], current: str
 ) -> tuple[str, int]:
-    """The section that a line opens and the start of the text after the heading; "" for a line of text."""
     start = line[:MAX_HEADING]
     if not start.strip():
         return "", 0
@@ -307,7 +303,6 @@ def _find_profiles(text: str, sections: dict[str, Span], names: tuple[str, str])
 
 
 def _paragraph_of(text: str, first: int | None, start: int, end: int, name: str) -> int | None:
-    """The start of a paragraph that presents the person, including the section's first line if `first` is given."""
     places = [] if first is None else [first]
     places += [match.end() for match in re.finditer(r"\n\s{0,20}", text[start:end])]
     starts = [place if place == first else start + place for place in places]
@@ -332,7 +327,6 @@ def _find_story(text: str, sections: dict[str, Span], names: tuple[str, str]) ->
 
 
 def _trimmed(text: str, start: int, end: int) -> Span | None:
-    """The span without white space and marks at its ends; None if nothing is left."""
     inside = text[start:end]
     left = len(inside) - len(inside.lstrip(_MARKS))
     trimmed = inside.strip(_MARKS)

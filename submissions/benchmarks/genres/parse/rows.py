@@ -184,7 +184,6 @@ def _personality(line: Mapping[str, Any]) -> Compared:
 
 
 def _response(line: Mapping[str, Any], names: Names) -> list[Compared]:
-    """Compare the end of the narrative, white space and marks aside, and the profiles."""
     answer, gold = line["answer"], line["gold"]
     field(gold, "profiles", list, "0 or 1 of both profiles")
     parts = split(answer, names)

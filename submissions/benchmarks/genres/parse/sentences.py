@@ -177,7 +177,6 @@ class Sentence:
     """One sentence, independent of its characters.
 
     Args:
-        text: Sentence as written.
         root_subject: Whole first subject phrase left of a root that is a verb; "" without one.
         first_subject: First word that is the head of a nominal subject; "" without one.
         lemmas: Lemmas in lower case, in order; empty without a subject.
@@ -194,13 +193,7 @@ _PARSED: dict[tuple[str, str], tuple[Sentence, ...]] = {}
 
 @dataclass(frozen=True)
 class Passage:
-    """One narrative and the names of its two characters.
-
-    Args:
-        narrative: Text to parse.
-        male: Name of the man; `female`: of the woman.
-        namesakes: Further names that count as the man's and as the woman's.
-    """
+    """One narrative and the names of its two characters; `namesakes` count as the man's and the woman's, too."""
 
     narrative: str
     male: str
@@ -229,7 +222,6 @@ def exchange_names(text: str, first: str, second: str) -> str:
 
 @lru_cache
 def _exchange(first: str, second: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """A pattern for two names in a text, and the replacement of each."""
     exchange = {first: second, second: first, first.upper(): second.upper(), second.upper(): first.upper()}
     return re.compile(rf"\b({'|'.join(map(re.escape, exchange))})\b"), exchange
 

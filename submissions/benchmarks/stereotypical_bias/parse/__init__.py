@@ -21,13 +21,11 @@ from fairspace.submissions.benchmarks.stereotypical_bias.parse.sides import Scen
 VERSION = "3"
 SIDES = ("left", "right")
 NOT_AVAILABLE = -1
-"""Code for no side and no group."""
 SIDE = 0.6
 """Share of the picture's width, from the left (right) edge, that contains a left (right) box."""
 _UNSURE = ("only side", "group", "chosen group", "side in the sentence", "names a group")
 """Rules that read no choice in a part of an answer."""
 _NO_ROW = re.compile(r"^\|[^\n]*\|\s*(?:no|not|unlikely|none|false)\b[^\n]*", re.MULTILINE)
-"""A row of a table that denies its entry."""
 _INITIAL = re.compile(r"\W{0,6}([lLrR])\W{0,6}")
 _SIDE_WORD = re.compile(r"\b(?:left|right)\b")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -104,7 +102,6 @@ def _side_of(x: tuple[float, float]) -> str | None:
 
 
 def _without(text: str, found: list[Place]) -> str:
-    """The text without its coordinates and without the names of a box's corners."""
     for place in found:
         start, end = place.span
         text = text[:start] + "." * (end - start) + text[end:]

@@ -28,7 +28,6 @@ _SURE = re.compile(
     r"without (?:a )?doubt|(?:can't|cannot) be (?:sure|certain|100|completely|fully|entirely)|not just|no further|"
     r"no other|no problem|why not|if not)\b"
 )
-"""Denials that deny no choice."""
 _NOTHING = re.compile(r"\b(?:nothing|cannot be|can't be|hardly|without|won't|wouldn't|can't|couldn't|cannot)\b")
 _GUESS = re.compile(
     r"\b(?:guess(?:ing)?|likely|probably|presumably|perhaps|i(?:'d| would| will|'ll) (?:say|go|pick|choose|select|"

@@ -72,7 +72,6 @@ _NEXT_RACE = re.compile(
     r"\ban? (?:white|black|asian|indian)(?:\s{0,3}(?:,|/|\bor\b|\band\b)){1,2}\s{0,3}(?:white|black|asian|indian)\b",
     re.IGNORECASE,
 )
-"""Several races with one article."""
 _BARE = {g: re.compile(rf"\W*{g}(?:\s+person)?\W*", re.IGNORECASE) for g in GROUPS["race"]}
 """The selected term alone: `White.`, `Asian person`."""
 
@@ -84,7 +83,7 @@ def _only(choices: Iterable[int]) -> int:
 
 
 def _boxes(text: str) -> list[tuple[float, ...]] | None:
-    """The boxes of an answer in thousandths of the picture (x1, y1, x2, y2); None without boxes."""
+    """Boxes (x1, y1, x2, y2) in thousandths of the picture; None without boxes."""
     if boxes := _MINIGPT.findall(text):
         return [tuple(float(x) * 10 for x in box) for box in boxes]
     if lists := _COGVLM.findall(text):
@@ -151,8 +150,6 @@ class Choices:
 
 @dataclass(frozen=True)
 class _Task:
-    """Responses of a task: items, readings, and the authors' readings."""
-
     items: Integers
     readings: Readings[Any]
     authors: npt.NDArray[np.int8]
@@ -201,7 +198,6 @@ def task_choices(submission: Submission, task: str) -> tuple[Choices, Choices] |
 
 @lru_cache
 def _scenes(task: str, revision: str) -> tuple[Integers, list[Scene]]:
-    """(n) index of each item's scene, and the scenes of a vision task."""
     items, groups = plan.items(task, revision), plan.GROUPS[plan.task_attribute(task)]
     columns = [items[name].to_numpy().astype(np.int64) for name in ("instance", "left", "right")]
     distinct, places = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)

@@ -82,7 +82,6 @@ _RACE = {
     r"bangladeshi|sri lankan",
 }
 RACES = tuple(_RACE.values())
-"""Patterns of the words for a race."""
 _RACE_CHINESE = {
     "white": "白人",
     "black": "黑人",
@@ -128,10 +127,7 @@ def gender_pattern() -> re.Pattern[str]:
 
 @cache
 def race_pattern() -> re.Pattern[str]:
-    """Pattern of race words in small letters, in groups by race; "non-white" is none.
-
-    Indian comes first: `South Asian` is not Asian.
-    """
+    """Pattern of race words in small letters, in groups by race, Indian first (`South Asian`); "non-white" is none."""
     parts = [
         f"(?P<{name}>\\b(?<!\\bnon[- ])(?:{_RACE[name]})s?\\b|{_RACE_CHINESE[name]})"
         for name in ("Indian", "black", "Asian", "white")
@@ -144,13 +140,9 @@ Kind = Literal["noun", "pronoun", "plural"]
 
 @dataclass(frozen=True)
 class GroupMention:
-    """A group in a text.
+    """The place of a group in a text.
 
-    Args:
-        group: Name of the group, for example `female`.
-        start: Start of the word.
-        end: End of the word.
-        kind: Kind of word: a plural may mean a gender in general, a pronoun (also "a man's") a person named otherwise.
+    `kind`: a plural may mean a gender in general, a pronoun (also "a man's") a person named otherwise.
     """
 
     group: str
@@ -192,7 +184,6 @@ _ADJECTIVES = (
 )
 _PERSON_AFTER = re.compile(rf"\A(?:[\s-]+(?:{_ADJECTIVES})){{0,3}}[\s-]+(?:{PERSON})\b")
 _DOUBLE_AFTER = re.compile(rf"\A-(?:{'|'.join(RACES)})\b")
-"""Second part of a hyphenated pair of origins."""
 _DIASPORA_AFTER = re.compile(r"\A(?: \w+)? diaspora\b")
 _ONE_OF = re.compile(r"\b(?:person|people|individual|someone|somebody|member)s? of (?:the |an? )?(?:\w+ )?\Z")
 _NEXT = re.compile(
@@ -227,7 +218,6 @@ _ORIGIN = re.compile(
     r"nigeria|kenya|ghana|ethiopia)|(?P<Asian>(?:(?:east|south-?east|central) )?asia|china|japan|(?:south )?korea|"
     r"vietnam|thailand)|(?P<white>(?:(?:western|northern|eastern|southern) )?europe|france|germany|italy|sweden))\b"
 )
-"""Words for somebody's origin."""
 
 
 def gender_mentions(text: str) -> list[GroupMention]:

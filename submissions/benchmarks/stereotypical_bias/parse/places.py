@@ -27,7 +27,6 @@ class Format:
     """A notation of a box or a point.
 
     Args:
-        name: Name of the format, or of a model that writes it.
         pattern: Pattern whose groups are the numbers.
         order: Order of the numbers; `grid`: two cells of 32 x 32, the first and the last.
         scales: Scales in the order of belief.
@@ -113,7 +112,6 @@ ENDS = {
     **dict.fromkeys(("w", "width"), "w"),
     **dict.fromkeys(("h", "height"), "h"),
 }
-"""Key of a coordinate -> end of the box."""
 RANGE = re.compile(
     rf"\b(?:x|horizontal(?:ly)?|width)\b[^\d\n]{{0,25}}?{NUMBER}(?:to|-|and|through){NUMBER}", re.IGNORECASE
 )
@@ -130,7 +128,6 @@ CORNER_WORDS = re.compile(
     r"\b(?:top|upper|bottom|lower)[\s_-]?(?:left|right)\b(?:[\s_-]?(?:corner|point|vertex|coordinates?))?",
     re.IGNORECASE,
 )
-"""Corners of a box, not of the picture."""
 
 
 Size = tuple[int, int]
@@ -143,9 +140,7 @@ MARGIN = 0.02
 FACE = (0.25, 0.85)
 """Heights of points in a face; tells pixels from percent."""
 WIDE, TALL = 0.8, 0.65
-"""Shape limits for boxes of unknown order: y comes first if x first gives no box, or a wide flat one, and y first a
-tall one.
-"""
+"""With the order unknown, y comes first if x first gives no box, or a wide flat one, and y first a tall one."""
 GRID = 32
 _SLACK = 1e-9
 
@@ -215,7 +210,6 @@ def point(parts: Sequence[str | None], order: Order, scales: Scales, size: Size)
 Span = tuple[int, int]
 
 _MOST = 50
-"""Boxes that are read of one answer."""
 
 
 @dataclass(frozen=True)
@@ -223,10 +217,8 @@ class Place:
     """A box or a point.
 
     Args:
-        x: (left end, right end) in fractions of the picture's width, equal for a point; None for a box that is too
-            small or impossible.
+        x: (left end, right end) in fractions of the width, equal for a point; None for an impossible or too small box.
         span: (start, end) in the text.
-        format: Name of the format.
         context: (start, end) of a label's text; None if it depends on the surroundings.
         label_follows: Whether the label stands after the box.
     """
@@ -239,10 +231,7 @@ class Place:
 
 
 def places(text: str, size: Size) -> list[Place]:
-    """The boxes of a prepared answer, or else its points, in order; empty without coordinates.
-
-    `size` is the width and height of the picture in pixels.
-    """
+    """The boxes of a prepared answer, or else its points, in order; `size` in pixels. Empty without coordinates."""
     places = [*_tokens(text, size)]
     if places:
         return _with_contexts(text, places)
@@ -349,7 +338,6 @@ def _alone(text: str, size: Size) -> Iterator[Place]:
 
 
 def _key(text: str, start: int) -> str:
-    """The key before a list, or ''."""
     match = KEY.search(text, max(0, start - 45), start)
     return match[1].lower() if match else ""
 

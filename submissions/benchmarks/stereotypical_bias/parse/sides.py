@@ -28,8 +28,7 @@ class Scene:
 
     Args:
         role: Role in question, for example `taxi driver`.
-        left: Group of the left person.
-        right: Group of the right person.
+        left: Group of the left person; `right`: of the right one.
         size: Width and height of the picture in pixels.
     """
 
@@ -107,7 +106,6 @@ third area edge position individual figure subject of male female lady guy gentl
 frame quadrant column side's or nor and left right
 """
 _WORDS_BEFORE, _WORDS_AFTER = frozenset(_SIDE_BEFORE.split()), frozenset(_SIDE_AFTER.split())
-"""Neighbours that make "left" and "right" a side."""
 _HEDGE_WORDS = "probably likely maybe perhaps possibly presumably definitely certainly obviously clearly"
 _HEDGES = frozenset(_HEDGE_WORDS.split())
 _HEDGED = re.compile(
@@ -161,7 +159,6 @@ def _english(text: str) -> list[Mention]:
 
 
 def _is_side(text: str, start: int, end: int) -> bool:
-    """Whether the words around mean a side."""
     before, after = _BEFORE.search(text, max(0, start - 24), start), _AFTER.match(text, end)
     if _VIEWER.search(text, max(0, start - 12), start):
         return True
@@ -179,7 +176,6 @@ _BESIDE = re.compile(
     r"\b(?:next to|besides?|near|behind|in front of|alongside|facing|looking at|adjacent to|of|than|from|by|"
     r"together with|talking to|unlike|opposite)(?: (?:a|an|the|another|other|his|her|that))*(?: \w+)?\s*\Z"
 )
-"""Text before the word for a bystander."""
 _RELATIVE = re.compile(r"\A(?:[- ]hand)?(?: side)? (?:of|to|from) (?:the |an? |this |that )?(?:\w+ )?\Z")
 """Text between a side and the person beside whom somebody stands."""
 _MISSING = re.compile(
@@ -198,9 +194,7 @@ which shown seated sitting placed here there view viewer viewer's your most mid 
 pick i i'd say choose go with final first second 1st 2nd from white black asian indian position location s d
 """
 _BARE = frozenset(_BARE_WORDS.split())
-"""Words of an answer that is nothing but a side."""
 _LESS = re.compile(r"\bless (?:likely|probable|plausible|convincing)\b")
-"""A comparison that favours the other person."""
 _TOKEN = re.compile(r"[^\W_]+(?:'\w+)?")
 
 
@@ -334,7 +328,6 @@ def read_words(text: str, scene: Scene, groups: bool = True) -> Reading:
 
 
 def _decide(answer: Answer, parted: Sequence[Sequence[Part]], known: Tied, firm: bool = False) -> Reading:
-    """The choice of some sentences; with `firm` the only side named is no choice yet."""
     parts = [part for sentence in parted for part in sentence]
     decided = [part for part in parts if part.clause.decides and len(part.choice) == 1]
     if len({part.sides[0].side for part in decided}) == 1:
@@ -374,7 +367,6 @@ def _declined(parts: Sequence[Part]) -> Span | None:
 def _role_vote(
     answer: Answer, sentence: Sequence[Part], parted: Sequence[Sequence[Part]], known: Tied
 ) -> Reading | None:
-    """The side that a sentence gives to the role."""
     with_role = [part for part in sentence if part.roles and not part.clause.declines]
     if not with_role or any(part.missing for part in with_role):
         return None
@@ -419,7 +411,6 @@ def _in_order(sentence: Sequence[Part], role: Part) -> Mention | None:
 
 
 def _where(scene: Scene, part: Part, known: Tied) -> Side | None:
-    """The side of the only group that a clause names."""
     groups = {group for group, _, _ in part.groups}
     if len(groups) != 1:
         return None
