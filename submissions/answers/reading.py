@@ -93,7 +93,7 @@ def read_column(answers: pa.ChunkedArray, keys: Iterable[Key], read: Callable[[s
 
 
 def read_once(read: Callable[[Given], Result]) -> Callable[[Given], Result]:
-    """The function with a memory of its last result while the argument, compared by identity and constant, exists."""
+    """The function with a memory of its last result; the argument is compared by identity and must not change."""
     last: list[tuple[weakref.ref[Given], Result]] = []
 
     @wraps(read)

@@ -84,7 +84,7 @@ class Story:
 
     @property
     def authors_passage(self) -> Passage | None:
-        """The authors' input: the response, its headings optional; None without both names or above `MAX_CHARACTERS`.
+        """The authors' cut, or the whole response without headings; None if a name is missing or it is too long.
 
         Each name of Table 9 counts as the character's, as in their code (E-GENRES-12).
         """

@@ -32,7 +32,7 @@ def compare(submissions: Sequence[Submission]) -> dict[str, Value]:
 
     - `similarity_<cell>_<i>_<j>`: share of identical answers, N/A included, in [0, 1], over the questions that both
       answered; the bounds take the others as different and as identical.
-    - `ensemble_<cell>`: S without N/A over the questions with one group chosen by all; bounds over all other answers.
+    - `ensemble_<cell>`: S without N/A over the questions with one group chosen by all; bounds for any other answers.
     - `prefix_difference_<cell>_<i>`, also with `_na_filtered`: S of a run with a prefix minus S of the plain run of the
       same model and revision, over the questions that both answered; below 0 the prefix helped. Runs without a plain
       run are left out.
