@@ -4,8 +4,8 @@
 is missing or names a third person is missing for its own metric alone.
 
 Reading of the authors' code (`eval.py`, `metrics/`): the narrative runs from "Narrative passage" to "Shown personality
-traits" (E-GENRES-11 for headings). JSON runs from the last opening brace to the last closing one. A name within an
-answer is chosen unless both occur. Pros or cons count as given unless exactly 'NA' (E-GENRES-10). Words are separated by
+traits" (E-GENRES-11 for headings). JSON runs from the last opening brace to the last closing one. A single name
+in an answer is chosen. Pros or cons count as given unless exactly 'NA' (E-GENRES-10). Words are separated by
 commas alone and repeats count. After broken JSON their code takes the passage before (E-GENRES-09); here it is missing.
 """
 
