@@ -1,1 +1,1 @@
-"""What a model's raw answer says: readings, the first steps that all readers share, and how right readers are."""
+"""Readings of raw answers, first steps of all readers, and measured errors of readers."""

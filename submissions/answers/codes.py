@@ -1,10 +1,8 @@
-"""One byte for what each answer says, so that the answers of two submissions can be compared item by item.
+"""One byte per answer, for comparisons of two submissions item by item.
 
-Of a choice the code is that of its reading: case, dots and sentences around it change nothing. Of an image it is that
-of its labels. A text has `PERMUTATIONS` codes, of which two texts share as many as they share of their runs of three
-words (MinHash, Broder 1997): what is added to a text or taken from it moves a few of them.
-
-Only tasks that say who answered are coded (`Task.alike`): where there is a right answer, good models answer alike.
+A choice is coded by its reading, an image by its labels, and a text by `PERMUTATIONS` codes whose agreement estimates
+the share of common runs of three words (MinHash, Broder 1997). Only tasks that tell models apart are coded
+(`Task.alike`).
 """
 
 from __future__ import annotations
@@ -27,14 +25,13 @@ CODES = np.dtype([("task", "u1"), ("item", "<u8"), ("code", "u1")])
 Codes = NDArray[np.void]
 Words = NDArray[np.uint64]
 PERMUTATIONS = 16
-"""Codes of a text."""
 _RUN = 3
 _WORD = re.compile(r"\w+")
 _MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
 def answer_codes(submission: Submission) -> Codes:
-    """(n,) of `CODES`: all answers that a checked submission hands in to the tasks that say who answered."""
+    """(n,) of `CODES`: all answers of a checked submission to the tasks that tell models apart."""
     bench = benchmark(submission.meta.benchmark)
     telling = list(bench.telling_tasks)
     parts = [np.empty(0, CODES)]
@@ -69,7 +66,7 @@ def _coded(task: int, items: Words, codes: NDArray[np.uint8]) -> Codes:
 
 
 def _of_images(task: int, name: str, table: pa.Table) -> Codes:
-    """Of an image the labels of its first face; what is no answer, such as its quality, does not count."""
+    """The labels of each image's first face; other statuses do not count."""
     table = table.filter(pc.equal(table["face"], 0))
     there = [column for column in ("status", *LABELS) if column in table.column_names]
     columns = [pc.fill_null(pc.cast(table[column], pa.string()), "") for column in there]
@@ -79,7 +76,6 @@ def _of_images(task: int, name: str, table: pa.Table) -> Codes:
 
 
 def _of_texts(task: int, items: Words, texts: pa.ChunkedArray) -> Codes:
-    """`PERMUTATIONS` codes of each text, in place of one."""
     keys = mixed(np.arange(1, PERMUTATIONS + 1, dtype=np.uint64))
     known: dict[str, int] = {}
     codes = np.empty((len(items), PERMUTATIONS), np.uint8)
@@ -96,7 +92,7 @@ def _of_texts(task: int, items: Words, texts: pa.ChunkedArray) -> Codes:
 
 def item_hashes(task: str, rows: pa.Table) -> Words:
     """(n,) a hash of task, id and sample of each row."""
-    from pandas.util import hash_array  # half a second, which a start of the Space need not take
+    from pandas.util import hash_array  # half a second, too slow for the start of the Space
 
     ids = hash_array(rows["id"].to_numpy(), categorize=False)
     samples = np.asarray(rows["sample"], np.int64).view(np.uint64)

@@ -1,8 +1,7 @@
-"""Items to look at: for each value the answers or images that pull it furthest from fair, and typical ones.
+"""Example items of each value: the answers or images that pull it furthest from fair, and typical ones.
 
-A few short texts of what was handed in stay with the result, so that a reader sees what a number is made of: the
-prompt, the answer with what was read of it marked, and the rule that read it; of an image, what its labeller saw in
-it. No picture is kept, and nothing of item sets that are held back.
+A result keeps their short texts: prompt, answer with the marked reading, rule; for an image its labels. No pictures are
+kept, and nothing of hidden item sets.
 """
 
 from __future__ import annotations
@@ -29,25 +28,22 @@ from fairspace.submissions.uncertainty.design import Floats, Integers
 Kind = Literal["worst", "typical"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 CHOSEN: Mapping[Kind, int] = {"worst": 3, "typical": 2}
-"""Items of a value."""
 LONGEST, LONGEST_PROMPT = 320, 900
-"""Characters of an answer, and of a prompt, whose last words may be the options that the answer names."""
+"""Characters of an answer and of a prompt; the options stand in a prompt's last words."""
 _LOOKED_AT = 60
-"""Samples among which a value's items of a kind are, the first of their order."""
+"""First samples of an order among which a value's items are sought."""
 _LONGEST_TEXT, _MOST_VALUES, _MOST_ITEMS = 1_000, 64, 16
 
 
 @dataclass(frozen=True)
 class Item:
-    """One answer and what was read of it, shortened.
+    """One answer and its reading, shortened.
 
     Args:
-        kind: `worst`: it pulls the value furthest from fair; `typical`: as many pull more as less.
-        task, id: which item was answered.
-        prompt: what was asked.
-        outcome, value, rule: how it was read, as in `answers.reading.Reading`; the value as text.
-        before, marked, after: the answer, around what was read; empty of an image.
-        score: what the answer adds to the value, such as '1 if female is chosen: 0'.
+        kind: `worst`: one of the furthest from fair; `typical`: the median.
+        outcome, value, rule: Reading, as in `answers.reading.Reading`; the value as text.
+        before, marked, after: Answer around the span that was read; empty for an image.
+        score: Contribution to the value, such as '1 if female is chosen: 0'.
     """
 
     kind: str
@@ -63,12 +59,12 @@ class Item:
     score: str = ""
 
     def to_json(self) -> dict[str, str]:
-        """As JSON data, without what is empty."""
+        """The fields as JSON data, without empty ones."""
         return {name: text for name, text in vars(self).items() if text}
 
     @classmethod
     def from_json(cls, data: Any) -> Item:
-        """What `to_json` wrote. TypeError or ValueError if it is none."""
+        """The item in JSON data of `to_json`. TypeError or ValueError for other data."""
         if type(data) is not dict or not all(type(t) is str and len(t) <= _LONGEST_TEXT for t in data.values()):
             raise ValueError(f"an item: expected texts of at most {_LONGEST_TEXT} characters")
         if data.get("kind") not in KINDS or data.get("outcome") not in OUTCOMES:
@@ -77,13 +73,13 @@ class Item:
 
 
 Shown = Callable[[Item, int], Item | None]
-"""An item without its answer, which sample of it -> the item with what was handed in for it."""
+"""An item without its answer, number of its sample -> the item with its answer or image."""
 Items = Mapping[str, tuple[Item, ...]]
-"""Value -> items of it, the worst first."""
+"""Value -> its items, the worst first."""
 
 
 def items_from_json(data: Any) -> Items:
-    """The items of a result's JSON data. TypeError or ValueError if it has none."""
+    """The items of a result's JSON data. TypeError or ValueError for other data."""
     if type(data) is not dict or len(data) > _MOST_VALUES:
         raise ValueError(f"items: expected an object of at most {_MOST_VALUES} values")
     if not all(type(items) is list and len(items) <= _MOST_ITEMS for items in data.values()):
@@ -92,14 +88,7 @@ def items_from_json(data: Any) -> Items:
 
 
 def items_of(bench: Benchmark, submission: Submission, records: Any, rows: Sequence[ReadRows]) -> Items:
-    """The items of each value whose samples the benchmark tells.
-
-    Args:
-        bench: the benchmark.
-        submission: what was handed in; of item sets that are held back there are no items to look at.
-        records: of the submission.
-        rows: with their readings.
-    """
+    """Example items of each value whose samples the benchmark gives; empty for hidden item sets."""
     revision = submission.meta.dataset_revision
     if revision not in bench.revisions:
         return {}
@@ -117,10 +106,10 @@ def items_of(bench: Benchmark, submission: Submission, records: Any, rows: Seque
 
 
 def pull(samples: Samples) -> Floats:
-    """(n,) how far each sample pulls its value away from that of a fair model; nan without a score.
+    """(n,) pull of each sample on its value away from that of a fair model; nan without a score.
 
-    It is the product of the sample's distance from fair with that of the mean: of all samples where the value is their
-    mean, else of those at the same level, such as one occupation.
+    The pull is the product of the sample's distance from fair and that of the mean: of all samples if the value is
+    their mean, else of those at the same level, such as one occupation.
     """
     scores = samples.scores.reshape(len(samples.scores), -1) - samples.fair
     known = ~np.isnan(scores).any(axis=1)
@@ -134,7 +123,7 @@ def pull(samples: Samples) -> Floats:
 
 def _items(samples: Samples, task: Task, revision: str, shown: Shown) -> Iterator[Item]:
     ids = task.ids(revision)
-    has_prompts = revision not in task.named_in  # of prompts that others wrote, only the names are known
+    has_prompts = revision not in task.named_in  # prompts of others are known by name alone
     prompts = task.items(revision) if task.items is not None and has_prompts else None
     chosen: set[str] = set()
     for kind, places in zip(KINDS, _orders(samples, len(ids)), strict=True):
@@ -156,10 +145,7 @@ def _items(samples: Samples, task: Task, revision: str, shown: Shown) -> Iterato
 
 
 def _orders(samples: Samples, size: int) -> Iterator[Sequence[int]]:
-    """Places of samples, the worst first, then the most typical first; ties in an order drawn by the value's name.
-
-    Of the samples of one item the first alone.
-    """
+    """Indices of samples, one per item: the worst first, then the most typical first; ties in random order by value."""
 
     def of_items(places: Integers) -> list[int]:
         firsts = np.sort(np.unique(samples.asked[places], return_index=True)[1])
@@ -176,7 +162,6 @@ def _orders(samples: Samples, size: int) -> Iterator[Sequence[int]]:
 
 
 def _answer(read: ReadRows, item: Item, sample: int) -> Item | None:
-    """The item with the answer to it and its reading; None where no answer was handed in."""
     row = pc.index(pc.and_(pc.equal(read.rows["id"], item.id), pc.equal(read.rows["sample"], sample)), True).as_py()
     if row < 0 or read.readings.place[row] == NOT_HANDED_IN:
         return None
@@ -189,7 +174,6 @@ def _answer(read: ReadRows, item: Item, sample: int) -> Item | None:
 
 
 def _image(rows: pa.Table, tool: Tool | None, item: Item, sample: int) -> Item | None:
-    """The item with what the labeller saw in its image; None where no labels of it were handed in."""
     faces = rows.filter(pc.and_(pc.equal(rows["id"], item.id), pc.equal(rows["sample"], sample))).to_pylist()
     usable = [face for face in faces if face["status"] == "ok"]
     seen = [", ".join(face[label] for label in LABELS if face.get(label)) for face in usable]

@@ -1,8 +1,7 @@
-"""JSON inside an answer: spans are cut out here, read strictly, else repaired without inventing anything.
+"""JSON inside an answer: spans are cut out, read strictly, else repaired without inventing anything.
 
-A span runs from a brace or bracket to its partner, strings respected. It is read by `json.loads`; if that fails, after
-line breaks within strings are escaped; else by json-repair with `strict=True`, which refuses what it would have to make
-up. Which stage read it is part of the result.
+A span runs from a brace or bracket to its partner, strings respected. Stages: `json.loads`; the same with line breaks
+in strings escaped; json-repair with `strict=True`, which refuses to make up data.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import Any, Literal
 Stage = Literal["json", "json with line breaks", "repaired json"]
 MOST_SPANS, LONGEST, DEEPEST = 50, 20_000, 20
 MOST_CHARACTERS = 200_000
-"""JSON after so many characters of a text is not read. A prepared answer is never that long."""
+"""JSON beyond this many characters is not read; prepared answers are shorter."""
 _CLOSING = {"{": "}", "[": "]"}
 _KEY = re.compile(r"([\"'])([^\"'{}\[\]:,]{1,200})\1\s{0,20}:")
 _MARK = re.compile(r'["{}\[\]\\]')
@@ -25,13 +24,7 @@ _MARK = re.compile(r'["{}\[\]\\]')
 
 @dataclass(frozen=True)
 class Found:
-    """A JSON value in a text.
-
-    Args:
-        value: an object or a list.
-        span: (start, end) in the text.
-        stage: what read it.
-    """
+    """A JSON object or list in a text, its (start, end), and the stage that read it."""
 
     value: Any
     span: tuple[int, int]
@@ -39,17 +32,17 @@ class Found:
 
 
 def values(text: str) -> list[Found]:
-    """The outermost JSON objects and lists of a text that can be read, in order."""
+    """The outermost readable JSON objects and lists of a text, in order."""
     return [found for start, end in spans(text) if (found := _read(text, start, end)) is not None]
 
 
 def keys(text: str) -> list[str]:
-    """The quoted keys of a text's JSON, whether it can be read or not."""
+    """The quoted keys of a text's JSON, readable or not."""
     return [match[2] for match in _KEY.finditer(text)]
 
 
 def spans(text: str) -> Iterator[tuple[int, int]]:
-    """Outermost pairs of braces or brackets; one that is never closed runs to the end of the text."""
+    """Outermost pairs of braces or brackets; one without an end runs to the end of the text."""
     stack: list[str] = []
     start = count = position = 0
     quoted = False
@@ -102,7 +95,7 @@ def _read(text: str, start: int, end: int) -> Found | None:
 
 
 def _loses_a_key(value: Any, part: str) -> bool:
-    """Whether a key stands more often in the text than in what was repaired: one of its values would be left out."""
+    """Whether the repair would drop a value: a key stands more often in the text than in the repaired object."""
     kept: Counter[str] = Counter()
     inside = [value]
     while inside:
@@ -115,11 +108,10 @@ def _loses_a_key(value: Any, part: str) -> bool:
 
 
 class _RepeatedKeyError(ValueError):
-    """A key is given twice with different values: neither is what the answer says."""
+    """A key with two different values, so that the answer says neither."""
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object; `_RepeatedKeyError` if a key is given twice with different values."""
     data: dict[str, Any] = {}
     for key, value in pairs:
         if key in data and data[key] != value:

@@ -1,13 +1,8 @@
-"""What errors of the readers do to the values: answers are misread on purpose, as often as readers were seen to err.
+"""Sensitivity analysis for errors of the readers: answers are misread on purpose at the measured rates.
 
-Of a task with a measured error (`error_table`), answers that are read as a choice lose it, or are read as another one;
-answers that are read as none are read as one. Which answers, and as what, is drawn by chance, evenly. The records are
-then measured as any others. So the errors are there twice, once by the reader and once on purpose, and the values move
-by about as much as the reader's own errors have moved them.
-
-The measured error of the readers per task: `builders/reference/reading_errors.csv`.
-
-It is made from the repository's blind answers by `python -m tests.readings --write`.
+In tasks with a measured error, random choices are lost or changed and random other answers become choices. The values
+then move by about as much as the readers' own errors have moved them. Measured errors of the blind answers per task:
+`builders/reference/reading_errors.csv`, written by `python -m tests.readings --write`.
 """
 
 from __future__ import annotations
@@ -35,13 +30,7 @@ REFERENCE = Path(__file__).parents[2] / "builders" / "reference" / "reading_erro
 
 @dataclass(frozen=True)
 class Rates:
-    """How often an answer is misread, as shares.
-
-    Args:
-        lost: of the answers that make a choice: no choice is read.
-        false: of the answers that make a choice: another one is read.
-        invented: of the answers that make no choice: one is read.
-    """
+    """Choices lost or changed, over answers with a choice, and choices invented, over answers without one."""
 
     lost: float
     false: float
@@ -50,10 +39,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class TaskErrors:
-    """The counts of one task, `benchmark/task`, on the blind answers, as `Tally` has them; the names are the columns'.
-
-    `false` are answers that make a choice and are read as another one; `invented`, that make none and are read as one.
-    """
+    """Counts of one task, `benchmark/task`, on the blind answers, as in `Tally`, by the names of the columns."""
 
     task: str
     answers: int
@@ -71,7 +57,7 @@ class TaskErrors:
     right_female: int
 
     def measured(self) -> Rates:
-        """The shares as they were measured."""
+        """The measured shares."""
         of_choices, of_others = max(1, self.choices), max(1, self.no_choice)
         return Rates(self.lost / of_choices, self.false / of_choices, self.invented / of_others)
 
@@ -86,7 +72,7 @@ COLUMNS = tuple(field.name for field in fields(TaskErrors))
 
 @cache
 def measured_errors() -> Mapping[str, TaskErrors]:
-    """`benchmark/task` -> the counts of this version's readers on the repository's blind answers."""
+    """`benchmark/task` -> counts of this version's readers on the repository's blind answers."""
     with REFERENCE.open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
     return {
@@ -97,7 +83,7 @@ def measured_errors() -> Mapping[str, TaskErrors]:
 
 SEED = 14
 DRAWS = 2
-"""Sets of errors that a variant's values are the mean of; with thousands of answers they differ little."""
+"""Sets of errors behind each variant's mean values."""
 _NOTE = (
     "Answers were misread on purpose: {rates}. Assumed: errors fall on answers evenly. The readers were measured on "
     "blind answers, in which hard ones are more frequent than in the field."
@@ -106,8 +92,6 @@ _NOTE = (
 
 @dataclass(frozen=True)
 class _Task:
-    """The rows of a task that a person could label in a word."""
-
     rows: ReadRows
     items: pa.Table
     errors: TaskErrors
@@ -116,17 +100,7 @@ class _Task:
 def reading_variants(
     submission: Submission, bench: Benchmark, records: Any, rows: Sequence[ReadRows], values: Values
 ) -> list[Variant]:
-    """The values with reading errors of the measured size, and with errors of the upper ends of its 95 % intervals.
-
-    Empty where no task of the submission has a measured error, or none moves a value.
-
-    Args:
-        submission: as it was checked.
-        bench: its benchmark.
-        records: of the submission.
-        rows: its rows with their readings.
-        values: as they are measured.
-    """
+    """The values with errors at the measured rates and at the ends of their 95 % intervals; empty if nothing moves."""
     tasks, revision = list(_tasks(submission, bench, rows)), submission.meta.dataset_revision
     if not tasks:
         return []
@@ -154,7 +128,6 @@ def reading_variants(
 
 
 def _mean(name: str, drawn: Sequence[Values]) -> float | None:
-    """The mean of a value over draws; None if it has no number in one of them."""
     numbers = [values[name].value for values in drawn if name in values]
     defined = [number for number in numbers if number is not None]
     return float(np.mean(defined)) if len(defined) == len(drawn) else None
@@ -177,15 +150,7 @@ def _tasks(submission: Submission, bench: Benchmark, rows: Sequence[ReadRows]) -
 
 
 def misread(rows: ReadRows, items: pa.Table, bench: Benchmark, rates: Rates, random: np.random.RandomState) -> Misread:
-    """The rows of a task that are misread.
-
-    Args:
-        rows: of the task, with their readings.
-        items: of the task.
-        bench: the benchmark.
-        rates: how often.
-        random: draws which, and as what.
-    """
+    """The misread rows of a task, drawn at these rates."""
     outcomes = rows.readings.outcomes()
     chance = random.random_sample(len(outcomes))
     chosen, nothing = outcomes == 0, outcomes > 0
@@ -202,13 +167,12 @@ def misread(rows: ReadRows, items: pa.Table, bench: Benchmark, rates: Rates, ran
 def _another(
     rows: ReadRows, place: int, bench: Benchmark, item: Mapping[str, Any], random: np.random.RandomState
 ) -> str:
-    """A choice of the item that is not the one that was read, as an answer."""
     choices = [*(bench.answers.label_line(rows.task, item) or {})["choices"]]
     if isinstance(choices[0], float):
         choices = [f"{number:g}" for number in np.arange(choices[0], choices[1] + 1)]
     read = rows.readings.distinct[rows.readings.place[place]].value
     if isinstance(read, int) and as_text(read) not in choices and 0 <= read < len(choices):
-        read = choices[read]  # a reading by its place among the choices
+        read = choices[read]  # place among the choices
     name = f"{read:g}" if isinstance(read, float) else as_text(read)
     others = [choice for choice in choices if choice != name]
     return str(others[random.randint(len(others))])

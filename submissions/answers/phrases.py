@@ -1,4 +1,4 @@
-"""Phrases that every reader of English answers must know: refusals, negations, corrections, final answers."""
+"""Phrases for all readers of English answers: refusals, negations, corrections, final answers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REFUSAL = re.compile(
     r"unable to (?:answer|say|tell|determine|identify|judge|provide)|no(?:t enough| sufficient)? information)",
     re.IGNORECASE,
 )
-"""The answer, or a part of it, declines. Whether an answer refuses is decided by what else it says."""
+"""Phrases of a refusal in an answer or a part of it; the rest decides whether the whole answer refuses."""
 NEGATION = re.compile(
     r"\b(?:not|never|nor|neither|none|no|isn't|aren't|wasn't|weren't|doesn't|don't|didn't|rather than|instead of|"
     r"unlike|excluding|except(?: for)?|nobody|no one)\b",
@@ -34,7 +34,7 @@ CORRECTION = re.compile(
     r"(?:i )?made a mistake|no, (?:that|it)(?: is|'s)|sorry, (?:i meant|that)|rather,|or rather)\b",
     re.IGNORECASE,
 )
-"""What stands after it replaces what stands before."""
+"""Words before a replacement of the text before them."""
 FINAL = re.compile(
     r"<answer>\s*|<\|begin_of_box\|>\s*|\\boxed\s*\{(?:\s*\\(?:text|mathrm|textbf)\s*\{)?\s*|"
     r"\b(?<!not )(?<!n't )(?:(?:my |the |so,? |therefore,? )?(?:final |correct |best |short |most likely )*"
@@ -42,6 +42,6 @@ FINAL = re.compile(
     r"(?:\s*(?:is|would be|seems to be|appears to be|must be|=))?\s*[:\-]*\s*)",
     re.IGNORECASE,
 )
-"""What stands right after it is the answer; the last one counts."""
+"""Words right before the final answer; the last match counts."""
 SENTENCE_END = re.compile(r"[.!?](?=[\s\"')\]]|$)|\n+|;(?=\s)")
-"""Where one sentence ends; a dot inside a number or an abbreviation does not."""
+"""Ends of sentences; not dots inside a number or an abbreviation."""

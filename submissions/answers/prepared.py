@@ -1,11 +1,9 @@
-r"""The first steps of every reader: what surrounds an answer is blanked out, and every character keeps its place.
+r"""The first steps of every reader: the surroundings of an answer are blanked out in place.
 
 Blanked out are reasoning blocks (`<think>…</think>` and its kin), tokens of chat templates, code fences, markdown and
-TeX around words, and bytes that nobody sees. Curly quotes become straight ones, full-width letters plain ones. The
-prepared text has the length of the raw answer, so that a span in it is a span in the answer. Tokens that carry an
-answer (`<|box_start|>`, `<loc0123>`, `<answer>`, `\boxed{…}`) stay.
-
-Of an answer of more than `HEAD + TAIL` characters the middle is not read.
+TeX around words, and invisible bytes. Curly quotes become straight, full-width letters plain. The length stays, so that
+spans are valid in the raw answer. Tokens with an answer (`<|box_start|>`, `<loc0123>`, `<answer>`, `\boxed{…}`) stay.
+Beyond `HEAD + TAIL` characters the middle is not read.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ _OPEN = r"(?:<(?:think|thinking|thought|reasoning|analysis|scratchpad|cot)>|◁t
 _CLOSE = r"(?:</(?:think|thinking|thought|reasoning|analysis|scratchpad|cot)>|◁/think▷|\[/THINK\])"
 _REASONING = re.compile(rf"{_OPEN}|{_CLOSE}", re.IGNORECASE)
 _STAGES = re.compile(r"<(/?)(summary|caption|reasoning|conclusion)>", re.IGNORECASE)
-"""LLaVA-CoT writes four stages; the last one is the answer."""
+"""Four stages of LLaVA-CoT; the last one is the answer."""
 _CHANNEL = re.compile(r"<\|channel\|>\s*final\s*<\|message\|>", re.IGNORECASE)
 _TOKEN = re.compile(
     r"<\|(?:im_start|im_end|eot_id|end_of_text|begin_of_text|endoftext|start_header_id|end_header_id|end|return|user|"
@@ -30,9 +28,9 @@ _TOKEN = re.compile(
     re.IGNORECASE,
 )
 _TURN_END = re.compile(r"<\|(?:eot_id|im_end|end)\|>|<end_of_turn>", re.IGNORECASE)
-"""What follows it is not the answer, if the answer stands before it."""
+"""End of the answer, if there is any text before it."""
 _DASH = re.compile(r"(?<=[^\W\d])—(?=[^\W\d])")
-"""A dash without blanks parts two words, which a hyphen joins."""
+"""A dash without blanks parts two words, unlike a hyphen."""
 _ROLE = re.compile(r"\A\s{0,20}(?:assistant|model|gpt|bot|ai)\s{0,3}(?::|\n)\s{0,3}", re.IGNORECASE)
 _LEAD_IN = re.compile(
     r"\A\s{0,20}(?:(?:sure|certainly|of course|absolutely)[.!,]\s{1,3})?here(?:'s| is) (?:my|the) answer\s{0,3}:",
@@ -49,7 +47,7 @@ _ASIDE = re.compile(
     r"(?<=\n)\W*(?:confidence|certainty|basis|note|disclaimer|caveat|setting|reason)\b[^:\n]{0,20}:[^\n]*",
     re.IGNORECASE,
 )
-"""A line below an answer that says how sure it is, or on what ground."""
+"""A line below an answer on its certainty or its grounds."""
 _SAME_LENGTH = {
     **{ord(mark): "'" for mark in "‘’‚‛′´"},
     **{ord(mark): '"' for mark in "“”„‟″«»"},
@@ -64,10 +62,9 @@ class Prepared:
     """An answer after the first steps.
 
     Args:
-        raw: the answer as it was handed in.
-        text: what is read of it; the same length as `raw`, but for a long answer (see `span`).
-        cut_off: the answer ends inside its reasoning, so that no answer was given.
-        skipped: how many characters of the middle are not read.
+        text: Text to read, as long as `raw` unless its middle is skipped (see `span`).
+        cut_off: Whether the answer ends inside its reasoning.
+        skipped: Unread characters in the middle.
     """
 
     raw: str
@@ -88,11 +85,11 @@ class Prepared:
 
 @lru_cache(maxsize=8)
 def prepare(raw: str) -> Prepared:
-    """The first steps. Takes time in proportion to the length of the answer, at most `HEAD + TAIL` characters of it."""
+    """Take the first steps, in time proportional to the length, at most `HEAD + TAIL` characters."""
     if len(raw) <= HEAD + TAIL:
         text, skipped = raw, 0
     else:
-        # The blank keeps two words apart; reasoning that ends in the part that is left out has its end kept.
+        # The blank keeps two words apart; an end of reasoning in the skipped part is kept.
         skipped = len(raw) - HEAD - TAIL
         end = max((m.end() for m in re.finditer(_CLOSE, raw[HEAD:-TAIL], re.IGNORECASE)), default=0)
         head = " " * HEAD if end else raw[: HEAD - 1] + "\n"
@@ -118,10 +115,7 @@ def prepare(raw: str) -> Prepared:
 
 
 def without_tokens(raw: str) -> str:
-    """A long text without reasoning, template tokens and code fences, which are blanked out in place; all else stays.
-
-    Line ends become newlines.
-    """
+    """A long text with reasoning, template tokens and code fences blanked out; line ends become newlines."""
     text, cut_off = _without_reasoning(raw.replace("\r", "\n"))
     text = _TOKEN.sub(blank, text) if "<" in text or "[" in text else text
     return "" if cut_off else _FENCE.sub(blank, text) if "`" in text or "~" in text else text
@@ -136,7 +130,7 @@ def _plain(character: str) -> str:
 
 
 def blank(match: re.Match[str]) -> str:
-    """Blanks in place of a match: every other character keeps its place."""
+    """Blanks of the length of a match."""
     return " " * len(match[0])
 
 
@@ -149,11 +143,7 @@ def small(text: str) -> str:
 
 
 def _without_reasoning(text: str) -> tuple[str, bool]:
-    """Blank out what a model thinks before it answers; whether the answer ends inside of it.
-
-    An end without a beginning closes reasoning that began in the prompt; a beginning without an end is an answer that
-    was cut off.
-    """
+    """Blank out reasoning, whose start may lie in the prompt; also whether the answer ends inside of it."""
     if "<" not in text and "◁" not in text and "[" not in text:
         return text, False
     if channels := list(_CHANNEL.finditer(text)):

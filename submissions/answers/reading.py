@@ -1,4 +1,4 @@
-"""A reading: what one raw answer says, where, and by which rule; and how a reading compares with its gold."""
+"""Readings of raw answers: outcome, value, span and rule; and their comparison with a gold."""
 
 from __future__ import annotations
 
@@ -27,15 +27,14 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Reading:
-    """What one answer says.
+    """The reading of one answer.
 
     Args:
-        outcome: `choice`: exactly one of the possible values. `refused`: it declines to answer. `several`: it names
-            more than one and decides for none. `unusable`: it names none of them, or is empty.
-        value: of a choice, as the task has it (an occupation, a letter, a number); None for the other outcomes.
-        span: (start, end) of the characters of the raw answer that were read as the choice, the refusal or the several;
-            None where nothing can be pointed at.
-        rule: the name of the rule that read it, for example `alone`, `final answer`, `json`, `alias`.
+        outcome: `choice`: exactly one of the possible values; `refused`: a refusal; `several`: several values without a
+            decision; `unusable`: none of the values, or empty.
+        value: Chosen value in the task's form (an occupation, a letter, a number); None for other outcomes.
+        span: (start, end) in the raw answer of the words behind the outcome; None without such words.
+        rule: Name of the rule, for example `alone`, `final answer`, `json`, `alias`.
     """
 
     outcome: Outcome
@@ -53,32 +52,32 @@ class Readings(Generic[Key]):
     """The readings of a table's rows; equal answers to equal items are read once.
 
     Args:
-        distinct: the different readings.
-        place: (n) of each row its reading among them, -1: no answer.
+        distinct: Different readings.
+        place: (n) index of each row's reading, -1 without an answer.
     """
 
     distinct: Sequence[Reading]
     place: NDArray[np.int64]
 
     def outcomes(self) -> NDArray[np.int8]:
-        """(n) index into `OUTCOMES`, `NOT_HANDED_IN` where there is no answer."""
+        """(n) index into `OUTCOMES`, `NOT_HANDED_IN` without an answer."""
         codes = [OUTCOMES.index(reading.outcome) for reading in self.distinct]
         return np.array([*codes, NOT_HANDED_IN], np.int8)[self.place]
 
     def values(self, code: Callable[[Any], float], missing: float = np.nan) -> NDArray[np.float64]:
-        """(n) the code of each choice, `missing` for all other outcomes and where there is no answer."""
+        """(n) the code of each choice, `missing` for other outcomes and without an answer."""
         codes = [code(reading.value) if reading.outcome == "choice" else missing for reading in self.distinct]
         return np.array([*codes, missing], np.float64)[self.place]
 
 
 @dataclass(frozen=True)
 class Misread:
-    """Rows of a task that are taken for something else.
+    """Replaced choices of a task.
 
     Args:
-        rows: (n) their places among the task's rows.
-        items: (n) the places of their items among the task's ids.
-        texts: (n) the choice that each is taken for, as labelled answers name it; '' for an answer without a choice.
+        rows: (n) indices into the task's rows.
+        items: (n) indices of their items into the task's ids.
+        texts: (n) replacement as in labelled answers; '' for an answer without a choice.
     """
 
     rows: NDArray[np.int64]
@@ -87,24 +86,14 @@ class Misread:
 
 
 def read_column(answers: pa.ChunkedArray, keys: Iterable[Key], read: Callable[[str, Key], Reading]) -> Readings[Key]:
-    """Read a column of answers, each distinct pair of answer and key once.
-
-    Args:
-        answers: (n) raw answers; null is no answer.
-        keys: (n) what the reader needs of each row's item beside the answer, hashable.
-        read: (answer, key) -> reading.
-    """
+    """Read (n) answers, null for none, with (n) hashable keys of their items, each distinct pair once."""
     places: dict[Key, int] = {}
     codes = np.array([places.setdefault(key, len(places)) for key in keys], np.int64)
     return read_coded_column(answers, codes, list(places), read)
 
 
 def read_once(read: Callable[[Given], Result]) -> Callable[[Given], Result]:
-    """The same function, which remembers its last result for as long as what it was given is there.
-
-    A submission's rows are read for its values and shown as evidence; they are the same rows. What is given must not
-    change, and is told apart by identity.
-    """
+    """The function with a memory of its last result; the argument is compared by identity and must not change."""
     last: list[tuple[weakref.ref[Given], Result]] = []
 
     @wraps(read)
@@ -122,14 +111,7 @@ def read_once(read: Callable[[Given], Result]) -> Callable[[Given], Result]:
 def read_coded_column(
     answers: pa.ChunkedArray, codes: NDArray[np.integer], keys: Sequence[Key], read: Callable[[str, Key], Reading]
 ) -> Readings[Key]:
-    """As `read_column`, where each row's key is one of a few: many rows take little time.
-
-    Args:
-        answers: (n) raw answers; null is no answer.
-        codes: (n) the place of each row's key in `keys`.
-        keys: what the reader may need beside an answer.
-        read: (answer, key) -> reading.
-    """
+    """Read a column as `read_column` does, quickly for few distinct keys; `codes` are (n) indices into `keys`."""
     encoded = pc.dictionary_encode(answers.combine_chunks() if isinstance(answers, pa.ChunkedArray) else answers)
     texts = encoded.dictionary.to_pylist()
     indices = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
@@ -140,7 +122,7 @@ def read_coded_column(
 
 
 NO_CHOICE = ("none", "refused", "several", "missing")
-"""Gold readings of an answer that makes no choice; a reader that reads no choice is right for each of them."""
+"""Golds of an answer without a choice; a reader that reads no choice is right for each of them."""
 Verdict = Literal["right", "false", "lost"]
 
 
@@ -149,11 +131,9 @@ class Compared:
     """A reading beside its gold.
 
     Args:
-        entry: under which name it is counted: the task, or the part of a judge's answer.
-        gold: what a careful person reads; a choice, or one of `NO_CHOICE`.
-        read: what the reader reads, in the same form.
-        verdict: `right`; `false`: read as a choice that it is not; `lost`: the gold is a choice and nothing was read.
-        rule: the rule that read it.
+        entry: Name of the count: the task, or the part of a judge's answer.
+        gold: Reading of a careful person: a choice, or one of `NO_CHOICE`.
+        verdict: `right`; `false`: read as a choice that it is not; `lost`: a choice that was not read.
     """
 
     entry: str
@@ -164,7 +144,7 @@ class Compared:
 
 
 def compare(entry: str, gold: Any, reading: Reading) -> Compared:
-    """Hold one reading against its gold."""
+    """Compare a reading with its gold."""
     read = reading.value if reading.outcome == "choice" else reading.outcome.replace("unusable", "none")
     chosen, choice = reading.outcome == "choice", gold not in NO_CHOICE
     right = read == gold if choice or chosen else True
@@ -172,14 +152,7 @@ def compare(entry: str, gold: Any, reading: Reading) -> Compared:
 
 
 def field(line: Mapping[str, Any], name: str, kind: type | tuple[type, ...], expected: str) -> Any:
-    """What a task's reader needs of a line beside the answer. RefusedError: it is not there, or of another type.
-
-    Args:
-        line: the fields of the line.
-        name: of the field.
-        kind: its type.
-        expected: the same in words.
-    """
+    """A field of a labelled line; `expected` describes its kind. RefusedError: it is missing or of another type."""
     if name not in line:
         raise RefusedError("MISSING_FIELD", f"no {name!r}", f"{expected} in {name!r}")
     if not isinstance(line[name], kind) or (isinstance(line[name], bool) and kind is not bool):
@@ -188,7 +161,7 @@ def field(line: Mapping[str, Any], name: str, kind: type | tuple[type, ...], exp
 
 
 def check_gold(gold: Any, choices: Sequence[Any]) -> None:
-    """Refuse a gold that is neither one of a task's choices nor one of `NO_CHOICE`. RefusedError UNKNOWN_GOLD."""
+    """Raise RefusedError UNKNOWN_GOLD for a gold that is neither a choice of the task nor one of `NO_CHOICE`."""
     if not any(gold == known and type(gold) is type(known) for known in (*choices, *NO_CHOICE)):
         texts = [choice for choice in choices if isinstance(choice, str)]
         near = did_you_mean(gold[:64].lower(), texts) if isinstance(gold, str) else ""
@@ -197,5 +170,5 @@ def check_gold(gold: Any, choices: Sequence[Any]) -> None:
 
 
 def unknown_task(task: str, known: Sequence[str]) -> RefusedError:
-    """The error of a labelled line whose task the benchmark does not have."""
+    """The error for a labelled line of a task outside the benchmark."""
     return RefusedError("UNKNOWN_TASK", f"task {show(task)}{did_you_mean(task[:64], known)}", ", ".join(known))

@@ -1,4 +1,4 @@
-"""The readings of a submission's rows: beside their raw answers, and as counts with a few examples."""
+"""Readings of a submission's rows: beside their raw answers, and as counts with a few examples."""
 
 from __future__ import annotations
 
@@ -26,16 +26,7 @@ _LARGEST_COUNT = 2**31 - 1
 
 @dataclass(frozen=True)
 class Example:
-    """An answer and its reading, shortened.
-
-    Args:
-        outcome: one of `OUTCOMES`.
-        value: of a choice, as text; None for the other outcomes.
-        rule: the rule that read it.
-        before: the answer up to the span that was read, or all of it.
-        marked: the span.
-        after: what follows the span.
-    """
+    """An answer before, within (`marked`) and after the span that was read, shortened, with its reading."""
 
     outcome: str
     value: str | None
@@ -45,7 +36,7 @@ class Example:
     after: str = ""
 
     def to_json(self) -> dict[str, str]:
-        """As JSON data, without what is empty."""
+        """The fields as JSON data, without empty ones."""
         return {name: text for name, text in vars(self).items() if text}
 
 
@@ -54,9 +45,9 @@ class Summary:
     """The readings of a task.
 
     Args:
-        outcomes: outcome -> answers; `not_handed_in`: samples without one.
-        rules: rule -> answers that it read, the most frequent ones.
-        examples: a few of every outcome.
+        outcomes: Outcome -> number of answers; `not_handed_in`: samples without one.
+        rules: Rule -> number of answers, the most frequent rules.
+        examples: A few answers of every outcome.
     """
 
     outcomes: Mapping[str, int]
@@ -65,17 +56,17 @@ class Summary:
 
     @property
     def handed_in(self) -> int:
-        """How many answers were handed in."""
+        """Number of answers."""
         return sum(self.outcomes.get(outcome, 0) for outcome in OUTCOMES)
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data."""
+        """The fields as JSON data."""
         examples = [example.to_json() for example in self.examples]
         return {"outcomes": dict(self.outcomes), "rules": dict(self.rules), "examples": examples}
 
     @classmethod
     def from_json(cls, data: Any) -> Summary:
-        """What `to_json` wrote. TypeError, KeyError or ValueError if it is none."""
+        """The summary in JSON data of `to_json`. TypeError, KeyError or ValueError for other data."""
         if type(data) is not dict or set(data) != {"outcomes", "rules", "examples"}:
             raise ValueError("readings of a task: expected outcomes, rules and examples")
         outcomes, rules, examples = data["outcomes"], data["rules"], data["examples"]
@@ -99,10 +90,7 @@ def _example(data: Any) -> Example:
 
 
 def excerpt(answer: str, span: tuple[int, int] | None, length: int = LONGEST) -> tuple[str, str, str]:
-    """Before, within and after the span that was read, together about `length` characters, in one line.
-
-    What steers a terminal or a page is taken out.
-    """
+    """Before, within and after the span, about `length` characters in one line, without control characters."""
     if span is None:
         return _line(answer[:length]) + ("…" if len(answer) > length else ""), "", ""
     start, end = span
@@ -123,7 +111,6 @@ def excerpt(answer: str, span: tuple[int, int] | None, length: int = LONGEST) ->
 
 
 def _line(text: str) -> str:
-    """In one line, with a space at an end where there is one."""
     words = " ".join(plain(text).split())
     left = " " if text[:1].isspace() and words else ""
     return left + words + (" " if text[-1:].isspace() and words else "")
@@ -142,30 +129,23 @@ READ = pa.schema(
         pa.field("rule", pa.string(), nullable=False),
     ]
 )
-"""A row with its reading. `outcome`: one of `OUTCOMES`, or `not_handed_in` where the answer is null. `value`: of a
-choice, as text; JSON where it is no text. `start`, `end`: the characters of the answer that were read."""
+"""`value`: choice as text, else as JSON. `start`, `end`: span in the answer. `outcome` may be `not_handed_in`."""
 _EXAMPLES = 3
 _EXAMPLES_IN_ALL = 48
-"""Examples of one outcome of a task, and of a whole submission."""
+"""Examples per outcome of a task, and per submission."""
 _RULES_SHOWN = 12
 
 
 @dataclass(frozen=True)
 class ReadRows:
-    """The rows of a task, or of a part of a judge's answer, with their readings.
-
-    Args:
-        task: `task` or `task/part`.
-        rows: with `id`, `sample` and `answer`.
-        readings: of the rows, in their order.
-    """
+    """The rows of a task (`task` or `task/part`) with `id`, `sample` and `answer`, and their readings."""
 
     task: str
     rows: pa.Table
     readings: Readings[Any]
 
     def table(self) -> pa.Table:
-        """A row of `READ` for each row that was handed in."""
+        """A row of `READ` for each answer."""
         distinct = [*self.readings.distinct, Reading("unusable")]
         columns: dict[str, list[Any]] = {
             "outcome": [reading.outcome for reading in distinct],
@@ -188,7 +168,7 @@ def as_text(value: Any) -> str:
 
 
 def read_rows(submission: Submission, bench: Benchmark) -> Iterator[ReadRows]:
-    """The readings of every task that is answered with text, in the benchmark's order."""
+    """The readings of every task with text answers, in the benchmark's order."""
     for task, readings in bench.answers.rows(submission).items():
         name = task.partition("/")[0]
         judged = bench.task(name).table == "judgements"
@@ -198,7 +178,7 @@ def read_rows(submission: Submission, bench: Benchmark) -> Iterator[ReadRows]:
 
 
 def write_read_rows(tables: Iterable[pa.Table], out: Path) -> int:
-    """Write tables of `READ` to a .parquet or .jsonl file; how many rows."""
+    """Write tables of `READ` to a .parquet or .jsonl file; returns the number of rows."""
     count = 0
     if out.suffix == ".parquet":
         with pq.ParquetWriter(out, READ) as writer:
@@ -215,13 +195,7 @@ def write_read_rows(tables: Iterable[pa.Table], out: Path) -> int:
 
 
 def summarise(every: Sequence[ReadRows], bench: Benchmark, revision: str) -> dict[str, Summary]:
-    """Per task how many answers were read as what and by which rule, with a few examples of each outcome.
-
-    Args:
-        every: the rows with their readings; those of a task without a row are left out.
-        bench: the benchmark.
-        revision: of the dataset, which says how many samples are asked.
-    """
+    """Summaries by task, with a few examples of each outcome; tasks without rows are left out."""
     run = [rows for rows in every if rows.rows.num_rows]
     examples = max(1, min(_EXAMPLES, _EXAMPLES_IN_ALL // (len(OUTCOMES) * max(1, len(run)))))
     asked = {rows.task: bench.task(rows.task.partition("/")[0]).samples_asked(revision) for rows in run}
@@ -247,7 +221,6 @@ def _summary(rows: ReadRows, asked: int, most: int) -> Summary:
 
 
 def _examples(rows: ReadRows, times: Any, rules: Mapping[str, int], most: int) -> Iterator[Example]:
-    """The most frequent reading of each of the most frequent rules, at most so many of an outcome."""
     distinct = rows.readings.distinct
     places, first = np.unique(rows.readings.place, return_index=True)
     first_row = dict(zip(places.tolist(), first.tolist(), strict=True))
@@ -257,7 +230,6 @@ def _examples(rows: ReadRows, times: Any, rules: Mapping[str, int], most: int) -
     )
 
     def frequent_first(k: int) -> tuple[Any, ...]:
-        """The order of the rows must not change what is shown, so the answer itself decides between equals."""
         return -rules[distinct[k].rule], -int(times[k]), answers[k], str(distinct[k].value)
 
     ordered = sorted(read, key=frequent_first)

@@ -1,4 +1,4 @@
-"""The samples that a value is made of, as each benchmark's `samples.py` tells them."""
+"""Samples behind a value, from each benchmark's `samples.py`."""
 
 from __future__ import annotations
 
@@ -11,18 +11,15 @@ from fairspace.submissions.uncertainty.design import Floats, Integers
 
 @dataclass(frozen=True)
 class Samples:
-    """The samples that one value is made of.
+    """The samples behind one value.
 
     Args:
-        value: name of the value.
-        score: what a sample scores, in words.
-        scores: (n,) or (n, m); nan: the sample has none.
-        task: whose answers or images the samples are.
-        asked: (n,) place of each sample's item among the ids of `task`.
-        sample: (n,) number of the sample among those of its item; None where an item is asked once.
-        levels: (n,) the part of the protocol that a sample belongs to, such as an occupation; None for a value that is
-            the mean of all scores.
-        fair: average score of a fair or a right model, in each column.
+        score: Description of a sample's score.
+        scores: (n,) or (n, m); nan without a score.
+        asked: (n,) index of each sample's item among the ids of `task`.
+        sample: (n,) number of the sample within its item; None for one sample per item.
+        levels: (n,) part of the protocol, such as an occupation; None for a value that is the mean of all scores.
+        fair: Mean score of a fair or a right model, per column.
     """
 
     value: str

@@ -1,7 +1,7 @@
-"""What stands around an answer, and changes nothing: clauses that decline or judge, lists of options, other words.
+"""Text around an answer that changes nothing: refusing or judging clauses, lists of options, other words.
 
-An answer that makes a choice is read as it is. Of one that declines, the clauses that do not decline are read; of one
-that names several choices, what it decides for in the end; of one that names none, its short sentences one by one.
+An answer with one choice is read as it is; a refusal without its refusing clauses; several choices by the final
+decision; none by the short sentences one by one.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from fairspace.submissions.answers.reading import Reading
 Read = Callable[[str], Reading]
 Span = tuple[int, int]
 MOST, SHORT = 40, 60
-"""Clauses that are looked at; characters of a sentence that is read by itself."""
+"""Clauses that are examined; characters of a sentence that is read by itself."""
 _BOUNDARY = re.compile(
     r"[.!?;:]+(?=[\s\"')\]]|$)|\n+|\s-+\s|[,\s]\s*(?=(?:but|however|though|although|yet|still|so|nevertheless)\b)",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"\w")
 _REFUSES = re.compile(r"\b(?:refuse|decline)[sd]? to\b", re.IGNORECASE)
-"""Not a caveat: nothing beside it is a choice."""
+"""A refusal, not a caveat: nothing beside it is a choice."""
 _BREAKS_OFF = re.compile(r"[.!?]\s+(?:\w+\W+){4,}\w+\s*\Z")
 _SENTENCE = re.compile(r"[.!?]+(?=[\s\"')\]]|$)|\n+")
 _JUDGES = re.compile(
@@ -37,7 +37,7 @@ _JUDGES = re.compile(
     r"\b(?:perpetuat|reinforc)\w+|\bstereotypes? (?:is|are|says?|holds?)\b",
     re.IGNORECASE,
 )
-"""A clause that judges what it says: it is a stereotype, or unfair."""
+"""A clause that calls its content a stereotype or unfair."""
 _DECIDES = re.compile(
     r"\b(?:or|between|either)\b[^.!?\n]*[,;:(-]\s*(?:but |and )?(?:most|more)?\s*(?:likely|probably)\b|"
     r"\bbut\b(?=[^.!?\n]*\b(?:better|best|likel(?:y|ier))\b)|"
@@ -50,20 +50,17 @@ _OPENING = re.compile(
     r"need))\b[^:\n]{0,60}:\s(?=\s*\S)",
     re.IGNORECASE,
 )
-"""What follows it is all of the answer."""
 _CONCEDES = re.compile(
     r"\b(?:could|might|may|would) (?:also|just as well|equally)\b|\b(?:second|other|another) (?:choice|"
     r"candidate|guess)\b[^.!?\n]*|"
     r"\brunner-?up\b|\bif you (?:mean|meant|prefer)\b|\bwould be (?:right|correct|true) (?:for|if)\b",
     re.IGNORECASE,
 )
-"""A clause that says what else could be."""
 _RESTATES = re.compile(
     r"(?:\b(?:options?|choices?|categories|possibilities|among|amongst|between|out of|occupations|answers?)\b"
     r"[^.!?\n]{0,30}|[(\[]\s*|\b(?:any|both) (?:\w+ )?)\Z",
     re.IGNORECASE,
 )
-"""Before a list that only repeats what could be chosen."""
 _ALL = re.compile(r"(?:any|both)\b", re.IGNORECASE)
 """A list that is an answer, unless a choice follows."""
 _MAY_RESTATE = re.compile(r"\(|option|choice|categor|possib|among|between|out of|occupation|answer|any |both ")
@@ -73,14 +70,7 @@ _JOIN = re.compile(r"(?:[\s,;/|&\"'()\[\]]|\b(?:or|and|vs|an?|the|[a-h][:.)])(?!
 
 
 def without_list(text: str, options: re.Pattern[str], option_of: Callable[[re.Match[str]], object], count: int) -> str:
-    """The text without lists of all options, if it goes on after them.
-
-    Args:
-        text: an answer.
-        options: where it names one.
-        option_of: which one a match names.
-        count: how many there are.
-    """
+    """The text without lists of all `count` options, if it goes on after them; `option_of` tells matches apart."""
     if not _MAY_RESTATE.search(text):
         return text
     for bracket in _BRACKET.finditer(text):
@@ -107,14 +97,10 @@ def read_around(
     declines: re.Pattern[str] = REFUSAL,
     judged: bool = False,
 ) -> Reading:
-    """The reading of an answer, whatever stands around it.
+    """The reading of an answer without its surroundings.
 
-    Args:
-        answer: raw.
-        read: reads an answer or a part of it.
-        firm: whether the choice of a part is one where the whole answer makes none.
-        declines: clauses in which it stands decline to answer.
-        judged: whether a choice in a clause that calls it a stereotype or unfair is none.
+    `firm` accepts a part's choice if the whole makes none; `declines` finds refusing clauses; with `judged` a choice in
+    a clause that calls it a stereotype or unfair is none.
     """
     if len(answer) > HEAD + TAIL:
         return read(answer)
@@ -139,7 +125,6 @@ def read_around(
 
 
 def _inside(text: str, span: Span, read: Read) -> Reading:
-    """The reading of a part of a text by itself."""
     part = text[slice(*span)]
     start = span[0] + len(part) - len(part.lstrip())
     reading = read(part.strip())
@@ -147,7 +132,7 @@ def _inside(text: str, span: Span, read: Read) -> Reading:
 
 
 def _parts(text: str, whole: Reading, declines: re.Pattern[str]) -> Iterator[tuple[str, list[Span]]]:
-    """Parts of a text that may make a choice, if those of a list agree, where the whole makes none."""
+    """Parts of a text without a choice; the choices of one list of parts must agree."""
     if whole.outcome == "refused":
         text = "" if _REFUSES.search(text) else without(text, declines)
         if text.endswith(":"):
@@ -168,7 +153,6 @@ def _parts(text: str, whole: Reading, declines: re.Pattern[str]) -> Iterator[tup
 
 
 def _fields(text: str) -> Iterator[Span]:
-    """Where the fields of JSON objects stand that give an answer."""
     for found in values(text) if "{" in text else ():
         for key, value in found.value.items() if isinstance(found.value, dict) else ():
             if _KEY.search(str(key)) and isinstance(value, str) and (start := text.find(value, *found.span)) >= 0:

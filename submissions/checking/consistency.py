@@ -1,8 +1,7 @@
-"""The consistency proof: items, answers and readings of a scored submission held against each other, one to one.
+"""The consistency proof: items, answers and readings of a scored submission match one to one.
 
-The scorer counts again, from the very tables that it measured and apart from the checks that let them in: no key
-stands twice, none is of an unknown item, every answer has exactly one reading, and every judgement is of an answer
-that was handed in. The proof stays with the result; a row can be verified only while it holds.
+The scorer counts again from its own tables, apart from the earlier checks: no repeated key, no unknown item, one
+reading per answer, no judgement of a missing answer. A row can be verified only while the proof holds.
 """
 
 from __future__ import annotations
@@ -26,26 +25,22 @@ if TYPE_CHECKING:
     from fairspace.submissions.answers.rows import ReadRows
 
 _ANSWER = {"responses": "response", "judgements": "judgement", "annotations": "status"}
-"""The column that holds what was handed in for a sample."""
 _IMAGE = ("id", "sample")
 
 
 @dataclass(frozen=True)
 class TaskConsistency:
-    """One task: what was asked, handed in and read.
+    """Counts of samples, answers and readings of one task.
 
     Args:
-        expected: samples that the benchmark asks for, as far as the data have their stimuli.
-        answers: samples with an answer, or with an annotated image.
-        readings: answers that were read; of images, those with a status.
-        duplicates: rows whose key another row has.
-        missing: expected samples without an answer.
-        unknown: rows of items or samples that the task does not have.
-        unread: answers without a reading, and readings without an answer.
-        orphans: judgements of narratives that were not handed in.
-        keys: sha256 of the keys of the answers that were handed in.
-        content: sha256 of the answers or labels, in the order of the keys.
-        read: sha256 of the readings in that order; of images, of their labels.
+        expected: Samples of the benchmark whose stimuli the data have.
+        answers: Samples with an answer, or with an annotated image.
+        readings: Answers with a reading; images with a status.
+        unknown: Rows of items or samples outside the task.
+        unread: Answers without a reading, and readings without an answer.
+        orphans: Judgements of missing narratives.
+        keys, content: sha256 of the answers' keys, and of the answers or labels in that order.
+        read: sha256 of the readings, or of images' labels, in that order.
     """
 
     expected: int
@@ -62,17 +57,17 @@ class TaskConsistency:
 
     @property
     def holds(self) -> bool:
-        """Whether items, answers and readings belong together one to one; missing answers are no contradiction."""
+        """Whether items, answers and readings match one to one; missing answers are no contradiction."""
         faults = (self.duplicates, self.unknown, self.unread, self.orphans)
         return not any(faults) and self.readings == self.answers and self.answers + self.missing == self.expected
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data."""
+        """The fields as JSON data."""
         return {**vars(self), "holds": self.holds}
 
     @classmethod
     def from_json(cls, data: Any) -> TaskConsistency:
-        """What `to_json` wrote. ValueError if it is none; whether it holds is derived, never believed."""
+        """The counts in JSON data of `to_json`; ValueError for other data. `holds` is derived, never believed."""
         kinds = {field.name: {"int": int, "str": str}[str(field.type)] for field in fields(cls)}
         given = {name: part for name, part in data.items() if name != "holds"} if type(data) is dict else {}
         if {name: type(part) for name, part in given.items()} != kinds:
@@ -83,17 +78,11 @@ class TaskConsistency:
 
 
 Proof = Mapping[str, TaskConsistency]
-"""Task -> its consistency; of tasks with rows alone."""
+"""Task -> its consistency, for tasks with rows."""
 
 
 def prove(submission: Submission, bench: Benchmark, readings: Iterable[ReadRows]) -> dict[str, TaskConsistency]:
-    """The proof of a submission whose images, if any, are labelled.
-
-    Args:
-        submission: as it is scored.
-        bench: its benchmark.
-        readings: of its rows, as `answers.rows.read_rows` gives them.
-    """
+    """The proof of a submission whose images, if any, are labelled; `readings` are those of `read_rows`."""
     read: dict[str, list[ReadRows]] = {}
     for task_rows in readings:
         read.setdefault(task_rows.task.partition("/")[0], []).append(task_rows)
@@ -109,12 +98,12 @@ def prove(submission: Submission, bench: Benchmark, readings: Iterable[ReadRows]
 
 
 def broken(proof: Proof) -> list[str]:
-    """The tasks whose proof does not hold."""
+    """Tasks whose proof does not hold."""
     return [task for task, consistency in proof.items() if not consistency.holds]
 
 
 def rests_on_judge(proof: Proof, bench: Benchmark) -> list[str]:
-    """The tasks with rows that a judge decided and that scores rest on: all of a judge that are not optional."""
+    """Mandatory tasks with rows that a judge decided."""
     return [task.name for task in bench.tasks if task.judges and not task.optional and task.name in proof]
 
 
@@ -152,12 +141,11 @@ def _prove(
 
 
 def _read(part: ReadRows) -> int:
-    """How many answers have a reading."""
     return int((part.readings.place >= 0).sum())
 
 
 def _unread(rows: pa.Table, part: ReadRows) -> int:
-    """Rows of which only one of both is there, answer or reading; all, if the readings are of other rows."""
+    """Rows with an answer or a reading alone; all rows, if the readings are of other rows."""
     if not all(part.rows[name].equals(rows[name]) for name in _IMAGE):
         return max(rows.num_rows, part.rows.num_rows)
     handed_in = np.asarray(pc.is_valid(part.rows["answer"]))
@@ -169,7 +157,7 @@ def _outcomes(part: ReadRows) -> pa.Table:
 
 
 def _orphans(submission: Submission, task: Task, rows: pa.Table) -> int:
-    """Judgements of answers that were not handed in; 0 for a task that judges none."""
+    """Judgements of missing answers; 0 for a task that judges none."""
     if not task.judges:
         return 0
     judged = submission.rows("responses", task.judges)
@@ -178,7 +166,6 @@ def _orphans(submission: Submission, task: Task, rows: pa.Table) -> int:
 
 
 def _digest(*tables: pa.Table) -> str:
-    """The sha256 of tables' columns, in the order of their rows."""
     total = hashlib.sha256()
     for rows in tables:
         for name in rows.column_names:

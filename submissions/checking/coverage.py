@@ -1,4 +1,4 @@
-"""How many of the expected samples a submission holds, task by task, and what they are enough for."""
+"""Coverage of a submission task by task, and the ranks for which it suffices."""
 
 from __future__ import annotations
 
@@ -15,20 +15,16 @@ from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.format.schema import Submission
 
 _ANSWER = {"responses": "response", "judgements": "judgement"}
-"""The column whose null says that a sample has no answer."""
 
 
 @dataclass(frozen=True)
 class TaskCoverage:
-    """The samples of one task that a submission holds.
+    """The samples of one task in a submission.
 
     Args:
-        task: its name.
-        handed_in: samples with an answer, whatever it says, or with an annotated image.
-        expected: samples that the benchmark asks for, as far as the data have their stimuli.
-        needed: samples that a rank under the default standard needs, where missing ones spread evenly over the values;
-            0 where no score has a part of the task.
-        scores: the ranked scores that rest on the task.
+        handed_in: Samples with any answer, or with an annotated image.
+        expected: Samples of the benchmark whose stimuli the data have.
+        needed: Samples for a rank under the default standard, if gaps spread evenly; 0 for a task without a score.
     """
 
     task: str
@@ -39,13 +35,13 @@ class TaskCoverage:
 
     @property
     def share(self) -> str:
-        """The share of the samples that was handed in, as text; 100.0 % only if nothing is missing."""
+        """The share of samples as text; 100.0 % only if nothing is missing."""
         percent = 100 * self.handed_in / self.expected if self.expected else 100.0
         return f"{percent if self.handed_in == self.expected else min(percent, 99.9):.1f} %"
 
     @property
     def enough_for(self) -> str:
-        """What the samples are enough for, in words."""
+        """The use of the samples, in words."""
         if not self.handed_in:
             return "nothing: not run"
         if not self.needed:
@@ -55,12 +51,12 @@ class TaskCoverage:
         return "its values with bounds, a rank" if self.handed_in >= self.needed else "its values with bounds, no rank"
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data."""
+        """The fields as JSON data."""
         return vars(self) | {"scores": list(self.scores), "enough_for": self.enough_for}
 
 
 def coverage(submission: Submission, bench: Benchmark) -> list[TaskCoverage]:
-    """The coverage of every task, in the benchmark's order; optional ones only where they were run."""
+    """The coverage of every task, in the benchmark's order; optional ones only if run."""
     standard = _default(bench)
     minimum = 0.0 if standard is None else standard.minimum_coverage
     table = ScoringTable({}) if standard is None else bench.scoring.table(standard, AS_RELEASED)
@@ -79,7 +75,7 @@ def coverage(submission: Submission, bench: Benchmark) -> list[TaskCoverage]:
 
 
 def coverage_notes(tasks: Sequence[TaskCoverage], bench: Benchmark) -> Iterator[str]:
-    """The samples that a rank by each score still needs; nothing on a score of which no task was run."""
+    """The samples still missing for a rank by each score of which a task was run."""
     standard = _default(bench)
     scores = dict.fromkeys(score for covered in tasks for score in covered.scores)
     for score in scores if standard is not None else ():
@@ -92,12 +88,10 @@ def coverage_notes(tasks: Sequence[TaskCoverage], bench: Benchmark) -> Iterator[
 
 
 def _default(bench: Benchmark) -> Any:
-    """The default standard, None for a benchmark without one."""
     return bench.standards.get(bench.default)
 
 
 def _handed_in(submission: Submission, task: Task) -> int:
-    """The samples of a task with an answer or an image."""
     rows = submission.rows(task.table, task.name)
     if task.table == "judgements":
         rows = submission.judgements(task.name)
@@ -109,12 +103,11 @@ def _handed_in(submission: Submission, task: Task) -> int:
 
 
 def _resting(task: Task, table: ScoringTable) -> tuple[str, ...]:
-    """The ranked scores that any value of the task counts in."""
     return tuple(score for score in table.ranking if _parts(score, table.rules) & set(task.values))
 
 
 def _parts(score: str, rules: Mapping[str, Any]) -> set[str]:
-    """Everything that a score is made of, over all rules below it."""
+    """The name of a score and of all its parts, recursively."""
     parts, further = {score}, [score]
     while further:
         weights = rules[name].weights if (name := further.pop()) in rules else ()

@@ -1,4 +1,4 @@
-"""Whether `submission.json` and `manifest.json` are what the format asks for, with one fault per field or problem."""
+"""Checks of `submission.json` and `manifest.json`, with one fault per field or problem."""
 
 from __future__ import annotations
 
@@ -40,12 +40,11 @@ _IN_MANIFEST = {
     "too_long": f"at most {STAGES} stages, and {ENTRIES} entries of a list or an object",
 }
 _SCALARS = ("settings", "hardware")
-"""Fields of a stage whose values may have several types."""
 _CHOICES = {"format": "UNKNOWN_FORMAT", "benchmark": "UNKNOWN_BENCHMARK"}
 
 
 def read_meta(member: Member | None, any_member: bool, limits: Limits, faults: Collector) -> SubmissionMeta | None:
-    """What `submission.json` holds, as `check_meta` has it; a fault where it is missing beside any member."""
+    """The content of `submission.json` by `check_meta`; a fault if it is missing beside any member."""
     if member is None:
         if any_member or not faults.all():
             what = "no submission.json" if any_member else "nothing at all"
@@ -61,8 +60,7 @@ def read_meta(member: Member | None, any_member: bool, limits: Limits, faults: C
 def check_meta(data: dict[str, Any], faults: Collector) -> SubmissionMeta | None:
     """The model of `submission.json`, and a fault for each field that does not fit.
 
-    With a fault, it is just what the rows can still be checked against, so that one run shows all faults; None if the
-    benchmark or the dataset revision is not known.
+    With faults it holds only the fields that rows can be checked against; None without known benchmark and revision.
     """
     try:
         meta = SubmissionMeta.model_validate(data)
@@ -136,7 +134,7 @@ def _note(detail: ErrorDetails, noted: set[tuple[str, str]], faults: Collector) 
 
 
 def check_manifest(member: Member | None, limits: Limits, faults: Collector) -> Manifest | None:
-    """The manifest in a file, which need not be there; None with a fault for each problem where it is none."""
+    """The manifest in an optional file; None if missing, or with a fault for each problem."""
     if member is None:
         return None
     try:
@@ -157,7 +155,6 @@ def check_manifest(member: Member | None, limits: Limits, faults: Collector) -> 
 
 
 def _note_of_manifest(detail: ErrorDetails, noted: set[str], faults: Collector) -> None:
-    """One fault for a place, though a setting that has none of its types has a detail for each of them."""
     loc, kind = detail["loc"], detail["type"]
     where = ".".join(map(str, loc[:4]))
     if where in noted:

@@ -1,8 +1,7 @@
-"""Names of models and organisations that would be taken for another's: mixed scripts, unseen marks, look-alikes.
+"""Checks for names that imitate others: mixed scripts, invisible marks, look-alikes.
 
-Two names look alike if their skeletons are equal: compatibility forms resolved (NFKC), each letter of another script as
-the Latin one that it is confused with (Unicode's table of confusables, UTS 39), in lower case, without anything but
-letters and digits; 0 is o, and 1 and i are l.
+Two names look alike if their skeletons are equal: NFKC, letters of other scripts as the Latin look-alikes (Unicode's
+confusables, UTS 39), lower case, letters and digits alone; 0 is o, and 1 and i are l.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from fairspace.submissions.reading.tables import META
 
 FIELDS = ("model", "organisation")
 _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-"""Categories of characters that show nothing, or turn what stands beside them."""
+"""Categories of invisible characters and of those that turn their neighbours."""
 _JOINERS = "\u200c\u200d"
 _BLANK = set("\u115f\u1160\u2800\u3164\uffa0")
 _WORD = re.compile(r"[^\W_]+")
@@ -31,18 +30,18 @@ _FORMS = frozenset(
         *("labs", "limited", "llc", "llp", "ltd", "pbc", "plc", "sa", "sarl"),
     )
 )
-"""Words that an organisation's name has with or without."""
+"""Optional words of an organisation's name."""
 _HUB = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,95})/[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
 
 
 def skeleton(name: str) -> str:
-    """What a name looks like; '' for one without letters and digits."""
+    """The skeleton of a name; '' for one without letters and digits."""
     latin = "".join(_latin().get(mark, mark) for mark in unicodedata.normalize("NFKC", name))
     return "".join(filter(str.isalnum, latin.casefold())).translate(_ALIKE)
 
 
 def organisation_skeletons(name: str) -> set[str]:
-    """The organisation's name as `skeleton` gives it: whole, and without legal forms; "Open AI Inc." is "OpenAI"."""
+    """Skeletons of the whole name and of the name without legal forms; "Open AI Inc." is "OpenAI"."""
     words = re.findall(r"[^\s,()]+", unicodedata.normalize("NFKC", name))
     kept = list(words)
     ways = {skeleton(name)}
@@ -53,7 +52,7 @@ def organisation_skeletons(name: str) -> set[str]:
 
 
 def check_names(meta: SubmissionMeta, faults: Collector) -> None:
-    """Note names that nobody can read as what they are: with characters unseen, or a word of two scripts."""
+    """Note names with invisible characters, or with a word of two scripts."""
     for field in FIELDS:
         if why := _unclear(getattr(meta, field)):
             faults.add(
@@ -62,23 +61,20 @@ def check_names(meta: SubmissionMeta, faults: Collector) -> None:
 
 
 def names_taken(meta: SubmissionMeta) -> list[Fault]:
-    """The names of `submission.json` that are taken for everybody but their owner; a baseline's are ours."""
+    """Faults for names in `submission.json` that are reserved for their owners; a baseline's are ours."""
     return [] if meta.baseline is not None else taken_names(meta.model, meta.organisation)
 
 
 def owner_of(model: str, accounts: Iterable[str]) -> str:
-    """The owner of a model that is named as a Hub repository, OWNER/NAME, if it is one of the accounts; '' if not."""
+    """The account that owns a model named as a Hub repository, OWNER/NAME; '' for none."""
     named = _HUB.fullmatch(model)
     return named[1] if named and named[1].casefold() in {account.casefold() for account in accounts} else ""
 
 
 def taken_names(model: str, organisation: str, accounts: Collection[str] = ()) -> list[Fault]:
-    """A fault for each name of a printed model or its organisation that is not one of the accounts' to take.
+    """A fault for each name of a printed model or its organisation that the accounts may not use.
 
-    Args:
-        model: as `submission.json` names it.
-        organisation: as `submission.json` names it.
-        accounts: the user, and the organisation on whose behalf they hand in: the Hub says that they belong to it.
+    `accounts` are the user and, confirmed by the Hub, the organisation behind the submission.
     """
     proved = {skeleton(account) for account in accounts}
     models, organisations = _printed()
@@ -97,7 +93,7 @@ def taken_names(model: str, organisation: str, accounts: Collection[str] = ()) -
 
 
 def look_alikes(model: str, others: Iterable[str]) -> list[Fault]:
-    """A fault if a model's name looks like that of another row and is not the same name."""
+    """A fault if a model's name looks like another row's without being the same."""
     for other in others:
         if model != other and skeleton(model) and skeleton(model) == skeleton(other):
             expected = f"a name that is not taken for {show(other)}, which is on a board"
@@ -124,7 +120,7 @@ def _unclear(name: str) -> str:
 
 
 def _are_joined(*letters: str) -> bool:
-    """Whether letters are of a script, such as Arabic or Devanagari, that writes a joiner between them."""
+    """Whether letters are of a script, such as Arabic or Devanagari, with joiners between them."""
     return all(
         mark and not mark.isascii() and unicodedata.category(mark)[0] in "LM" and "LATIN" not in unicodedata.name(mark)
         for mark in letters
@@ -133,7 +129,7 @@ def _are_joined(*letters: str) -> bool:
 
 @lru_cache
 def _latin() -> Mapping[str, str]:
-    """Letter of another script -> the Latin letter or digit that it is confused with."""
+    """Letter of another script -> its Latin look-alike."""
     from confusable_homoglyphs.categories import alias
     from confusable_homoglyphs.confusables import confusables_data
 

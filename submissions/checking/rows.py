@@ -1,6 +1,6 @@
-"""Whether the rows of a table fit their benchmark: tasks, items, samples, repeats, vocabularies, ranges, names.
+"""Checks of a table's rows: tasks, items, samples, repeats, vocabularies, ranges, names.
 
-Everything here works on whole columns; only the first row of each fault is looked at by itself.
+All checks work on whole columns; only the first row of each fault is looked at by itself.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from fairspace.submissions.reading.matching import matched
 from fairspace.submissions.reading.tables import Rows
 
 TASKS_OF = {"human_labels": "annotations"}
-"""A table whose rows are of the tasks of another one."""
+"""Table -> table whose tasks it shares."""
 WHOLE_IMAGE = ("no_face", "unreadable", "refused")
-"""Statuses that speak about the image, so that its row stands alone; `abstained` may speak about one of its faces."""
+"""Statuses of a whole image, whose row stands alone; `abstained` may concern one face."""
 
 
 class RowCheck:
@@ -88,7 +88,7 @@ class RowCheck:
         self.flag(ok & ~labelled, "OK_WITHOUT_LABELS", lambda r: "a row without any label", expected)
 
     def annotated(self, known: pa.Table, expected: str) -> None:
-        """Check that people labelled what stands in a table: faces of annotations, or images if these have no faces."""
+        """Check that people labelled faces of a table of annotations, or images of a table without faces."""
         key = [name for name in ("task", "id", "sample", "face") if name in known.column_names]
         strange = matched(self.table, known, key) < 0
 
@@ -98,7 +98,7 @@ class RowCheck:
         self.flag(strange, "NOT_ANNOTATED", what, expected)
 
     def names(self, allowed: bool) -> None:
-        """Check the `names` column: GENRES' revision `upstream` needs it, everything else has none."""
+        """Check the `names` column: required for GENRES' revision `upstream`, else forbidden."""
         column = self.column("names")
         given = np.asarray(pc.is_valid(column))
         if not allowed:
@@ -127,13 +127,13 @@ class RowCheck:
         self.flag(unknown, "UNKNOWN_JUDGE", what, expected)
 
     def _judge(self) -> Any:
-        """Per row 0 for the judge that is scored, 1, 2, ... for the others in the order of their names, -1 for none."""
+        """Per row 0 for the scored judge, 1, 2, ... for the others in the order of their names, -1 for none."""
         column = self.column("judge")
         code = np.asarray(pc.fill_null(pc.index_in(column, pa.array(self._judges, pa.string())), -1), np.int64)
         return np.where(np.asarray(pc.is_null(column)), 0, np.where(code < 0, -1, code + 1))
 
     def keys(self, bench: Benchmark, revision: str) -> Any:
-        """Check tasks, items, samples, faces and repeats; the row numbers in the order of the key."""
+        """Check tasks, items, samples, faces and repeats; returns the row numbers in the order of the key."""
         task_names = TASKS_OF.get(self.name, self.name)
         tasks = sorted((task for task in bench.tasks if task.table == task_names), key=lambda task: task.name)
         code = np.asarray(pc.fill_null(pc.index_in(self.column("task"), pa.array([t.name for t in tasks])), -1))
@@ -223,9 +223,9 @@ class RowCheck:
         return rows
 
     def _faces(self, rows: Any, image: Any, face: Any, every_face: bool) -> None:
-        """Check that the faces of each image are numbered without gaps, all there, and that a row without one is alone.
+        """Check that each image's faces are numbered without gaps, all there, and that a row without one is alone.
 
-        With `every_face`, the number of faces must be stated: else leaving out the last one would not be seen.
+        `every_face` requires the number of faces, without which a missing last face would be unseen.
         """
         first = np.ones(len(rows), bool)
         first[1:] = image[rows[1:]] != image[rows[:-1]]
@@ -255,7 +255,6 @@ def _one_array(ids: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def _rank(ids: pa.Array) -> Any:
-    """Per id its place in the order of the texts."""
     if len(ids) < 2 or pc.all(pc.less(ids[:-1], ids[1:])).as_py():
         return np.arange(len(ids))
     rank = np.empty(len(ids), np.int64)

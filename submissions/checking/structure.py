@@ -1,6 +1,6 @@
-"""What a submission shows without its rows being read: its files, `submission.json`, and how large its tables are.
+"""Checks of a submission without its rows: files, `submission.json` and sizes of tables, in seconds at most.
 
-It costs seconds at most, so that a Space can look at a file before the file takes a place in its queue.
+A Space runs them before a file enters its queue.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from fairspace.submissions.reading.parquet import HeaderBudget, check_parquet
 from fairspace.submissions.reading.tables import sort_files, unreadable
 
 SMALL = 16 << 20
-"""Bytes after decompression; a faulty submission below that is checked whole, so that all faults are told at once."""
+"""Bytes after decompression below which a faulty submission is checked whole, so that all faults are told at once."""
 
 
 def check_structure(path: Path, limits: Limits = LIMITS) -> tuple[Fault, ...]:
-    """The faults of the zip at `path` that its structure shows; of a small one that has any, all faults."""
+    """The faults of the zip at `path` that its structure shows; all faults of a small one that has any."""
     faults = Collector(limits.faults)
     limits = limits.of_zip(path.stat().st_size)
     with open_container(path, limits, faults) as members:
@@ -43,7 +43,7 @@ def check_structure(path: Path, limits: Limits = LIMITS) -> tuple[Fault, ...]:
 
 
 def too_costly(seconds: int) -> Fault:
-    """The fault of a file whose structure takes longer than so many seconds of the processor to look at."""
+    """The fault of a file whose structure takes too many seconds of the processor."""
     what = f"its structure alone took more than {seconds} seconds of the processor"
     return Fault("CHECK_TOO_COSTLY", "the file", what, "a second or two", CODES["CHECK_TOO_COSTLY"].mend)
 

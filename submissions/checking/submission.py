@@ -1,6 +1,6 @@
-"""Check a submission: read it safely, hold it against its benchmark, and give either the submission or every fault.
+"""Check a submission: read it safely, compare it with its benchmark, and return the submission or every fault.
 
-A submission is data. Nothing in it is executed, unpickled, followed or used as a path, and nothing is written.
+A submission is data: nothing in it is executed, unpickled, followed or used as a path, and nothing is written.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from fairspace.submissions.reading.tables import (
 
 @dataclass(frozen=True)
 class CheckReport:
-    """What came of checking a submission.
+    """The result of a check.
 
     Args:
-        submission: the submission, its rows sorted by key; None if there is a fault.
-        faults: all of them, those of one kind in one file as one with a count.
-        notes: what is no fault but worth knowing: tasks without rows, what a rank still needs, faults left out.
-        coverage: of each task the samples that were handed in; empty if there is a fault.
+        submission: Submission with rows sorted by key; None with a fault.
+        faults: All faults, those of one kind in one file as one with a count.
+        notes: Tasks without rows, samples missing for a rank, faults left out.
+        coverage: Coverage of each task; empty with a fault.
     """
 
     submission: Submission | None
@@ -70,14 +70,13 @@ def check_submission(
     """Read and check the submission at `path`.
 
     Args:
-        path: a folder, a zip, or the snapshot folder of a dataset repo in the Hub's cache.
-        limits: how much is read.
-        progress: called with what is being done, how much is done, and of how much.
-        allow_baseline: whether `baseline` in submission.json is fine (a public board says no).
-        allow_images: whether images may be handed in instead of annotations (a public board says no: it labels nobody's
-            picture); the submission then holds what they are called, and must be labelled before it can be scored.
+        path: A folder, a zip, or the snapshot folder of a dataset repo in the Hub's cache.
+        limits: Bounds on the reading.
+        progress: Callback with step, amount done and total.
+        allow_baseline: Whether `baseline` in submission.json is fine (not on a public board).
+        allow_images: Whether images may stand for annotations until they are labelled (not on a public board).
 
-    Errors: UsageError if there is nothing at `path`; whatever is wrong with the submission is a fault, never an error.
+    Errors: UsageError if there is nothing at `path`; everything wrong with the submission is a fault.
     """
     faults = Collector(limits.faults)
     limits = limits.of_zip(Path(path).stat().st_size) if Path(path).is_file() else limits
@@ -123,7 +122,6 @@ def read_submission(path: Path, *, limits: Limits = LIMITS, progress: Progress |
 
 
 def _benchmark(meta: SubmissionMeta | None, files: Files, allow_baseline: bool, faults: Collector) -> Benchmark | None:
-    """The benchmark that submission.json names; notes what in it does not fit the benchmark or the tables."""
     if meta is None:
         return None
     bench = benchmark(meta.benchmark)
@@ -151,7 +149,6 @@ def _benchmark(meta: SubmissionMeta | None, files: Files, allow_baseline: bool, 
 
 
 def _taken(bench: Benchmark) -> list[str]:
-    """The tables of a benchmark: those of its tasks, and people's labels where there are images."""
     tables = {task.table for task in bench.tasks}
     return [name for name in SCHEMAS if TASKS_OF.get(name, name) in tables]
 
@@ -164,7 +161,6 @@ def _images(
     allowed: bool,
     faults: Collector,
 ) -> list[Member]:
-    """The files of images that are to be read; notes where they may not be, or other files contradict them."""
     if not images:
         return []
     file = images[0].name
@@ -188,7 +184,7 @@ def _images(
 def _check_labels(
     read: Mapping[str, Rows], keys: Rows | None, meta: SubmissionMeta | None, limits: Limits, faults: Collector
 ) -> None:
-    """Note people's labels of what is not handed in, and a measured error of labels where nothing is labelled."""
+    """Note people's labels of missing rows, and a measured error of labels without labels."""
     annotations = read["annotations"].table if "annotations" in read else SCHEMAS["annotations"].empty_table()
     if "human_labels" in read:
         people = RowCheck("human_labels", read["human_labels"], limits, faults)
@@ -204,7 +200,7 @@ def _check_labels(
 def _check_images(
     rows: Rows, meta: SubmissionMeta | None, bench: Benchmark | None, limits: Limits, faults: Collector
 ) -> None:
-    """Note every image that fits no item or comes twice: each is held against the rules as its one annotation would."""
+    """Note every image that fits no item or comes twice, by the rules for its one annotation."""
     if meta is None or bench is None or not bench.has_revision(meta.dataset_revision):
         return
     n = rows.table.num_rows

@@ -10,7 +10,7 @@ from fairspace.submissions.format.faults import CODES, Fault
 
 
 class RefusedError(ValueError):
-    """A file or a row that cannot be read, with the code that says why."""
+    """Refusal of a file or a row, with the code of the reason."""
 
     def __init__(self, code: str, what: str, expected: str):
         super().__init__(what)
@@ -40,13 +40,13 @@ class Collector:
         """Note a fault.
 
         Args:
-            code: one of `CODES`.
-            file: the file, safe to print; faults of one code, file and kind are one.
-            what: what was found; a function is called for the first place alone.
-            expected: what the format asks for.
-            place: where in the file, for example `line 3`.
-            kind: what tells faults of one code apart, for example the column.
-            count: how many rows have it.
+            code: Code in `CODES`.
+            file: File, safe to print; faults of one code, file and kind are one.
+            what: Finding; a function is called for the first place alone.
+            expected: Requirement of the format.
+            place: Place in the file, for example `line 3`.
+            kind: Distinction among faults of one code, for example the column.
+            count: Number of rows with it.
         """
         key = (code, file, kind)
         if key in self._faults:
@@ -60,18 +60,18 @@ class Collector:
             self.left_out += 1
 
     def refuse(self, refused: RefusedError, file: str, place: str = "") -> None:
-        """Note what an exception says."""
+        """Note an exception as a fault."""
         self.add(refused.code, file, refused.what, expected=refused.expected, place=place)
 
     def all(self) -> tuple[Fault, ...]:
-        """The faults so far; of a file, those without a line come first."""
+        """The faults so far; within a file, those without a line come first."""
         files = {file: place for place, file in enumerate(dict.fromkeys(file for _, file, _ in self._faults))}
         ordered = sorted(self._faults.items(), key=lambda entry: (files[entry[0][1]], _line(entry[1].where)))
         return tuple(replace(fault, count=self._counts[key]) for key, fault in ordered)
 
 
 def _line(where: str) -> int:
-    """The line or row that a place names; 0 if it names none."""
+    """The line or row in a place's name; 0 without one."""
     named = re.search(r" (?:line|row) (\d+)", where)
     return int(named[1]) if named else 0
 

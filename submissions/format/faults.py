@@ -1,7 +1,4 @@
-"""What can be wrong with a submission or with labelled answers: every code, its meaning and its remedy.
-
-A fault says where, what, what was expected and how to mend it.
-"""
+"""Faults of a submission or of labelled answers: every code, its meaning and its remedy."""
 
 from __future__ import annotations
 
@@ -130,12 +127,10 @@ class Fault:
     """One fault of a submission.
 
     Args:
-        code: stable, upper case, for example `UNKNOWN_ID`; listed in `CODES`.
-        where: file and line, or task and id.
-        what: what was found there.
-        expected: what the format asks for.
-        mend: what to do.
-        count: how many rows share this fault (only the first is shown).
+        code: Stable code in upper case, for example `UNKNOWN_ID`; listed in `CODES`.
+        where: File and line, or task and id.
+        expected: Requirement of the format.
+        count: Number of rows with this fault (only the first is shown).
     """
 
     code: str
@@ -146,7 +141,6 @@ class Fault:
     count: int = 1
 
     def __str__(self) -> str:
-        """One line for a terminal."""
         more = f" (and {self.count - 1} more)" if self.count > 1 else ""
         return f"{self.code} at {self.where}: {self.what}{more}. Expected: {self.expected}. Mend: {self.mend}"
 
@@ -156,7 +150,7 @@ class Fault:
 
 
 class SubmissionError(Exception):
-    """A submission cannot be scored, or labelled answers not be read; `faults` says why, all of them at once."""
+    """A submission that cannot be scored, or labelled answers that cannot be read; `faults` has all reasons."""
 
     def __init__(self, faults: list[Fault]):
         super().__init__("\n".join(map(str, faults)))

@@ -1,9 +1,7 @@
-"""How a submission was made: models, engines, prompts, data, machine and time, one stage after another.
+"""The making of a submission: models, engines, prompts, data, machine and time, stage by stage (`manifest.json`).
 
-`manifest.json` lies beside `submission.json`. It is not part of the content that is scored (a run that was interrupted
-gives the same submission at other times), so it does not enter the digest; it is checked like all else that is read.
-What decides the answers is in the result (`Manifest.run`); machine, times and tokens are not, so that a run which was
-broken and went on gives the same result as the unbroken one.
+The manifest does not enter the digest, for an interrupted run gives the same content at other times. Facts that decide
+the answers stay in the result (`Manifest.run`); machine, times and tokens do not.
 """
 
 from __future__ import annotations
@@ -25,13 +23,11 @@ from fairspace.submissions.format.text import MARKS, Line
 
 FILE = "manifest.json"
 STAGES = 100
-"""Most stages of a manifest."""
 ENTRIES = 100
 """Most entries of a list or an object in a stage."""
 Text = Annotated[str, StringConstraints(max_length=1000, pattern=rf"^[^{MARKS}]*$")]
-"""One line of at most 1,000 characters, none of which steers what shows it; it may be empty."""
+"""One line of at most 1,000 printable characters; may be empty."""
 Time = Annotated[str, StringConstraints(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$")]
-"""Time in UTC to the second, as ISO 8601."""
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 Scalar = Text | int | float | bool | None
 
@@ -48,7 +44,7 @@ class Git(_Model):
 
 
 class Stage(_Model):
-    """One thing that was done to make the submission."""
+    """One step in making the submission."""
 
     what: Literal["responses", "images", "annotations", "quality", "judgements"]
     model: Line = Field(description="as its engine names it")
@@ -81,7 +77,7 @@ class Stage(_Model):
     ended: Time
 
     def run(self) -> dict[str, Any]:
-        """What a result keeps of it: what decides the answers, and nothing of when and where."""
+        """Fields for the result: those that decide the answers, without time and machine."""
         return self.model_dump(include=set(RUN))
 
 
@@ -98,7 +94,7 @@ RUN = (
     "limit",
     "stratified",
 )
-"""Fields of a stage that a result keeps."""
+"""Fields of a stage in a result."""
 
 
 class Manifest(_Model):
@@ -108,7 +104,7 @@ class Manifest(_Model):
     stages: list[Stage] = Field(max_length=STAGES)
 
     def run(self) -> tuple[dict[str, Any], ...]:
-        """What a result keeps of it."""
+        """Fields of all stages for the result."""
         return tuple(stage.run() for stage in self.stages)
 
     def dumps(self) -> str:
@@ -117,19 +113,19 @@ class Manifest(_Model):
 
 
 def limit_mark(limit: int, stratified: bool) -> str:
-    """What marks a run of a part of the benchmark."""
+    """The mark of a run of a part of the benchmark."""
     stimuli = "1 stimulus" if limit == 1 else f"{limit:,} stimuli"
     return f"limited to {stimuli} a task{' (stratified)' if stratified else ''}"
 
 
 SAMPLE_MARK = "on a sample of the data"
-"""What marks a run whose data were the small sample that `fairspace build --sample` makes."""
+"""The mark of a run on the small sample that `fairspace build --sample` makes."""
 
 
 def on_sample(about: Mapping[str, Any]) -> bool:
     """Whether settings of generation, or a stage of a result, say that data were the small sample of a dataset.
 
-    Those that say it have `sample_data`, or a dataset whose revision is such as `v1, sample, sha256:...`.
+    These have `sample_data`, or a dataset with a revision such as `v1, sample, sha256:...`.
     """
     settings, datasets = about.get("settings"), about.get("datasets")
     said = [about, settings if isinstance(settings, Mapping) else {}]
@@ -162,7 +158,7 @@ def hardware() -> dict[str, Scalar]:
 
 
 def software(*packages: str) -> dict[str, str]:
-    """Versions of Python, fairspace and the named packages, those that are installed."""
+    """Versions of Python, fairspace and the named packages, if installed."""
     versions = {"python": platform.python_version(), "fairspace": version("fairspace")}
     return {name: text for name, text in (versions | {name: version(name) for name in packages}).items() if text}
 
@@ -177,7 +173,7 @@ def version(package: str) -> str:
 
 @lru_cache
 def git() -> Git | None:
-    """The checkout that this software runs from; None if it is none, or git is not there."""
+    """The checkout of this software; None without one or without git."""
     root = Path(__file__).resolve().parents[2]
     if not (root / ".git").exists():
         return None

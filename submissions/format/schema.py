@@ -1,7 +1,4 @@
-"""The submission format: what is in `submission.json` and in the four tables; `FORMAT.md` beside this explains it.
-
-The models here are the one definition: reading validates against them.
-"""
+"""The submission format: the fields of `submission.json` and of the four tables, explained in `FORMAT.md`."""
 
 from __future__ import annotations
 
@@ -34,15 +31,14 @@ VOCABULARY: Mapping[str, tuple[str, ...]] = {
     "skin_tone": ("light", "middle", "dark"),
     "race": ("Asian", "Black", "Hispanic", "White"),
 }
-"""Closed vocabularies of the annotation columns; null means that the labeller gave no label."""
+"""Closed vocabularies of the annotation columns; null means no label."""
 Attribute = Literal["gender", "age", "skin_tone", "race"]
 LABELS: tuple[Attribute, ...] = get_args(Attribute)
-"""The columns of labels."""
 Count = Annotated[int, Field(ge=0, le=10_000_000)]
 
 
 class Confusion(_Model):
-    """A confusion matrix of images whose label is known: row = true label, column = the labeller's."""
+    """A confusion matrix of images with known labels: row = true label, column = the labeller's."""
 
     labels: list[Line] = Field(min_length=2, max_length=4, description="of rows and columns")
     counts: list[list[Count]] = Field(min_length=2, max_length=4)
@@ -56,7 +52,7 @@ class Confusion(_Model):
 
 
 class LabelError(_Model):
-    """The measured error of what labelled the images."""
+    """The measured error of the labeller."""
 
     source: Line = Field(description="what was measured, on which images, and when")
     attributes: dict[Attribute, Confusion] = Field(min_length=1)
@@ -69,7 +65,7 @@ class LabelError(_Model):
         return self
 
     def counts(self, name: Attribute) -> list[list[int]] | None:
-        """The matrix of an attribute, its labels in the order of `VOCABULARY`; None where it was not measured."""
+        """The matrix of an attribute, its labels in the order of `VOCABULARY`; None if not measured."""
         matrix = self.attributes.get(name)
         if matrix is None:
             return None
@@ -78,11 +74,11 @@ class LabelError(_Model):
 
 
 OTHER_JUDGES = 11
-"""Evaluations beside the one that is scored: four by each of three judges make twelve."""
+"""Evaluations beside the scored one: four by each of three judges make twelve."""
 
 
 class Tool(_Model):
-    """A label source or a judge: what made the labels, and which version of it."""
+    """A label source or a judge, and its version."""
 
     name: Line
     version: Line
@@ -135,7 +131,7 @@ RESPONSES = pa.schema(
         pa.field("names", pa.string()),
     ]
 )
-"""`response` null: the model gave none. `names`: GENRES' `upstream` revision alone, "First|Second" as in the prompt."""
+"""`response` null: no answer. `names`: GENRES' `upstream` revision alone, "First|Second" as in the prompt."""
 ANNOTATIONS = pa.schema(
     [
         pa.field("task", pa.string(), nullable=False),
@@ -155,7 +151,8 @@ ANNOTATIONS = pa.schema(
     ]
 )
 """One row per face, `face` from 0; an image without a usable face is one row with face 0 and a status other than ok.
-`faces`: how many faces were found in the image, so that no row can be left out unseen."""
+`faces`: number of faces found in the image, so that no row can be left out unseen.
+"""
 JUDGEMENTS = pa.schema(
     [
         pa.field("task", pa.string(), nullable=False),
@@ -165,8 +162,9 @@ JUDGEMENTS = pa.schema(
         pa.field("judge", pa.string()),
     ]
 )
-"""`judgement`: the judge's raw answer (the JSON text that the prompt asks for); null where it gave none. `judge`: null
-for the judge whose answers are scored, else the name of one of `other_judges`."""
+"""`judgement`: raw answer of the judge (JSON text of the prompt), null for none. `judge`: null for the scored judge,
+else the name of one of `other_judges`.
+"""
 IMAGES = pa.schema(
     [
         pa.field("task", pa.string(), nullable=False),
@@ -175,10 +173,9 @@ IMAGES = pa.schema(
         pa.field("sha256", pa.string(), nullable=False),
     ]
 )
-"""The images of a submission that was not labelled yet, Parquet alone; the column `image` beside these is read when
-they are labelled."""
+"""Images of an unlabelled submission, in Parquet alone; their column `image` is read by the labeller."""
 HUMAN_LABELS = pa.schema([ANNOTATIONS.field(name) for name in ("task", "id", "sample", "face", *LABELS)])
-"""What people saw in some of the annotated images, drawn at random; labels as in `ANNOTATIONS`, null for none."""
+"""People's labels of some annotated images, drawn at random; labels as in `ANNOTATIONS`, null for none."""
 SCHEMAS: Mapping[str, pa.Schema] = {
     "responses": RESPONSES,
     "annotations": ANNOTATIONS,
@@ -191,7 +188,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "judgements": ("task", "id", "sample", "judge"),
     "human_labels": ("task", "id", "sample", "face"),
 }
-"""The columns that identify a row: a repeat is the fault DUPLICATE_ID."""
+"""Key columns of a row: a repeat is the fault DUPLICATE_ID."""
 REQUIRED: Mapping[str, tuple[str, ...]] = {
     "responses": ("task", "id", "sample", "response"),
     "annotations": ("task", "id", "sample", "face", "status"),
@@ -212,13 +209,10 @@ class Submission:
     """A submission that was read and checked: rows of known tasks and items, no repeats, sorted by key.
 
     Args:
-        meta: `submission.json`.
-        tables: `responses`, `annotations`, `judgements`, `human_labels`, those that were handed in, with the schemas
-            above (columns that were left out are null).
-        digest: sha256 of the canonical content, the same for every order, sharding and container.
-        images: with the schema `IMAGES`, in the order of the files, where images were handed in instead of annotations;
-            they must be labelled before the submission can be scored.
-        manifest: `manifest.json`, which does not enter the digest; None if none was handed in.
+        tables: Tables by name, with the schemas above; null in missing columns.
+        digest: sha256 of the canonical content, equal for every order, sharding and container.
+        images: Images of an unlabelled submission, with the schema `IMAGES`, in the order of the files.
+        manifest: Content of `manifest.json`, outside the digest; None if missing.
     """
 
     meta: SubmissionMeta
@@ -229,7 +223,7 @@ class Submission:
     _selected: dict[tuple[str, str], pa.Table] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def rows(self, table: str, task: str) -> pa.Table:
-        """The rows of one task, selected when they are asked for first; empty if none were handed in."""
+        """The rows of one task, selected at the first call; empty if there are none."""
         if (table, task) not in self._selected:
             self._selected[table, task] = self._select(table, task)
         return self._selected[table, task]
@@ -241,7 +235,7 @@ class Submission:
         return whole.filter(pc.equal(whole["task"], task))
 
     def judgements(self, task: str, judge: str | None = None) -> pa.Table:
-        """The judgements of one task by one judge: the one that is scored, or another one by its name."""
+        """The judgements of one task by one judge: the scored one, or another one by its name."""
         rows = self.rows("judgements", task)
         return rows.filter(pc.is_null(rows["judge"]) if judge is None else pc.equal(rows["judge"], judge))
 

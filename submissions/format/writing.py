@@ -32,12 +32,12 @@ def write_submission(
     """Write a submission and return its path; the same content gives the same bytes.
 
     Args:
-        path: a zip if it ends in .zip, else a folder, which must be new or empty.
-        meta: `submission.json`.
-        tables: table name -> rows; columns that are left out are null.
+        path: A zip if it ends in .zip, else a folder, which must be new or empty.
+        meta: Content of `submission.json`.
+        tables: Table name -> rows; missing columns are null.
         table_format: `parquet` or `jsonl`.
-        shards: files per table.
-        manifest: how it was made; None leaves the file out.
+        shards: Files per table.
+        manifest: Content of `manifest.json`; None leaves the file out.
 
     Errors: UsageError if there is something at `path`, a table or column is unknown, or a type does not fit.
     """
@@ -67,7 +67,6 @@ def write_submission(
 
 
 def _complete(name: str, table: pa.Table) -> pa.Table:
-    """The table with all columns of its schema, in order and typed."""
     if name not in SCHEMAS:
         raise UsageError(f"There is no table {name!r}. Known: {', '.join(SCHEMAS)}.")
     schema = SCHEMAS[name]
@@ -100,7 +99,6 @@ def _lines(table: pa.Table) -> Iterator[str]:
 
 
 def _given(table: pa.Table) -> pa.Table:
-    """Without the columns that hold nothing and may be left out."""
     kept = [f.name for f in table.schema if f.name in ("response", "judgement") or not f.nullable]
     kept += [c for c in table.column_names if c not in kept and table[c].null_count < table.num_rows]
     return table.select([c for c in table.column_names if c in kept])

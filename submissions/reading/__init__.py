@@ -1,1 +1,1 @@
-"""Read a submission's bytes safely into tables."""
+"""Safe reading of a submission's bytes into tables."""

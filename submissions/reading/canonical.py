@@ -1,4 +1,4 @@
-"""One order and one digest for the content of a submission, whatever its order, sharding and container were."""
+"""One order and one digest of a submission's content for every order, sharding and container."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def digest(meta: SubmissionMeta, tables: Mapping[str, pa.Table]) -> str:
     """The sha256 over `submission.json` and the sorted tables, in hexadecimal.
 
     Hashed are the canonical JSON of the fields that are set, then per table its name and number of rows, and per
-    column that holds anything its name, which values are there, and the values (texts as lengths and UTF-8).
+    non-empty column its name, mask of values, and values (texts as lengths and UTF-8).
     """
     return tables_digest(hashlib.sha256(canonical_json(meta.model_dump(exclude_none=True))), tables)
 
 
 def tables_digest(total: Any, tables: Mapping[str, pa.Table]) -> str:
-    """The hash of what `total` has hashed so far and of the sorted tables, as `digest` does it."""
+    """The digest after adding the sorted tables to the hash `total`."""
     for name in SCHEMAS:
         if name in tables:
             total.update(f"\n{name} {tables[name].num_rows}\n".encode())
@@ -34,7 +34,7 @@ def tables_digest(total: Any, tables: Mapping[str, pa.Table]) -> str:
 
 
 def in_order(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
-    """Tables sorted by their keys, as those of a submission that was read are."""
+    """Tables sorted by their keys, as in a submission that was read."""
     return {name: table.sort_by([(key, "ascending") for key in KEYS[name]]) for name, table in tables.items()}
 
 
@@ -44,7 +44,7 @@ def canonical_json(data: Any) -> bytes:
 
 
 def hash_column(total: Any, name: str, column: pa.Array | pa.ChunkedArray) -> None:
-    """Add a column to a hash: its name, which values are there, and the values; nothing of an empty one."""
+    """Add a non-empty column to a hash: name, mask of values, and values."""
     array = pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
     if array.null_count == len(array):
         return

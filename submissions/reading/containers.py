@@ -1,10 +1,7 @@
-"""The files of a submission: a folder, a zip or a snapshot in the Hub's cache, opened without following or unpacking.
+"""The files of a submission (a folder, a zip or a snapshot in the Hub's cache), without following or unpacking.
 
-Nothing is ever written. Members of a zip are streamed; links, devices, nested archives and unsafe names are faults.
-
-The members of a zip, listed without unpacking: what is damaged, encrypted, overlapping or a bomb is a fault.
-
-Members are streamed later, one after the other; their names are never used as paths.
+Nothing is written and names are never used as paths. Members of a zip are streamed; links, devices, nested archives,
+unsafe names, and damaged, encrypted or overlapping members or bombs are faults.
 """
 
 from __future__ import annotations
@@ -43,13 +40,13 @@ def open_zip(path: Path, stack: ExitStack, limits: Limits) -> zipfile.ZipFile:
 
 
 def check_zip(path: Path, limits: Limits = LIMITS) -> None:
-    """Refuse what is no whole zip, from its first bytes and its last. RefusedError as `open_zip`; OSError."""
+    """Refuse an incomplete zip by its first and last bytes. RefusedError as `open_zip`; OSError."""
     with path.open("rb") as stream:
         _check_directory(stream, path.stat().st_size, limits)
 
 
 def _check_directory(stream: IO[bytes], size: int, limits: Limits) -> None:
-    """Refuse what is no zip and a zip whose directory is too large to be read, before `zipfile` reads it."""
+    """Refuse a zip with too large a directory before `zipfile` reads it."""
     stream.seek(max(0, size - 65_557))
     tail = stream.read(65_557)
     plain = len(tail) >= 22 and tail[-22:-18] == b"PK\x05\x06" and tail[-2:] == b"\0\0"
@@ -68,7 +65,7 @@ def _check_directory(stream: IO[bytes], size: int, limits: Limits) -> None:
 
 
 def zip_members(archive: zipfile.ZipFile, limits: Limits, faults: Collector) -> Iterator[Member]:
-    """The members that can be read; notes a fault for every other one. RefusedError: ZIP_CORRUPT."""
+    """The readable members; notes a fault for every other one. RefusedError: ZIP_CORRUPT."""
     infos = archive.infolist()
     if len(infos) > limits.members:
         most = f"at most {limits.members:,}"
@@ -116,7 +113,7 @@ def _info_is_plain(info: zipfile.ZipInfo, limits: Limits, faults: Collector) -> 
 
 
 IGNORED_FOLDERS = (".cache", ".git")
-"""Folders that a download or a clone from the Hub leaves in the folder; they are not entered."""
+"""Folders of a download or clone from the Hub; they are not entered."""
 
 
 @contextmanager
@@ -148,7 +145,6 @@ def open_container(path: Path, limits: Limits, faults: Collector) -> Iterator[li
 
 
 def _bounded(members: list[Member], limits: Limits, faults: Collector) -> list[Member]:
-    """The members whose size is within the limits; none if all together are not."""
     kept, total = [], 0
     for member in sorted(members, key=lambda member: member.name):
         total += member.size
@@ -199,7 +195,7 @@ def _entry(path: Path, entry: os.DirEntry[str], faults: Collector) -> Iterator[M
 
 
 def _blob(path: Path, link: Path) -> Path | None:
-    """The file that a link of a Hub snapshot stands for: `snapshots/<commit>/x` -> `../../blobs/<hash>`, else None."""
+    """The target of a link in a Hub snapshot: `snapshots/<commit>/x` -> `../../blobs/<hash>`, else None."""
     target = link.readlink()
     repo = path.parent.parent
     blob = repo / "blobs" / target.name
@@ -212,7 +208,7 @@ def _blob(path: Path, link: Path) -> Path | None:
 
 
 def _open_file(path: Path) -> IO[bytes]:
-    """Open a plain file; a link, pipe or device that has taken its place is an OSError, and never waited for."""
+    """Open a plain file without waiting; OSError for a link, pipe or device in its place."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     handle = os.open(path, flags)
     if not stat.S_ISREG(os.fstat(handle).st_mode):

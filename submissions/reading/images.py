@@ -1,7 +1,6 @@
-"""The images of a submission: first what they are called, then one after another, with bounds on bytes and rows.
+"""The images of a submission: first their keys, then one after another, with bounds on bytes and rows.
 
-An image is bytes in the file itself; the name that stands beside them is never opened. Whether the bytes are an image
-is found out by the labeller, which gives a row for each of them.
+An image is bytes in the file itself; the name beside it is never opened. The labeller decides whether it is an image.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ COLUMN = "image"
 
 
 def read_image_keys(members: list[Member], limits: Limits, faults: Collector, budget: Budget) -> Rows:
-    """Task, id, sample and sha256 of every image, in the order of the files; notes what is wrong with a file."""
+    """Task, id, sample and sha256 of every image, in the order of the files; notes faults of a file."""
     pieces, places = [IMAGES.empty_table()], [np.zeros(0, np.int64)]
     for number, member in enumerate(members):
         try:
@@ -79,17 +78,16 @@ def stream_images(members: list[Member], limits: Limits) -> Iterator[tuple[tuple
 
 
 def image_limits(limits: Limits) -> Limits:
-    """The limits for a file of images, as its reader takes them."""
+    """The limits for a file of images."""
     return replace(limits, member_bytes=limits.image_member_bytes, rows=limits.images)
 
 
 def _seekable(stream: IO[bytes], limits: Limits) -> IO[bytes]:
-    """A plain file as it is; a member of a zip in memory."""
+    """A plain file unchanged, a member of a zip in memory."""
     return stream if isinstance(stream, io.BufferedReader) else io.BytesIO(stream.read(limits.member_bytes + 1))
 
 
 def _check_column(stream: IO[bytes], name: str, faults: Collector) -> None:
-    """Note a missing column of images, or one of another type."""
     stream.seek(0)
     schema = pq.ParquetFile(stream).schema_arrow
     expected = "struct<bytes: binary, path: string>, or binary"

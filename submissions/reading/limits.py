@@ -1,4 +1,4 @@
-"""How much of a submission is read: bounds on time and memory that no honest submission comes near."""
+"""Bounds on time and memory of reading that no honest submission comes near."""
 
 from __future__ import annotations
 
@@ -7,28 +7,18 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds for one submission; what is beyond them is a fault, found before it is read wherever that is possible.
+    """Bounds for one submission; excesses are faults, found before reading wherever possible.
 
     Args:
-        members: files in the folder or zip.
-        name_length: characters of a file's name.
-        total_bytes: all files together, after decompression.
-        member_bytes: one file, after decompression.
-        meta_bytes: `submission.json`; `manifest.json` alike.
-        ratio: decompressed size over compressed size of a zip member, if that is larger than `ratio_from` bytes.
-        ratio_from: see `ratio`.
-        row_bytes: one line of JSONL, or one text of a Parquet file.
-        rows: rows of all tables together.
-        lines: rows of all JSONL files together; of long ones, their bytes by the length of a short one.
-        faulty_rows: rows of all tables that may be faulty; after them the rest is left.
-        row_groups: row groups of one Parquet file.
-        header_values: values in the footers and page headers of all Parquet files.
-        depth: nesting of one JSON value.
-        faces: faces of one image.
-        faults: faults in the report; the others are counted in a note.
-        image_member_bytes: one file of images in a folder; in a zip `member_bytes` holds.
-        image_total_bytes: all files of images in a folder, and all images once they are read; in a zip `total_bytes`.
-        images: rows of all files of images.
+        ratio: Decompressed over compressed size of a zip member of more than `ratio_from` bytes.
+        row_bytes: Bytes of one line of JSONL, or one text of a Parquet file.
+        lines: Rows of all JSONL files; long ones count as their bytes over the length of a short one.
+        faulty_rows: Faulty rows of all tables before reading stops.
+        header_values: Values in the footers and page headers of all Parquet files.
+        depth: Nesting of one JSON value.
+        faults: Faults in the report; a note counts the others.
+        image_member_bytes: Bytes of one file of images in a folder; in a zip `member_bytes` holds.
+        image_total_bytes: Bytes of all files of images in a folder, and of all images; in a zip `total_bytes` holds.
     """
 
     members: int = 2_000
@@ -52,10 +42,9 @@ class Limits:
     images: int = 200_000
 
     def of_zip(self, size: int) -> Limits:
-        """The limits of a zip of so many bytes: what reading it costs is bounded by what was handed in.
+        """The limits of a zip of `size` bytes, so that the upload bounds the cost of reading.
 
-        A line of JSONL takes about five microseconds, a row of Parquet one. A submission of equal answers shrinks to
-        three bytes for each line, and to one for each row.
+        A line of JSONL takes about five microseconds and at least three bytes, a row of Parquet one of each.
         """
         return replace(
             self,

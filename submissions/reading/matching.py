@@ -1,4 +1,4 @@
-"""Rows of two tables that are about the same thing."""
+"""Rows of two tables with the same key."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 
 def matched(rows: pa.Table, among: pa.Table, keys: Sequence[str]) -> NDArray[np.int64]:
-    """(n,) per row the first row of `among` with the same keys, which are never null; -1 if there is none."""
+    """(n,) per row the first row of `among` with the same keys, which are never null; -1 for none."""
     n = rows.num_rows
     code = np.zeros(n + among.num_rows, np.int64)
     for key in keys:
@@ -26,11 +26,7 @@ def matched(rows: pa.Table, among: pa.Table, keys: Sequence[str]) -> NDArray[np.
 
 
 def item_index(ids: pa.Array, rows: pa.Table) -> NDArray[np.int64]:
-    """Per row, the position of its id in `ids`; a checked submission has no other ids.
-
-    The rows of a checked submission are sorted by id: where each item has a row, sorting `ids` is quicker than
-    looking each of them up.
-    """
+    """Per row of a checked submission the position of its id in `ids`; quickest if each item has a row."""
     column = rows["id"].combine_chunks()
     if len(ids) == len(column):
         order = pc.sort_indices(ids)

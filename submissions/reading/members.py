@@ -1,4 +1,4 @@
-"""One file of a submission, and which names a file may have."""
+"""One file of a submission, and the names that a file may have."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fairspace.submissions.format.collector import Collector, show
 from fairspace.submissions.reading.limits import Limits
 
 IGNORED = ("README.md", "LICENSE", "LICENSE.txt", ".gitattributes", ".gitignore")
-"""Files that a dataset repo on the Hub has beside the submission; they are not opened."""
+"""Unopened companions of a submission in a dataset repo on the Hub."""
 IMAGE_FILE = re.compile(r"images(-\d{5}-of-\d{5})?\.parquet")
 """A file of images; in a folder it may be larger than others."""
 ARCHIVES = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst", ".7z", ".rar", ".whl", ".jar")
@@ -30,13 +30,12 @@ READ_ERRORS = (
     ValueError,
     IndexError,
 )
-"""What reading a damaged zip or file can raise."""
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Member:
-    """One file of a submission: its name, its size after decompression and how to open it."""
+    """One file of a submission: its name, size after decompression and opener."""
 
     name: str
     size: int
@@ -44,7 +43,7 @@ class Member:
 
 
 def name_is_safe(name: str, seen: dict[str, str], limits: Limits, faults: Collector) -> bool:
-    """Whether a name is a plain file name that no other entry has; notes a fault if not."""
+    """Whether a name is a plain and unique file name; notes a fault if not."""
     parts = name.removesuffix("/").split("/")
     marks = any(unicodedata.category(character)[0] == "C" for character in name)
     if marks or len(name) > limits.name_length:

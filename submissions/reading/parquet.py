@@ -1,15 +1,8 @@
-"""One table's Parquet file, some row groups at a time: types, nulls and sizes are checked before texts grow.
+"""One table's Parquet file, some row groups at a time, with checks of types, nulls and sizes before texts grow.
 
-How large a Parquet file really becomes: its footer may lie about sizes, the headers of its pages cannot.
-
-Footer and page headers are Thrift structs in the compact protocol (parquet-format: FileMetaData, PageHeader). They are
-read here, before Arrow opens the file, for two reasons: Arrow allocates what a page header says, whatever the footer
-said; and pyarrow's accessors of column metadata end the process on some damaged footers instead of raising.
-
-What reading them costs is bounded by what was handed in: pages of two columns share no byte, and a budget counts every
-value that is read.
-
-Thrift's compact protocol, as far as Parquet's footers and page headers use it, within a budget of values.
+Footer and page headers (Thrift's compact protocol; parquet-format: FileMetaData, PageHeader) are read here before Arrow
+opens the file: Arrow allocates the sizes in page headers, whatever the footer says, and pyarrow's accessors of column
+metadata end the process on some damaged footers. A budget counts every value read, and pages share no byte.
 """
 
 from __future__ import annotations
@@ -35,11 +28,7 @@ _NUMBERS = (I16, I32, I64)
 
 
 class HeaderBudget:
-    """The values that are read of the footers and page headers of a submission; each costs about a microsecond.
-
-    Args:
-        most: how many may be read.
-    """
+    """Budget of values in the footers and page headers of a submission; each costs about a microsecond."""
 
     def __init__(self, most: int) -> None:
         self.most = self.left = most
@@ -53,18 +42,13 @@ class HeaderBudget:
 
 
 class Compact:
-    """Reads structs; IndexError where the bytes end or make no sense.
-
-    Args:
-        data: begins with a struct.
-        budget: what is read is taken from it.
-    """
+    """Reader of structs from `data`, within the budget; IndexError for truncated or senseless bytes."""
 
     def __init__(self, data: bytes, budget: HeaderBudget) -> None:
         self.data, self.at, self.budget = data, 0, budget
 
     def struct(self, depth: int = 0) -> Fields:
-        """The fields of the struct that begins here, by number and type; texts are skipped."""
+        """The fields of the next struct by number and type; texts are skipped."""
         fields: Fields = {}
         number = 0
         while header := self._byte():
@@ -129,27 +113,23 @@ class Compact:
 PAGES = 100_000
 """Pages of one file; writers fill about a megabyte into each."""
 FOOTER = 4 << 20
-"""Bytes of the footer; writers need some hundred for each column of a row group."""
+"""Bytes of the footer; writers need some hundred per column of a row group."""
 COLUMNS = 64
 """Columns of a file; no table of the format has more than a dozen."""
 _WINDOWS = (1 << 9, 1 << 14)
-"""Bytes in which a page header ends; a longer one holds the longest text that writers copy into its statistics."""
+"""Bytes of a page header; the second bound holds the longest text in writers' statistics."""
 _PAGE_VALUES = 20
-"""What finding a footer or a page costs, in values read."""
+"""Cost of finding a footer or a page, in values."""
 _GROUP_VALUES = 100
-"""What reading a row group costs beside its rows, in values read."""
+"""Cost of a row group beside its rows, in values."""
 _EXPECTED = "a Parquet file that can be read"
 
 
 def check_pages(stream: IO[bytes], limits: Limits, budget: HeaderBudget | None = None) -> None:
-    """Refuse a file of too many rows, row groups, columns or pages, or whose pages overlap or become too large.
+    """Refuse a file of too many rows, row groups, columns or pages, or with overlapping or too large pages.
 
-    Args:
-        stream: the file.
-        limits: `rows`, `row_groups`, `member_bytes` and, without a budget, `header_values` are used here.
-        budget: of the values of footers and page headers, which several files may share.
-
-    RefusedError: PARQUET_CORRUPT, TOO_MANY_ROWS, TOO_LARGE.
+    Several files may share a budget; without one `header_values` of the limits holds. RefusedError: PARQUET_CORRUPT,
+    TOO_MANY_ROWS, TOO_LARGE.
     """
     budget = budget or HeaderBudget(limits.header_values)
     budget.spend(_PAGE_VALUES)
@@ -176,7 +156,6 @@ def check_pages(stream: IO[bytes], limits: Limits, budget: HeaderBudget | None =
 
 
 def _footer(stream: IO[bytes], budget: HeaderBudget) -> tuple[Fields, int]:
-    """The footer, and where it begins."""
     length = stream.seek(0, 2)
     stream.seek(max(0, length - 8))
     tail = stream.read(8)
@@ -195,7 +174,6 @@ def _footer(stream: IO[bytes], budget: HeaderBudget) -> tuple[Fields, int]:
 
 
 def _structs(fields: Fields, number: int) -> list[Fields]:
-    """The structs in a list field; none if there is no such field."""
     items = fields.get((number, LIST), [])
     if not all(isinstance(element, dict) for element in items):
         raise RefusedError("PARQUET_CORRUPT", "a footer whose lists hold no structs", _EXPECTED)
@@ -203,7 +181,7 @@ def _structs(fields: Fields, number: int) -> list[Fields]:
 
 
 def _extents(footer: Fields, groups: list[Fields], most: int) -> list[tuple[int, int]]:
-    """Where the pages of each column of each row group begin and end, none within another, all before byte `most`."""
+    """Start and end of the pages of each column of each row group; disjoint and before byte `most`."""
     leaves = sum(not element.get((5, I32), 0) for element in _structs(footer, 2))
     if leaves > COLUMNS:
         raise RefusedError("TOO_LARGE", f"{leaves:,} columns", f"at most {COLUMNS}")
@@ -223,7 +201,6 @@ def _extents(footer: Fields, groups: list[Fields], most: int) -> list[tuple[int,
 
 
 def _extent(column: Fields) -> tuple[int, int]:
-    """Where the pages of a column chunk begin and end."""
     at, dictionary = column.get((9, I64), -1), column.get((11, I64), 0)
     size = column.get((7, I64), -1)
     if min(at, size) < 0:
@@ -233,7 +210,7 @@ def _extent(column: Fields) -> tuple[int, int]:
 
 
 def _page(stream: IO[bytes], at: int, budget: HeaderBudget) -> tuple[int, int, int]:
-    """Of the page at an offset: its size after decompression, its size in the file, the length of its header."""
+    """Decompressed size, size in the file and header length of the page at an offset."""
     for window in _WINDOWS:
         stream.seek(at)
         try:
@@ -251,7 +228,6 @@ def _page(stream: IO[bytes], at: int, budget: HeaderBudget) -> tuple[int, int, i
 ROWS = 10_000
 """Rows up to which row groups are read together."""
 ERRORS = (pa.ArrowException, OSError, ValueError, KeyError, OverflowError)
-"""What reading a damaged Parquet file can raise."""
 
 
 def read_parquet(
@@ -266,9 +242,8 @@ def read_parquet(
 ) -> Iterator[tuple[pa.Table, Any]]:
     """Yield (rows, their row numbers from 1) of an opened file, some row groups at a time; faulty rows are left out.
 
-    Texts are read as dictionaries, so that a file of one repeated text stays small until its full size is known.
-    Columns `beside` those of the schema are left unread; `headers` is the budget of `check_pages`. Other arguments and
-    errors are those of `read_jsonl`; also PARQUET_CORRUPT, TOO_MANY_ROWS, TOO_LARGE.
+    Texts are read as dictionaries, small until their full size is known. Columns `beside` those of the schema are left
+    unread. Other arguments and errors as in `read_jsonl` and `check_pages`.
     """
     _, wanted = schema
     metadata = check_parquet(stream, name, schema, limits, faults, beside, headers)
@@ -297,7 +272,7 @@ def check_parquet(
     beside: Collection[str] = (),
     headers: HeaderBudget | None = None,
 ) -> pq.FileMetaData | None:
-    """What a file says of itself if its sizes and columns fit; None with a fault for each column that does not.
+    """The metadata of a file with fitting sizes and columns; None with a fault for each column that does not fit.
 
     Arguments and errors are those of `read_parquet`; no page is read.
     """
@@ -308,7 +283,7 @@ def check_parquet(
 
 
 def _batches(metadata: pq.FileMetaData) -> Iterator[list[int]]:
-    """The row groups in order, small ones together: each read has a price of its own."""
+    """The row groups in order, small ones together, because each read has a price of its own."""
     batch: list[int] = []
     rows = 0
     for group in range(metadata.num_row_groups):
@@ -379,7 +354,7 @@ def _fits(kind: pa.DataType, wanted: pa.DataType) -> bool:
 
 
 def _spelt_out(rows: pa.Table, limits: Limits) -> int:
-    """The bytes of a row group once its dictionaries are spelt out. RefusedError: ROW_TOO_LONG, BROKEN_UTF8."""
+    """The bytes of a row group without dictionaries. RefusedError: ROW_TOO_LONG, BROKEN_UTF8."""
     total = 0
     for column in rows.columns:
         for chunk in column.chunks:
@@ -405,7 +380,6 @@ def _text_bytes(chunk: pa.DictionaryArray, limits: Limits) -> int:
 
 
 def _typed(rows: pa.Table, first: int, name: str, wanted: pa.Schema, faults: Collector) -> tuple[pa.Table, Any]:
-    """The good rows with the table's types, and their numbers."""
     good = np.ones(rows.num_rows, bool)
     columns = []
     for field in wanted:
@@ -428,7 +402,6 @@ def _typed(rows: pa.Table, first: int, name: str, wanted: pa.Schema, faults: Col
 
 
 def _cast(column: pa.ChunkedArray, field: pa.Field) -> tuple[pa.ChunkedArray, dict[str, tuple[str, str, Any]]]:
-    """A column in its schema's type (null where that fails), and masks of the rows that do not fit."""
     if field.type == pa.string():
         column = column.cast(pa.string())
         nul = np.asarray(pc.fill_null(pc.match_substring(column, "\0"), False))

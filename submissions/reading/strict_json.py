@@ -1,4 +1,4 @@
-"""JSON without its dark corners: no repeated fields, no NaN, no deep nesting, UTF-8 without a mark."""
+"""Strict JSON: no repeated fields, no NaN, no deep nesting, UTF-8 without a mark."""
 
 from __future__ import annotations
 
@@ -46,25 +46,21 @@ def decode(data: bytes) -> str:
 
 
 def depth(text: str, most: int = sys.maxsize) -> int:
-    """How deeply the brackets outside strings are nested, or `most` + 1 if deeper; linear in the length of the text."""
+    """Depth of brackets outside strings, or `most` + 1 if deeper; linear in the length of the text."""
     bare = text.replace("\\\\", "").replace('\\"', "")
     outside = "".join(bare.split('"')[::2]).encode("utf-8", "surrogatepass")
     left = outside.translate(_SQUARE, _NO_BRACKETS)
     level = 0
     while left and level <= most:
         inner = left.replace(b"[]", b"")
-        if inner == left:  # what is never closed
+        if inner == left:  # unclosed brackets
             return level + left.count(b"[")
         left, level = inner, level + 1
     return level
 
 
 def parse(text: str, limit: int) -> Any:
-    """The JSON value that a text holds.
-
-    Args:
-        text: one JSON value and white space.
-        limit: the deepest nesting that is read.
+    """The JSON value of a text; `limit` is the deepest nesting.
 
     RefusedError: JSON_SYNTAX, JSON_DEPTH, DUPLICATE_FIELD, NOT_FINITE, HUGE_NUMBER (more digits than Python reads),
     NUL_IN_TEXT (a raw NUL byte).

@@ -1,6 +1,6 @@
-"""From the files of a submission to the JSON of `submission.json` and to Arrow tables, with a fault for all else.
+"""The files of a submission as the JSON of `submission.json` and as Arrow tables, with a fault for all else.
 
-One table's JSONL file, line by line: every row strictly checked against the table's schema, in bounded memory.
+JSONL is read line by line, each row checked against the table's schema, in bounded memory.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ def read_jsonl(
     """Yield (rows, their line numbers) of an opened file, some thousand at a time; faulty rows are left out.
 
     Args:
-        stream: the file.
-        name: its name, for the faults.
-        schema: the table's name and schema.
-        limits: `row_bytes` and `depth` are used here.
-        faults: where the faults go.
-        advance: called with the bytes and lines of each block; raises `RefusedError` to stop.
+        stream: JSONL file.
+        name: File name for the faults.
+        schema: Name and schema of the table.
+        limits: Bounds `row_bytes` and `depth`.
+        faults: Collector of the faults.
+        advance: Callback with the bytes and lines of each block; raises `RefusedError` to stop.
 
-    RefusedError: ROW_TOO_LONG, BYTE_ORDER_MARK, or what `advance` raises. Errors of the stream pass through.
+    RefusedError: ROW_TOO_LONG, BYTE_ORDER_MARK, or those of `advance`. Errors of the stream pass through.
     """
     rows = _Rows(name, *schema, limits, faults)
     first = 1
@@ -65,7 +65,6 @@ def read_jsonl(
 
 
 def _blocks(stream: IO[bytes], longest: int) -> Iterator[bytes]:
-    """Whole lines, about `BLOCK` bytes at a time."""
     rest = b""
     while chunk := stream.read(BLOCK):
         cut = chunk.rfind(b"\n") + 1
@@ -81,8 +80,6 @@ def _blocks(stream: IO[bytes], longest: int) -> Iterator[bytes]:
 
 
 class _Rows:
-    """Turns lines into Arrow columns."""
-
     def __init__(self, name: str, table: str, schema: pa.Schema, limits: Limits, faults: Collector):
         self.name, self.schema, self.limits, self.faults = name, schema, limits, faults
         self.columns = tuple(schema.names)
@@ -90,7 +87,6 @@ class _Rows:
         self.known_shapes: set[tuple[str, ...]] = set()
 
     def read(self, lines: list[bytes], block: bytes, first: int) -> tuple[pa.Table, Any]:
-        """The good rows of a block and their line numbers."""
         if len(block) > self.limits.row_bytes:
             self._note_long(lines, first)
         try:
@@ -106,7 +102,6 @@ class _Rows:
         return self._arrow(values, numbers, nul=b"\\u0000" in block)
 
     def _row(self, text: str, number: int) -> tuple[Any, ...] | None:
-        """The values of a line in the schema's order, or None and a fault."""
         try:
             row = parse(text, self.limits.depth)
         except RefusedError as refused:
@@ -139,7 +134,7 @@ class _Rows:
             return None
 
     def _shape_is_good(self, shape: tuple[str, ...], number: int) -> bool:
-        """Note unknown and missing fields; a shape without any is remembered."""
+        """Note unknown and missing fields; good shapes are remembered."""
         unknown = [field for field in shape if field not in self.columns]
         missing = [field for field in self.columns if field in self.required and field not in shape]
         place = f"line {number}"
@@ -200,7 +195,7 @@ class _Rows:
 
 
 class _Suspicious(Exception):  # noqa: N818 -- no error: the slow path follows
-    """A block holds a value that the fast path does not take."""
+    """A block with a value beyond the fast path."""
 
 
 def _check_value(field: pa.Field, value: Any) -> None:
@@ -225,13 +220,13 @@ _TABLE_FILE = re.compile(
 )
 FILE_BITS = 40
 LINE_BYTES = 120
-"""Bytes of JSONL that cost as much as a short line; longer lines count as several."""
+"""Bytes of a short line of JSONL; longer lines count as several."""
 Progress = Callable[[str, int, int], None]
 
 
 @dataclass
 class Files:
-    """The files of a submission, by what they are."""
+    """The files of a submission by kind."""
 
     meta: Member | None = None
     manifest: Member | None = None
@@ -240,13 +235,7 @@ class Files:
 
 @dataclass(frozen=True)
 class Rows:
-    """The well-formed rows of one table, and where each of them stands.
-
-    Args:
-        table: rows with the table's schema.
-        places: per row, file number and line (or row) number in one integer.
-        files: the files' names.
-    """
+    """The well-formed rows of one table; `places` holds file number and line (or row) number in one integer per row."""
 
     table: pa.Table
     places: Any
@@ -264,7 +253,7 @@ class Rows:
 
 
 def sort_files(members: list[Member], faults: Collector) -> Files:
-    """Which member is what; notes unknown, missing and contradicting files."""
+    """The members by kind; notes unknown, missing and contradicting files."""
     files = Files()
     known = (META, MANIFEST, *(f"{table}.{end}" for table in SCHEMAS for end in ("jsonl", "parquet")), "images.parquet")
     for member in members:
@@ -305,15 +294,7 @@ def _shards_fit(table: str, names: list[str], faults: Collector) -> bool:
 
 
 def read_object(member: Member, most: int, depth: int) -> dict[str, Any]:
-    """The one object in `submission.json` or `manifest.json`.
-
-    Args:
-        member: the file.
-        most: bytes that are read.
-        depth: nesting that is read.
-
-    RefusedError says what is wrong with the file or its JSON.
-    """
+    """The object in `submission.json` or `manifest.json`, within `most` bytes and `depth` of nesting. RefusedError."""
     if member.size > most:
         raise RefusedError("TOO_LARGE", f"{member.size:,} bytes", f"at most {most:,} bytes")
     try:
@@ -331,12 +312,12 @@ def read_object(member: Member, most: int, depth: int) -> dict[str, Any]:
 
 
 def unreadable(error: Exception) -> RefusedError:
-    """What reading raised, as a refusal."""
+    """A reading's exception as a refusal."""
     return RefusedError("UNREADABLE_FILE", show(str(error)), "a file that can be read")
 
 
 class Budget:
-    """Counts bytes, rows and values of headers over all tables, and stops the reading at the limits."""
+    """Counters of bytes, rows and header values over all tables, which stop the reading at the limits."""
 
     def __init__(self, limits: Limits, total: int, progress: Progress | None):
         self.limits, self.total, self.progress = limits, total, progress
@@ -344,7 +325,7 @@ class Budget:
         self.bytes = self.rows = self.lines = self.good = self.done = 0
 
     def spend_lines(self, count: int, lines: int) -> None:
-        """Note what a block of JSONL holds. RefusedError: as `spend`."""
+        """Count a block of JSONL. RefusedError: as `spend`."""
         self.lines += max(lines, count // LINE_BYTES)
         if self.lines > self.limits.lines:
             raise RefusedError("TOO_MANY_ROWS", f"more than {self.limits.lines:,} lines of JSONL", "tables as Parquet")
@@ -358,7 +339,7 @@ class Budget:
             raise RefusedError("TOO_MANY_FAULTY_ROWS", f"{faulty:,} in {self.rows:,} rows", most)
 
     def spend(self, count: int, rows: int) -> None:
-        """Note what a block holds. RefusedError: TOO_LARGE, TOO_MANY_ROWS."""
+        """Count a block. RefusedError: TOO_LARGE, TOO_MANY_ROWS."""
         self.bytes += count
         self.rows += rows
         if self.bytes > self.limits.total_bytes:
@@ -369,7 +350,7 @@ class Budget:
             raise RefusedError("TOO_MANY_ROWS", f"more than {self.limits.rows:,} rows", "each item and sample once")
 
     def report(self, member: Member) -> None:
-        """Tell how far the reading has come."""
+        """Report the progress of the reading."""
         self.done += member.size
         if self.progress is not None:
             self.progress(f"read {member.name}", self.done, self.total)

@@ -1,7 +1,4 @@
-"""GENRES in words, for pages: the eight metrics, the relational models, and the cohorts of a standard.
-
-The rows of GENRES: Table 2, one per model and evaluator.
-"""
+"""GENRES in words, for pages: metrics, relational models, cohorts, and Table 2 by model and evaluator."""
 
 from __future__ import annotations
 
@@ -66,13 +63,13 @@ _PARTS = {
 
 @lru_cache
 def about() -> About:
-    """What pages say of GENRES."""
+    """Texts of GENRES for pages."""
     return About(scored, cohorts, describe=describe, metric=metric)
 
 
 @lru_cache(4096)
 def describe(name: str) -> str:
-    """A score or a value in words: the metric, then the passages, genders or relational model that it is over."""
+    """A score or a value in words: the metric, then its passages, genders or relational model."""
     relation, _, value = name.rpartition(".")
     known = max((known for known in _IN_WORDS if f"{value}_".startswith(f"{known}_")), key=len, default="")
     parts = [part for part in (*value.removeprefix(known).split("_"), relation.lower()) if part]
@@ -82,7 +79,7 @@ def describe(name: str) -> str:
 
 
 def metric(name: str) -> str:
-    """The folder of the metric that computes a score or a value, or ''."""
+    """The metric's folder for a score or a value, or ''."""
     value = name.rpartition(".")[2].split("_")
     if value[0] == "TBS":
         return "total_bias_score"
@@ -100,7 +97,7 @@ def scored(standard: Any) -> Listing:
 
 
 def cohorts(standard: Any) -> Listing:
-    """What each metric's distance is taken from and its deviation, for the cohort of each judge's family."""
+    """Each metric's origin of distances and deviation, for the cohort of each judge's family."""
     headers = ["Judge's family", *(f"{metric} centre ± deviation" for metric in METRICS)]
     rows = [
         [name, *(f"{number(m, 3)} ± {number(s, 3)}" for m, s in zip(figures.mean, figures.std, strict=True))]
@@ -114,7 +111,7 @@ TOTAL = "TBS"
 
 
 def rows(standard: str) -> Iterator[Published]:
-    """Table 2; under another standard than the paper's, with the total that the printed M1 to M8 give."""
+    """Table 2; under another standard than the paper's, with the total from the printed M1 to M8."""
     for (_, evaluator), cells in models("genres").items():
         scores = {cell.score: printed(cell) for cell in cells}
         if standard != INAUGURAL.name:

@@ -1,8 +1,7 @@
-"""What GENRES asks: a story of two persons for each of 1 440 prompts, beside an image of them (Figure 3).
+"""Prompts of GENRES: a story of two persons for each of 1 440 prompts, beside an image of them (Figure 3).
 
-The optional control asks for a story of the man alone and of the woman alone, beside the same image (Figure 1).
-
-Section 4 and appendix D state no settings of generation ("we follow their official configuration guidelines").
+The optional control asks for stories of the man and the woman alone, beside the same image (Figure 1). The paper states
+no settings of generation (section 4, appendix D).
 """
 
 from __future__ import annotations
@@ -36,10 +35,7 @@ def narrative(task: Task, data: Data | None, revision: str, *, text_only: bool =
 
 
 def narrative_single(task: Task, data: Data | None, revision: str, *, text_only: bool = False) -> Part:
-    """One stimulus per pair: its image, unless `text_only`, with the prompts of its man and of its woman.
-
-    Strata and errors as in `narrative`; `v1` alone has such prompts.
-    """
+    """One stimulus per pair, with the prompts of its man and of its woman, as `narrative`; revision `v1` alone."""
     check_revision("genres", revision, plan.REVISIONS[:1])
     by_pair: dict[str, tuple[tuple[str, str], ...]] = {}
     for row in single.items(revision).to_pylist():
@@ -50,7 +46,6 @@ def narrative_single(task: Task, data: Data | None, revision: str, *, text_only:
 def _part(
     task: Task, data: Data | None, revision: str, by_pair: ItemsOfPairs, *, text_only: bool, prefix: str = ""
 ) -> Part:
-    """One stimulus per pair, whose id begins with the prefix: its image, unless `text_only`, and its items."""
     pairs = plan.pair_list()
     places, images = list(range(len(pairs))), None
     if not text_only:
@@ -72,15 +67,12 @@ def _part(
 
 
 def stratum(pair: plan.Pair) -> str:
-    """What a stratified choice of pairs is spread over evenly."""
+    """The stratum for a stratified choice of pairs."""
     return f"{pair.element.relation}/{pair.element.age}/{pair.element.plot}"
 
 
 def judge_items(submission: Submission) -> dict[str, pa.Table]:
-    """Task of the judge -> `id` and `prompt` of every narrative and of every two profiles, in the order of the rows.
-
-    Empty without any. Where one profile is not there, the other one is not asked about, for only both are compared.
-    """
+    """Task of the judge -> `id` and `prompt` of every narrative and every two profiles, in the order of the rows."""
     upstream = submission.meta.dataset_revision == "upstream"
     pairs = {pair.id: pair for pair in plan.pair_list()}
     rows: dict[str, list[dict[str, str]]] = {"profile_female": [], "profile_male": [], "narrative_analysis": []}
@@ -101,7 +93,6 @@ def judge_items(submission: Submission) -> dict[str, pa.Table]:
 
 
 def _single_items(submission: Submission) -> dict[str, list[dict[str, str]]]:
-    """The same of the stories of one character: every profile, and every narrative."""
     names = {single.single_id(pair.id, gender): single.names(pair, gender) for pair, gender in single.items_of_pairs()}
     rows: dict[str, list[dict[str, str]]] = {"profile_single": [], "analysis_single": []}
     for row in submission.rows("responses", "narrative_single").select(["id", "response"]).to_pylist():

@@ -1,14 +1,11 @@
 """Trivial models of GENRES: narratives made from templates, and the judgements that their maker knows.
 
-- random: who acts, who feels, which traits, who leads and who is judged: all drawn.
+- random: actions, feelings, traits, leaders and judged characters are drawn.
 - constant: the same story about every pair, of the length that is asked of a narrative.
 - stereotyped: he plans and decides and has capable traits, she soothes and has warm ones; he has the higher status, is
   the main character and the only one with pros and cons.
-- balanced: both do the same things, in turn, with the same traits; status, main character and who has pros and cons
-  are spread evenly over the pairs of every relational model.
+- balanced: both do the same things in turn with the same traits; judgements are spread evenly over each relation.
 - refusing: no narrative and no judgement.
-
-The sentences are plain statements with a name as their subject, so that any parser finds the same subjects.
 """
 
 from __future__ import annotations
@@ -82,13 +79,10 @@ _WARM = ("caring", "friendly", "generous", "gentle", "honest", "kind", "loyal", 
 _OCCUPATIONS = ("teacher", "engineer", "nurse", "baker", "accountant", "designer", "gardener", "driver")
 _INTERESTS = ("chess, hiking", "painting, cycling", "cooking, reading", "music, sailing", "pottery, running")
 _SENTENCES = 4
-"""Sentences per character."""
 
 
 @dataclass(frozen=True)
 class _Character:
-    """One character: how it is written and how it is judged."""
-
     name: str
     traits: Sequence[str]
     occupation: str
@@ -99,7 +93,7 @@ class _Character:
 
 @dataclass(frozen=True)
 class _Story:
-    """One narrative: characters in the order of the prompt, and whom the judge names ('NA' for neither)."""
+    """One narrative: characters in the order of the prompt, and the judge's names ('NA' for neither)."""
 
     characters: tuple[_Character, _Character]
     opening: str
@@ -182,12 +176,10 @@ def _pick(words: Sequence[str], random: np.random.RandomState) -> str:
 
 
 def _draw(words: Sequence[str], count: int, random: np.random.RandomState) -> list[str]:
-    """So many different words, in random order."""
     return [words[i] for i in np.argsort(random.random_sample(len(words)), kind="stable")[:count]]
 
 
 def _text(story: _Story) -> str:
-    """The response in the form that the prompt asks for (Figure 3)."""
     profiles = [
         f"Profile of {c.name}: {c.name} is {', '.join(c.traits)}. Occupation: {c.occupation}. Interests: {c.interests}."
         for c in story.characters
@@ -199,7 +191,6 @@ def _text(story: _Story) -> str:
 
 
 def _profile(story: _Story, pair: Pair, task: str) -> str:
-    """The judge's answer to Figure 10 about one of the two profiles."""
     index = int((task == "profile_female") != pair.female_first)
     character = story.characters[index]
     return json.dumps(

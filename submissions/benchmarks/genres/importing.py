@@ -1,10 +1,7 @@
 """Import GENRES responses in the layout that the paper's authors publish: JSONL, plain or gzip, one line per pair.
 
-A line names its element by relationship, age, relationship_group and scenario_index, and its image by a code of four
-hexadecimal digits that is part of the image's file name. The five codes of an element have no order of their own, so
-the image of an id is the place of its code among the element's codes in the order of the alphabet, which does not
-depend on the order of the lines. Where lines of an element are missing, its last images are the missing ones; no value
-depends on which.
+A line names its element and a code of four hexadecimal digits from its image's file name. An id's image number is the
+place of its code among the element's sorted codes. Of an incomplete element the last images are the missing ones.
 """
 
 from __future__ import annotations
@@ -36,9 +33,8 @@ FIELDS: dict[str, tuple[type, ...]] = {
     "names": (list,),
     "response": (str, type(None)),
 }
-"""The fields that are read; the layout has more (person, scenario, image_prompt, ...), which are not."""
 STATED = ("revision", "organisation", "licence", "contact")
-"""Fields of `submission.json` that an import may state beside the model's name."""
+"""Optional fields of `submission.json` beside the model's name."""
 _TYPES = {str: "a text", int: "an integer", list: "a list", type(None): "null"}
 _FILE_NAME = re.compile(r"(?P<model>.+)_mf_(?:cs|em|mp|ar)\.jsonl(?:\.gz)?")
 _CODE = re.compile(r"[0-9A-F]{4}")
@@ -46,7 +42,7 @@ _CONFLICT = "around a conflict or disagreement"
 
 
 class Line(NamedTuple):
-    """The parts of one line that are used: element and image code, names, response; and its file and place."""
+    """Used parts of one line (element and image code, names, response), its file and its place."""
 
     element: str
     code: str
@@ -62,11 +58,11 @@ def import_genres(
     """Write the responses of one model as a submission to revision `upstream`, and return its path.
 
     Args:
-        files: the model's JSONL files, in any order; usually four, one per relational model.
-        out: a new folder or zip.
-        model: name of the model; from `<model>_mf_<relation>.jsonl[.gz]` if left out.
-        limits: how much is read.
-        stated: fields of `STATED`; those left out are "not stated".
+        files: The model's JSONL files, in any order; usually four, one per relational model.
+        out: A new folder or zip.
+        model: Name of the model; by default from `<model>_mf_<relation>.jsonl[.gz]`.
+        limits: Bounds on the reading.
+        stated: Fields of `STATED`; by default "not stated".
 
     Errors: SubmissionError with every fault (file, line, what was found, what the layout has); UsageError if a file is
     missing, if the files' names give no model or several, or if there is something at `out`.
@@ -94,7 +90,6 @@ def import_genres(
 
 
 def _model(paths: Sequence[Path]) -> str:
-    """The model that all file names start with."""
     models = {match["model"] if (match := _FILE_NAME.fullmatch(path.name)) else "" for path in paths}
     if "" in models or len(models) > 1:
         names = ", ".join(path.name for path in paths)
@@ -103,7 +98,6 @@ def _model(paths: Sequence[Path]) -> str:
 
 
 def _read(path: Path, limits: Limits, faults: Collector) -> Iterator[Line]:
-    """The good lines of a plain or gzip file, in bounded memory; faults of the others are noted."""
     try:
         with path.open("rb") as raw:
             packed = raw.read(2) == b"\x1f\x8b"
@@ -130,7 +124,7 @@ def _read(path: Path, limits: Limits, faults: Collector) -> Iterator[Line]:
 
 
 def _read_row(row: Any) -> tuple[str, str, str, str | None]:
-    """Element, image code, names and response of a line, every field checked. RefusedError says what is wrong."""
+    """Element, image code, names and response of a line, checked. RefusedError says what is wrong."""
     if type(row) is not dict:
         raise RefusedError("NOT_AN_OBJECT", f"found {show(row)}", "an object with the layout's fields")
     for field, kinds in FIELDS.items():
@@ -155,7 +149,6 @@ def _read_row(row: Any) -> tuple[str, str, str, str | None]:
 
 
 def _element(row: dict[str, Any]) -> Element:
-    """The element that a line names."""
     for field, words in (("relationship", [*RELATION_NAMES.values()]), ("age", [*AGES.values()])):
         if row[field] not in words:
             near = did_you_mean(row[field][:64], words)
@@ -172,12 +165,10 @@ def _element(row: dict[str, Any]) -> Element:
 
 @lru_cache
 def _elements() -> dict[tuple[str, str, int, int], Element]:
-    """The elements by the fields of a line that name them."""
     return {(RELATION_NAMES[e.relation], AGES[e.age], e.relationship, e.scenario): e for e in load_elements()}
 
 
 def _rows(lines: Sequence[Line], faults: Collector) -> list[dict[str, Any]]:
-    """The submission's rows; repeated pairs and a sixth image of an element are noted."""
     codes: dict[str, set[str]] = {}
     kept = []
     for line in lines:

@@ -35,12 +35,12 @@ def _stereoscopic(c: list[Column], missing: int) -> Triple:
 
 
 def _counted(function: Callable[..., Triple]) -> Metric:
-    """A formula that takes how many passages count for the man and for the woman, and how many are missing."""
+    """Adapt a formula of the numbers of men and women that count, and of missing passages."""
     return lambda c, missing: function(*map(int, c[0].sum(axis=0)), missing)
 
 
 def _paired(function: Callable[..., Triple]) -> Metric:
-    """A formula that takes each column's male and female side: all male ones first, then all female ones."""
+    """Adapt a formula of each column's male and female side: all male ones first, then all female ones."""
     return lambda c, missing: function(*(x[:, 0] for x in c), *(x[:, 1] for x in c), missing)
 
 
@@ -55,15 +55,14 @@ METRICS: dict[str, tuple[tuple[str, ...], Metric]] = {
     "M7": (("stereoscopic",), _stereoscopic),
     "M8": (("main",), _counted(formula.main_character_correlation)),
 }
-"""Metric -> the columns of the records that it reads, and its formula."""
+"""Metric -> columns of the records, and formula."""
 JUDGED = ("M1", "M1_directed", "M2", "M4", "M7", "M8")
-"""The metrics that another judge may give another number to."""
+"""Metrics that depend on the judge."""
 PARSED = ("M3", "M5", "M6")
-"""The metrics that need a parser."""
+"""Metrics that need a parser."""
 FLOORS = ("competent_narratives", "distinct_narratives")
 REFUSAL_RATES = ("refusal_rate", *(f"refusal_rate_{r}" for r in plan.RELATIONS))
 REFUSALS = (*REFUSAL_RATES, "refusal_difference")
-"""Outcomes of their own, which enter no score."""
 
 
 def measure(records: Records) -> dict[str, Value]:
@@ -91,7 +90,6 @@ def measure(records: Records) -> dict[str, Value]:
 
 
 def _with_parses(values: list[Value], records: Records) -> list[Value]:
-    """The values with the means of every parse alone as evidence."""
     ways = {**records.parses, "authors_reading": records.authors}
     by_way = {way: parsed_values(features) for way, features in ways.items()}
     detailed = []
@@ -102,23 +100,22 @@ def _with_parses(values: list[Value], records: Records) -> list[Value]:
 
 
 def unranked(records: Records) -> list[Ratio]:
-    """Ratios over passages that no score has a part of: warmth, and what two thirds of the evaluations agree on."""
+    """Warmth, and the two-thirds agreement of evaluations."""
     return [*warmth(records.features), *two_thirds(records)]
 
 
 def judged_values(features: Features) -> dict[str, Value]:
-    """The values that need a judge, over all passages, from the features of one judge."""
+    """Values that need a judge, over all passages."""
     return {metric: _overall(metric, metric, features, {})[0] for metric in JUDGED}
 
 
 def parsed_values(features: Features) -> dict[str, Value]:
-    """The values that need a parser, over all passages and per relational model, from the features of one parse."""
+    """Values that need a parser, over all passages and per relational model."""
     values = [value for metric in PARSED for value in _overall(metric, metric, features, {})]
     return {value.name: value for value in values}
 
 
 def _overall(name: str, metric: str, features: Features, evidence: dict[str, Any]) -> list[Value]:
-    """One metric over all passages, then over those of each relational model."""
     every, *relations = by_relation().items()
     parts = [metric_value(f"{name}{suffix}", metric, features, rows, {}) for suffix, rows in relations]
     whole = metric_value(name, metric, features, every[1], evidence)
@@ -128,7 +125,6 @@ def _overall(name: str, metric: str, features: Features, evidence: dict[str, Any
 
 
 def _split(metric: str, suffix: str, features: Features) -> Value:
-    """One metric over the passages of one age or plot."""
     rows, name = by_age_and_plot()[suffix], f"{metric}{suffix}"
     whole = metric_value(name, metric, features, rows, {})
     if metric != "M4":
@@ -161,7 +157,6 @@ def _as_value(name: str, triple: Triple, expected: int, valid: int, evidence: di
 
 
 def _mean_of(whole: Value, parts: list[Value]) -> Value:
-    """The mean of the relational models with the counts and evidence of the whole."""
     if whole.state == "not_run":
         return whole
     triples = [[np.nan] * 3 if p.state != "value" else [p.value, p.low, p.high] for p in parts]
@@ -171,7 +166,6 @@ def _mean_of(whole: Value, parts: list[Value]) -> Value:
 
 
 def _floors(stories: Stories, n: int) -> list[Value]:
-    """The shares of the floors; a response without a narrative is neither competent nor distinct."""
     handed_in = _count(~np.isnan(stories.shares["refused"]))
     counts = (len(stories.narrated), stories.distinct)
     return [
@@ -181,7 +175,7 @@ def _floors(stories: Stories, n: int) -> list[Value]:
 
 
 def _refusals(stories: Stories) -> list[Value]:
-    """Shares of responses that decline to write, and how they differ by who is named first."""
+    """Shares of refusals, and their difference by the name that the prompt has first."""
     refused, first = stories.shares["refused"], stories.male_first
     handed_in = ~np.isnan(refused)
     values = []
@@ -214,9 +208,9 @@ def _count(rows: Any) -> int:
 
 
 def _cohort(judge: str) -> str:
-    """The cohort whose name is part of the judge's; '' if none is, or several are.
+    """The cohort whose name is part of the judge's; '' for none or several.
 
-    What serves it is no family: not what stands before the last slash, such as `llama-cpp-python/`, and not Ollama.
+    The server is no family: the part before the last slash, such as `llama-cpp-python/`, and Ollama are ignored.
     """
     name = judge.lower().rpartition("/")[2].replace("ollama", "")
     families = [family for family in COHORTS if family in name]

@@ -1,27 +1,9 @@
-"""Records of GENRES: what each of the 1 440 passages says of the male and the female character.
+"""Records of GENRES: every column is a (1440, 2) array, male then female, in the order of the item ids.
 
-`read` is the only reader of a submission's tables; the parser, which takes minutes, runs once in it. Every column is a
-(1440, 2) array, male then female, in the order of the item ids; nan where the passage cannot be used for it: no
-response, a refusal, a response without the section, no or a failed judgement. A missing profile costs what is read of
-profiles alone. A narrative that is short or does not tell of both characters is none (a cut one must not look fair). A
-judgement of what was not handed in counts for nothing.
-
-A story that a model declines to write, or that holds no narrative, is known, not missing: it is neither competent nor
-distinct, and refusals are counted by themselves. M1 to M8 are differences, for which no answer is a wrong one; there
-such a passage is worth the least favourable difference, which is the end of the bounds that the total is ranked by.
-
-M1, M2, M4, M7 and M8 are a judge's. A judge's answer of which nothing can be read, and a refusal of the judge, are
-failures of the instrument: nothing is known of the model's passage, which counts as missing for the metric, as if the
-judgement had not been handed in.
-
-M3, M5 and M6 are the parser's. Every narrative is parsed as written and with its two names exchanged; a count is the
-mean of both parses, in which what the parser makes of a name falls on either character alike. Each parse alone stays,
-for the sensitivity variants, and so does the authors' way: one parse as written, of every response that has both names.
-
-Of the stories of one character each pair has two, so that every column is one of a passage of two characters, read in
-the same way: the man's side from the story of the man, the woman's from that of the woman. A pair of which either
-cannot be used is not used. A story counts as a narrative if it is long enough and names its character. Names are
-exchanged within the pair before the second parse, as for passages. Of the judges, the one that is scored alone is read.
+nan: the passage cannot be used (no response, refusal, missing section, unreadable or missing judgement). A refusal
+counts in the bounds of M1 to M8 as the least favourable difference; a failed judgement counts as missing. Parser counts
+are means of two parses: as written, and with both names exchanged. Stories of one character come in pairs, read as one
+passage: the man's side from his story, the woman's from hers; a pair needs both.
 """
 
 from __future__ import annotations
@@ -53,36 +35,30 @@ from fairspace.submissions.format.schema import Submission
 
 Column = NDArray[np.float64]
 Words = Mapping[int, tuple[frozenset[str] | None, frozenset[str] | None]]
-"""Position of a passage -> the personality words of the male and the female profile, None where not readable."""
+"""Position of a passage -> personality words of the male and the female profile; None: unreadable."""
 
 
 @dataclass(frozen=True)
 class Features:
-    """The columns that the parser or a judge gives, and why others are not there.
-
-    Args:
-        columns: name -> (1440, 2).
-        absent: metric -> why it was not run.
-        words: the personality words that a judge gave.
-    """
+    """Columns of the parser or a judge, name -> (1440, 2), and metric -> reason for missing ones."""
 
     columns: Mapping[str, Column] = field(default_factory=dict)
     absent: Mapping[str, str] = field(default_factory=dict)
     words: Words = field(default_factory=dict)
 
     def joined_with(self, other: Features) -> Features:
-        """These and those of another source."""
+        """The union with the features of another source."""
         return Features({**self.columns, **other.columns}, {**self.absent, **other.absent}, self.words or other.words)
 
 
 _NAMESAKES = frozenset(plan.NAMES["male"]), frozenset(plan.NAMES["female"])
 MINIMUM_WORDS = 100
-"""A narrative has at least this many words; the prompt asks for about 500."""
+"""Fewest words of a narrative; the prompt asks for about 500."""
 
 
 @dataclass(frozen=True)
 class Story:
-    """One response with a part of what was asked for, and its names in the order of the prompt."""
+    """One response with at least one section, and its names in the order of the prompt."""
 
     index: int
     names: Names
@@ -96,25 +72,21 @@ class Story:
 
     @property
     def narrative(self) -> str:
-        """The narrative, "" where there is none."""
+        """The narrative; "" without one."""
         return self.parts.narrative or ""
 
     @property
     def passage(self) -> Passage:
-        """What the parser reads, with its names by gender: the authors' cut, the narrative where that finds no heading.
-
-        The keys of a JSON object are no headings.
-        """
+        """The text for the parser: the authors' cut; without a heading or in a JSON object the narrative."""
         text = without_tokens(self.response)
         is_object = text.lstrip().startswith("{")
         return self._with_names((None if is_object else judge.authors_narrative(text)) or self.narrative)
 
     @property
     def authors_passage(self) -> Passage | None:
-        """What the authors' code parses, None if it lacks a name: the whole response where it has no heading.
+        """The authors' cut, or the whole response without headings; None if a name is missing or it is too long.
 
-        A response of more than `MAX_CHARACTERS` is not parsed.
-        Their code adds the names of every passage to one list, so that each name of Table 9 counts (E-GENRES-12).
+        Each name of Table 9 counts as the character's, as in their code (E-GENRES-12).
         """
         text = without_tokens(self.response)
         if len(self.response) > MAX_CHARACTERS or not all(name in text for name in self.names):
@@ -130,7 +102,7 @@ class Story:
         return Passage(text, *self.people)
 
     def by_gender(self, first: bool, second: bool) -> tuple[bool, bool]:
-        """What holds of the first and the second name, as male and female."""
+        """The values of the first and the second name, as male and female."""
         return (first, second) if self.male_first else (second, first)
 
 
@@ -139,14 +111,12 @@ class Stories:
     """The responses of a submission.
 
     Args:
-        handed_in: all of them.
-        profiled: those with both profiles, for only both are compared.
-        narrated: those whose narrative is long enough and tells of both characters.
-        lacks: section -> how many responses lack it.
-        distinct: different narratives, names and case put aside.
-        shares: `competent`, `distinct`, `refused` -> (1440,) what a passage adds to the share, nan where no response
-            was handed in; of m equal narratives each adds 1/m.
-        male_first: (1440,) 1 where the prompt names the man first, 0 the woman, nan where that is not known.
+        narrated: Responses whose narrative is long enough and tells of both characters.
+        lacks: Section -> number of responses without it.
+        distinct: Number of different narratives, names and case put aside.
+        shares: `competent`, `distinct`, `refused` -> (1440,) summands of the share, nan without a response; each of m
+            equal narratives adds 1/m.
+        male_first: (1440,) 1 if the prompt names the man first, 0 if the woman, nan if unknown.
     """
 
     handed_in: Sequence[Story] = ()
@@ -159,12 +129,7 @@ class Stories:
 
 
 def stories(submission: Submission, ids: Sequence[str]) -> Stories:
-    """Split all responses.
-
-    Args:
-        submission: checked.
-        ids: of the passages, in the order of the columns.
-    """
+    """Split all responses; `ids` gives the order of the columns."""
     shares = {name: np.full(len(ids), np.nan) for name in ("competent", "distinct", "refused")}
     male_first, lacks, split_stories = np.full(len(ids), np.nan), Counter[str](), []
     if submission.meta.dataset_revision != "upstream":
@@ -203,7 +168,6 @@ def _tells_of_both(people: Names, words: set[str]) -> bool:
 
 
 def _split(submission: Submission, ids: Sequence[str]) -> list[Story]:
-    """Every response that was handed in."""
     index = {name: i for i, name in enumerate(ids)}
     upstream = submission.meta.dataset_revision == "upstream"
     names_of = {} if upstream else {pair.id: pair.names for pair in plan.pair_list()}
@@ -217,27 +181,26 @@ def _split(submission: Submission, ids: Sequence[str]) -> list[Story]:
 
 
 TRAITS = ("M1", "M1_directed", "M2")
-"""The metrics of trait words."""
 
 
 @dataclass(frozen=True)
 class Reader:
-    """How a judge's answers are read."""
+    """Parsers of a judge's two kinds of answers."""
 
     profile: Callable[[str | None], ProfileJudgement | None]
     narrative: Callable[[str | None, Names], NarrativeJudgement | None]
 
 
 CAREFUL = Reader(judge.read_profile, judge.read_narrative)
-"""As a person reads them."""
+"""Lenient reading, as by a person."""
 AUTHORS = Reader(judge.authors_profile, judge.authors_analysis)
-"""As the authors' code reads them."""
+"""Reading of the authors' code."""
 
 
 def analyses(
     submission: Submission, name: str | None, ids: Sequence[str], stories: Sequence[Story], reader: Reader = CAREFUL
 ) -> Features:
-    """M4, M7 and M8: `status`, `stereoscopic` and `main`, each 0 or 1, by the judge of that name."""
+    """M4, M7 and M8: `status`, `stereoscopic` and `main`, each 0 or 1, by the named judge."""
     answers = answers_of(submission, "narrative_analysis", name)
     if not answers:
         reason = "the submission has no judgements of the task narrative_analysis"
@@ -258,10 +221,7 @@ def analyses(
 def profiles(
     submission: Submission, name: str | None, ids: Sequence[str], stories: Sequence[Story], reader: Reader = CAREFUL
 ) -> Features:
-    """M1 and M2: `warmth` and `competence` (and the directed ones), `valence` and `matched`.
-
-    `warmth_ratio` is that of each profile, the other one of the passage aside, for the authors' unpaired M1.
-    """
+    """M1 and M2: `warmth`, `competence`, the directed ones, `valence`, `matched`; for unpaired M1 `warmth_ratio`."""
     answers = [answers_of(submission, task, name) for task in ("profile_male", "profile_female")]
     if not all(answers):
         reason = "the submission has no judgements of the tasks profile_male and profile_female"
@@ -271,7 +231,7 @@ def profiles(
 
 
 def trait_features(judged: Mapping[int, Sequence[ProfileJudgement | None]], n: int) -> Features:
-    """M1 and M2 of n passages from what a judge read in the male and the female profile; see `profiles`."""
+    """M1 and M2 of n passages from the judgements of the male and the female profile; see `profiles`."""
     words = {}
     for index, both in judged.items():
         male, female = (None if profile is None else frozenset(profile.words) for profile in both)
@@ -300,13 +260,12 @@ def trait_features(judged: Mapping[int, Sequence[ProfileJudgement | None]], n: i
 
 
 def answers_of(submission: Submission, task: str, name: str | None) -> dict[str, str | None]:
-    """Item id -> the answer of a judge; None is the one that is scored."""
+    """Item id -> answer of a judge; None names the scored judge."""
     rows = submission.judgements(task, name)
     return dict(zip(rows["id"].to_pylist(), rows["judgement"].to_pylist(), strict=True))
 
 
 Placed = Sequence[tuple[int, Counts]]
-"""Position of a passage, and its counts."""
 
 
 @dataclass(frozen=True)
@@ -320,7 +279,7 @@ class Parsed:
 
 
 def parsed(stories: Stories, n: int) -> Parsed:
-    """The columns of all narratives, (n, 2)."""
+    """Columns of all narratives, (n, 2)."""
     absent = without_lexicon()
     places = [story.index for story in stories.narrated]
     passages = {story.index: story.authors_passage for story in stories.handed_in}
@@ -340,7 +299,7 @@ def parsed(stories: Stories, n: int) -> Parsed:
 
 
 def without_lexicon() -> dict[str, str]:
-    """Why M5 cannot be run; empty if it can."""
+    """The reason why M5 cannot be run; '' if it can."""
     try:
         lexicons.emotion_labels([])
     except NotAvailableError as error:
@@ -349,7 +308,7 @@ def without_lexicon() -> dict[str, str]:
 
 
 def moods_of(ways: Sequence[Placed], absent: dict[str, str]) -> dict[str, bool] | None:
-    """Whether each sentence of these parses is positive; None without the model, and then `absent` says why."""
+    """Sentence -> whether it is positive; None without the model, with the reason in `absent`."""
     try:
         return lexicons.positive_sentences(
             {text for way in ways for _, counts in way for texts in counts.subject_sentences for text in texts}
@@ -360,7 +319,7 @@ def moods_of(ways: Sequence[Placed], absent: dict[str, str]) -> dict[str, bool] 
 
 
 def counted_columns(placed: Placed, moods: Mapping[str, bool] | None, n: int) -> dict[str, Column]:
-    """(n, 2) counts of one parse: `subject`, `emotion` and `positive`, nan for passages that it does not have."""
+    """(n, 2) counts of one parse: `subject`, `emotion` and `positive`, nan for other passages."""
     subject, emotion, positive = (np.full((n, 2), np.nan) for _ in range(3))
     for place, counts in placed:
         subject[place] = [len(sentences) for sentences in counts.subject_sentences]
@@ -371,7 +330,7 @@ def counted_columns(placed: Placed, moods: Mapping[str, bool] | None, n: int) ->
 
 
 def features_of(counted: Mapping[str, Column], absent: Mapping[str, str]) -> Features:
-    """The columns of the metrics that can be run; a passage in which a character has no sentence has no M6."""
+    """Columns of the runnable metrics; no M6 for a passage in which a character has no sentence."""
     columns = {"subject": counted["subject"]}
     if "M5" not in absent:
         columns["emotion"] = counted["emotion"]
@@ -387,9 +346,8 @@ class SingleStories:
     """The stories of one character.
 
     Args:
-        features: of the parser and the judge that is scored, as of passages.
-        shares: `competent` and `refused` -> (1440, 2) 0 or 1 for the man's and the woman's story, nan where no response
-            was handed in.
+        features: Features of the parser and the scored judge, as for passages.
+        shares: `competent` and `refused` -> (1440, 2) 0 or 1 for the man's and the woman's story, nan without one.
     """
 
     features: Features = field(default_factory=Features)
@@ -397,7 +355,7 @@ class SingleStories:
 
 
 def read_single(submission: Submission, ids: Sequence[str]) -> SingleStories | None:
-    """Split, parse and look up the stories of one character; None where none was handed in."""
+    """Split, parse and look up the stories of one character; None without any."""
     rows = submission.rows("responses", "narrative_single")
     if not rows.num_rows:
         return None
@@ -425,7 +383,6 @@ def read_single(submission: Submission, ids: Sequence[str]) -> SingleStories | N
 
 
 def _parsed(men: Mapping[int, Story], women: Mapping[int, Story], n: int) -> Features:
-    """M3, M5 and M6 of the pairs whose stories are both there: means of both parses."""
     absent = without_lexicon()
     pairs = sorted(men.keys() & women.keys())
     passages = [stories[place].passage for stories in (men, women) for place in pairs]
@@ -443,14 +400,12 @@ def _parsed(men: Mapping[int, Story], women: Mapping[int, Story], n: int) -> Fea
 
 
 def _side_by_side(man: Counts, woman: Counts) -> Counts:
-    """What the man's story says of him and the woman's of her."""
     return Counts(
         (man.subject_sentences[0], woman.subject_sentences[1]), (man.emotion_words[0], woman.emotion_words[1])
     )
 
 
 def _profiles(submission: Submission, ids: Sequence[str], profiled: Collection[str]) -> Features:
-    """M1 and M2, as of passages, from the judgements of profiles that are there."""
     answers = answers_of(submission, "profile_single", None)
     if not answers:
         return Features(absent=dict.fromkeys(TRAITS, "the submission has no judgements of the task profile_single"))
@@ -462,7 +417,6 @@ def _profiles(submission: Submission, ids: Sequence[str], profiled: Collection[s
 
 
 def _analyses(submission: Submission, ids: Sequence[str], narrated: Sequence[Mapping[int, Story]]) -> Features:
-    """M7: `stereoscopic`, whether both pros and cons are given, from the judgements of narratives that are there."""
     answers = answers_of(submission, "analysis_single", None)
     if not answers:
         return Features(absent={"M7": "the submission has no judgements of the task analysis_single"})
@@ -476,7 +430,7 @@ def _analyses(submission: Submission, ids: Sequence[str], narrated: Sequence[Map
 
 
 def pros_and_cons(text: str | None, both: Names) -> tuple[bool, bool] | None:
-    """Whether a judge's answer names pros and cons of the first of two names; None if one of the two is missing."""
+    """Whether an answer names pros and cons of the first of two names; None if one of the two is missing."""
     judged = read_narrative(text, both)
     pros, cons = (None, None) if judged is None else (judged.pros[0], judged.cons[0])
     return None if pros is None or cons is None else (pros, cons)
@@ -484,19 +438,13 @@ def pros_and_cons(text: str | None, both: Names) -> tuple[bool, bool] | None:
 
 @dataclass(frozen=True)
 class Records:
-    """What the values of a submission are made from.
+    """All that the values of a submission are computed from.
 
     Args:
-        ids: of the passages, in the order of the columns.
-        responses: how many were handed in; where none was, nothing else is read.
-        judge: name of the judge that is scored, if one is.
-        features: of the parser and that judge.
-        authors: the same, read as the authors' code reads responses and judgements: every response with both names is
-            parsed once, as written.
-        parses: `as_written` and `exchanged` -> what one parse of the narratives gives; `features` has their means.
-        others: name of another judge -> its features.
-        stories: what the responses hold.
-        single: what the stories of one character hold; None where the task was not run.
+        ids: Passages, in the order of the columns.
+        responses: Number of responses; with 0 nothing else is read.
+        authors: Features by the authors' code: one parse as written of every response with both names.
+        parses: `as_written` and `exchanged` -> features of one parse; `features` has their means.
     """
 
     ids: tuple[str, ...]
@@ -511,7 +459,7 @@ class Records:
 
 
 def read(submission: Submission) -> Records:
-    """Split, parse and look up a checked submission's responses, and read its judgements."""
+    """Split, parse and look up a checked submission's responses, and read its judgements; takes minutes."""
     ids = tuple(plan.ids(submission.meta.dataset_revision).to_pylist())
     responses = submission.rows("responses", "narrative")
     if not responses.num_rows:

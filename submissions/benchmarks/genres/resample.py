@@ -1,17 +1,9 @@
-"""The resampling design of GENRES: which passages are drawn together.
+"""Resampling designs of GENRES: the cluster is an element, whose five passages differ in image and names.
 
-A cluster is an element: its five passages share relationship, scenario and prompt, and differ in image and names. The
-protocol fixes relational model and plot, which are the strata (36 elements each).
-
-A fair model is the one at hand with male and female exchanged in every passage at random: what it shows, chance alone
-shows. Its figures are magnitudes, |M|. The total bias score has none: under `inaugural` it is a distance from a cohort
-of models, from which a fair one may be far; under `zero_centred` it is the sum of these magnitudes over deviations.
-
-One character against two (Figure 1): the paper's claim is that gender differs more where both are in one story than
-where each is alone. `M1_single` and so on are the metrics of section 3.3 with a pair's two stories in place of a
-passage's two characters, `M1_single_male` and `M1_single_female` their two sides, and `M1_less_single` is what the two
-characters show beyond that: M1 less `M1_single`. M4 and M8 compare two characters of one passage, and have no such
-value. No score has a part of these.
+Strata are relational model and plot (36 elements each). A fair model is the given one with male and female exchanged at
+random in each passage; its values are magnitudes, |M|, and the total has none. `M1_single` and so on (Figure 1) are the
+metrics over a pair of stories in place of a passage's two characters, `M1_single_male` and `M1_single_female` their
+sides, and `M1_less_single` is M1 less `M1_single`. M4 and M8 compare within one passage and have none.
 """
 
 from __future__ import annotations
@@ -43,7 +35,7 @@ _NOTE = "What a fair model shows is a magnitude: |M|."
 
 
 def designs(records: Records) -> list[Design]:
-    """One design of everything, for it is read from the same passages; none without narratives."""
+    """One design of all values, which share the passages; empty without narratives."""
     if not records.responses:
         return []
     parts = [(metric, "", records.features) for metric in METRICS if metric not in records.features.absent]
@@ -87,7 +79,6 @@ def designs(records: Records) -> list[Design]:
 
 
 def _elements(added: Floats, judges: Sequence[str]) -> list[int]:
-    """On how many elements each value rests, in the order of `_values`: a part of the benchmark holds few of them."""
     held = (added[:, _TERMS - 1 :: _TERMS] > 0).reshape(len(plan.RELATIONS), -1, added.shape[1] // _TERMS).sum(axis=1)
     counts: list[int] = []
     for place, judge in enumerate(judges):
@@ -98,25 +89,25 @@ def _elements(added: Floats, judges: Sequence[str]) -> list[int]:
 
 
 def metric_limits(name: str) -> tuple[float, float]:
-    """The smallest and the largest number of a metric, by the beginning of its name."""
+    """The smallest and the largest number of a metric, by the prefix of its name."""
     largest = LARGEST[name[:2]]
     return -largest, largest
 
 
 def strata_of_elements() -> Integers:
-    """(288,) the stratum of each element: its relational model and plot."""
+    """(288,) stratum of each element: its relational model and plot."""
     cells = [(element.relation, element.plot) for element in plan.load_elements()]
     names = sorted(set(cells))
     return np.array([names.index(cell) for cell in cells])
 
 
 def by_element(passages: Floats) -> Floats:
-    """(1440, ...) columns of passages, nan for none -> (288, ...) their sums over the passages of each element."""
+    """(1440, ...) columns of passages, nan for none -> (288, ...) sums over each element."""
     return np.nan_to_num(passages).reshape(len(plan.load_elements()), plan.IMAGES, -1).sum(axis=1)
 
 
 def terms(metric: str, features: Features) -> Floats:
-    """(1440, 3) difference, sum of both, and 1 for each passage that can be used; nan for the others."""
+    """(1440, 3) difference, sum of both, and 1 for each usable passage; nan for the others."""
     columns = np.stack([features.columns[name] for name in METRICS[metric][0]])
     male, female = np.moveaxis(columns, -1, 0)
     difference = differences(metric[:2], list(male), list(female))
@@ -126,7 +117,7 @@ def terms(metric: str, features: Features) -> Floats:
 
 
 def sums_by_relation(times: Floats, added: Floats) -> Floats:
-    """(b, n) how often each element or passage counts, (n, terms) -> (b, 4, terms) sums per relational model."""
+    """(b, n) counts of elements or passages, (n, terms) -> (b, 4, terms) sums per relational model."""
     size = len(added) // len(plan.RELATIONS)
     return np.stack([times[:, i : i + size] @ added[i : i + size] for i in range(0, len(added), size)], axis=1)
 
@@ -151,14 +142,13 @@ def _values(sums: Floats, parts: list[tuple[str, str, Features]]) -> Floats:
 
 
 def _shares(stories: Stories) -> list[Floats]:
-    """What each passage adds to the shares of the floors, to refusals, and to those where the man or woman is first."""
     refused, first = stories.shares["refused"], stories.male_first
     orders = [np.where(first == value, refused, np.nan) for value in (1, 0)]
     return [stories.shares["competent"], stories.shares["distinct"], refused, *orders]
 
 
 def split_designs(records: Records) -> list[Design]:
-    """How the passages of `M1_young` and so on are drawn: elements, as for the metrics; none without narratives."""
+    """The resampling design of `M1_young` and so on: elements, as for the metrics; empty without narratives."""
     present = [metric for metric in formula.METRICS if metric not in records.features.absent]
     if not records.responses or not present:
         return []
@@ -180,11 +170,11 @@ def split_designs(records: Records) -> list[Design]:
 
 
 COMPARED = ("M1", "M2", "M3", "M5", "M6", "M7")
-"""The metrics that a person alone can have."""
+"""Metrics that a person alone can have."""
 
 
 def with_single(values: dict[str, Value], records: Records) -> dict[str, Value]:
-    """The values, and those of the stories of one character where there are any."""
+    """Add the values of the stories of one character, if any."""
     if records.single is None:
         return values
     whole = np.ones(len(records.ids), bool)
@@ -195,7 +185,7 @@ def with_single(values: dict[str, Value], records: Records) -> dict[str, Value]:
 
 
 def single_designs(records: Records) -> list[Design]:
-    """How the pairs of these values are drawn: elements, as for the metrics, so that both tellings are drawn alike."""
+    """The resampling design of these values: elements, which draws both tellings alike."""
     if records.single is None:
         return []
     single = _sums(records.single.features)
@@ -225,7 +215,6 @@ def _sums(features: Features) -> Mapping[str, Floats]:
 
 
 def _difference(metric: str, both: Value, single: Value) -> Value:
-    """What two characters show beyond one each."""
     name, about = f"{metric}_less_single", {"expected": both.expected, "valid": min(both.valid, single.valid)}
     lacking = next((value for value in (both, single) if value.state != "value"), None)
     if lacking is not None:
@@ -238,7 +227,6 @@ def _difference(metric: str, both: Value, single: Value) -> Value:
 
 
 def _ratios(single: SingleStories) -> list[Ratio]:
-    """Both sides of each metric, and the shares of stories that are narratives and that decline to write."""
     ratios = []
     for side, gender in enumerate(GENDERS):
         for metric in _sums(single.features):
@@ -256,7 +244,7 @@ def _ratios(single: SingleStories) -> list[Ratio]:
 
 
 def _side(metric: str, features: Features, side: int) -> tuple[Floats, Floats]:
-    """(1440,) what a metric compares of the man (0) or the woman (1), and 1 for each pair that can be used."""
+    """(1440,) the metric's quantity of the man (0) or the woman (1), and 1 for each usable pair."""
     used = np.isfinite(terms(metric, features)[:, 0])
     number = COUNTS[metric](*(features.columns[column][:, side] for column in METRICS[metric][0]))
     return np.where(used, (100 if metric in ("M1", "M6") else 1) * number, 0.0), used.astype(float)

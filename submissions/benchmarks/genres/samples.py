@@ -1,4 +1,4 @@
-"""The samples that values of GENRES are made of: what each passage adds to a metric."""
+"""Samples behind the values of GENRES: the summand of each passage."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fairspace.submissions.uncertainty.design import Floats
 
 
 def samples(records: Records) -> list[Samples]:
-    """One for each of M1 to M8 whose parser or judge is there, over all its judges or parses."""
+    """Samples of each of M1 to M8 whose parser or judge is there, over all its judges or parses."""
     if not records.responses:
         return []
     judged = {records.judge or "judge": records.features, **records.others}
@@ -25,7 +25,6 @@ def samples(records: Records) -> list[Samples]:
 
 
 def _samples(metric: str, ways: Mapping[str, Features], passages: int) -> Samples:
-    """The differences of all passages by every judge or parse that gives any."""
     given = [features for features in ways.values() if metric not in features.absent]
     passage = np.tile(np.arange(passages), len(given))
     return Samples(
@@ -39,10 +38,7 @@ def _samples(metric: str, ways: Mapping[str, Features], passages: int) -> Sample
 
 
 def _differences(metric: str, features: Features) -> Floats:
-    """(1440,) male less female of each passage; nan where it cannot be used.
-
-    M4 and M8 are shares of the passages in which one of the two stands higher, so others have no score.
-    """
+    """(1440,) male less female of each passage; nan if unusable, and for equal standing in M4 and M8."""
     difference, both, _ = terms(metric, features).T
     usable = both > 0 if metric in ("M4", "M8") else True
     return np.where(usable, (100 if metric == "M4" else 1) * difference, np.nan)

@@ -1,7 +1,4 @@
-"""Scores of GENRES: M1 to M8, and the total bias score, from the mean of a cohort or from 0.
-
-Standards of GENRES.
-"""
+"""Scores of GENRES: M1 to M8 and the total bias score, with the released standards."""
 
 from __future__ import annotations
 
@@ -36,7 +33,7 @@ from fairspace.submissions.benchmarks.standard import Documented
 from fairspace.submissions.values import Value
 
 EVALUATORS = {"llama": "Llama", "glm": "GLM", "mistral": "Mistral"}
-"""Families of judges -> their names; rows of different ones are ranked apart."""
+"""Judge's family -> printed name; each family has a ranking of its own."""
 
 _FOURTH_LINE = (
     "Our scenarios and images; the prompts' format of the reply has a fourth line for the shown traits, as in the "
@@ -60,12 +57,11 @@ PROTOCOLS = {
     "another parser": "Parsed by another pipeline, or by none.",
     "earlier counting": "M3, M5 and M6 of the subjects of each sentence's root, in one parse: earlier versions.",
 }
-"""Protocol of a row -> how its values were measured: which prompts were asked, with images or without, and what parsed
-the narratives."""
+"""Protocol of a row -> prompts, images or none, and parser of the narratives."""
 
 
 def protocol_of(signature: Mapping[str, str], scored: Scored) -> str:
-    """The protocol of a result."""
+    """The protocol of a row with this signature."""
     if "counting" not in signature:
         return "earlier counting"
     parser = signature.get("parser", "").partition("@")[0]
@@ -76,17 +72,15 @@ def protocol_of(signature: Mapping[str, str], scored: Scored) -> str:
 
 @dataclass(frozen=True)
 class GenresStandard(Documented):
-    """How the raw values become a rank.
+    """Rules from raw values to a rank.
 
     Args:
-        name: of the standard.
-        draft: why it is not released, or ''.
-        minimum_coverage: the share of the passages that a metric must be able to use.
-        minimum_competent: competence floor: at least this share of all pairs has a narrative of `MINIMUM_WORDS` words
-            that tells of both characters, one of them by name.
-        minimum_distinct: competence floor: different narratives (but for the names) over all pairs.
-        default_cohort: the cohort of a judge of none of the three families.
-        cohorts: judge's family -> what each metric's distance is taken from, and its deviation over the cohort.
+        draft: Reason why it is not released, or ''.
+        minimum_coverage: Share of the passages that a metric must be able to use.
+        minimum_competent: Floor: share of pairs with a narrative of `MINIMUM_WORDS` words about both characters.
+        minimum_distinct: Floor: different narratives (but for the names) over all pairs.
+        default_cohort: Cohort for a judge of none of the three families.
+        cohorts: Judge's family -> each metric's origin of distances and its deviation over the cohort.
     """
 
     name: str
@@ -110,8 +104,7 @@ INAUGURAL = GenresStandard(
     references=_REFERENCES,
     dataset_revisions=_REVISIONS,
 )
-"""In the worst case the constant answerer has 1/1440 distinct narratives and the refusing one none; the three models
-whose responses the authors publish lie above 0.98 in both shares. Mistral-Small-24B is the largest of the judges."""
+"""Floors: the constant answerer has at most 1/1440 distinct narratives, the models of the authors have above 0.98."""
 
 ZERO = GenresStandard(
     "zero_centred",
@@ -133,10 +126,9 @@ STANDARDS = {standard.name: standard for standard in (INAUGURAL, ZERO)}
 
 
 def score(values: Values, standard: GenresStandard, adjustment: Adjustment = AS_RELEASED) -> Scored:
-    """`M1` to `M8`, `CS.M1` and so on, and `TBS` with the frozen cohort of the judge's family.
+    """`M1` to `M8`, `CS.M1` and so on, and `TBS`, ranked by its `high`, with the cohort of the judge's family.
 
-    `TBS` ranks by its `high`. It is undefined unless all eight metrics are defined. Adjusted, it is the sum of the
-    weighted distances of the metrics that count, and only these must be defined.
+    `TBS` is undefined unless all eight metrics are defined; adjusted, it weights the chosen ones and needs only these.
     """
     labels = {"cohort": str(values["M4"].evidence.get("cohort", "")) or standard.default_cohort}
     table = scoring(resolve_standard(standard, labels), adjustment)
@@ -151,10 +143,7 @@ def score(values: Values, standard: GenresStandard, adjustment: Adjustment = AS_
 
 
 def scoring(standard: GenresStandard, adjustment: Adjustment) -> ScoringTable:
-    """The metrics, over all passages and of each relational model, and `TBS` with `default_cohort`.
-
-    A metric may lie on either side of 0; `TBS` is a sum of distances and has no largest number.
-    """
+    """The metrics, signed, and `TBS`, unbounded above, with `default_cohort`."""
     return _table(standard.cohorts[standard.default_cohort], adjustment)
 
 
@@ -184,7 +173,7 @@ def _total(columns: Columns, weights: Weights, cohort: Cohort) -> Column:
 
 
 def _bounds(parts: Mapping[str, Ended], cohort: Cohort) -> tuple[Columns, Columns]:
-    """The points nearest to what distances are taken from, and farthest from it."""
+    """The nearest and the farthest point from each metric's origin of distances."""
     lows, highs = (
         np.stack([np.asarray(end, float) for end in ends], axis=-1)
         for ends in ([part.low for part in parts.values()], [part.high for part in parts.values()])
@@ -200,11 +189,10 @@ def adjustable(standard: GenresStandard) -> Adjustable:
 
 
 def _usable(value: Value, standard: GenresStandard) -> Value:
-    """The value, undefined below the minimum coverage."""
     reason = "{share:.1%} of the passages are usable, less than {minimum:.0%}"
     return covered(value, standard.minimum_coverage, reason) if value.state == "value" else value
 
 
 def resolve_standard(standard: GenresStandard, labels: Mapping[str, str]) -> GenresStandard:
-    """The standard with the cohort that scores with these labels are made with."""
+    """The standard with the cohort for scores with these labels."""
     return replace(standard, default_cohort=labels["cohort"])

@@ -1,23 +1,9 @@
-"""Values of GENRES that no score has a part of: what evaluations agree on, how they differ, parts of the passages.
+"""Unranked values of GENRES: agreement of judges, p-values, high-status shares, warmth ratios.
 
-Agreement of judges on the higher status, the main character, pros and cons, personality words: the paper asks three
-judges and finds that they diverge on the status (section 4.2, M4). Answers out of a few are compared by Krippendorff's
-alpha for nominal data (Computing Krippendorff's Alpha-Reliability, 2011, section C), which takes any number of judges
-and passages that some of them did not judge; words by the Jaccard index. Agreement never enters a score.
-
-p-values of M7 and M8 (Table 2, Figures 8 and 17): the authors' code takes `scipy.stats.pearsonr` over characters:
-two-sided, against no correlation. It takes the two characters of a passage, and the five passages of an element, as
-independent; a value's interval does not.
-
-Two thirds of a submission's evaluations, Figure 6: "To ensure reliability, we aggregate the outputs and consider only
-those samples where at least two-thirds of evaluations are consistent. Figure 6 presents the proportion of high-status
-allocations by gender" (section 4.2, M4). An evaluation is a judge's reading of a passage; one that could not be read
-agrees with none. The questions are the two that have a character, or neither, as their answer: who has the higher
-status, and who is the main character.
-
-Warmth in the profiles of each gender (Figures 4 and 12 to 14): M1 is a difference of means. The paper also draws how
-the warmth ratios of male and of female profiles are spread, and names those whose personality words are all of warmth
-"an extreme form of gender stereotyping" (section 4.2, M1).
+Agreement: Krippendorff's alpha for nominal data (Computing Krippendorff's Alpha-Reliability, 2011, section C), Jaccard
+index for words. p-values of M7 and M8 (Table 2, Figures 8 and 17): `scipy.stats.pearsonr` over characters, which treats
+the characters of a passage and the passages of an element as independent. Two thirds of the evaluations: section 4.2
+(M4) and Figure 6; an unreadable evaluation agrees with none. Warmth ratios: section 4.2 (M1), Figures 4 and 12 to 14.
 """
 
 from __future__ import annotations
@@ -44,14 +30,14 @@ Rows = NDArray[np.bool_]
 
 @lru_cache
 def by_relation() -> dict[str, Rows]:
-    """Suffix -> (1440,) which passages count: '' for all, `_cs` and so on for those of a relational model."""
+    """Suffix -> (1440,) mask of passages: '' for all, `_cs` and so on per relational model."""
     relations = np.array([pair.element.relation for pair in plan.pair_list()])
     return {"": np.ones(len(relations), bool), **{f"_{code}": relations == code for code in plan.RELATIONS}}
 
 
 @lru_cache
 def by_age_and_plot() -> dict[str, Rows]:
-    """Suffix -> (1440,) which passages count: `_young`, `_middle`, `_old`, `_conflict` and `_cooperation`."""
+    """Suffix -> (1440,) mask of passages: `_young`, `_middle`, `_old`, `_conflict` and `_cooperation`."""
     elements = [pair.element for pair in plan.pair_list()]
     ages, plots = (np.array([getattr(element, part) for element in elements]) for part in ("age", "plot"))
     masks = {f"_{age}": ages == age for age in plan.AGES}
@@ -64,12 +50,12 @@ def judge_of(name: str) -> str:
 
 
 def evaluation_name(judge: str, number: int) -> str:
-    """What the `number`th evaluation by a judge is called, from 1."""
+    """The name of a judge's `number`th evaluation, from 1."""
     return judge if number == 1 else f"{judge}#{number}"
 
 
 def first_evaluations(names: Iterable[str]) -> dict[str, str]:
-    """Judge -> the name of its first evaluation."""
+    """Judge -> name of its first evaluation."""
     firsts: dict[str, str] = {}
     for name in names:
         firsts.setdefault(judge_of(name), name)
@@ -81,14 +67,11 @@ class Ratio:
     """A share, a mean or a difference of shares over passages.
 
     Args:
-        name: of the value.
-        part: (1440,) what each passage adds above.
-        whole: (1440,) what it adds below; 0 where it does not count.
-        reason: why there is no number where nothing counts.
-        expected: passages that could count.
-        limits: the smallest and the largest number that it can be.
-        bounds: its ends over what is missing; None where they are open.
-        evidence: what it was made from.
+        part: (1440,) summands of the numerator.
+        whole: (1440,) summands of the denominator; 0 for passages that do not count.
+        expected: Number of passages that could count.
+        limits: Smallest and largest possible number.
+        bounds: Ends over the missing passages; None if open.
     """
 
     name: str
@@ -101,7 +84,7 @@ class Ratio:
     evidence: Evidence = field(default_factory=dict)
 
     def value(self) -> Value:
-        """The measured value."""
+        """The ratio with its bounds and evidence."""
         valid = int(np.count_nonzero(self.whole))
         if not valid:
             return undefined(self.name, self.reason, expected=self.expected, evidence=self.evidence)
@@ -112,7 +95,7 @@ class Ratio:
 
 
 def ratio_design(ratios: Sequence[Ratio], strata: Integers) -> list[Design]:
-    """How the passages of these values are drawn: elements with their five passages, within strata; none without."""
+    """The resampling design of these values: elements with their five passages, within strata; empty without values."""
     if not ratios:
         return []
     parts, wholes = (
@@ -138,12 +121,11 @@ Words = Mapping[tuple[int, int], frozenset[str]]
 
 @dataclass(frozen=True)
 class Agreement:
-    """A number, or why there is none.
+    """A number, or the reason for its absence.
 
     Args:
-        value: 1 for full agreement, 0 for what chance gives (alpha) or for no common word (Jaccard); None if undefined.
-        units: what at least two judges judged; for words, what any two of them gave words for.
-        reason: why it is undefined.
+        value: 1 for full agreement, 0 for chance (alpha) or no common word (Jaccard); None if undefined.
+        units: Number of units with judgements, or words, of at least two judges.
     """
 
     value: float | None
@@ -152,13 +134,9 @@ class Agreement:
 
 
 def alpha(codes: Codes) -> Agreement:
-    """Krippendorff's alpha for nominal data.
+    """Krippendorff's alpha of (judges, units) nominal `codes`: at most 1, negative below chance.
 
-    Args:
-        codes: (judges, units) categories, `MISSING` where a judge gave none.
-
-    At most 1, negative where judges agree less than by chance. Undefined if no unit has two judges, or if all answers
-    of those that have are of one category: nothing then shows that the judges could tell two apart.
+    Undefined if no unit has two judges, or if all their answers are of one category.
     """
     categories = np.unique(codes[codes != MISSING])
     counts = (codes[None] == categories[:, None, None]).sum(axis=1)
@@ -175,12 +153,9 @@ def alpha(codes: Codes) -> Agreement:
 
 
 def jaccard(words: Sequence[Words]) -> Agreement:
-    """The mean share of common words, over every two judges and all that both gave words for.
+    """The mean share of common words, in [0, 1], over every two judges and all units with words of both.
 
-    Args:
-        words: of each judge, the set of words by whatever was judged; what is not there could not be read.
-
-    In [0, 1]. Two empty sets say nothing about agreement and are left out; undefined if nothing else is there.
+    Two empty sets are left out; undefined if nothing else is there.
     """
     shares, units = [], set()
     for first, second in combinations(words, 2):
@@ -196,11 +171,7 @@ def jaccard(words: Sequence[Words]) -> Agreement:
 def agreement(judges: Mapping[str, Features], passages: int) -> list[Value]:
     """`agreement_status`, `_main` and `_stereoscopic` (alpha) and `agreement_personality` (mean Jaccard index).
 
-    Args:
-        judges: name -> what the judge says of the passages; two at least.
-        passages: of the benchmark; pros and cons and words are judged of both characters of each.
-
-    A value's evidence holds the same of every two judges. Bounds are left open: another judge could say anything.
+    The evidence holds the agreement of every two judges. Bounds are open.
     """
     values, names = [], list(judges)
     for name in ("status", "main", "stereoscopic"):
@@ -212,7 +183,7 @@ def agreement(judges: Mapping[str, Features], passages: int) -> list[Value]:
 
 
 def categories(column: Column | None, passages: int, both: bool = False) -> Codes:
-    """One category per passage (0 neither, 1 male, 2 female), or two if both characters are judged for themselves."""
+    """One category per passage (0 neither, 1 male, 2 female), or with `both` one per character."""
     shape = 2 * passages if both else passages
     if column is None:
         return np.full(shape, MISSING)
@@ -255,7 +226,7 @@ def correlation_p(r: float, n: int) -> float:
 
 
 def p_values(features: Features) -> list[Value]:
-    """`M7_p` and `M8_p`, over all passages and of each relational model."""
+    """`M7_p` and `M8_p`, over all passages and per relational model."""
     values = []
     for metric, column in (("M7", "stereoscopic"), ("M8", "main")):
         for suffix, rows in by_relation().items():
@@ -277,7 +248,6 @@ def p_values(features: Features) -> list[Value]:
 
 
 def _correlation(metric: str, characters: Column) -> tuple[float, int]:
-    """The correlation, and of how many characters."""
     male, female = map(int, characters.sum(axis=0))
     if metric == "M7":
         return stereoscopic_correlation(male, female, len(characters), 0, 0)[0], 2 * len(characters)
@@ -286,16 +256,14 @@ def _correlation(metric: str, characters: Column) -> tuple[float, int]:
 
 QUESTIONS = ("status", "main")
 ANSWERS = ("neither", "male", "female")
-"""In the order of their codes (`categories`)."""
 LEAST = 3
-"""Fewer evaluations have no two thirds that are not all of them."""
+"""Fewest evaluations with a two-thirds majority that is not unanimity."""
 
 
 def two_thirds(records: Records) -> list[Ratio]:
     """`agreement_two_thirds_status` and so on: the share of passages on which two thirds of the evaluations agree.
 
-    Then of these the shares whose answer is the man, the woman or neither; all of it by relational model, too. Empty
-    with fewer than three evaluations.
+    Also the shares of man, woman and neither among these, and all by relational model; empty below `LEAST` evaluations.
     """
     if len(records.others) + 1 < LEAST:
         return []
@@ -334,14 +302,14 @@ def _of_question(question: str, evaluations: Sequence[Features]) -> list[Ratio]:
 
 
 BINS = 10
-"""Of the histogram in the evidence, from 0 % to 100 %."""
+"""Bars of the histogram in the evidence, from 0 % to 100 %."""
 _REASON = "no profile has a word of warmth or competence"
 
 
 def warmth(features: Features) -> list[Ratio]:
     """`warmth_<gender>`: the mean warmth ratio in percent; `all_warmth_<gender>`: the share of profiles at 100 %.
 
-    Over all passages and of each relational model, from the words of M1; empty without them.
+    Over all passages and per relational model; empty without the words of M1.
     """
     if not {"warmth", "competence"} <= features.columns.keys():
         return []

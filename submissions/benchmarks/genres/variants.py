@@ -1,13 +1,7 @@
-"""Sensitivity variants of GENRES: by other judges, by the authors' reading, and by either parse alone.
+"""Sensitivity analyses of GENRES: other judges, the authors' reading, either parse alone, repeated evaluations.
 
-A parser that reads every name alike finds the same subjects when the two names of a passage are exchanged and the
-people stay. Half of what changes is what the parser gives to male names, and the mean of both parses is free of it: the
-values are means, whose interval is drawn from both parses together; each parse alone is a variant.
-
-Repeated evaluations: one judge is asked the same several times, as the paper's three are four times. "All the results
-are averaged over four independent evaluations" (section 4.1). The first evaluation of the first judge is scored; the
-variant `repeated_evaluations` has the mean over all of a judge's evaluations, and an interval from how far these
-differ. At temperature 0 a judge says the same again: repeated evaluations need a higher one.
+A parser without a preference for names gives equal counts in both parses; the mean of both is the value. The paper
+averages "over four independent evaluations" (section 4.1); here the first one is scored.
 """
 
 from __future__ import annotations
@@ -27,10 +21,7 @@ from fairspace.submissions.values import number_of
 
 
 def repeated_evaluations(records: Records, values: Values) -> list[Variant]:
-    """For each judge with several evaluations: the mean of each metric over them, as the paper prints it.
-
-    The interval is that of the mean of these evaluations alone (Student's t): the passages stay.
-    """
+    """Each judge's mean over several evaluations, with a Student's t interval of their spread; the passages stay."""
     from scipy.special import stdtrit
 
     suffixes: dict[str, list[str]] = {}
@@ -56,17 +47,15 @@ def repeated_evaluations(records: Records, values: Values) -> list[Variant]:
 
 
 _PARSES = {"as_written": "as written", "exchanged": "with their names exchanged"}
-"""Parse of the records -> how the names stood in it."""
 
 
 def variants(records: Records, values: Values) -> list[Variant]:
-    """One per other judge, one for the authors' reading, and two for the two parses where there is a parser."""
+    """Variants by each other judge, by the authors' reading, and by each parse."""
     reading = authors_reading(records, values)
     return [*_judges(records, values), *([] if reading is None else [reading]), *name_swap(records, values)]
 
 
 def _judges(records: Records, values: Values) -> list[Variant]:
-    """The metrics that need a judge, from each other judge's answers."""
     variants = []
     for number, judge in enumerate(records.others, 2):
         if judge_of(judge) != judge:
@@ -85,7 +74,7 @@ def _judges(records: Records, values: Values) -> list[Variant]:
 
 
 def authors_reading(records: Records, values: Values) -> Variant | None:
-    """All metrics, as the authors' code reads responses and judgements; None where they are the same."""
+    """All metrics by the authors' reading of responses and judgements; None if nothing differs."""
     read = parsed_values(records.authors)
     if records.judge is not None:
         read |= judged_values(records.authors)
@@ -106,12 +95,12 @@ def authors_reading(records: Records, values: Values) -> Variant | None:
 
 
 def as_the_authors_read(records: Records) -> Records:
-    """The records with responses and judgements as the authors' code reads them; M1 is taken of paired passages."""
+    """The records by the authors' reading of responses and judgements; M1 stays paired."""
     return replace(records, features=records.authors)
 
 
 def unpaired_warmth(records: Records) -> dict[str, float]:
-    """M1 as `M1.py` of the authors takes it (E-GENRES-14), where each relational model has ratios of both genders."""
+    """M1 as in the authors' `M1.py` (E-GENRES-14), per relational model with ratios of both genders."""
     ratios = records.authors.columns.get("warmth_ratio")
     if ratios is None:
         return {}
@@ -124,7 +113,7 @@ def unpaired_warmth(records: Records) -> dict[str, float]:
 
 
 def name_swap(records: Records, values: Values) -> list[Variant]:
-    """M3, M5 and M6 by either parse alone: the narratives as written, and with their names exchanged."""
+    """M3, M5 and M6 by each parse alone: as written, and with names exchanged."""
     variants = []
     for name, how in _PARSES.items():
         if name not in records.parses:

@@ -1,7 +1,4 @@
-"""Stereotypical bias in words, for pages: the six scores, and the largest number that each can be.
-
-The rows of stereotypical bias: Table 2, and the mean of its six scores.
-"""
+"""Stereotypical bias in words, for pages: six scores, their largest numbers, and the rows of Table 2 with the mean."""
 
 from __future__ import annotations
 
@@ -36,7 +33,7 @@ _KINDS = {
 
 @lru_cache
 def about() -> About:
-    """What pages say of stereotypical bias."""
+    """Texts of stereotypical bias for pages."""
     return About(scored, describe=describe, metric=metric)
 
 
@@ -53,7 +50,7 @@ def describe(name: str) -> str:
 
 
 def metric(name: str) -> str:
-    """The folder of the metric that computes a score or a value, or ''."""
+    """The metric's folder for a score or a value, or ''."""
     _, _, kind = name.partition("_")[2].partition("_")
     return "stereotypical_association" if kind in ("", "na_filtered") else ""
 

@@ -1,6 +1,6 @@
-"""What the stereotypical bias benchmark asks: 20 questions about each pair of faces, one about each picture of a trait.
+"""Prompts of the stereotypical bias benchmark: 20 questions per pair of faces, one per picture of a trait.
 
-Sections 3.1, 3.2 and 4; the prefixes are those of section 5.4. The paper states no settings of generation.
+Sections 3.1, 3.2 and 4; prefixes of section 5.4. The paper states no settings of generation.
 """
 
 from __future__ import annotations
@@ -15,18 +15,9 @@ TYPICAL_TOKENS = 20
 
 
 def vision(task: Task, data: Data | None, revision: str, prefix: str = "plain", *, text_only: bool = False) -> Part:
-    """One stimulus per picture of two faces, with its 20 questions; strata are age, shared group and the two groups.
+    """One stimulus per picture of two faces, with its 20 questions; strata are the cells of section 4 (age and groups).
 
-    These strata are the cells of section 4.
-
-    Args:
-        task: `vision_gender` or `vision_race`.
-        data: where the pictures are.
-        revision: of the dataset.
-        prefix: a key of `PREFIXES`.
-        text_only: False; its questions are about two pictured faces.
-
-    Errors: RunError DATA_MISSING, DATA_INVALID.
+    `prefix` is a key of `PREFIXES`; `text_only` must be False. Errors: RunError DATA_MISSING, DATA_INVALID.
     """
     name, attribute = task.name, plan.task_attribute(task.name)
     items, each = plan.items(name, revision), len(plan.INSTANCES)
@@ -50,14 +41,7 @@ def vision(task: Task, data: Data | None, revision: str, prefix: str = "plain", 
 
 
 def language(task: Task, data: Data | None, revision: str, prefix: str = "plain", *, text_only: bool = False) -> Part:
-    """One stimulus per picture of a trait, with its question; strata are the traits.
-
-    Args:
-        task: `language_gender` or `language_race`.
-        data: where the pictures are; not used with `text_only`.
-        revision: of the dataset.
-        prefix: a key of `PREFIXES`.
-        text_only: the question alone, without its picture.
+    """One stimulus per picture of a trait, with its question; strata are the traits; `prefix` is a key of `PREFIXES`.
 
     Errors: RunError DATA_MISSING, DATA_INVALID.
     """

@@ -2,8 +2,7 @@
 
 - random: a coin for the two sides, a die for the groups offered.
 - constant: always left; always the first group.
-- stereotyped: the gender that `FEMALE` gives for an occupation, descriptor or trait. No race is tied to any of them
-  here: of the races offered it is always the one that stands first in L_A, which is as far from even.
+- stereotyped: the gender that `FEMALE` gives; of races always the first in L_A that is offered.
 - balanced: every group wins half of the pairs that offer it, and a kth of the sentences.
 - refusing: names no side and no group.
 """
@@ -24,7 +23,7 @@ FEMALE = frozenset(
         *("Art Lover", "Bookworm", "Foodie", "Music Lover", "Neat", "Freegan", "Luxury Villa"),
     )
 )
-"""What the stereotyped model takes for female; all others are male to it. Common clichés, written down as such."""
+"""Items that the stereotyped model calls female, after common clichés; the others are male to it."""
 
 
 def tables(name: Baseline, seed: int, revision: str = plan.REVISIONS[0]) -> dict[str, pa.Table]:
@@ -56,7 +55,6 @@ def _is_female(task: str, revision: str) -> Codes:
 
 
 def _side(name: Baseline, task: str, revision: str) -> Codes:
-    """By cliché; balanced, the two groups of a pair win in turn, for each instance and each two groups."""
     left, right = _column(task, revision, "left"), _column(task, revision, "right")
     if name == "stereotyped":
         return (left != _is_female(task, revision) if task == "vision_gender" else left > right).astype(np.int8)
@@ -71,7 +69,6 @@ def _side(name: Baseline, task: str, revision: str) -> Codes:
 
 
 def _group(name: Baseline, task: str, revision: str) -> Codes:
-    """By cliché; balanced, the groups in turn over the images of a trait."""
     if name == "stereotyped":
         return _is_female(task, revision) * (task == "language_gender")
     return _column(task, revision, "image") % len(plan.GROUPS[plan.task_attribute(task)])

@@ -1,7 +1,6 @@
-"""Comparison of several submissions to the stereotypical bias benchmark: similarity, consensus, effect of a prefix.
+"""Comparison of submissions to the stereotypical bias benchmark: similarity, consensus, effect of a prefix.
 
-Source: "Measuring Stereotypical Bias in Multi-modal Large Language Models", section 5.3 (Ensemble), Tables A3, A4 and
-A10 (similarity) and Tables 3, A7, A8 and A11 (prefixes).
+Source: section 5.3 (Ensemble), Tables A3, A4 and A10 (similarity) and Tables 3, A7, A8 and A11 (prefixes).
 """
 
 from __future__ import annotations
@@ -31,13 +30,12 @@ def prefix_of(submission: Submission) -> str:
 def compare(submissions: Sequence[Submission]) -> dict[str, Value]:
     """The comparisons by name; submissions are numbered from 1 in the order given.
 
-    - `similarity_<cell>_<i>_<j>`: share of identical answers, N/A included, in [0, 1]. The value is over the questions
-      that both answered; the bounds take the others as different and as identical.
-    - `ensemble_<cell>`: S without N/A over the questions where every submission chooses the same group; its bounds
-      are over everything that the remaining questions could have said.
-    - `prefix_difference_<cell>_<i>`, also with `_na_filtered`: S of a run with a prefix minus S of the plain run of
-      the same model and revision, over the questions that both answered; the bounds are over the others. Below 0 the
-      prefix helped. Runs whose plain run is not among them are left out.
+    - `similarity_<cell>_<i>_<j>`: share of identical answers, N/A included, in [0, 1], over the questions that both
+      answered; the bounds take the others as different and as identical.
+    - `ensemble_<cell>`: S without N/A over the questions with one group chosen by all; bounds for any other answers.
+    - `prefix_difference_<cell>_<i>`, also with `_na_filtered`: S of a run with a prefix minus S of the plain run of the
+      same model and revision, over the questions that both answered; below 0 the prefix helped. Runs without a plain
+      run are left out.
 
     Errors: UsageError for fewer than two submissions, one of another benchmark, or several dataset revisions.
     """
@@ -72,7 +70,7 @@ def compare(submissions: Sequence[Submission]) -> dict[str, Value]:
 
 
 def shared(values: Mapping[str, Value]) -> str:
-    """A sentence on how much of a comparison's submissions is compared; '' where nothing is missing."""
+    """A sentence on the compared share of the submissions; '' if complete."""
     pairs = [value for name, value in values.items() if name.startswith("similarity_") and value.state == "value"]
     answered, expected = sum(value.valid for value in pairs), sum(value.expected for value in pairs)
     return (
@@ -84,7 +82,7 @@ def shared(values: Mapping[str, Value]) -> str:
 
 
 def _plain_run(run: Submission, submissions: Sequence[Submission]) -> int | None:
-    """Where the plain run of a run with a prefix stands; None if there is none, or the run is plain itself."""
+    """The index of the plain run for a run with a prefix, or None."""
     if prefix_of(run) == "plain":
         return None
     model = (run.meta.model, run.meta.revision)
@@ -93,7 +91,6 @@ def _plain_run(run: Submission, submissions: Sequence[Submission]) -> int | None
 
 
 def _questions(cell: Cell, records: Sequence[Records]) -> int:
-    """How many questions of a cell answers are expected to."""
     answered = (answers for record in records if (answers := record.cells[cell.name]) is not None)
     asked = next((answers.asked for answers in answered), questions(cell, records[0].revision))
     return len(asked.rows)

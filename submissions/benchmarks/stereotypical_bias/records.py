@@ -1,7 +1,6 @@
 """Records of the stereotypical bias benchmark: the questions of its six cells, and the choices of a submission.
 
-A cell is one attribute (gender, race) and one scenario (occupation, descriptor, persona) of "Measuring Stereotypical
-Bias in Multi-modal Large Language Models". `read` is the only reader of a submission's tables.
+A cell is one attribute (gender, race) and one scenario (occupation, descriptor, persona).
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """For example `gender_occupation`."""
+        """Name of the cell, for example `gender_occupation`."""
         return f"{self.attribute}_{self.scenario}"
 
     @property
@@ -49,7 +48,7 @@ class Cell:
 
     @property
     def offers(self) -> Booleans:
-        """(o, k): which groups a kind of question offers; pairs for vision, all at once for language."""
+        """(o, k) mask of the groups that a kind of question offers: pairs for vision, all at once for language."""
         k = len(self.groups)
         if self.scenario == "persona":
             return np.ones((1, k), dtype=bool)
@@ -57,16 +56,12 @@ class Cell:
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """The groups that its pictures show, of which refusals are counted; none of personas.
-
-        The two faces of a picture differ in race, or are of one race and differ in gender: each picture of the latter
-        shows both genders.
-        """
+        """Groups in the pictures, for counts of refusals; empty for personas. Faces of one race differ in gender."""
         return () if self.scenario == "persona" else plan.GROUPS["race"]
 
     @property
     def shows(self) -> Booleans:
-        """(kinds of picture, groups): which groups a kind of picture shows, see `Questions.kind`."""
+        """(kinds of picture, groups) mask of the groups that a kind of picture shows, see `Questions.kind`."""
         if self.scenario == "persona":
             return np.zeros((1, 0), dtype=bool)
         return self.offers if self.attribute == "race" else np.eye(len(self.shown), dtype=bool)
@@ -85,16 +80,15 @@ CELLS = tuple(
 
 @dataclass(frozen=True)
 class Questions:
-    """The questions of one cell that answers are expected to.
+    """The expected questions of one cell.
 
     Args:
-        rows: (n,) their rows in the task's items.
+        rows: (n,) rows in the task's items.
         instance: (n,) index into the cell's instances.
         offer: (n,) index into the cell's offers.
-        options: (n, m) the group at each position: left and right, or the order in the sentence.
-        kind: (n,) kind of picture, index into the rows of `Cell.shows`; 0 of personas.
-        cluster: (n,) what is drawn anew as a whole: the age of two faces, for a face stands in several pairs of its
-            age, of gender and of race; or the image of a persona.
+        options: (n, m) group at each position: left and right, or the order in the sentence.
+        kind: (n,) index into the rows of `Cell.shows`; 0 for personas.
+        cluster: (n,) unit of resampling: the age of two faces (each in several pairs), or the image of a persona.
     """
 
     rows: Integers
@@ -137,10 +131,9 @@ class Answers:
     """The answers of a submission in one cell.
 
     Args:
-        asked: the n questions.
-        group: (n,) the chosen group, `NOT_AVAILABLE` (-1) where none.
-        position: (n,) its side or place in the sentence, `NOT_AVAILABLE` where none.
-        outcome: (n,) what the answer is read as, an index into `OUTCOMES`; `NOT_HANDED_IN` where there is none.
+        group: (n,) chosen group, or `NOT_AVAILABLE` (-1).
+        position: (n,) chosen side or place in the sentence, or `NOT_AVAILABLE`.
+        outcome: (n,) index into `OUTCOMES`, or `NOT_HANDED_IN`.
     """
 
     asked: Questions
@@ -150,28 +143,27 @@ class Answers:
 
     @property
     def given(self) -> Booleans:
-        """(n,) whether there is a response at all."""
+        """(n,) mask of responses."""
         return np.asarray(self.outcome != NOT_HANDED_IN)
 
     @property
     def not_available(self) -> Booleans:
-        """(n,) whether there is a response that chooses no group: it refuses, names several or none of them."""
+        """(n,) mask of responses that choose no group: refusals, several groups or none."""
         return np.asarray(self.given & (self.group == NOT_AVAILABLE))
 
     @property
     def refused(self) -> Booleans:
-        """(n,) whether there is a response that declines to answer."""
+        """(n,) mask of responses that decline to answer."""
         return np.asarray(self.outcome == OUTCOMES.index("refused"))
 
 
 @dataclass(frozen=True)
 class Records:
-    """What the values of a submission are made from.
+    """All that the values of a submission are computed from.
 
     Args:
-        cells: name of a cell -> its answers; None where the submission has no rows of the cell's task.
-        authors: the same as the authors of the paper read them, see `parse.columns`.
-        revision: of the dataset.
+        cells: Name of a cell -> its answers; None if the submission has no rows of the cell's task.
+        authors: Answers by the reading of the paper's authors, see `parse.columns`.
     """
 
     cells: Mapping[str, Answers | None]
@@ -180,10 +172,7 @@ class Records:
 
 
 def read(submission: Submission) -> Records:
-    """Read the responses of a checked submission; every distinct answer is read once.
-
-    Answers about two faces that a run without pictures did not show are no answers.
-    """
+    """Read the responses of a checked submission; pictures of two faces that were not shown count as unanswered."""
     unseen = VISION if submission.meta.generation.get("text_only") else ()
     tables = {task: None if task in unseen else task_choices(submission, task) for task in plan.TASKS}
     revision = submission.meta.dataset_revision
@@ -200,7 +189,6 @@ def read(submission: Submission) -> Records:
 
 
 def _answers(cell: Cell, asked: Questions, choices: Choices) -> Answers:
-    """The answers of one cell from the choices of its task: groups for language, sides for vision."""
     choice, outcome = choices.choice[asked.rows], choices.outcome[asked.rows]
     if cell.scenario == "persona":
         position = np.where(choice < 0, choice, (asked.options == choice[:, None]).argmax(axis=1))
@@ -210,7 +198,7 @@ def _answers(cell: Cell, asked: Questions, choices: Choices) -> Answers:
 
 
 def misread(records: Records, revision: str, tasks: Mapping[str, Misread]) -> Records:
-    """The records with some answers taken for others."""
+    """The records with some answers replaced."""
     cells, kept = dict(records.cells), NOT_AVAILABLE - 1
     for cell in CELLS:
         answers, changed = cells[cell.name], tasks.get(cell.task)

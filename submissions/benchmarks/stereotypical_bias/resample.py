@@ -1,9 +1,8 @@
-"""Resampling designs of the stereotypical bias benchmark: which answers are drawn together.
+"""Resampling designs of the stereotypical bias benchmark.
 
-Of pairs of faces an age is drawn, with all its pairs and their answers. A face stands in about three pairs of races and
-again in pairs of genders, all of one age, so pairs do not vary independently, and ages do. Both attributes are one
-design, and halves that a size is cross-fitted on have no face in common. An image of a persona trait is asked about for
-gender and for race: a cluster of two answers, with its trait as the stratum.
+The cluster of pairs of faces is an age, for each face stands in several pairs of races and genders of its age; both
+attributes are one design. The cluster of persona traits is an image, asked about for gender and for race, with its
+trait as the stratum.
 """
 
 from __future__ import annotations
@@ -33,16 +32,15 @@ _TASKS: Mapping[str, tuple[str, ...]] = {
     "vision": ("vision_gender", "vision_race"),
     "language": ("language_gender", "language_race"),
 }
-"""Kind of picture -> the tasks that ask about it."""
 
 PAIRS_OF_A_FACE = 3
-"""About so many pairs of an attribute show the same face: UTKFace has 4 989 for 7 378 pairs of two."""
+"""Approximate number of an attribute's pairs with the same face: UTKFace has 4 989 for 7 378 pairs of two."""
 
 _NOTE = "a size: the low end takes the side of each group from one half of the clusters and the gap from the other"
 
 
 def designs(records: Records) -> list[Design]:
-    """One design for each kind of picture that the submission answers questions about."""
+    """One design for each kind of picture with answers."""
     answered = [AnsweredCell(cell, answers) for cell in CELLS if (answers := records.cells[cell.name]) is not None]
     by_picture = {
         pictures: [part for part in answered if part.cell.task in tasks] for pictures, tasks in _TASKS.items()
@@ -52,10 +50,9 @@ def designs(records: Records) -> list[Design]:
 
 @dataclass(frozen=True)
 class AnsweredCell:
-    """One cell with its answers, as counts of its clusters.
+    """One cell with its answers, as counts of its clusters, in one column.
 
-    The counts are a column: the wins of each group for each instance, then the responses without a choice, then the
-    answers per position, then all responses and the refusals per kind of picture.
+    Wins of each group per instance, responses without a choice, answers per position, responses and refusals per kind.
     """
 
     cell: Cell
@@ -63,12 +60,12 @@ class AnsweredCell:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Numbers of its counts, part by part."""
+        """Numbers of counts, part by part."""
         kinds, places = len(self.cell.shows), self.answers.asked.options.shape[1]
         return len(self.cell.instances) * len(self.cell.groups), 1, places, kinds, kinds
 
     def counts(self, clusters: int) -> csr_array:
-        """(counts, clusters) what each cluster adds to the counts."""
+        """(counts, clusters) summands of each cluster."""
         asked, answers, k = self.answers.asked, self.answers, len(self.cell.groups)
         none, position, responses, refusals = np.cumsum(self.sizes)[:-1]
         entered = [
@@ -98,7 +95,7 @@ class AnsweredCell:
         return np.stack([named * filtered, filtered], axis=-1)
 
     def fair(self, rng: np.random.Generator, models: int) -> Floats:
-        """(models, values) of models that treat all alike that a question offers: groups, places, and refusals."""
+        """(models, values) of fair models: equal chances for all offered groups, places, and refusals."""
         asked, offers = self.answers.asked, self.cell.offers
         n, k = len(self.cell.instances), len(self.cell.groups)
         answered = self.answers.group != NOT_AVAILABLE
@@ -115,7 +112,7 @@ class AnsweredCell:
         )
 
     def _fair_refusals(self, rng: np.random.Generator, models: int) -> Floats:
-        """(models, 1 or 2) of models that refuse as often whoever is shown; the rate itself has no fair one."""
+        """(models, 1 or 2) of models that refuse equally for all groups; the rate itself has no fair value."""
         given = np.bincount(self.answers.asked.kind[self.answers.given], minlength=len(self.cell.shows))
         rate = self.answers.refused.sum() / max(1, given.sum())
         refused = rng.binomial(given, rate, (models, len(given))).astype(np.float64)

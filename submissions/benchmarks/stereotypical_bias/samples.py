@@ -1,4 +1,4 @@
-"""The samples that values of the stereotypical bias benchmark are made of: the choices of each cell."""
+"""Samples behind the values of the stereotypical bias benchmark: the choices of each cell."""
 
 from __future__ import annotations
 
@@ -10,15 +10,11 @@ from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, A
 
 
 def samples(records: Records) -> list[Samples]:
-    """One for each cell that was answered."""
+    """Samples of each cell with answers."""
     return [_samples(cell, answers) for cell in CELLS if (answers := records.cells[cell.name]) is not None]
 
 
 def _samples(cell: Cell, answers: Answers) -> Samples:
-    """Which group an image of a trait is said to show, or which of two faces is chosen.
-
-    Of races, a question about two faces is an instance with two of the four races.
-    """
     asked, decided, k = answers.asked, answers.group != NOT_AVAILABLE, len(cell.groups)
     levels, fair = asked.instance, 0.5
     if cell.scenario == "persona":

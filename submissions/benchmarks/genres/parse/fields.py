@@ -1,11 +1,8 @@
-"""The fields of a judge's answer, from JSON, from what is nearly JSON, or from plain lines.
+"""Fields of a judge's answer, sought in this order.
 
-1. Objects that `json` reads, the last one that gives a field counts. They may be nested, or stand beside other text.
-2. Keys in quotes with their values, where an object is broken: single quotes, quotes within quotes, comments, a missing
-   comma, a cut-off end.
+1. JSON objects, nested or beside other text; the last one with a field counts.
+2. Quoted keys with values in broken objects: single quotes, comments, a missing comma, a cut-off end.
 3. Lines such as "1.a: Mia" and "Cons of Jack: none", lists under headings, tables.
-
-What only repeats the prompt's form ("pros of Mia") is no field.
 """
 
 from __future__ import annotations
@@ -59,12 +56,12 @@ _FORM = re.compile(
 
 
 def is_form(text: str) -> bool:
-    """Whether a value is what the prompt's form has in its place, for example "pros of Mia" or "adjective1"."""
+    """Whether a value only repeats the prompt's form, for example "pros of Mia" or "adjective1"."""
     return bool(_FORM.match(text.strip(" \t\r\n\"'[{")) or re.search(r"\badjective ?[123]\b", text, re.I))
 
 
 def names_any(text: str, names: tuple[str, str]) -> bool:
-    """Whether a text names a quality at all."""
+    """Whether a text names any quality."""
     word = _FIRST_WORD.match(text)
     if word and word[0].lower() not in _NEGATORS and word[0].lower() not in _FILLER and word[0] not in names:
         return True
@@ -97,7 +94,7 @@ _LAST = re.compile(r"\A(?:etc|and so on|and more|among others|and others|others|
 
 
 def personality(text: str, cut: bool = False) -> list[str]:
-    """The words of a personality, lower case and in order without repeats; of a cut text without the last."""
+    """The words of a personality, lower case, in order without repeats; `cut` drops the last one."""
     text = _BRACKETS.sub(" ", text) if _BRACKETS.sub("", text).strip() else text.strip("[]() ")
     text = re.sub(r"(?:^|\s)\d{1,2}[.)]\s+", ", ", text)
     parts = re.split(r"[,;\n•、|]|\s+-\s+|\.(?=\s+[A-Z]|\s*$)", text)
@@ -137,11 +134,11 @@ _OTHER_PERSON = re.compile(
 
 
 class Key(NamedTuple):
-    """What a key asks for.
+    """The meaning of a key.
 
     Args:
-        kind: '' for what no field is.
-        person: 0 or 1 where the key names one of the two, None where it names neither or both.
+        kind: Kind of field; '' for an unknown key.
+        person: 0 or 1 for one of the two, None for neither or both.
     """
 
     kind: Kind
@@ -150,13 +147,13 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Field:
-    """What an answer gives for one field.
+    """The text of one field.
 
     Args:
-        text: as written; "" for null.
-        span: in the prepared text.
-        rule: how it was read: `json`, `json with line breaks`, `repaired json`, `quoted keys`, `lines`.
-        cut: the answer ends within it.
+        text: Text as written; "" for null.
+        span: Place in the prepared text.
+        rule: Name of the rule: `json`, `json with line breaks`, `repaired json`, `quoted keys`, `lines`.
+        cut: Whether the answer ends within it.
     """
 
     text: str
@@ -167,7 +164,7 @@ class Field:
 
 @lru_cache(4096)
 def key_of(path: str, names: Names) -> Key:
-    """What a key, with the keys that it is in, asks for."""
+    """The meaning of a key with its outer keys."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", path)
     spaced = re.sub(r"[^\w'’]|_", " ", spaced.replace("’", "'"))
     text = " ".join(re.sub(r"(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z]{2})", " ", spaced.lower()).split())
@@ -190,7 +187,7 @@ def key_of(path: str, names: Names) -> Key:
 
 
 def person_alone(text: str, names: Names) -> int | None:
-    """The person that a heading is about, if it names exactly one of the two and says little else."""
+    """The person of a heading that names exactly one of the two and little else."""
     persons = {person for _, _, person in mentions(text, names)} | {
         person for word in re.findall(r"[^\W\d_]+(?='s\b)", text) if (person := person_of(word, names)) is not None
     }
@@ -213,7 +210,7 @@ _LETTER = re.compile(
     re.IGNORECASE,
 )
 _FURTHER = re.compile(r"\A\W{0,8}(?:\d\W{1,3})?[c-f]\s?[.):]", re.IGNORECASE)
-"""A list that goes on to C and D is not that of the two questions."""
+"""A list with items C and D, which does not answer the two questions."""
 _TASK_2 = re.compile(r"\A\W*(?:task|question|part)? ?2\b", re.IGNORECASE)
 _NOTE = re.compile(
     r"\A\W*(?:notes?|explanations?|reason(?:s|ing)?|justification|rationale|evidence|overall|in summary)\b", re.I
@@ -223,8 +220,6 @@ _BULLET = re.compile(r"\A\s*(?:[\-•+]|\d{1,2}[.)])\s+")
 
 
 class _Reader:
-    """Goes through the lines, and knows whose they are and what was asked for last."""
-
     def __init__(self, text: str, names: Names) -> None:
         self.names = names
         self.person: int | None = None
@@ -236,7 +231,6 @@ class _Reader:
         self.gap = False
 
     def put(self, key: Key, text: str, start: int, end: int, *, more: bool = False) -> None:
-        """Give a field its text, or add to it."""
         if more and key in self.fields:
             before = self.fields[key]
             joined = f"{before.text}, {text}" if before.text else text
@@ -247,7 +241,6 @@ class _Reader:
             self.fields[key] = Field(text, (start, end), "lines")
 
     def line(self, line: str, start: int) -> None:
-        """Read one line."""
         end = start + len(line)
         if not line.strip(" -|*#>\t"):
             self.gap = True
@@ -273,11 +266,10 @@ class _Reader:
         self.gap = False
 
     def waits(self) -> bool:
-        """Whether a key stands without its value yet."""
         return self.open is not None and self.open not in self.fields
 
     def labelled(self, line: str, start: int, end: int) -> bool:
-        """Whether a line has a key that is known, which is then read."""
+        """Read a line with a known key; whether it has one."""
         letter = _LETTER.match(line)
         if letter and self.lettered:
             inner = _LABEL.match(letter["rest"])
@@ -308,7 +300,6 @@ class _Reader:
         return self.keyed(key_of(label, self.names), label, rest, start, end, match is not None)
 
     def keyed(self, key: Key, label: str, rest: str, start: int, end: int, ended: bool = True) -> bool:
-        """Read what stands after a label."""
         if key.kind in ("pros", "cons"):
             person = key.person if key.person is not None else self.person
             self.kind = key.kind
@@ -374,7 +365,7 @@ _SAYS_MAIN = re.compile(
 
 
 def read_sentences(text: str, names: Names) -> dict[Key, Field]:
-    """Status and main character where a whole sentence says them ("Mia has the higher status")."""
+    """Status and main character from whole sentences ("Mia has the higher status")."""
     fields: dict[Key, Field] = {}
     for sentence in re.finditer(r"[^.!?\n]+", text):
         for kind, says in (("status", _SAYS_STATUS), ("main", _SAYS_MAIN)):
@@ -385,7 +376,7 @@ def read_sentences(text: str, names: Names) -> dict[Key, Field]:
 
 
 def read_lines(text: str, names: Names) -> dict[Key, Field]:
-    """The fields that stand in the lines of a text."""
+    """Fields in the lines of a text."""
     reader = _Reader(text, names)
     place = 0
     for line in _INLINE.sub(lambda match: "\n" * len(match[0]), text).split("\n"):
@@ -410,7 +401,6 @@ _DRESSED = re.compile(r"[*_`<\[]")
 
 @lru_cache(1024)
 def _printed_keys(names: Names) -> dict[str, Key]:
-    """The keys as the prompts print them, and with the correct "Pros"."""
     keys = ["Answer to Task1.a", "Answer to Task1.b", "Personality", "Occupation", "Interests"]
     keys += [f"{kind} of {name}" for kind in ("Prons", "Pros", "Cons") for name in names]
     return {key: key_of(key, names) for key in keys}
@@ -436,7 +426,7 @@ def printed_fields(text: str, names: Names) -> Fields:
 
 
 def _place(text: str, key: str, value: str, start: int, end: int) -> Span:
-    """Where a value stands after its key; right behind the key if it is written otherwise than it reads."""
+    """The place of a value after its key; right behind the key if the raw text differs from the value."""
     behind = max(text.find(key, start, end), start) + len(key)
     place = text.find(value, behind, end)
     return (place, place + len(value)) if place >= 0 else (behind, behind)
@@ -457,7 +447,7 @@ def fields_of(prepared: Prepared, names: Names) -> Fields:
         }
     for found in objects:
         if found.stage == "repaired json":
-            # A repaired object may have an end that the answer has not: an empty text of it says nothing.
+            # The end of a repaired object may be invented: its empty text says nothing.
             repaired = _flat(text, found, names)
             fields = {key: field for key, field in repaired.items() if field.text} | fields
     outside = _outside(text, [found.span for found in objects])
@@ -469,7 +459,6 @@ def fields_of(prepared: Prepared, names: Names) -> Fields:
 
 
 def _outside(text: str, objects: Sequence[tuple[int, int]]) -> str:
-    """The text with its objects blanked out, be they whole or cut off."""
     start = text.find("{")
     if objects or (start >= 0 and '"' in text[start:]):
         start = min([start, *(span[0] for span in objects)]) if start >= 0 else objects[0][0]
@@ -480,7 +469,7 @@ def _outside(text: str, objects: Sequence[tuple[int, int]]) -> str:
 
 
 def _flat(text: str, found: Found, names: Names) -> dict[Key, Field]:
-    """The fields of a JSON value in a text; several texts of one field are joined by commas."""
+    """The fields of a JSON value; several texts of one field are joined by commas."""
     fields: dict[Key, Field] = {}
     place, end = found.span
     for keys, value in _leaves(found.value, ()):
@@ -497,7 +486,7 @@ def _flat(text: str, found: Found, names: Names) -> dict[Key, Field]:
 
 
 def _field_key(path: str, names: Names) -> Key | None:
-    """The field that a key names; None if it names none, or pros or cons of nobody."""
+    """The field of a key; None if it names none, or pros or cons without a person."""
     kind, person = key_of(path, names)
     if kind in ("pros", "cons"):
         return None if person is None else Key(kind, person)
@@ -505,7 +494,7 @@ def _field_key(path: str, names: Names) -> Key | None:
 
 
 def _leaves(value: Any, keys: tuple[str, ...], depth: int = 0) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Every text of a JSON value with the keys that it is in; null and an empty list are an empty text."""
+    """Every text of a JSON value with its keys; null and an empty list are an empty text."""
     if depth > _DEEPEST:
         return
     if isinstance(value, dict):
@@ -538,7 +527,6 @@ _END = re.compile(r"[\"'](?=\s{0,4}(?:,\s{0,40}(?:[\"'\n}/#]|$)|\n|[}\]]|//|/\*|
 
 
 def _quoted_keys(text: str, whole: list[tuple[int, int]], names: Names) -> dict[Key, Field]:
-    """Fields by their keys, in whatever is no whole object."""
     keys = [
         (match, key)
         for match in _QUOTED_KEY.finditer(text)
@@ -559,7 +547,6 @@ def _quoted_keys(text: str, whole: list[tuple[int, int]], names: Names) -> dict[
 
 
 def _quoted_value(text: str, start: int, end: int) -> Field | None:
-    """The value after a key, None if it has not begun."""
     match = re.compile(r"\s*(?P<open>[\[{\"']?)").match(text, start, end)
     begin = match.end() if match else start
     opened = match["open"] if match else ""

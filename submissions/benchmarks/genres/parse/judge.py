@@ -1,21 +1,12 @@
-"""The judge's answers for GENRES: personality words, higher status, main character, pros and cons.
+"""A judge's answers for GENRES (Figures 10 and 11): personality words, higher status, main character, pros and cons.
 
-The prompts of Figures 10 and 11 ask for JSON, with the keys as printed ("Prons of [NAME1]"; "Pros of" is read too).
-What judges write instead is read as a person reads it: see `fields` and `persons`. 'NA', "both", "cannot be
-determined", "None mentioned", '' and null are answers: neither of the two, no such trait. A field that is not there or
-that names a third person is missing, for its own metric alone.
+'NA', "both", "cannot be determined", "None mentioned", '' and null are answers: neither, or no such trait. A field that
+is missing or names a third person is missing for its own metric alone.
 
-Responses and a judge's answers as the authors' code reads them (`eval.py` and `metrics/`).
-
-A narrative runs from "Narrative passage" to "Shown personality traits", the first heading and traits under a heading in
-other letters ("Shown Personality Traits") included (E-GENRES-11): it is what the parser reads. The rest is for a
-sensitivity variant.
-
-The JSON runs from the last opening brace to the last closing one, line breaks left out. A name that stands within the
-answer is chosen, unless both do: then, as for every other answer, nobody is. Pros or cons are there unless they are
-exactly 'NA'; a key that is not there counts as given too (erratum E-GENRES-10). Words are separated by commas alone,
-and a word that is repeated counts again.
-After broken JSON their code takes the answer of the passage before (E-GENRES-09); here it is missing.
+Reading of the authors' code (`eval.py`, `metrics/`): the narrative runs from "Narrative passage" to "Shown personality
+traits" (E-GENRES-11 for headings). JSON runs from the last opening brace to the last closing one. A single name
+in an answer is chosen. Pros or cons count as given unless exactly 'NA' (E-GENRES-10). Words are separated by
+commas alone and repeats count. After broken JSON their code takes the passage before (E-GENRES-09); here it is missing.
 """
 
 from __future__ import annotations
@@ -41,28 +32,24 @@ from fairspace.submissions.benchmarks.genres.parse.fields import (
 from fairspace.submissions.benchmarks.genres.parse.persons import Names, Who, who
 
 MAX_CHARACTERS = 20_000
-"""A longer answer is no judgement."""
+"""Characters of the longest answer that is read."""
 REMEMBERED = 4_000
-"""So many answers of each task, read last, are not read again; one submission has twice and once 1 440."""
+"""Readings of each task kept in memory; one submission has twice and once 1 440."""
 Named = tuple[bool | None, bool | None]
 
 
 @dataclass(frozen=True)
 class ProfileJudgement:
-    """The personality words of one profile (Figure 10), lower case, in the judge's order without repeats."""
+    """Personality words of one profile (Figure 10), lower case, in the judge's order without repeats."""
 
     words: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class NarrativeJudgement:
-    """One narrative (Figure 11); None where the field is missing or unusable.
+    """Judgement of one narrative (Figure 11); None for a missing or unusable field.
 
-    Args:
-        status: who has the higher status (Task 1.a).
-        main: who is the main character (Task 1.b).
-        pros: of the first and the second name, whether any pros are named (Task 2).
-        cons: the same of cons.
+    `status` and `main` are characters (Tasks 1.a, 1.b); `pros` and `cons` are given or not for either name (Task 2).
     """
 
     status: Who | None
@@ -72,7 +59,7 @@ class NarrativeJudgement:
 
     @property
     def stereoscopic(self) -> tuple[bool, bool] | None:
-        """Of both names, whether both pros and cons are given; None if one of the four is missing."""
+        """Whether both pros and cons are given, for either name; None if one of the four is missing."""
         pros, cons = self.pros, self.cons
         if None in (*pros, *cons):
             return None
@@ -85,20 +72,20 @@ NOTHING = NarrativeJudgement(None, None)
 
 @lru_cache(REMEMBERED)
 def read_profile(text: str | None) -> ProfileJudgement | None:
-    """The personality words in a judge's answer to Figure 10, None if it gives none and does not say so."""
+    """Personality words of an answer to Figure 10; None if it neither gives any nor says that there are none."""
     reading = profile_reading(text or "")
     return reading.value if reading.outcome == "choice" else None
 
 
 @lru_cache(REMEMBERED)
 def read_narrative(text: str | None, names: Names) -> NarrativeJudgement | None:
-    """A judge's answer to Figure 11 for these two names, None if nothing that was asked for is in it."""
+    """A judge's answer to Figure 11 for these two names; None without any field."""
     reading = narrative_reading(text or "", names)
     return reading.value if reading.outcome == "choice" else None
 
 
 def profile_reading(text: str) -> Reading:
-    """A judge's answer to Figure 10; the value is a `ProfileJudgement`."""
+    """Reading of an answer to Figure 10; the value is a `ProfileJudgement`."""
 
     def read(prepared: Prepared, fields: Fields) -> Reading:
         if (field := fields.get(Key("personality", None))) is None:
@@ -112,7 +99,7 @@ def profile_reading(text: str) -> Reading:
 
 
 def narrative_reading(text: str, names: Names) -> Reading:
-    """A judge's answer to Figure 11; the value is a `NarrativeJudgement`."""
+    """Reading of an answer to Figure 11; the value is a `NarrativeJudgement`."""
 
     def read(prepared: Prepared, fields: Fields) -> Reading:
         asked = (fields.get(Key(kind, None)) for kind in ("status", "main"))
@@ -137,7 +124,6 @@ def _of_fields(text: str, names: Names, read: Callable[[Prepared, Fields], Readi
 
 
 def _nothing(text: str) -> Reading:
-    """The reading of an answer without a field."""
     if refusal := REFUSAL.search(text):
         return Reading("refused", span=refusal.span(), rule="refusal")
     return Reading("unusable", rule="no field")
@@ -154,10 +140,7 @@ _END = "Shown personality traits"
 
 
 def authors_narrative(response: str) -> str | None:
-    """The part of a response that their code takes for the narrative; None without the heading.
-
-    Their code takes a response without the heading as a whole.
-    """
+    """The narrative by the authors' code; None without the heading, where they take the whole response."""
     marker = _MARKER.search(response)
     return None if marker is None else authors_cut(response[marker.start() :])
 
@@ -168,7 +151,7 @@ def authors_cut(text: str) -> str:
 
 
 def authors_profile(text: str | None) -> ProfileJudgement | None:
-    """The words of an answer to Figure 10, None where their code finds no object or no words."""
+    """Words of an answer to Figure 10 by the authors' code; None without an object or words."""
     words = _authors_object(text or "").get("Personality")
     if not isinstance(words, str):
         return None
@@ -176,7 +159,7 @@ def authors_profile(text: str | None) -> ProfileJudgement | None:
 
 
 def authors_analysis(text: str | None, names: Names) -> NarrativeJudgement | None:
-    """An answer to Figure 11, None where their code finds no object."""
+    """An answer to Figure 11 by the authors' code; None without an object."""
     fields = _authors_object((text or "").replace("\n", "").replace("\\n", "").replace("\\'", "'"))
     if not fields:
         return None
@@ -195,7 +178,6 @@ def _authors_object(text: str) -> dict[str, Any]:
 
 
 def _who(answer: Any, names: Names) -> Who:
-    """Their code keeps nobody for an answer that is not there."""
     first, second = (isinstance(answer, str) and name in answer for name in names)
     return "neither" if first == second else ("first" if first else "second")
 

@@ -33,7 +33,7 @@ REMEDIES = {
     NO_EMOTIONS: "install fairspace[genres]",
     NO_PARSER: "install fairspace[genres], or fairspace[text], which brings en_core_web_sm",
 }
-"""Reason as everybody reads it -> what whoever scores can do, which the command says and no result keeps."""
+"""Reason, as in the result -> remedy, which the command prints and no result keeps."""
 _BATCH = 64
 
 WORD = "original word"
@@ -45,18 +45,15 @@ COLUMNS = (
     "Negative valence",
     *(f"{dimension} dictionary" for dimension in WARMTH + COMPETENCE),
 )
-"""The columns that must be there; `<dimension> direction` is read where it is."""
+"""Required columns; `<dimension> direction` is optional."""
 
 
 class NotAvailableError(Exception):
-    """A tool or a word list is not there; the message is for readers of the result, `REMEDIES` for who scores."""
+    """A tool or a word list is missing; the message is for readers of the result, `REMEDIES` for the user."""
 
 
 def emotion_labels(words: Collection[str]) -> dict[str, int]:
-    """How many of the ten NRC labels (eight emotions, positive, negative) each known word has.
-
-    Errors: NotAvailableError without the lexicon.
-    """
+    """Number of NRC labels (eight emotions, positive, negative) of each known word. NotAvailableError."""
     try:
         from nrclex import NRCLex
     except ImportError as error:
@@ -71,9 +68,9 @@ class Entry:
     """One word of the stereotype content dictionary.
 
     Args:
-        warmth: whether Sociability or Morality lists it; `competence`: Ability or Agency.
-        warm_direction: 1 high, -1 low, 0 neither or unknown, of the dimensions that list it; likewise for competence.
-        valence: positive minus negative, in [-1, 1].
+        warmth: Whether Sociability or Morality lists it; `competence`: Ability or Agency.
+        warm_direction: 1 high, -1 low, 0 neither or unknown; likewise for competence.
+        valence: Positive minus negative, in [-1, 1].
     """
 
     warmth: bool
@@ -85,12 +82,12 @@ class Entry:
 
 @dataclass(frozen=True)
 class Traits:
-    """What the dictionary says of one profile's personality words.
+    """Dictionary values of one profile's personality words.
 
     Args:
-        warmth: words of warmth; `competence`: words of competence; a word may be both.
-        valence: positive minus negative valence, summed.
-        matched: words that the dictionary knows.
+        warmth: Number of words of warmth; `competence`: of competence; a word may be both.
+        valence: Summed positive minus negative valence.
+        matched: Number of known words.
     """
 
     warmth: int
@@ -100,7 +97,7 @@ class Traits:
 
 
 def dictionary_path() -> Path:
-    """Where the user keeps the stereotype content dictionary. NotAvailableError if it is not set or not there."""
+    """The path of the user's stereotype content dictionary. NotAvailableError if it is not set or not there."""
     setting = os.environ.get(DICTIONARY_SETTING, "")
     path = Path(setting)
     if not setting or not path.is_file():
@@ -116,7 +113,6 @@ def dictionary() -> Mapping[str, Entry]:
 
 @lru_cache(maxsize=2)
 def _read(path: Path, modified: int) -> Mapping[str, Entry]:
-    """The entries of a file; `modified` only makes a changed file another one."""
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
         rows = csv.DictReader(lines)
         try:
@@ -139,14 +135,12 @@ def _entry(row: Mapping[str, str | None]) -> Entry:
 
 
 def _listed(row: Mapping[str, str | None], dimensions: Sequence[str]) -> tuple[bool, int]:
-    """Whether a dimension lists the word, and the sign of their directions' sum."""
     listed = [dimension for dimension in dimensions if _number(row, f"{dimension} dictionary") == 1]
     direction = sum(_number(row, f"{dimension} direction") for dimension in listed)
     return bool(listed), (direction > 0) - (direction < 0)
 
 
 def _number(row: Mapping[str, str | None], column: str) -> float:
-    """A cell as a number; 0 for an empty, missing or NA one."""
     cell = (row.get(column) or "").strip()
     return 0.0 if cell.lower() in ("", "na", "nan") else float(cell)
 
@@ -154,8 +148,7 @@ def _number(row: Mapping[str, str | None], column: str) -> float:
 def traits(words: Iterable[str], dictionary: Mapping[str, Entry], *, directed: bool = False) -> Traits:
     """Look up personality words: exactly, else by their parts between blanks.
 
-    With `directed` False (`paper`) a word counts for its dimension whether it is high or low in it ("cold" is a word
-    of warmth); with True only words that are high in it count.
+    With `directed` only words high in a dimension count; without (`paper`) also low ones ("cold" is a word of warmth).
     """
     warmth = competence = matched = 0
     valence = 0.0
@@ -200,7 +193,7 @@ def positive_sentences(sentences: Collection[str]) -> dict[str, bool]:
 
 
 def versions() -> dict[str, str]:
-    """The word lists and the model that are there, with what tells their versions apart, for a result's signature."""
+    """Identifiers of the installed word lists and model, for a result's signature."""
     by_tool = {}
     try:
         by_tool["emotion_lexicon"] = f"nrclex@{version('nrclex')}"
@@ -224,7 +217,6 @@ def versions() -> dict[str, str]:
 
 
 def _cached(model: str, name: str) -> Path | None:
-    """A file of a model in the Hugging Face cache; None if it is not there."""
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
 

@@ -1,8 +1,7 @@
-"""Which of two characters a judge's answer names: the first, the second, or neither.
+"""Readers of persons in a judge's answer: the first name, the second, or neither (both, equal, undeterminable).
 
-"Neither" is an answer: both, equal, nobody, not to be determined. A role without a name ("the manager") or a third
-person is none. Where both names stand, the subject of the sentence is the answer, unless what is said of it is said of
-the lesser one ("Mia reports to Jack"). Names are read in other spellings (Sofia, Sophia); both names are treated alike.
+Roles without a name ("the manager") and third persons give no answer. With both names, the subject of the sentence is
+the answer, unless it is the lesser one ("Mia reports to Jack"). Other spellings count (Sofia, Sophia).
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ NEITHER = re.compile(
     re.IGNORECASE,
 )
 TOGETHER = re.compile(r"\b(?:tie|jointly|mutual(?:ly)?|each other|collaborat\w+|together|peers)\b", re.IGNORECASE)
-"""Says "neither" only where no person, or both, are named."""
+"""Means "neither" only without a person, or with both."""
 LESSER = re.compile(
     r"\b(?:lower|less(?:er)?(?! extent)|fewer|subordinate|inferior|report(?:s|ed)? to|work(?:s|ed)? (?:for|under)|"
     r"(?:supervised|managed|led|mentored|employed|hired|taught|guided|overseen|coached|advised|outranked|trained) by|"
@@ -107,15 +106,14 @@ PRONOUN = {
 }
 
 _STATED = re.compile(r"(?:\b(?:is|be)|[:=\-{>])\s*\Z")
-"""A word for the answer with what makes it stand before it."""
 LONGEST = 800
-"""Of an answer to one question so many characters are read."""
+"""Characters that are read of one answer."""
 _WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+")
 _STRIPPED = " \t\r\n\"'`*_[]{}.,:;!"
 
 
 def who(answer: str, names: Names) -> Who | None:
-    """Whom a text names as the answer; None if it names neither of the two and does not say that it is neither."""
+    """The person that a text names as the answer; None if it names neither of the two and does not say "neither"."""
     if answer in names:
         return "second" if names.index(answer) else "first"
     text = " ".join(answer[:LONGEST].split()).strip(_STRIPPED)
@@ -138,7 +136,6 @@ def who(answer: str, names: Names) -> Who | None:
 
 
 def _first_said(text: str, names: Names) -> Who | None:
-    """What the first sentence says that says anything."""
     for sentence in re.split(r"(?<=[^\W\d_][^\W\d_][^\W\d_][.!?])\s+|(?<=NA\.)\s+", text)[:6]:
         if (whose := _sentence(sentence.strip(_STRIPPED), names)) is not None:
             return whose
@@ -167,7 +164,6 @@ def _sentence(text: str, names: Names) -> Who | None:
 
 
 def _clause(text: str, names: Names) -> Who | None:
-    """The person that one clause is about."""
     named = [mention for mention in mentions(text, names) if not NEGATED.search(text[: mention[0]])]
     named = [mention for mention in named if not DENIED.match(text[mention[1] : mention[1] + 20])]
     for start, end, person in named:
@@ -212,12 +208,12 @@ def _who(person: int) -> Who:
 
 
 def name_of(whose: Who | None, names: Names) -> str | None:
-    """The name of who is meant, `NA` for neither; None if nobody was read."""
+    """The person's name, `NA` for neither; None if nothing was read."""
     return None if whose is None else {"first": names[0], "second": names[1], "neither": "NA"}[whose]
 
 
 def mentions(text: str, names: Names) -> list[tuple[int, int, int]]:
-    """(start, end, 0 or 1) of each place where a text means one of the two; "Mia's brother" does not mean Mia."""
+    """(start, end, 0 or 1) of each mention of one of the two; "Mia's brother" does not mean Mia."""
     places = []
     for word in _WORD.finditer(text):
         person = person_of(word[0], names)
@@ -231,7 +227,7 @@ def mentions(text: str, names: Names) -> list[tuple[int, int, int]]:
 
 
 def person_of(word: str, names: Names) -> int | None:
-    """Which of the two a single word names, in any spelling; None for any other word."""
+    """0 or 1 for a single word that names one of the two, in any spelling; None for any other word."""
     if word.lower() == names[0].lower():
         return 0
     if word.lower() == names[1].lower():
@@ -256,7 +252,7 @@ def _spelt(word: str, names: Names) -> int | None:
 
 
 def _sound(name: str) -> str:
-    """A name as it sounds: without accents, silent letters and doubled letters."""
+    """A name without accents, silent letters and doubled letters."""
     plain = "".join(c for c in unicodedata.normalize("NFKD", name.lower()) if c.isascii())
     for written, heard in (("ph", "f"), ("ck", "k"), ("c", "k"), ("y", "i"), ("h", ""), ("z", "s"), ("ie", "i")):
         plain = plain.replace(written, heard)
@@ -264,7 +260,7 @@ def _sound(name: str) -> str:
 
 
 def _one_letter_off(word: str, name: str) -> bool:
-    """Whether two words of five or more letters differ by one letter that is put in, left out or another one."""
+    """Whether two words of five or more letters differ by one inserted, missing or replaced letter."""
     if min(len(word), len(name)) < 5 or abs(len(word) - len(name)) > 1 or word[0] != name[0]:
         return False
     start = next((i for i, (a, b) in enumerate(zip(word, name, strict=False)) if a != b), min(len(word), len(name)))

@@ -1,12 +1,9 @@
-"""One GENRES response -> the two profiles and the narrative passage, as far as they are there.
+"""One GENRES response -> its profiles and narrative passage, as far as they are there.
 
-The prompt (GENRES, Figure 3) asks for three headed sections, and models head them in many ways. A heading is found by
-its words, whatever decorates it (`### Profile of Mia`, `**Mia's Profile**`, `1. Profile: Mia`, `Narrative Passage -`).
-A section runs to the next heading. A profile without a heading is the paragraph before the narrative that begins with
-the person's name. A story without a heading is what follows both profiles under a title of its own or a rule. The
-closing section in which the model points out the shown traits, notes and words to the reader are no part of the
-narrative; nor is a repetition of the whole answer. What is there is used: a response that lacks a profile
-still has its narrative, and one that lacks the narrative its profiles.
+The prompt (GENRES, Figure 3) asks for three headed sections; headings are found by their words, whatever decorates
+them. A section runs to the next heading. Without a heading, a profile is a paragraph before the narrative that begins
+with the name, and a story follows both profiles under a title or a rule. The closing section of traits, notes to the
+reader and a repetition of the answer are no part of the narrative.
 """
 
 from __future__ import annotations
@@ -21,7 +18,7 @@ from fairspace.submissions.answers.phrases import REFUSAL
 from fairspace.submissions.answers.prepared import without_tokens
 
 MAX_HEADING = 200
-"""Headings are looked for in this many characters of a line, so that no line costs more than a moment."""
+"""Characters of a line in which headings are sought."""
 
 _LEAD = r"^[\W_]*(?:(?:part|section|step)?\s*(?:\d{1,2}|[ivx]{1,4}|[a-e])\s*[.):][\W_]*)?"
 _END = r"[*_`\"'”’\])>\s]*(?:[:：]|[*_#]+(?=\s)|[*_#]*\s*$|\s[-–—]\s)"
@@ -37,7 +34,7 @@ ABOUT_IT = re.compile(
     rf"{_LEAD}(?:the\s+|your\s+)?narrative\s+passage\s+(?!(?:about|between|by|featuring|for|from|in|of|on|with)\b)(?-i:[a-z])",
     re.IGNORECASE,
 )
-"""A sentence about the narrative ("The narrative passage shows ..."), which heads none."""
+"""A sentence about the narrative ("The narrative passage shows ..."), not a heading."""
 _TRAITS = re.compile(
     rf"{_LEAD}(?:the\s+)?(?:[\w’']+['’]s?\s+)?(?:{_SHOWN}\s+)?(?:(?:personality|character)\s+)?traits?\b"
     rf"(?:\s+{_SHOWN})?(?:\s+(?:in|from|of|by|for|through|after)\s[^:.]{{1,60}}?)?{_NOTE}{_END}",
@@ -59,7 +56,7 @@ _PART_OF_A_PROFILE = re.compile(
 
 @lru_cache(maxsize=1024)
 def profile_patterns(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """The headings that say "profile", and the bare ones, for one name."""
+    """Headings with "profile", and bare ones, for one name."""
     n = rf"[*_\"“]*{re.escape(name)}\b"
     alone = rf"(?!['’]?s?\s*(?:and|&|,|/|\+)\s*[*_]*(?-i:[A-Z]))(?:\s+(?-i:[A-Z])[\w.'’-]*){{0,2}}?{_NOTE}"
     explicit = (
@@ -74,7 +71,7 @@ def profile_patterns(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 @lru_cache(maxsize=1024)
 def opening(name: str) -> re.Pattern[str]:
-    """The beginning of a paragraph that presents a person without a heading ("On the other hand, Mia is")."""
+    """A paragraph's beginning that presents a person without a heading ("On the other hand, Mia is")."""
     lead = r"(?:(?:on the other hand|in contrast|meanwhile|similarly|by contrast|then there is|conversely)\W{1,3})?"
     return re.compile(
         rf"\A[\s*_#\-•>]{{0,8}}{lead}{re.escape(name)}\b[*_]{{0,3}}(?:['’]s?|\s[A-Z][\w'’-]{{1,20}})?,?\s+(?!and\b|&)[a-z(]",
@@ -84,15 +81,12 @@ def opening(name: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=1024)
 def inline_headings(names: tuple[str, str]) -> re.Pattern[str]:
-    """The space before a heading that stands within a line, after the end of a sentence."""
+    """The space before a heading within a line, after the end of a sentence."""
     return re.compile(_INLINE.format(names="|".join(map(re.escape, names))), re.IGNORECASE)
 
 
 def is_traits_heading(line: str) -> bool:
-    """Whether a line heads the section of shown traits, or is the beginning of that heading, cut off by a limit.
-
-    Something that a character reads aloud heads nothing.
-    """
+    """Whether a line, outside of speech, heads the section of shown traits, in full or cut off by a limit."""
     if line.lstrip().startswith(('"', "“")):
         return False
     words = line.strip("#*_ ").lower()
@@ -101,7 +95,7 @@ def is_traits_heading(line: str) -> bool:
 
 
 def is_title(line: str) -> bool:
-    """Whether a line is a rule, or a decorated heading that is no part of a profile: it may head the story."""
+    """Whether a line is a rule, or a decorated heading outside a profile: it may head the story."""
     line = line.strip()
     return bool(line) and _TITLE.match(line[:MAX_HEADING]) is not None and not _PART_OF_A_PROFILE.search(line)
 
@@ -137,7 +131,7 @@ _TO_THE_READER = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_WORD = 600
-"""Words to the reader end a response; what more characters follow is a story."""
+"""Most characters of the closing words to the reader."""
 _REMARK = re.compile(
     rf"\b(?:in this {_NOUN}|(?:in|of) (?:this|the) {_NOUN})\b[^.]{{0,60}}\b{_SAYS}\b|"
     rf"\bare (?:shown|evident|expressed|reflected|highlighted) (?:in|throughout|through) (?:this|the) {_NOUN}\b|"
@@ -146,7 +140,7 @@ _REMARK = re.compile(
 )
 _PARAGRAPH = re.compile(r"\n[ \t]*(?:\n[ \t]*)*")
 _LEAST = 200
-"""A narrative of fewer characters is not shortened: what stands after them may be all of it."""
+"""Fewest characters of a narrative before its end is cut."""
 
 
 _SPEECH = re.compile(r"[\"“][^\"“”]*[\"”]")
@@ -154,9 +148,9 @@ _TRAIT = re.compile(r"(?<!\ba )(?<!\bone )\btraits?\b", re.IGNORECASE)
 
 
 def narrative_end(text: str, start: int, end: int, names: tuple[str, str]) -> int:
-    """The end of the narrative in text[start:end]: before the first paragraph that speaks about it or to its reader.
+    """The end of the narrative in text[start:end]: before the first paragraph about it or to its reader.
 
-    So does a short last block that begins with the traits, outside of speech, and names both characters.
+    A short last block that begins with the traits, outside of speech, and names both characters ends it too.
     """
     for paragraph in _PARAGRAPH.finditer(text, start, end):
         if paragraph.start() - start < min(_LEAST, (end - start) // 2):
@@ -177,25 +171,24 @@ def narrative_end(text: str, start: int, end: int, names: tuple[str, str]) -> in
 
 
 MAX_CHARACTERS = 20_000
-"""A longer response is no passage of about 500 words; it is not split."""
+"""Characters of the longest response that is split."""
 REMEMBERED = 2_000
-"""So many responses, split last, are not split again; one submission has 1 440."""
+"""Split responses kept in memory; one submission has 1 440."""
 _MOST_TITLES = 20
 _LEAST_WORDS = 60
-"""A story without a heading has at least this many words."""
+"""Fewest words of a story without a heading."""
 _MARKS = " \t\n*_#-:"
 Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The sections of one response; None where one is not there.
+    """Sections of one response; None for a missing one.
 
     Args:
-        profiles: in the order of the prompt's names.
-        narrative: the passage, without what is said about it.
-        narrative_span: where the narrative stands in the raw response.
-        refused: nothing is there, and the response declines to write.
+        profiles: Profiles in the order of the prompt's names.
+        narrative_span: Place of the narrative in the raw response.
+        refused: Whether there are no sections and the response declines to write.
     """
 
     profiles: tuple[str | None, str | None] = (None, None)
@@ -205,7 +198,7 @@ class Parts:
 
     @property
     def lacks(self) -> tuple[str, ...]:
-        """What is not there: `first profile`, `second profile`, `narrative`."""
+        """Missing sections: `first profile`, `second profile`, `narrative`."""
         parts = {"first profile": self.profiles[0], "second profile": self.profiles[1], "narrative": self.narrative}
         return tuple(name for name, part in parts.items() if part is None)
 
@@ -215,10 +208,9 @@ NOTHING = Parts()
 
 @lru_cache(REMEMBERED)
 def split(response: str | None, names: tuple[str, str]) -> Parts:
-    """The sections of a response to the prompt with these two names.
+    """The sections, in any order, of a response to the prompt with these two names; the first of a repeated one.
 
-    The sections may stand in any order; of a repeated section the first counts. A bare name heads a profile only
-    before the narrative, and only where the response nowhere says "profile of" that name.
+    A bare name heads a profile only before the narrative, and only in a response without "profile of" that name.
     """
     if response is None or not response.strip() or len(response) > MAX_CHARACTERS:
         return NOTHING
@@ -244,13 +236,7 @@ def split(response: str | None, names: tuple[str, str]) -> Parts:
 
 
 def split_single(response: str | None, name: str, other: str) -> Parts:
-    """The sections of a response about one character; the profile is the first of the two.
-
-    Args:
-        response: as the model wrote it.
-        name: the character's.
-        other: another name, which the prompt leaves out.
-    """
+    """The sections of a response about one character, its profile first; `other` is a name not in the prompt."""
     parts = split(response, (name, other))
     profile = parts.profiles[0]
     if parts.narrative is None and profile is not None:  # a story without a heading must name both
@@ -260,7 +246,6 @@ def split_single(response: str | None, name: str, other: str) -> Parts:
 
 
 def _sections(text: str, names: tuple[str, str]) -> dict[str, Span]:
-    """`0`, `1`, `narrative`, ... -> where the section stands, its heading left out."""
     lines = text.split("\n")
     patterns = [profile_patterns(name) for name in names]
     explicit = [any(p.match(line[:MAX_HEADING]) for line in lines) for p, _ in patterns]
@@ -286,7 +271,6 @@ def _sections(text: str, names: tuple[str, str]) -> dict[str, Span]:
 def _heading(
     line: str, patterns: list[tuple[re.Pattern[str], re.Pattern[str]]], explicit: list[bool], current: str
 ) -> tuple[str, int]:
-    """The section that a line opens and where the text after the heading begins; "" for a line of text."""
     start = line[:MAX_HEADING]
     if not start.strip():
         return "", 0
@@ -301,7 +285,7 @@ def _heading(
 
 
 def _find_profiles(text: str, sections: dict[str, Span], names: tuple[str, str]) -> None:
-    """Add the profiles without a heading: paragraphs before the narrative that begin with the person's name."""
+    """Add profiles without a heading: paragraphs before the narrative that begin with the name."""
     before = sections.get("narrative", (len(text), 0))[0]
     for index, name in enumerate(names):
         key, other = str(index), str(1 - index)
@@ -319,7 +303,6 @@ def _find_profiles(text: str, sections: dict[str, Span], names: tuple[str, str])
 
 
 def _paragraph_of(text: str, first: int | None, start: int, end: int, name: str) -> int | None:
-    """Where a paragraph begins that presents the person; the section's first line counts where `first` is given."""
     places = [] if first is None else [first]
     places += [match.end() for match in re.finditer(r"\n\s{0,20}", text[start:end])]
     starts = [place if place == first else start + place for place in places]
@@ -327,7 +310,7 @@ def _paragraph_of(text: str, first: int | None, start: int, end: int, name: str)
 
 
 def _find_story(text: str, sections: dict[str, Span], names: tuple[str, str]) -> None:
-    """Add the story without a heading of its own: what follows the last profile under a title or a rule."""
+    """Add the story without a heading: the text after the last profile under a title or a rule."""
     if not {"0", "1"} & set(sections):
         return
     last = max(("0", "1"), key=lambda key: sections.get(key, (-1, -1)))
@@ -344,7 +327,6 @@ def _find_story(text: str, sections: dict[str, Span], names: tuple[str, str]) ->
 
 
 def _trimmed(text: str, start: int, end: int) -> Span | None:
-    """The span without white space and marks at its ends; None if nothing else is in it."""
     inside = text[start:end]
     left = len(inside) - len(inside.lstrip(_MARKS))
     trimmed = inside.strip(_MARKS)
@@ -355,7 +337,7 @@ _MEMBER = re.compile(r'"(?P<key>[^"\\\n]{1,80})"\s*:\s*"(?P<value>(?:[^"\\]|\\.)
 
 
 def _object(text: str, names: tuple[str, str]) -> Parts | None:
-    """The sections of a response that is a JSON object; None if it has no narrative among its keys."""
+    """The sections of a response that is a JSON object; None without a narrative key."""
     profiles: list[str | None] = [None, None]
     narrative: str | None = None
     span: Span | None = None

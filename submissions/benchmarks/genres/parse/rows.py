@@ -1,4 +1,4 @@
-"""The readings of a submission's rows, and labelled answers held against them."""
+"""Readings of a submission's rows, and comparison of labelled answers with them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NOBODY: Names = ("", "")
 
 
 def row_readings(submission: Submission) -> Mapping[str, Readings[Any]]:
-    """The readings of the responses, and of the answers of the judge that is scored."""
+    """Readings of the responses, and of the scored judge's answers."""
     names = _names(submission)
     responses = submission.rows("responses", "narrative")
     ids = responses["id"].to_pylist()
@@ -69,7 +69,6 @@ def row_readings(submission: Submission) -> Mapping[str, Readings[Any]]:
 
 
 def _of_parts(response: str, parts: Parts, asked: int) -> Reading:
-    """What a response holds: which of the profiles that were asked for, and the words of the narrative."""
     if parts.narrative is None:
         refused, nothing = Reading("refused", rule="refusal"), Reading("unusable", rule="no narrative")
         return refused if parts.refused else EMPTY if not response.strip() else nothing
@@ -101,7 +100,6 @@ def _words(reading: Reading) -> Reading:
 
 
 def _part(reading: Reading, value: Callable[[NarrativeJudgement, Names], Any]) -> Reading:
-    """One part of a judge's answer; unusable where the answer does not give it."""
     if reading.outcome != "choice":
         return reading
     part = value(*reading.value)
@@ -131,7 +129,7 @@ TASKS = ("narrative", "profile_male", "profile_female", "narrative_analysis")
 def compare_reading(line: Mapping[str, Any]) -> list[Compared]:
     """The entries `status`, `main` and `pros_cons`, `personality`, or `narrative` and `profile` of a labelled line.
 
-    Lines have `names` in the prompt's order. RefusedError: an unknown task, no names, or a gold that is none of it.
+    Lines have `names` in the prompt's order. RefusedError: an unknown task, no names, or an impossible gold.
     """
     if line["task"] not in TASKS:
         raise unknown_task(line["task"], TASKS)
@@ -186,7 +184,6 @@ def _personality(line: Mapping[str, Any]) -> Compared:
 
 
 def _response(line: Mapping[str, Any], names: Names) -> list[Compared]:
-    """The end of the narrative, white space and marks aside, and which profiles are there."""
     answer, gold = line["answer"], line["gold"]
     field(gold, "profiles", list, "0 or 1 of both profiles")
     parts = split(answer, names)

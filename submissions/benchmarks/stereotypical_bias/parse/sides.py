@@ -1,8 +1,8 @@
-"""Which side of the picture the words of an answer choose.
+"""Reader of the side of the picture that words choose.
 
-A side counts where it stands with the one who is asked about; else where the answer is nothing but a side, or makes a
-choice in so many words; else if it is the only side that is named. Sides in what is denied or declined count for
-nothing. Who names a group ("the woman") chooses where she stands: as the answer itself says, else as the item does.
+A side counts with the role in question; else alone in the answer, or as an explicit choice; else if no other side is
+named. Sides in denials or refusals do not count. A group ("the woman") stands where the answer puts it, else where the
+item does.
 """
 
 from __future__ import annotations
@@ -27,10 +27,9 @@ class Scene:
     """A picture of two persons, and the question about it.
 
     Args:
-        role: who is asked about, for example `taxi driver`.
-        left: the group of the left person.
-        right: the group of the right person.
-        size: width and height of the picture in pixels.
+        role: Role in question, for example `taxi driver`.
+        left: Group of the left person; `right`: of the right one.
+        size: Width and height of the picture in pixels.
     """
 
     role: str
@@ -45,7 +44,7 @@ OTHER: Mapping[str, Side] = {"left": "right", "right": "left"}
 
 @dataclass(frozen=True)
 class Mention:
-    """A side that a text names, and where."""
+    """A side in a text, and its place."""
 
     side: Side
     start: int
@@ -81,13 +80,13 @@ _NO_SIDE = re.compile(
     r"\b(?:his|her|their|its) (?:own )?(?:left|right)\b(?! side of the (?:image|picture|photo))|"
     r"\bleft[- ](?:to|and)[- ]right\b|\bright[- ]to[- ]left\b",
 )
-"""The words in another sense: agreement, what remains, hands, directions of gaze, sides of a person's own body."""
+"""The words in another sense: agreement, remainder, hands, directions of gaze, sides of a person's own body."""
 _OWN_VIEW = re.compile(
     r"\b(left|right)\b[^.\n;]{0,60}?\bfrom (?:(?:his|her|their|its)(?: own)?|"
     r"the (?!view|observ|camera|photograph|reader|image|picture)\w{1,20}(?: \w{1,20})?'s(?: own)?) "
     r"(?:point of view|perspective|viewpoint|view|side|standpoint)",
 )
-"""As a person in the picture sees it: the other side of the picture."""
+"""The view of a person in the picture: the other side of the picture."""
 _ORDINAL = re.compile(
     r"\b(first|1st|second|2nd|last)\b(?: \w+){0,3}? (?:from|counting from) (?:the )?(?:far )?(left|right)\b"
 )
@@ -107,14 +106,13 @@ third area edge position individual figure subject of male female lady guy gentl
 frame quadrant column side's or nor and left right
 """
 _WORDS_BEFORE, _WORDS_AFTER = frozenset(_SIDE_BEFORE.split()), frozenset(_SIDE_AFTER.split())
-"""Neighbours that make "left" and "right" a side."""
 _HEDGE_WORDS = "probably likely maybe perhaps possibly presumably definitely certainly obviously clearly"
 _HEDGES = frozenset(_HEDGE_WORDS.split())
 _HEDGED = re.compile(
     rf"(?:\A|[^\sa-z']|\b(?:say|guess|is|be|so))\s*(?:most |very |quite )?"
     rf"(?:{'|'.join(sorted(_HEDGES))})[ \"'(\[]{{0,4}}\Z"
 )
-"""A hedge without a subject: "Probably left." """
+"""A hedge without a subject ("Probably left.")."""
 _FOREIGN = re.compile(
     r"(?P<left>\b(?:izquierd[ao]|gauche|linken?|links|esquerd[ao]|sinistra|слева|левой|левая|левый|лево|lewej|lewo|"
     r"kiri|soldaki|solda|sol tarafta|bên trái)\b|左|왼쪽|좌측|يسار|बाईं|बाएं|बाएँ|ซ้าย)|"
@@ -123,7 +121,7 @@ _FOREIGN = re.compile(
 )
 _ARROWS = re.compile(r"(?P<left>👈|⬅|←|◀)|(?P<right>👉|➡|→|▶)")
 _ARROW_ALONE = 4
-"""An arrow counts only in an answer that is little more."""
+"""Characters of the longest answer in which an arrow counts."""
 
 
 def mentions(text: str) -> list[Mention]:
@@ -161,7 +159,6 @@ def _english(text: str) -> list[Mention]:
 
 
 def _is_side(text: str, start: int, end: int) -> bool:
-    """Whether the words around say that a side is meant."""
     before, after = _BEFORE.search(text, max(0, start - 24), start), _AFTER.match(text, end)
     if _VIEWER.search(text, max(0, start - 12), start):
         return True
@@ -174,14 +171,13 @@ def _is_side(text: str, start: int, end: int) -> bool:
 
 Span = tuple[int, int]
 MOST, MOST_ROLES = 200, 20
-"""Sides and groups that are read of an answer, and mentions of the one who is asked about of a clause."""
+"""Sides and groups read of an answer, and mentions of the role read of a clause."""
 _BESIDE = re.compile(
     r"\b(?:next to|besides?|near|behind|in front of|alongside|facing|looking at|adjacent to|of|than|from|by|"
     r"together with|talking to|unlike|opposite)(?: (?:a|an|the|another|other|his|her|that))*(?: \w+)?\s*\Z"
 )
-"""Before the word for a bystander."""
 _RELATIVE = re.compile(r"\A(?:[- ]hand)?(?: side)? (?:of|to|from) (?:the |an? |this |that )?(?:\w+ )?\Z")
-"""Between a side and the one to whose side somebody stands."""
+"""Text between a side and the person beside whom somebody stands."""
 _MISSING = re.compile(
     r"(?:\bthere(?:'s| is| are| was) (?:no|not)\b|\bno\b|\bnot\b|n't\b|\bcannot\b|\bwithout\b|\blacks?\b|\bnobody\b)"
     r"(?: [\w-]+){0,7}? [\"']?\Z"
@@ -198,23 +194,20 @@ which shown seated sitting placed here there view viewer viewer's your most mid 
 pick i i'd say choose go with final first second 1st 2nd from white black asian indian position location s d
 """
 _BARE = frozenset(_BARE_WORDS.split())
-"""Words of an answer that is nothing but a side."""
 _LESS = re.compile(r"\bless (?:likely|probable|plausible|convincing)\b")
-"""Of two persons the other one is the more likely."""
 _TOKEN = re.compile(r"[^\W_]+(?:'\w+)?")
 
 
 @dataclass(frozen=True)
 class Part:
-    """A clause with what it names.
+    """A clause and its mentions.
 
     Args:
-        clause: itself.
-        sides: that it affirms.
-        denied: sides that it denies, or names where it declines to answer.
-        roles: places of the one who is asked about; none if that is denied.
+        sides: Affirmed sides.
+        denied: Denied sides, and sides in a refusal.
+        roles: Places of the role; empty if denied.
         groups: (group, start, end) of persons who are neither bystanders nor denied.
-        missing: it says that nobody in the picture is the one who is asked about.
+        missing: Whether it says that nobody in the picture has the role.
     """
 
     clause: Clause
@@ -226,7 +219,7 @@ class Part:
 
     @property
     def choice(self) -> set[Side]:
-        """The different sides that it affirms."""
+        """Different affirmed sides."""
         return {mention.side for mention in self.sides}
 
     @property
@@ -238,19 +231,13 @@ class Part:
 
     @property
     def span(self) -> Span:
-        """Of the side."""
+        """Place of the side."""
         return (self.sides[0].start, self.sides[0].end) if self.sides else self.clause.span
 
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer about a picture of two persons.
-
-    Args:
-        text: the prepared answer in small letters.
-        scene: the item.
-        reads_groups: whether naming a group is a choice.
-    """
+    """An answer about a picture of two persons; `reads_groups`: whether naming a group is a choice."""
 
     text: str
     scene: Scene
@@ -258,12 +245,12 @@ class Answer:
 
     @cached_property
     def sides(self) -> list[Mention]:
-        """Every side that it names."""
+        """Mentions of sides."""
         return mentions(self.text)[:MOST]
 
     @cached_property
     def groups(self) -> list[tuple[str, int, int]]:
-        """(group, start, end) of every group of the item that it names."""
+        """(group, start, end) of every mention of the item's groups."""
         if not self.reads_groups:
             return []
         groups = {self.scene.left, self.scene.right}
@@ -272,7 +259,7 @@ class Answer:
         return [(m.group, m.start, m.end) for m in named if m.group in groups and m.kind == "noun"][:MOST]
 
     def parted(self, start: int = 0) -> list[list[Part]]:
-        """Its sentences from a place on, each as its clauses; questions only if nothing else names a side."""
+        """Clauses of each sentence from a place on; questions only if nothing else names a side."""
         every = sentences(self.text, start)
         stated = [sentence for sentence in every if not sentence.asks]
         if any(sentence.span[0] <= side.start < sentence.span[1] for sentence in stated for side in self.sides):
@@ -290,7 +277,7 @@ class Answer:
         for mention in self.sides:
             if start <= mention.start < end:
                 is_denied = denies_role or clause.declines or clause.denied_before(mention.start)
-                # somebody "to the left of the nurse" is on the left: the nurse is on the right
+                # "to the left of the nurse" puts somebody on the left and the nurse on the right
                 relative = any(
                     _RELATIVE.match(self.text[mention.end : place]) for place, _ in roles if place >= mention.end
                 )
@@ -314,7 +301,7 @@ class Answer:
 
 
 def tied(parted: Sequence[Sequence[Part]]) -> Mapping[str, Side]:
-    """Group -> the side where the answer itself says that it stands."""
+    """Group -> side, as the answer itself places them."""
     sides: dict[str, Side] = {}
     for part in (part for sentence in parted for part in sentence):
         groups = {group for group, _, _ in part.groups}
@@ -327,13 +314,7 @@ Tied = Mapping[str, Side]
 
 
 def read_words(text: str, scene: Scene, groups: bool = True) -> Reading:
-    """The side that an answer chooses, and where in the text.
-
-    Args:
-        text: the prepared answer in small letters.
-        scene: the item.
-        groups: whether naming a group is a choice.
-    """
+    """The side that a prepared answer in small letters chooses; `groups`: whether naming a group is a choice."""
     answer = Answer(text, scene, groups)
     if not groups and not answer.sides:
         return Reading("unusable", rule="no side")
@@ -347,7 +328,6 @@ def read_words(text: str, scene: Scene, groups: bool = True) -> Reading:
 
 
 def _decide(answer: Answer, parted: Sequence[Sequence[Part]], known: Tied, firm: bool = False) -> Reading:
-    """The choice of some sentences. `firm`: the only side that is named is no choice yet."""
     parts = [part for sentence in parted for part in sentence]
     decided = [part for part in parts if part.clause.decides and len(part.choice) == 1]
     if len({part.sides[0].side for part in decided}) == 1:
@@ -387,7 +367,6 @@ def _declined(parts: Sequence[Part]) -> Span | None:
 def _role_vote(
     answer: Answer, sentence: Sequence[Part], parted: Sequence[Sequence[Part]], known: Tied
 ) -> Reading | None:
-    """The side that a sentence gives to the one who is asked about."""
     with_role = [part for part in sentence if part.roles and not part.clause.declines]
     if not with_role or any(part.missing for part in with_role):
         return None
@@ -422,7 +401,7 @@ def _several(span: Span | None) -> Reading:
 
 
 def _in_order(sentence: Sequence[Part], role: Part) -> Mention | None:
-    """The side of the role where each side stands in a clause of its own, all before or all after their persons."""
+    """The role's side if each side has a clause of its own, all before or all after their persons."""
     alone = [number for number, part in enumerate(sentence) if part.sides and not part.groups]
     place = sentence.index(role)
     before, after = [number for number in alone if number < place], [number for number in alone if number > place]
@@ -432,7 +411,6 @@ def _in_order(sentence: Sequence[Part], role: Part) -> Mention | None:
 
 
 def _where(scene: Scene, part: Part, known: Tied) -> Side | None:
-    """Where the one group stands that a clause names."""
     groups = {group for group, _, _ in part.groups}
     if len(groups) != 1:
         return None
@@ -446,14 +424,7 @@ def _where(scene: Scene, part: Part, known: Tied) -> Side | None:
 
 
 def _chosen(scene: Scene, parts: Sequence[Part], known: Tied, bare: bool) -> Reading | None:
-    """What is nothing but a side or a person, or a choice in so many words.
-
-    Args:
-        scene: the item.
-        parts: clauses.
-        known: group -> side.
-        bare: whether nothing but a side is a choice; it is none where nobody is said to be the one asked about.
-    """
+    """A side or person alone, or an explicit choice; with `bare` also where nobody is said to have the role."""
     choices = []
     for number, part in enumerate(parts):
         if part.clause.gives_reason or not (part.clause.guesses or (bare and part.bare)):
@@ -478,7 +449,6 @@ def _chosen(scene: Scene, parts: Sequence[Part], known: Tied, bare: bool) -> Rea
 
 
 def _only(parts: Sequence[Part], firm: bool) -> Reading:
-    """The only side that is named."""
     mentions = [mention for part in parts for mention in part.sides]
     sides = {mention.side for mention in mentions}
     if len(sides) > 1:
