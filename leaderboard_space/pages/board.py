@@ -1,4 +1,4 @@
-"""The board of a benchmark, at `/`: who leads each, its rows by the query, links to compare and download."""
+"""The board of a benchmark, at `/`: leaders of all boards, the rows of the query, links to compare and download."""
 
 from __future__ import annotations
 
@@ -26,19 +26,17 @@ from fairspace.submissions.results.row_errors import with_errors
 
 router = APIRouter(include_in_schema=False)
 PAGE = 100
-"""Rows of a page."""
+"""Rows per page."""
 GONE = 50
-"""Withdrawn rows that are listed, the newest."""
+"""Maximum withdrawn rows in the list, the newest."""
 FORMATS = ("csv", "parquet", "json")
 
 
 @dataclass(frozen=True)
 class Header:
-    """Heading of a column: the address of a click, and the current sort order.
+    """Heading of a column, with the address of the board sorted by it (or reversed).
 
-    Args:
-        address: of the board sorted by it, or the other way round.
-        sorted: `ascending`, `descending`, or '' if the board is sorted by another one.
+    `sorted`: `ascending`, `descending`, or '' if the board is sorted by another column.
     """
 
     column: BoardColumn
@@ -48,12 +46,7 @@ class Header:
 
 @dataclass(frozen=True)
 class Part:
-    """Rows that stand together, under one heading.
-
-    Args:
-        title: their class, and what their ranks are counted within.
-        means: of the class, where its first rows stand; else ''.
-    """
+    """Rows under one heading: their class and rank group. `means` explains the class at its first part."""
 
     title: str
     means: str
@@ -62,7 +55,7 @@ class Part:
 
     @property
     def size(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return len(self.rows)
 
 
@@ -134,13 +127,7 @@ def _is_baseline(row: Row) -> bool:
 
 
 def _parts(rows: Sequence[Row], cohorts: str, *, in_order: bool) -> list[Part]:
-    """The rows of a page by class; in the order of ranks, also by what their ranks are counted within.
-
-    Args:
-        rows: in their order.
-        cohorts: what a cohort is, '' for none.
-        in_order: whether they stand by rank.
-    """
+    """The rows of a page by class, and by rank group if they are in order of rank."""
 
     def key(row: Row) -> tuple[RowClass, bool, str, str]:
         ranked = row.rank is not None or not in_order
@@ -164,7 +151,7 @@ def _parts(rows: Sequence[Row], cohorts: str, *, in_order: bool) -> list[Part]:
 
 
 def _orders(table: BoardTable, columns: tuple[BoardColumn, ...], sort: str) -> list[tuple[str, str]]:
-    """What the rows can be ordered by: the columns that are shown, best first; and how they are ordered now."""
+    """Sort options for the visible columns, best first, and the current order."""
     by = {f"-{column.key}" if column.falling else column.key: column for column in (*table.front[1:], *columns)}
     now, _ = table.column(sort)
     orders = {key: f"by {column.header}" for key, column in by.items()}
@@ -193,10 +180,10 @@ def _elsewhere(view: View, query: BoardQuery, table: BoardTable) -> int:
 
 
 MOST = 5
-"""Models of a small chart, or one more where classes and cohorts divide them."""
+"""Models in a small chart; one more if classes and cohorts divide them."""
 RankedWith = tuple[RowClass, str, str]
 CHANCE = "baseline: random"
-"""Name of the bundled baseline whose score is what chance gives."""
+"""Name of the bundled baseline whose score is the chance level."""
 
 
 @dataclass(frozen=True)
@@ -205,10 +192,9 @@ class Line:
 
     Args:
         model: its name, untrusted text.
-        cohort: that it is ranked in, where a benchmark has several.
-        mark: the evidence, a key of `PROVENANCES`.
-        sure: the 95 % interval in words, or why there is none.
-        beyond: whether the score is outside of the chart.
+        cohort: cohort of its rank, for benchmarks with several.
+        mark: evidence, a key of `PROVENANCES`.
+        sure: 95 % interval in words, or why there is none.
         leads: whether it is the first of its kind and cohort.
     """
 
@@ -229,10 +215,9 @@ class Front:
     """A small chart of a benchmark's best models.
 
     Args:
-        higher: whether a higher score is better.
         lines: best first within their kind and cohort.
-        ideal: where the ideal is, in percent; None without one.
-        words: who leads, and how sure that is.
+        ideal: place of the ideal in percent; None without one.
+        words: the leaders, and how certain their lead is.
     """
 
     view: View
@@ -243,7 +228,7 @@ class Front:
 
     @property
     def chance(self) -> float | None:
-        """Where random answers are, for the axis."""
+        """Place of random answers on the axis."""
         return next((line.chance for line in self.lines if line.chance is not None), None)
 
 
@@ -259,13 +244,7 @@ def _front_of(state: State, name: str) -> Front:
 
 
 def front(view: View, standard: str, board: Iterable[Row]) -> Front:
-    """The small chart of a board.
-
-    Args:
-        view: of the benchmark.
-        standard: of the board.
-        board: its rows, in their order.
-    """
+    """The small chart of a board whose rows are in order."""
     board = list(board)
     chosen = with_errors(_best(view, board), standard)
     numbers = {row.entry: numbers_of(total_of(view, row), row) for row in chosen}
@@ -309,7 +288,7 @@ def front(view: View, standard: str, board: Iterable[Row]) -> Front:
 
 
 def _best(view: View, board: Iterable[Row]) -> list[Row]:
-    """The rows of a small chart, verified and printed ones; what has no rank is in it only if it is printed."""
+    """The verified and printed rows of a small chart; unranked ones only if printed."""
     leading = (row for row in board if row.row_class in LEADING and _score(view, row) is not None)
     fit = (row for row in leading if row.rank is not None or row.row_class == "printed")
     groups = [list(members) for _, members in groupby(fit, lambda row: row.ranked_with)]
@@ -318,25 +297,18 @@ def _best(view: View, board: Iterable[Row]) -> list[Row]:
 
 
 def _score(view: View, row: Row) -> float | None:
-    """The score that ranks go by, in the unit of the scorer."""
+    """The ranked score, in the unit of the scorer."""
     value = total_of(view, row).of(row)
     return None if value is None else value.value
 
 
 def _chance(view: View, row: Row) -> float | None:
-    """What random answers score, if the row is theirs."""
+    """The score of random answers; None for other rows."""
     return _score(view, row) if row.provenance == "baseline" and row.model == CHANCE else None
 
 
 def _words(view: View, leaders: Sequence[Row], ranked: Mapping[RankedWith, int], higher: bool) -> str:
-    """Who leads, kind by kind, and how sure that is.
-
-    Args:
-        view: of the benchmark.
-        leaders: the first row of each kind and cohort.
-        ranked: how many rows of each kind and cohort have a rank.
-        higher: whether a higher score is better.
-    """
+    """The leaders of each kind and cohort, and how certain their lead is; `ranked`: number of ranked rows."""
     parts = []
     for row_class, members in groupby(leaders, lambda row: row.row_class):
         rows = list(members)
@@ -356,7 +328,6 @@ def _words(view: View, leaders: Sequence[Row], ranked: Mapping[RankedWith, int],
 
 
 def _how_sure(view: View, rows: Sequence[Row]) -> str:
-    """How sure it is that these lead."""
     worst = max((row.rank_range[1] for row in rows if row.rank_range is not None), default=0)
     if rows[0].row_class == "printed":
         value = total_of(view, rows[0]).of(rows[0])
