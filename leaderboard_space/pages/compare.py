@@ -114,8 +114,7 @@ def _why(state: State, benchmark: str, entry: str) -> str:
 
 
 def _offered(rows: Sequence[Row], chosen: Sequence[Row], q: str) -> list[Row]:
-    """Rows with every word of a search in model or organisation (all without a search), those of a chosen cohort first.
-    """
+    """Rows with every word of a search in model or organisation, those of a chosen cohort first."""
     words = plain(q)[:200].casefold().split()
     kinds, entries = {row.ranked_with for row in chosen}, {row.entry for row in chosen}
     alike: list[Row] = []
