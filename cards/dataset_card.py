@@ -140,7 +140,6 @@ def _environment() -> Environment:
 
 
 def _blocks(dataset: Dataset, manifest: Manifest) -> dict[str, str]:
-    """The texts of a card by block, each on one line, for the Croissant metadata."""
     template = _environment().get_template(f"datasets/{dataset.name}.md.jinja")
     context = template.new_context({"dataset": dataset, "manifest": manifest, "paper": paper(dataset.benchmark)})
     return {name: " ".join("".join(block(context)).split()) for name, block in template.blocks.items()}
@@ -179,7 +178,6 @@ def _type(feature: Any) -> str:
 
 
 def _source(source: Source) -> str:
-    """Title and address of a source, as a link if the address is a plain URL."""
     address = source.address
     is_link = address.startswith("https://") and " " not in address
     return f"[{source.title}]({address})" if is_link else f"{source.title}: {address}"

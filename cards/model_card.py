@@ -69,7 +69,6 @@ def _front_matter(config: Mapping[str, Any], repo_id: str) -> dict[str, Any]:
 
 
 def _upstream(config: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    """Role, name, revision and licence of each checkpoint that weights began with or that is queried."""
     parts = [(_ROLES[kind], entry) for kind, entry in config["backbones"].items()]
     parts += [("fast path's router", config["router"]), ("arbiter, not included", config["vlm"])]
     for role, entry in parts:
@@ -92,7 +91,6 @@ def _rows(error: MeasuredError) -> Iterator[tuple[str, Any]]:
 
 
 def _groups(error: MeasuredError) -> Iterator[tuple[str, str, int, float | None]]:
-    """Group, label, images, accuracy."""
     for group, parts in error.groups.items():
         for label, part in parts.items():
             report = classification_report(part.matrix, error.labels, part.abstained)

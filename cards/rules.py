@@ -1,8 +1,4 @@
-"""The Hub's rules for a card's YAML front matter, checked before publishing.
-
-Source: the Hub's documentation of dataset, model and Space cards. The Hub checks again
-(`builders/publishing/repository.py`).
-"""
+"""The Hub's rules for a card's YAML front matter (from its documentation of cards), checked before publishing."""
 
 from __future__ import annotations
 
@@ -61,7 +57,6 @@ def _text(longest: int) -> Callable[[Any], bool]:
 
 
 def _configs(value: Any) -> bool:
-    """Whether configs have the form that the Hub's viewer and `datasets` read."""
     if not isinstance(value, list) or not value or sum(config.get("default", False) for config in value) > 1:
         return False
     return all(

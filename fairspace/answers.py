@@ -1,8 +1,4 @@
-"""Input of `fairspace.score` as a checked submission: a frame, a dataset, rows, a file or a folder.
-
-The checks are those of `fairspace check`, and all faults are reported at once. Private scoring needs no name, contact
-or licence.
-"""
+"""Input of `fairspace.score` as a checked submission: a frame, a dataset, rows, a file or a folder."""
 
 from __future__ import annotations
 
@@ -78,7 +74,6 @@ def _raise(faults: Collector) -> None:
 
 
 def _read(path: Path, benchmark: str) -> Submission:
-    """A submission's folder or zip. UsageError if it is to another benchmark than was named."""
     with reported(f"Checking {path.name}") as progress:
         report = check_submission(path, allow_images=True, progress=progress)
     if report.submission is None:
@@ -138,7 +133,6 @@ def columns_of(part: Any, place: str) -> Columns:
 
 
 def _with_keys(name: str, columns: Columns, bench: Benchmark, revision: str) -> Columns:
-    """The columns of a table, with `task`, `sample` and `face` filled in."""
     if "id" not in columns:
         raise UsageError(f"The answers have no column 'id'{did_you_mean('id', columns)}; `fs.items` gives the ids.")
     rows = len(columns["id"])
@@ -152,7 +146,6 @@ def _with_keys(name: str, columns: Columns, bench: Benchmark, revision: str) -> 
 
 
 def _tasks(name: str, ids: Sequence[Any], bench: Benchmark, revision: str) -> list[str]:
-    """The task of each id. UsageError if an id belongs to two tasks."""
     of = [task for task in bench.tasks if task.table == ("annotations" if name == "human_labels" else name)]
     if not of:
         raise UsageError(f"{bench.name} has no table {name}.")
@@ -227,7 +220,6 @@ _KINDS: Mapping[str, tuple[Callable[[Any], Any], str]] = {
 
 
 def _meta(bench: Benchmark, revision: str, model: str, tools: Mapping[str, str]) -> SubmissionMeta:
-    """`submission.json` of privately scored answers, judged and labelled by these tools."""
     about: dict[str, Any] = dict.fromkeys(("revision", "organisation", "licence", "contact"), NOT_STATED)
     about |= {role: {"name": name or NOT_STATED, "version": NOT_STATED} for role, name in tools.items()}
     about |= {"format": 1, "benchmark": bench.name, "dataset_revision": revision, "generation": {}}

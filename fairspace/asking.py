@@ -26,12 +26,7 @@ Function = Callable[..., Any]
 
 
 class Answers:
-    """A model's answers: `fs.score` takes them, `to_frame` shows them, `save` writes a submission.
-
-    Args:
-        submission: the checked answers.
-        notes: remarks on the run.
-    """
+    """A model's checked answers: `fs.score` takes them, `to_frame` shows them, `save` writes a submission."""
 
     def __init__(self, submission: Submission, notes: tuple[str, ...] = ()):
         self.submission, self.notes = submission, notes
@@ -122,7 +117,6 @@ def run(
 def _model(
     model: Function | str, name: str, workers: int, batch: int, on_error: Literal["raise", "keep"], settings: dict[str, Any]
 ) -> ModelSettings:
-    """The model's settings. UsageError for unknown ones."""
     known = [field.name for field in fields(ModelSettings)]
     for unknown in (name for name in settings if name not in known):
         close = did_you_mean(unknown, [*inspect.signature(run).parameters, *known])

@@ -106,7 +106,6 @@ def _usual(bench: Benchmark, task: str, after: Any) -> bool:
 
 
 def _following(bench: Benchmark, after: Any, revision: str) -> tuple[dict[str, pa.Table], str]:
-    """The prompts that follow from answers, and the dataset revision of the answers."""
     from fairspace.asking import Answers
 
     follow = bench.asking.judge or bench.asking.steer
@@ -122,7 +121,6 @@ def _following(bench: Benchmark, after: Any, revision: str) -> tuple[dict[str, p
 
 
 def _rows(bench: Benchmark, name: str, table: pa.Table, revision: str) -> pa.Table:
-    """A task's items, repeated for each sample, with key columns first."""
     samples = bench.task(name).samples_of(revision)
     whole = table.take(pa.array(np.repeat(np.arange(table.num_rows), samples)))
     first = {"task": pa.array([name] * whole.num_rows), "id": whole["id"]}

@@ -129,7 +129,6 @@ def _prepare(space: Space, name: str) -> None:
 
 
 def _asset(version: str, name: str) -> Response:
-    """A file of `assets`; `version` changes with its content."""
     file = ASSETS / name
     if file.parent != ASSETS or not file.is_file():
         raise SpaceError("UNKNOWN_PAGE", f"/site/{version}/{name}", "nothing", "a file of the pages", "reload the page")
@@ -137,10 +136,7 @@ def _asset(version: str, name: str) -> Response:
 
 
 def serve(settings: Settings, host: str = "127.0.0.1", port: int = 7860) -> None:
-    """Serve the Space until SIGTERM or Ctrl-C; then running requests are finished first.
-
-    StorageError for an unreadable store; UsageError if `insecure_local` would be open to other hosts.
-    """
+    """Serve the Space until SIGTERM or Ctrl-C. StorageError: unreadable store; UsageError: exposed `insecure_local`."""
     if settings.insecure_local and host != "127.0.0.1":
         raise UsageError(f"--insecure-local lets everybody submit who can reach {host}; use it only with 127.0.0.1.")
     configure()
@@ -175,7 +171,6 @@ class _Server(uvicorn.Server):
         self._loading: asyncio.Task[object] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Answer requests, and load Gradio once the boards are there."""
         await super().startup(sockets)
         self._loading = asyncio.create_task(self._load_gradio())
 

@@ -69,7 +69,6 @@ class Event:
     Args:
         number: place in the log, from 1.
         time: time of appending, UTC, as 2026-01-31T12:00:00.000Z; see `follow`.
-        key: unique in the log.
         previous: sha256 of the line before, `START` for the first.
         sha256: hash of the line without this field and `previous`; '' in events of earlier versions.
     """
@@ -109,10 +108,7 @@ def digest(line: bytes) -> str:
 
 
 def digests(line: bytes) -> tuple[str, str]:
-    """`digest` of a line, and the hash of the line without `previous` and `sha256`.
-
-    Both fields stand near the end; the part before them is hashed once for both.
-    """
+    """`digest` of a line, and the hash without `previous` and `sha256`; their common beginning is hashed once."""
     place, end = line.rfind(b',"previous":"'), line.rfind(b',"time":"')
     whole = hashlib.sha256(line[:place])
     content = whole.copy()
@@ -134,8 +130,7 @@ def clock(later: timedelta = timedelta()) -> str:
 def follow(draft: Draft, last: Event | None, previous: str) -> Event:
     """The draft as the event after `last`, whose line has the hash `previous`.
 
-    Its time is that of this process' clock, but not before `last` unless `last` is over five minutes ahead:
-    a clock that once ran far ahead affects no later event.
+    Its time is not before `last`, unless `last` is over five minutes ahead: a wrong clock affects no later event.
     """
     now = clock()
     time = now if last is None or last.time > clock(_AHEAD) else max(now, last.time)

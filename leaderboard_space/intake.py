@@ -34,13 +34,7 @@ class User:
 
 @dataclass(frozen=True)
 class Usage:
-    """A user's use of the quotas within the last 24 hours.
-
-    Args:
-        waiting: submissions that wait now, without those held up by an error of this Space.
-        faulty: submissions with faults.
-        failed: acceptance times of failed attempts, without those caused by an error of this Space.
-    """
+    """A user's submissions and attempts of the last 24 hours; `waiting` and `failed` exclude errors of this Space."""
 
     waiting: list[Submission]
     scored: list[Submission]
@@ -65,11 +59,7 @@ class Intake:
         """Submissions being written to the store; storages combine simultaneous writes."""
 
     def accept(self, file: Path, user: User, organisation: str = "") -> Submission:
-        """Accept a file; it is in the store when this returns.
-
-        The same file of the same user is the same submission and counts once; its state is returned. A failed one may
-        be
-        tried again a few times.
+        """Accept a file durably. The same file of the same user is the same submission; a failed one may be retried.
 
         Errors: SpaceError UPLOAD_TOO_LARGE, UPLOAD_NOT_A_ZIP, ORGANISATION_UNKNOWN, QUOTA_VALID, QUOTA_FAULTY,
         QUOTA_FAILED, TOO_MANY_WAITING, QUEUE_FULL, STORE_FAILED, STORE_AWAY, STORE_NOT_KEPT.
@@ -120,10 +110,7 @@ class Intake:
         return accepted
 
     def usage(self, user: User) -> Usage:
-        """A user's use of the quotas.
-
-        Days follow the clock of the accepting process; a wrong clock miscounts only until it is right again.
-        """
+        """A user's use of the quotas; days follow the clock of the accepting process."""
         name = user.name.casefold()
         submissions = [submission for submission in self.state.submissions() if submission.user.casefold() == name]
         begin, end = clock(-_DAY), clock(_AHEAD)
@@ -142,7 +129,6 @@ class Intake:
         )
 
     def _check_quota(self, user: User) -> None:
-        """Check the quotas of a user; waiting submissions count as scored and as faulty."""
         settings = self.settings
         coming = [upload for upload in self._coming.values() if not self._is_there(upload)]
         if (

@@ -1,7 +1,4 @@
-"""The state after the events of the log: submissions with their outcomes, and the rows that were scored here.
-
-Events are folded one by one, so every process that reads the same log has the same state.
-"""
+"""The state after the events of the log: submissions with their outcomes, and the rows that were scored here."""
 
 from __future__ import annotations
 
@@ -100,7 +97,7 @@ class SameAnswers:
     Args:
         first: entry -> the first entry of its group.
         baselines: first entry of a group -> the bundled baselines with these answers, in words.
-        alike: entry -> the row or baseline that its answers resemble too closely for an independent model.
+        alike: entry -> the row that its answers resemble too closely for an independent model.
     """
 
     first: dict[str, str] = field(default_factory=dict)
@@ -110,10 +107,7 @@ class SameAnswers:
     _sketches: dict[tuple[str, str], _Sketches] = field(default_factory=dict)
 
     def add(self, entry: str, result: Result, identity: Mapping[str, Any]) -> None:
-        """Compare a result with those before it, unless it is a declared baseline.
-
-        `identity` is that of `read_identity`; with {}, as for results of older versions, only equal answers are found.
-        """
+        """Compare a result, unless a declared baseline, with earlier ones; without identity only for equal answers."""
         digest = result.signature.get("answers")
         if digest is None or result.meta.get("baseline"):
             return
@@ -169,10 +163,7 @@ class Logged(Mapping[str, Made], Generic[Made]):
 
 
 def logged_result(data: Mapping[str, Any]) -> Result:
-    """The result that `result_draft` wrote into an event: its values without evidence, and no scores yet.
-
-    KeyError, TypeError or ValueError if it is none.
-    """
+    """The result in an event of `result_draft`, without evidence and scores. KeyError, TypeError or ValueError."""
     fields = further(data)
     values = Logged({value["name"]: value for value in data["values"]}, _value)
     return Result(data["benchmark"], "", data["meta"], values, Scored({}, "", None), data["signature"], **fields)
@@ -211,8 +202,6 @@ class Submission:
 
     Args:
         id: 20 hex digits, of the user and the file's content.
-        user: submitter; '' without sign-in.
-        organisation: organisation of the submission, '' for the user's own.
         attempt: from 1; a further one follows an error of this software.
         result: key of its result.
         same: whether the same result was on the board before.
@@ -247,12 +236,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class Mark:
-    """A maintainer's mark on a row.
-
-    Args:
-        evidence: comparison behind a verification, as `Outcome.to_json` of `fairspace verify-submission`; may be {}.
-        is_signed: whether the event has the maintainers' signature.
-    """
+    """A maintainer's mark on a row; its evidence is as `Outcome.to_json` of `fairspace verify-submission`, or {}."""
 
     by: str
     time: str
@@ -263,11 +247,9 @@ class Mark:
 
 @dataclass(frozen=True)
 class Entry:
-    """A row that was scored here, as logged; its result has no scores and no evidence.
+    """A row that was scored here, as logged, with marks of maintainers; its result has no scores and no evidence.
 
     Args:
-        user: submitter, '' without sign-in.
-        withdrawn, verified, released: marks of maintainers; None without one.
         errors: standard -> errors of the scores under it, made with the result; none in older logs.
         own: whether the maintainers scored it themselves.
     """

@@ -1,7 +1,6 @@
-"""The process log: one JSON object per line on standard error, without query strings.
+"""The process log: one JSON object per line on standard error, without query strings; fields are in `OPERATION.md`.
 
-Every line has `time`, `level`, `logger` and `message`, and within a request its `request` id, which the answer
-carries as `X-Request-Id`. Only refusals name a user. `OPERATION.md` lists the further fields.
+Only refusals name a user. A line within a request has its `request` id, which the answer carries as `X-Request-Id`.
 """
 
 from __future__ import annotations
@@ -34,10 +33,7 @@ class _Lines(OrjsonFormatter):
 
 
 def configure(level: str = "INFO", stream: IO[str] | None = None) -> None:
-    """Send every record of this process to `stream` (standard error) as a line of JSON.
-
-    uvicorn's access log is off: `Watching` writes one line per request, without the query.
-    """
+    """Send all log records as JSON to `stream` (standard error); uvicorn's access log gives way to `Watching`."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(_Lines("{asctime}{levelname}{name}{message}", style="{", rename_fields=_NAMES))
     logging.root.handlers[:] = [handler]

@@ -1,7 +1,4 @@
-"""Actions of maintainers on a row: withdraw, restore, verify, unverify, release; and the evidence of a verification.
-
-Each action appends an event with its author and reason; nothing in the log is changed.
-"""
+"""Actions of maintainers on a row, each an event with author and reason; evidence of a verification."""
 
 from __future__ import annotations
 
@@ -84,10 +81,7 @@ def _kept_proof(state: State, entry: str) -> Proof | None:
 def _mark(
     state: State, kind: Kind, entry: str, user: User, reason: str, evidence: Mapping[str, Any] | None = None
 ) -> Event:
-    """Append a maintainer's event, or return the existing one.
-
-    Errors: SpaceError UNKNOWN_ENTRY, BAD_PARAMETER; StorageError.
-    """
+    """Append a maintainer's event unless it stands. SpaceError UNKNOWN_ENTRY, BAD_PARAMETER; StorageError."""
     text = plain(reason).strip()
     if not 0 < len(text) <= LONGEST:
         expected = f"1 to {LONGEST} characters"

@@ -29,14 +29,10 @@ class Cell:
     """Content of a cell, as plain text.
 
     Args:
-        text: the number, or the state in words.
-        sure: a second line: the 95 % interval.
-        below: a third line: remarks.
+        text: the number, or the state in words if it is `missing`.
+        below: a third line of remarks, after the interval in `sure`.
         note: number of the footnote.
         strength: colour of a signed number, from -100 to 100.
-        strip: the value on the column's scale.
-        missing: whether `text` is a state and no number.
-        chip: whether `text` is marked as a word.
     """
 
     text: str
@@ -57,10 +53,8 @@ class BoardColumn:
     Args:
         sort_by: sort key of a row; None for rows that stand last either way.
         falling: whether the largest number stands first at the first sort.
-        total: whether ranks go by it.
-        hint: meaning of its numbers beyond the header.
         errors: whether the key comes from `fairspace.submissions.results.row_errors`, so from the row's result alone.
-        words: meaning of its numbers in a few words.
+        words: meaning of its numbers; `hint` has the details.
     """
 
     key: str
@@ -89,12 +83,9 @@ class ColumnGroup:
 
 @dataclass(frozen=True)
 class TableColumns:
-    """The columns of a table, to the right of rank and model.
+    """The columns of a table, right of rank and model: `fixed` ones, and optional ones in `groups` by address name.
 
-    Args:
-        fixed: columns that are always shown.
-        groups: name in addresses -> optional columns.
-        first: keys of the optional columns shown by default.
+    `first` has the keys of the optional columns shown by default.
     """
 
     fixed: tuple[BoardColumn, ...]
@@ -198,13 +189,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Strip:
-    """A value on its column's scale, in percent.
-
-    Args:
-        low, high: range that the missing samples allow.
-        sure: ends of the 95 % interval, None without one.
-        beyond: whether the value is outside of the scale.
-    """
+    """A value in percent of its column's scale: `low` and `high` for missing samples, `sure` for the 95 % interval."""
 
     low: float
     at: float
@@ -250,7 +235,6 @@ def column_sets(view: View, part: Slice, rows: Sequence[Row], notes: Notes, stat
 
 
 def _further(view: View, rows: Sequence[Row]) -> tuple[Column, ...]:
-    """Columns of further sectors of a standard, if rows have a score for them."""
     on_page = {column.score for part in view.slices.values() for column in (part.total, *part.columns)}
     standards = find_benchmark(view.benchmark).standards.values()
     sectors = dict.fromkeys(
@@ -260,8 +244,6 @@ def _further(view: View, rows: Sequence[Row]) -> tuple[Column, ...]:
 
 
 def _behind(part: Slice) -> Callable[[Row], Cell]:
-    """Cells with the evidence for a row's scores."""
-
     def cell(row: Row) -> Cell:
         of = [column.of(row) for column in (part.total, *part.columns)]
         words = behind(row, of)
@@ -273,7 +255,6 @@ def _behind(part: Slice) -> Callable[[Row], Cell]:
 
 
 def _total(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> BoardColumn:
-    """The score with its interval, and all further facts folded below."""
     numbers = {row.entry: number for row in rows if (number := column.number(row)) is not None}
     ideal = next((ideal.number for row in rows if (ideal := ideal_of(row, column.score))), None)
     scale = Scale.of(numbers, rows, 0.0, ideal)
@@ -337,8 +318,6 @@ def _coverage(column: Column, up: bool) -> BoardColumn:
 
 
 def _label(name: str, header: str, notes: Notes) -> BoardColumn:
-    """A profile code with the name of its archetype."""
-
     def cell(row: Row) -> Cell:
         code = row.labels.get(name)
         if not code:

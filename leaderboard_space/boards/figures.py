@@ -1,7 +1,4 @@
-"""Figures: title, explanation, numbers as a table, and drawing function.
-
-A benchmark's module declares its figures in its `View`; `pages.figures` serves them, the macro `figure` places them.
-"""
+"""Figures: declared in a benchmark's `View`, served by `pages.figures`, placed by the macro `figure`."""
 
 from __future__ import annotations
 
@@ -51,12 +48,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure of some models: its numbers, and its drawing function.
-
-    Args:
-        draw: width in pixels -> image; None if there is nothing to draw, as `note` explains.
-        note: left-out models, and why.
-    """
+    """A figure's numbers and drawing function of the width in pixels; None with a `note` if there is nothing to draw."""
 
     draw: Callable[[float], Svg] | None
     table: Table
@@ -84,7 +76,6 @@ class _Fit:
         return cls(fit, order, without)
 
     def note(self, drawn: int) -> str:
-        """A note on the left-out rows."""
         parts = []
         if drawn < len(self.order):
             which = "verified and printed ones, baselines, the best of the others"
@@ -109,10 +100,9 @@ class Source:
         return f"/model/{self.benchmark}/{row.entry}?standard={self.standard}"
 
     def some(self, most: int, what: str, has: Callable[[Row], bool]) -> tuple[list[Row], str]:
-        """At most `most` rows that have a figure's values, in the board's order, and a note on the others.
+        """At most `most` rows that have (`has`) a figure's values `what`, in board order, and a note on the others.
 
-        Priority: selected rows, then verified and printed rows and baselines, then the others by rank. `what` names the
-        test `has` of a row's values.
+        Priority: selected rows, then verified and printed rows and baselines, then the others by rank.
         """
         fit = self.rows.get_or_make(("fit", what), lambda: _Fit.of(self.rows, has))
         kept = {row.entry: row for row in self.chosen if row.entry in fit.places}
@@ -129,12 +119,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a benchmark.
-
-    Args:
-        how_to_read: Markdown by this project.
-        needs: minimum number of chosen models.
-    """
+    """A figure of a benchmark, explained in our Markdown; `needs` is the minimum number of chosen models."""
 
     name: str
     title: str
@@ -297,22 +282,16 @@ def note(text: str, width: float) -> Svg:
 
 FAR = 3.0
 """Multiple of the largest ranked number above which a mark stands at the end of the axis. Unverified submissions set
-the
-scale only if no verified or printed row is ranked."""
+the scale only if no verified or printed row is ranked."""
 
 
 def ranking(
     score: Callable[[Row], str], title: str, scale: float = 1.0, digits: int = 2, most: int = 30, cohort: str = ""
 ) -> Callable[[Source], Drawing]:
-    """A figure of every model's ranked number: by class, and best first within a class.
+    """A figure of at most `most` models' ranked numbers: by class, and best first within a class.
 
-    Args:
-        score: row -> name of the score that it is ranked by.
-        title: title of the axis.
-        scale: 100 for a share in percent.
-        digits: decimals of the numbers beside the marks.
-        most: maximum number of models.
-        cohort: header of the cohorts' column; '' for a board without cohorts.
+    `score`: row -> name of its ranked score; `scale`: 100 for a share in percent; `cohort`: header of the cohorts, or
+    ''.
     """
 
     def draw(source: Source) -> Drawing:

@@ -73,7 +73,6 @@ def _splits(source: Source) -> Drawing:
 
 
 def _singles(source: Source) -> Drawing:
-    """Every metric between two characters of one story, and between stories of one each, for the chosen models."""
     return _parts(source, _TELLINGS, "for one character alone")
 
 

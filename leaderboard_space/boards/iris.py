@@ -110,7 +110,6 @@ _LETTERS = {"IFS": ("Utopian", "Heuristic"), "RFS": ("Accurate", "Distorted"), "
 
 
 def _corners(across: str, up: str) -> tuple[str, ...]:
-    """The letters of the profile code in the four corners, in reading order."""
     (right, left), (above, below) = _LETTERS[across], _LETTERS[up]
     return (f"{left}, {above}", f"{right}, {above}", f"{left}, {below}", f"{right}, {below}")
 
@@ -198,7 +197,6 @@ _MAPS: tuple[tuple[str, str, tuple[Place, ...]], ...] = (
     ("IFS", "BIS", ("space",)),
     ("RFS", "BIS", ("space",)),
 )
-"""Two of the three dimensions, and the pages that show them."""
 FIGURES = (
     Figure(
         "ranking",
@@ -255,13 +253,9 @@ def letters(standard: str) -> dict[str, tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Profile:
-    """The code of one model in one task, computed from the scores.
+    """The code of one model in Understanding or Generation, computed from the scores; '' without one.
 
-    Args:
-        task: Understanding or Generation.
-        code: three letters, '' if the model has none.
-        footnotes: notes on a code that the paper prints otherwise.
-        rewarded: whether drift from labour statistics raises its RFS.
+    `footnotes` mark a code that the paper prints otherwise; `rewarded`: drift from labour statistics raises its RFS.
     """
 
     task: str

@@ -109,14 +109,12 @@ def _known(value: Value | None) -> bool:
 
 
 def _evidence(source: Source, row: Row, name: str) -> Mapping[str, Any]:
-    """The counts behind a raw value; empty for printed values."""
     full = source.full(row)
     value = full.values.get(name) if full is not None else None
     return value.evidence if value is not None else {}
 
 
 def _labour(source: Source) -> Drawing:
-    """How often a woman is picked for an occupation, beside the share of women who work in it."""
     figures = official()
     drawn: list[tuple[Row, list[Value | None]]] = []
     absent, aligned = [], []
@@ -199,7 +197,6 @@ def _wins(source: Source) -> Drawing:
 
 
 def _lines(source: Source) -> list[Line]:
-    """The six scores of the chosen models, in percent of their maximum."""
     rows = with_errors(source.chosen, source.standard)
     columns = _columns("_na_filtered")
     values = [[_share(value_of(row, c.score), TOPS[c.score.split("_")[0]]) for c in columns] for row in rows]

@@ -87,7 +87,6 @@ class BoardTable:
         return self._orders[sort]
 
     def _filters(self, query: BoardQuery) -> list[Callable[[Row], bool]]:
-        """One predicate for each filter that is set."""
         searched, named, words = self._searched, set(query.models), plain(query.q).casefold().split()
         licence, architecture = query.licence.casefold(), query.architecture.casefold()
         filters: list[tuple[Any, Callable[[Row], bool]]] = [

@@ -30,12 +30,9 @@ class View:
 
     Args:
         asks: its question, in one sentence.
-        how_to_read: how to read the page, and what its scores cannot say.
         slices: name -> table; the first is the default.
         labels: label name -> header of its column.
         cohort: header of the cohort's column, '' for none.
-        figures: its figures, in order.
-        legend: text below the table.
         caution: standard -> text for every page with its scores; '' for none.
     """
 

@@ -84,10 +84,7 @@ PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
 
 @dataclass(frozen=True)
 class BoardQuery:
-    """Board, rows, columns and order of a request, described by `PARAMETERS`.
-
-    `columns` are sorted keys of columns or names of groups; none for a table's default columns.
-    """
+    """Board, rows, columns (keys or groups, sorted; none for the default) and order of a request; see `PARAMETERS`."""
 
     benchmark: str
     standard: str
@@ -198,7 +195,6 @@ def _page(text: str) -> int:
 
 
 def _names(texts: list[str]) -> tuple[str, ...]:
-    """Distinct names from one parameter with commas, or from several parameters."""
     return tuple(dict.fromkeys(name.strip() for text in texts for name in text.split(",") if name.strip()))
 
 
@@ -211,7 +207,6 @@ def _columns(texts: list[str]) -> tuple[str, ...]:
 
 
 def _entries(texts: list[str]) -> tuple[str, ...]:
-    """The named rows. SpaceError BAD_PARAMETER."""
     names = _names(texts)
     bad = next((name for name in names if not _ENTRY.fullmatch(name)), None)
     if bad is not None:

@@ -1,7 +1,4 @@
-"""Words for pages and files: this project's Markdown, numbers, states and bounds, evidence, and a row's fields.
-
-Submitted text is made plain; numbers have no rounding noise of binary fractions.
-"""
+"""Words for pages and files: our Markdown, numbers without rounding noise, states, evidence, and plain row fields."""
 
 from __future__ import annotations
 
@@ -85,10 +82,7 @@ def is_computed(value: Value | None, published: bool) -> bool:
 
 
 def value_text(value: Value | None, digits: int = 2, scale: float = 1.0, published: bool = False) -> str:
-    """A value with its bounds as text, or its state in words; at most the printed decimals.
-
-    `scale` multiplies every number; `published`: whether the row is a printed one.
-    """
+    """A value times `scale` with its bounds, at most to the printed decimals, or its state; `published`: printed row."""
     if value is None or value.value is None:
         return lacking(value, published)
     printed = value.evidence.get("printed")
@@ -129,10 +123,7 @@ SUBMITTED: Mapping[str, Callable[[Entry], str]] = {
 
 
 def visitor_fields(row: Row, names: Iterable[str], entry: Entry | None = None) -> dict[str, Any]:
-    """Some of a row's fields as JSON data.
-
-    `names`: of `ROW_FIELDS`, of `SUBMITTED` ('' without a log entry), or `figures`: the evidence in words.
-    """
+    """Some of `ROW_FIELDS`, `SUBMITTED` ('' without a log entry) and `figures` (the evidence in words) as JSON data."""
     return {name: _value(row, name, entry) for name in names}
 
 

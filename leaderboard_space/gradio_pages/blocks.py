@@ -60,13 +60,7 @@ def build(space: Space) -> gr.Blocks:
 
 @dataclass(frozen=True)
 class Gradio:
-    """Gradio over one Space, as `Gate` calls it.
-
-    Args:
-        host: application with `app` as its only mount; its lifespan starts and stops both.
-        app: Gradio's application.
-        blocks: its pages and events.
-    """
+    """Gradio over one Space: its application, its pages and events, and a host whose lifespan starts and stops both."""
 
     host: FastAPI
     app: FastAPI
@@ -123,10 +117,7 @@ _TYPES: dict[str, type] = {"string": str, "integer": int, "boolean": bool}
 
 
 async def checked(request: Request, blocks: gr.Blocks, uploads: Path) -> Receive:
-    """The validated body of a call; files that it names must lie in the folder of uploads.
-
-    SpaceError BAD_PARAMETER or UPLOAD_MISSING.
-    """
+    """The validated body of a call; its files lie in the uploads. SpaceError BAD_PARAMETER, UPLOAD_MISSING."""
     try:
         call = orjson.loads(await request.body())
     except orjson.JSONDecodeError as error:

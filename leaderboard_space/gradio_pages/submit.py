@@ -132,7 +132,6 @@ def _accept(space: Space, path: Path | None, user: User, organisation: str) -> s
 
 
 def _own(space: Space, user: User) -> tuple[str, bool]:
-    """The user's submissions as HTML, and whether one of them waits."""
     space.state.refresh()
     submissions = [submission for submission in reversed(space.state.submissions()) if submission.user == user.name]
     standings = [standing(space, submission) for submission in submissions[:OWN]]
@@ -270,8 +269,7 @@ def html(template: str, **values: Any) -> str:
 def part(template: str, elem_id: str | None = None, **values: Any) -> gr.Markdown:
     """A part of a page that an event may change; empty without a template.
 
-    It is Markdown because `gr.HTML` evaluates its content as a script's template, which our policy forbids. The browser
-    sanitises Markdown once more.
+    It is Markdown, sanitised by the browser, because `gr.HTML` evaluates scripts, which our policy forbids.
     """
     shown = html(template, **values) if template else ""
     return gr.Markdown(shown, elem_id=elem_id, elem_classes="ours", container=False)

@@ -1,7 +1,6 @@
 """One try of a job (a child process scores the file, and its outcome goes into the log), and the records of tries.
 
-The file of records outlives the process, so that a job that kills its process is not tried for ever. If it is lost,
-jobs are tried from the beginning.
+The file of records outlives the process: a job that kills its process is not tried for ever.
 """
 
 from __future__ import annotations
@@ -55,11 +54,7 @@ _WALL = 30
 
 @dataclass(frozen=True, order=True)
 class Job:
-    """One attempt at a submission.
-
-    Args:
-        attempt: from 1.
-    """
+    """One attempt at a submission, numbered from 1."""
 
     id: str
     attempt: int
@@ -73,10 +68,9 @@ class Record:
     """Record of the tries of a job.
 
     Args:
-        tries: started tries, without those that an error of ours ended.
+        tries: started tries, without those that an error of ours ended (`interrupted`).
         since: start of the last try, or its end if the job waits again, as `Event.time`.
         reason: end of the last try, '' for none or a running one.
-        interrupted: tries ended by an error of ours: of the worker, its process, or the machine.
         checked: whether the file passed the precheck.
     """
 
@@ -172,8 +166,7 @@ class Attempt:
     def run(self) -> None:
         """Try the job once, until its outcome is logged or it must be tried again. HaltedError: the try does not count.
 
-        Causes outside the file count as an interruption, not a try: an exception here, a child that could
-        not be started or was killed from outside, and a lost worker.
+        Causes outside the file, such as an exception here or a kill of the child, count as an interruption, not a try.
         """
         submission = self._insist(self._submission)
         if submission is None:
@@ -216,7 +209,6 @@ class Attempt:
         return waiting(self.state, self.job)
 
     def _score(self, submission: Submission) -> tuple[Outcome, float]:
-        """Run the child process; return its outcome and seconds. HaltedError if it was stopped."""
         path = submission_path(submission.sha256)
         try:
             with ExitStack() as opened:
@@ -312,10 +304,8 @@ def pause(interrupted: int) -> float:
 def look(state: State, settings: Settings, module: str, job: Job, halt: threading.Event) -> bool:
     """Precheck a file before it is queued, in a child with little processor time; faults are refused in the log.
 
-    Returns:
-        Whether the submission may be queued (also after a crash of the precheck: scoring has its own limits). False
-            also
-        if it was halted, or the log could not be written: repeat the precheck then.
+    Returns whether the submission may be queued, also after a crash: scoring has its own limits. If it was halted or
+    the log could not be written, False: repeat the precheck.
     """
     try:
         faults = _faults(state, settings, module, job, halt)
@@ -335,7 +325,6 @@ def look(state: State, settings: Settings, module: str, job: Job, halt: threadin
 
 
 def _faults(state: State, settings: Settings, module: str, job: Job, halt: threading.Event) -> tuple[Fault, ...]:
-    """The faults found by the precheck; none if it broke off, unless for its cost."""
     submission = waiting(state, job)
     if submission is None:
         return ()

@@ -73,11 +73,9 @@ def run_child(
     halt: threading.Event | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> Ended:
-    """Run `python -m module arguments` in `folder` until it ends, in an environment without secrets plus `settings`.
+    """Run `python -m module arguments` in its folder until it ends, without secrets in the environment.
 
-    `folder` is its working, temporary and home folder. If it exceeds `limits`, or `halt` is set, it is killed with all
-    its
-    processes.
+    If it exceeds `limits`, or `halt` is set, it is killed with all its processes.
     """
     begun = time.monotonic()
     environment = {"HOME": str(folder), "TMPDIR": str(folder), "PYTHONPATH": str(_ROOT), "LANG": "C.UTF-8"}
@@ -131,7 +129,6 @@ class _Watched:
         self._tail = b""
 
     def wait(self, seconds: float) -> bool:
-        """Read the child's output for some seconds; whether it ended."""
         until = time.monotonic() + seconds
         printed = select.poll()  # `select.select` takes no descriptor above 1 023
         printed.register(self._stdout, select.POLLIN)
@@ -145,7 +142,6 @@ class _Watched:
         return True
 
     def beyond(self, seconds: float) -> str | None:
-        """The exceeded limit."""
         files, size = self._written()
         memory = self._memory()
         if seconds > self.limits.seconds:
@@ -165,7 +161,6 @@ class _Watched:
         return f"printed more than {_size(most)}" if self._printed > most else None
 
     def read(self) -> None:
-        """Read the output up to the limit."""
         while self._printed <= self.limits.file_bytes:
             try:
                 chunk = os.read(self._stdout.fileno(), 1 << 16)
@@ -211,7 +206,6 @@ class _Watched:
         return held
 
     def _written(self) -> tuple[int, int]:
-        """Number of files in the folder, and their bytes."""
         files = size = 0
         for folder, _, names in os.walk(self.folder):
             files += len(names)
@@ -276,12 +270,9 @@ _NICE = 10
 
 @dataclass(frozen=True)
 class Outcome:
-    """Outcome of a child process: a result, faults or a reason.
+    """Outcome of a child process: a result, faults or a reason; final if another try would end the same.
 
-    Args:
-        final: whether another try would end the same.
-        ours: whether the Space is the cause, and not the file.
-        identity: identity of the scored answers, as `read_identity` gives it.
+    `ours`: whether the Space is the cause, and not the file. `identity`: see `read_identity`.
     """
 
     result: Result | None = None
@@ -363,10 +354,7 @@ def write_identity(submission: Submission, folder: Path) -> None:
 
 
 def read_identity(folder: Path, name: str, revision: str, secret: str) -> dict[str, Any]:
-    """The identity of answers for the log, from the child's folder; {} without one. Its key follows from `secret`.
-
-    ValueError for a file not by `write_identity`.
-    """
+    """The identity of answers for the log, from the child's folder; {} without one. ValueError for an invalid file."""
     file = folder / ANSWERS
     if not file.is_file() or file.stat().st_size > _MOST_BYTES:
         return {}

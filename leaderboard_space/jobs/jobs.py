@@ -1,8 +1,4 @@
-"""The jobs of a Space: accepted submissions wait here until they are scored, refused or failed.
-
-The queue follows from the log. A file is prechecked before its submission may be taken. The bundled
-baselines are scored while nobody waits.
-"""
+"""The jobs of a Space: accepted submissions, queued by the log, are prechecked, then scored, refused or failed."""
 
 from __future__ import annotations
 
@@ -49,13 +45,7 @@ BASELINES = Job("baselines", 0)
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of a submission.
-
-    Args:
-        stage: `retried` waits again after a try that ended its process.
-        position: place in the queue from 1; 0 outside of it.
-        since: start of the stage, as `Event.time`.
-    """
+    """Progress of a submission: `retried` waits again after its process ended; `position` is 0 outside the queue."""
 
     stage: Stage
     position: int = 0
@@ -72,14 +62,7 @@ class Timing:
 
 
 class Jobs:
-    """The waiting submissions of a Space and its workers.
-
-    Args:
-        state: state of the store.
-        settings: folder of the records, number of workers, limits of a job.
-        module: module for scoring in a child process.
-        prechecking: module for the precheck; '' for none.
-    """
+    """The waiting submissions and workers of a Space, with the modules that score and precheck ('' for none)."""
 
     def __init__(
         self,
@@ -125,10 +108,7 @@ class Jobs:
                 halt.set()
 
     def stop(self, seconds: float = 20.0) -> None:
-        """Take no further job and wait for running ones; the next start resumes the rest.
-
-        `seconds` count from the call of `take_no_more`.
-        """
+        """Take no further job and wait for running ones, since `take_no_more`; the next start resumes the rest."""
         self.take_no_more()
         threads = list(self._threads)
         _join(threads, seconds - (time.monotonic() - self._told))
@@ -192,7 +172,6 @@ class Jobs:
                 self._stopping.wait(self.timing.sweep)
 
     def _follow(self) -> bool:
-        """Fold new events, and forget the tries of ended jobs."""
         running = set(self._running)
         kept = self.tries.kept() - running
         self.state.refresh()
@@ -206,7 +185,6 @@ class Jobs:
         return submission is not None and (submission.attempt > job.attempt or submission.outcome != "waiting")
 
     def _work(self) -> bool:
-        """Do the next job in fair order; False if there is none."""
         self.state.refresh()
         job = self._take_next()
         if job is None:
@@ -238,7 +216,6 @@ class Jobs:
         return time.monotonic() - since < pause(interrupted)
 
     def _precheck(self) -> bool:
-        """Precheck the files of waiting submissions one by one, beside the workers."""
         for job in self._jobs():
             if self.tries.of(job).checked:
                 continue
@@ -285,7 +262,6 @@ class Jobs:
 
 
 def _join(threads: list[threading.Thread], seconds: float) -> None:
-    """Wait for threads, for some seconds in all."""
     until = time.monotonic() + seconds
     for thread in threads:
         thread.join(max(until - time.monotonic(), 0))

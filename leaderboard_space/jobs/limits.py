@@ -27,8 +27,7 @@ _CAPABILITY_VERSION = 0x20080522
 def leave_network() -> bool:
     """Leave the network; False if the system forbids it. The process must have only one thread.
 
-    An ordinary user may do this only in a new user namespace. The process keeps its user, and drops the rights
-    in the new namespace.
+    It enters a new user namespace, as an ordinary user must, keeps its user, and drops the rights there.
     """
     if sys.platform != "linux":
         return False
@@ -88,10 +87,7 @@ class JobLimits:
 
 
 def apply(limits: JobLimits) -> None:
-    """Set the kernel's limits on this process; its parent enforces the others.
-
-    Memory is limited by RLIMIT_DATA: torch reserves far more addresses than it uses.
-    """
+    """Set the kernel's limits on this process; for memory RLIMIT_DATA, as torch reserves many unused addresses."""
     for kind, most, grace in (
         (resource.RLIMIT_DATA, limits.memory, 0),
         (resource.RLIMIT_FSIZE, limits.file_bytes, 0),
@@ -108,10 +104,7 @@ def apply(limits: JobLimits) -> None:
 
 
 def die_with_parent(parent: int) -> None:
-    """Have this process killed when its parent ends; at once if it has ended already.
-
-    It adopts its orphans, so that all its descendants can be found.
-    """
+    """Have this process killed when its parent ends. It adopts its orphans, so that its descendants can be found."""
     if sys.platform == "linux":
         kernel = ctypes.CDLL(None, use_errno=True)
         kernel.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
