@@ -1,7 +1,4 @@
-"""The state of a store: the submissions, and snapshots of the rows of every board.
-
-Rows are made from the `result` events of the log; the files of results also hold the evidence.
-"""
+"""The state of a store: submissions, and snapshots of every board's rows, made from the log's `result` events."""
 
 from __future__ import annotations
 
@@ -33,10 +30,7 @@ from fairspace.submissions.results.tiers import tiered
 
 
 class State:
-    """The state of a store, kept up to date. Safe for several threads; returned values never change.
-
-    Without `key` (see `signing_key`) no signature is checked.
-    """
+    """The state of a store, kept up to date. Safe for several threads; returned values never change."""
 
     def __init__(self, storage: Storage, key: bytes = b"", pace: float = 0.0) -> None:
         self.storage = storage
@@ -183,10 +177,7 @@ class State:
         return row
 
     def full(self, entry: str) -> Result | None:
-        """The result behind a row with its evidence, under its own standard; None for an unknown row.
-
-        StorageError STORE_MISSING, and STORE_CORRUPT if the file does not match the log.
-        """
+        """The result behind a row with its evidence, under its own standard; None for an unknown row. StorageError."""
         logged = self.entry(entry)
         if logged is None:
             return None
@@ -246,12 +237,7 @@ def _is_published(result: Result) -> bool:
 
 @dataclass(frozen=True)
 class Shown:
-    """A benchmark's rows that were scored here, and the log's statements on their ranks, under every standard.
-
-    Args:
-        baselines: entry -> the bundled baselines with the same answers, in words.
-        reasons: entry -> why it has no rank: a copy, too like another row, or an earlier attempt.
-    """
+    """A benchmark's rows that were scored here, under every standard; `reasons`: entry -> why it has no rank."""
 
     entries: Sequence[Entry]
     baselines: Mapping[str, str]
@@ -266,13 +252,7 @@ class Shown:
 
 
 def without_ranks(rows: Sequence[Row], attempts: Attempts, shown: Shown) -> list[Row]:
-    """The rows of a board; a submission has a rank only if it was verified or released, and is no copy.
-
-    Args:
-        rows: rows with the numbers that ranks go by.
-        attempts: numbers of the attempts.
-        shown: rows that were scored here.
-    """
+    """The rows of a board; a submission has a rank only if it was verified or released, and is no copy."""
     kept = []
     for row in rows:
         reason = shown.reasons.get(row.entry, "")
@@ -397,11 +377,8 @@ class Board(tuple[Row, ...]):
 class Snapshots:
     """The boards as shown: the next snapshot is made while readers get the one before. Safe for several threads.
 
-    Args:
-        make: benchmark and standard -> the current rows by the log.
-        pace: seconds between two snapshots of a board; 0: the next reader waits for the current state.
-
-    `prepare`, if set, is called with the benchmark of a new snapshot before others see it, to compute common answers.
+    `pace`: seconds between two snapshots of a board; 0: the next reader waits for the current state. `prepare`, if set,
+    computes common answers for a benchmark's new snapshot before others see it.
     """
 
     def __init__(self, make: Callable[[str, str], Board], pace: float = 0.0) -> None:

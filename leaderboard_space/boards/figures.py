@@ -48,7 +48,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure's numbers and drawing function of the width in pixels; None with a `note` if there is nothing to draw."""
+    """A figure's numbers, and its drawing function of the width in pixels; None with a `note` if it is empty."""
 
     draw: Callable[[float], Svg] | None
     table: Table

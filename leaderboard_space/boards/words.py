@@ -82,7 +82,7 @@ def is_computed(value: Value | None, published: bool) -> bool:
 
 
 def value_text(value: Value | None, digits: int = 2, scale: float = 1.0, published: bool = False) -> str:
-    """A value times `scale` with its bounds, at most to the printed decimals, or its state; `published`: printed row."""
+    """A value times `scale` with its bounds, at most to the printed decimals, or its state in words."""
     if value is None or value.value is None:
         return lacking(value, published)
     printed = value.evidence.get("printed")

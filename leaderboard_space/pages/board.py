@@ -34,10 +34,7 @@ FORMATS = ("csv", "parquet", "json")
 
 @dataclass(frozen=True)
 class Header:
-    """Heading of a column, with the address of the board sorted by it (or reversed).
-
-    `sorted`: `ascending`, `descending`, or '' if the board is sorted by another column.
-    """
+    """Heading of a column, with its sort address; `sorted` is `ascending`, `descending`, or '' for another column."""
 
     column: BoardColumn
     address: str
@@ -127,8 +124,6 @@ def _is_baseline(row: Row) -> bool:
 
 
 def _parts(rows: Sequence[Row], cohorts: str, *, in_order: bool) -> list[Part]:
-    """The rows of a page by class, and by rank group if they are in order of rank."""
-
     def key(row: Row) -> tuple[RowClass, bool, str, str]:
         ranked = row.rank is not None or not in_order
         within = (row.cohort, row.group) if ranked and in_order else ("", "")
@@ -151,7 +146,6 @@ def _parts(rows: Sequence[Row], cohorts: str, *, in_order: bool) -> list[Part]:
 
 
 def _orders(table: BoardTable, columns: tuple[BoardColumn, ...], sort: str) -> list[tuple[str, str]]:
-    """Sort options for the visible columns, best first, and the current order."""
     by = {f"-{column.key}" if column.falling else column.key: column for column in (*table.front[1:], *columns)}
     now, _ = table.column(sort)
     orders = {key: f"by {column.header}" for key, column in by.items()}
@@ -191,7 +185,6 @@ class Line:
     """One model of a small chart; places are in percent of its width.
 
     Args:
-        model: its name, untrusted text.
         cohort: cohort of its rank, for benchmarks with several.
         mark: evidence, a key of `PROVENANCES`.
         sure: 95 % interval in words, or why there is none.
@@ -212,13 +205,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Front:
-    """A small chart of a benchmark's best models.
-
-    Args:
-        lines: best first within their kind and cohort.
-        ideal: place of the ideal in percent; None without one.
-        words: the leaders, and how certain their lead is.
-    """
+    """A small chart of a benchmark's best models by kind and cohort; `words` tell the leaders and their certainty."""
 
     view: View
     higher: bool
@@ -297,13 +284,11 @@ def _best(view: View, board: Iterable[Row]) -> list[Row]:
 
 
 def _score(view: View, row: Row) -> float | None:
-    """The ranked score, in the unit of the scorer."""
     value = total_of(view, row).of(row)
     return None if value is None else value.value
 
 
 def _chance(view: View, row: Row) -> float | None:
-    """The score of random answers; None for other rows."""
     return _score(view, row) if row.provenance == "baseline" and row.model == CHANCE else None
 
 

@@ -100,7 +100,6 @@ def _sure(state: State, rows: Sequence[Row]) -> list[Row]:
 
 
 def _why(state: State, benchmark: str, entry: str) -> str:
-    """The reason why a board lacks an entry, made plain."""
     logged = state.entry(entry)
     if logged is None:
         return "it is not a row of this board"
@@ -136,10 +135,9 @@ MOST_REASONS = 2
 
 @dataclass(frozen=True)
 class Cell:
-    """One model's value.
+    """One model's value as text, or its state in words with the reason if it is missing.
 
     Args:
-        text: the value as measured, or the state in words, with `missing` and its `reason`.
         difference: difference to the first model's value, '' without both numbers.
         interval: 95 % interval of the value, or the reason for its absence.
         below: range by missing answers, chance level of fair models, verdict.
@@ -220,7 +218,6 @@ def _line(name: str, title: str, rows: Sequence[Row], *names: str) -> Line:
 
 
 def _printed(value: Value) -> str:
-    """The printed text of a value, '' if not printed."""
     printed = value.evidence.get("printed")
     return printed if isinstance(printed, str) else ""
 
@@ -283,7 +280,6 @@ def _rank(row: Row) -> str:
 
 
 def _remarks(row: Row) -> str:
-    """The first reasons for a missing rank; the model's page has all."""
     reasons = list(dict.fromkeys((*row.remarks, *row.unranked)))
     more = f"; and {len(reasons) - MOST_REASONS} more" if len(reasons) > MOST_REASONS else ""
     return "; ".join(shortened(plain(reason), 120) for reason in reasons[:MOST_REASONS]) + more or "–"

@@ -128,7 +128,6 @@ def _scores(row: Row) -> dict[str, Any]:
 
 
 def _cells_of(value: Value) -> tuple[Any, ...]:
-    """A score's cells in the columns of `VALUE`."""
     share, sure = value.coverage, value.uncertainty
     state = state_of(value).replace("_", " ")
     errors = (None,) * 4 if sure is None else (sure.error, sure.low, sure.high, sure.debiased)

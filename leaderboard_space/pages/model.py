@@ -256,13 +256,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Part:
-    """One kind of variant.
+    """One kind of variant, with the scores that it changes and the number of those that it does not (`same`).
 
-    Args:
-        notes: making of the variants.
-        scores: scores that change with them.
-        same: number of unchanged scores.
-        plain: whether the values are without their bias at this number of samples.
+    `plain`: whether the values are without their bias at this number of samples.
     """
 
     title: str
@@ -353,8 +349,6 @@ def value_lines(
 
 
 def _show(value: Value) -> Show:
-    """Formatter for a value's numbers by size, or the text printed in the paper."""
-
     def show(shown_number: float) -> str:
         if shown_number == value.value:
             return shown(value)

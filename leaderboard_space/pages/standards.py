@@ -164,7 +164,6 @@ class Origin:
     Args:
         together: groups with their protocols that are ranked together, in words.
         files: reference file, its sha256, and whether it is unchanged.
-        metrics_sha256: hash of its table of metrics, '' without one.
         ares: statement on the classifier, '' for standards without.
         command: command that prints the document.
     """

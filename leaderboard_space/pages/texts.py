@@ -41,10 +41,7 @@ class Document:
 
 @cache
 def document(path: str, prefix: str = "") -> Document:
-    """A file of the project by path, for example `cards/errata.md`. Its first heading is the page's.
-
-    `prefix` of the anchors distinguishes several files on one page.
-    """
+    """A file of the project, for example `cards/errata.md`; `prefix` makes anchors of several files distinct."""
     tokens = _MARKDOWN.parse((ROOT / path).read_text(encoding="utf-8"))
     title = tokens[1].content
     rest = tokens[3:]
@@ -192,10 +189,7 @@ def api_page(request: Request) -> Response:
 
 
 def calls(document: Mapping[str, Any], address: str, scored: tuple[str, str]) -> list[Call]:
-    """Every call of an OpenAPI document, in its order.
-
-    `scored`: benchmark and entry of a row that was scored here, for calls without answers for printed rows.
-    """
+    """Every call of an OpenAPI document. `scored`: benchmark and entry for calls without answers for printed rows."""
     found = []
     for path, operations in document["paths"].items():
         of_scored = path.endswith(("/result", "/{action}"))

@@ -60,16 +60,10 @@ class Storage(Protocol):
         """The error that currently prevents reading or writing; None if there is none."""
 
     def append(self, drafts: Sequence[Draft], files: Mapping[str, Path | bytes] | None = None) -> list[Event]:
-        """Store files, then events, durably; after an error a harmless part of them may be stored.
+        """Store files (path -> content), then events, durably; after an error a harmless part of them may be stored.
 
-        Args:
-            drafts: events in order; a draft whose key is in the log is not appended again.
-            files: path -> content; a file that an event refers to is left as it is.
-
-        Returns:
-            The event of each draft: the new one, or the existing one of that key.
-
-        Errors: StorageError; after any of them the call may be repeated as it is.
+        A draft whose key is in the log is not appended again, and a file that an event refers to is left as it is.
+        Returns the event of each draft. StorageError; the call may then be repeated as it is.
         """
 
     def events(self, after: int = 0) -> Iterator[Event]:

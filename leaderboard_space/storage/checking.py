@@ -32,11 +32,9 @@ from fairspace.submissions.errors import UsageError
 
 @dataclass(frozen=True)
 class Checked:
-    """Result of a check.
+    """Result of a check, with the numbers of events, rows (withdrawn ones too) and accepted submissions.
 
     Args:
-        rows: rows that were scored here, withdrawn or not.
-        submissions: accepted submissions.
         snapshot: sha256 of `State.snapshot`; equal for stores whose boards are equal.
         faults: files that are missing or contradict the log.
         notes: events lost when the log was mended, and files without an event: their writer was stopped too early, or
@@ -52,10 +50,7 @@ class Checked:
 
 
 def check(storage: Storage, key: bytes = b"") -> Checked:
-    """Fold the whole log and read all its files. StorageError for a damaged log.
-
-    With the key of the maintainers' signatures, those of `verified` events are checked too.
-    """
+    """Fold the log and read its files; check `verified` events with the key. StorageError for a damaged log."""
     state = State(storage, key)
     number = state.refresh()
     faults = [_forged(number) for number in state.forged]
@@ -76,7 +71,6 @@ def check(storage: Storage, key: bytes = b"") -> Checked:
 
 
 def _unnamed(storage: Storage, accepted: set[str]) -> list[str]:
-    """The files of results and submissions in a folder without an event, one line each."""
     root = storage.root if isinstance(storage, LocalStorage) else None
     if root is None:
         return []
@@ -181,7 +175,6 @@ def _mend(root: Path, stream: IO[bytes]) -> Mended:
 
 
 def _event(line: bytes) -> Event | None:
-    """The event of a line without its body; None for an invalid line."""
     try:
         event = Event.of_line(line)
     except ValueError:
@@ -197,7 +190,6 @@ def _is_sound(event: Event, line: bytes, expected: int, following: str | None) -
 
 
 def _events(sound: Mapping[int, bytes], length: int) -> Iterator[Event]:
-    """The events of the mended log, each linked to the one before."""
     previous, time = START, Event.of_line(sound[min(sound)]).time if sound else clock()
     for number in range(1, length + 1):
         if number in sound:

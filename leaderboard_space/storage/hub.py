@@ -65,12 +65,9 @@ class _Waiting:
 
 
 class HubStorage:
-    """A dataset repository; created as private if it does not exist.
+    """A dataset repository `namespace/name`; created as private if it does not exist. `work` is a folder for copies.
 
     Args:
-        repo_id: `namespace/name`.
-        work: a folder for copies.
-        commits_an_hour: maximum commits.
         endpoint: address of the Hub; HF_ENDPOINT, or the public one.
         token: HF_TOKEN, or that of `hf auth login`.
         segment: bytes per segment of the log.
@@ -168,7 +165,6 @@ class HubStorage:
             log.error("the last copy of the store is shown: %s", error, extra={"code": error.code})
 
     def _recent_trouble(self, *codes: str) -> StorageError | None:
-        """A new error like the last trouble, if it has one of these codes."""
         last = self.trouble
         if last is None or last.code not in codes:
             return None
@@ -307,7 +303,6 @@ class HubStorage:
     def _commit_lines(
         self, requests: Requests, lines: Sequence[bytes], files: Mapping[str, Path | bytes], removed: Sequence[str] = ()
     ) -> None:
-        """Make one commit of lines and files on top of the last head read. TroubleError, BuildError."""
         full = not self._sizes or self._sizes[-1] >= self._segment
         *before, last = [*self._sizes, 0] if full else self._sizes
         grown = self._mirror.content(sum(before), sum(before) + last) + b"".join(lines)

@@ -40,10 +40,7 @@ class _Flight:
 
 
 class Files:
-    """A folder of copies of at most `room` bytes; the least recently used go first.
-
-    Safe for several threads and processes: a file is there completely, or not at all.
-    """
+    """A folder of copies of at most `room` bytes; the least recently used go first. A copy is complete or absent."""
 
     def __init__(self, folder: Path, room: int = ROOM) -> None:
         self._folder, self._room = folder, room
@@ -203,13 +200,7 @@ class Repository:
 
 
 class Mirror:
-    """The copy of the log. Safe for several threads; every process has its own.
-
-    Args:
-        folder: folder of the copies, with a subfolder per process.
-        where: the log, for errors.
-        mend: remedy for a damaged line, for errors.
-    """
+    """The copy of the log, one per process. Safe for several threads. `where` and `mend` (remedy) are for errors."""
 
     def __init__(self, folder: Path, where: str, mend: str) -> None:
         self._lock = threading.RLock()
@@ -275,7 +266,6 @@ class Mirror:
 
 
 def _claim(folder: Path) -> tuple[IO[bytes], IO[bytes]]:
-    """Lock and log of the first copy that is free."""
     for number in count(1):
         place = folder / f"copy-{number}"
         place.mkdir(parents=True, exist_ok=True)

@@ -143,7 +143,6 @@ class LocalStorage:
 
     @contextmanager
     def _opened(self, mode: str, lock: int) -> Iterator[IO[bytes]]:
-        """The log, locked against appends of other processes."""
         if len(self._log) and not (self.root / LOG).is_file():
             raise self._log.damaged("the log is gone")
         with (self.root / LOG).open(mode) as log:
@@ -173,7 +172,6 @@ class LocalStorage:
             os.fsync(log.fileno())
 
     def _append(self, log: IO[bytes], drafts: Sequence[Draft]) -> None:
-        """Append all new events with one write, synced to the disk."""
         lines = self._log.following(drafts)
         if not lines:
             return
@@ -222,7 +220,6 @@ def write_count(root: Path, count: int) -> None:
 
 
 def _lies_at(file: IO[bytes], path: Path) -> bool:
-    """Whether an open file is still the one at that path."""
     with suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(file.fileno()), path.stat())
     return False

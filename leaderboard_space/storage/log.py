@@ -34,10 +34,9 @@ class Log:
         return key in self._numbers
 
     def read(self, stream: IO[bytes], after: int, limit: int = BATCH) -> list[Event]:
-        """Some events with a number above `after`, none if there are none yet; new lines are checked and noted.
+        """Some events with a number above `after`, none if there are none yet; new complete lines are checked.
 
-        StorageError STORE_CORRUPT for an altered line or a shortened log. A last line without its line break is not
-        read.
+        StorageError STORE_CORRUPT for an altered line or a shortened log.
         """
         self._check_size(stream)
         while len(self) < after and self.read(stream, len(self)):

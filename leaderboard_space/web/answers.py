@@ -69,9 +69,7 @@ class Answer:
 class Answers:
     """Middleware within `Guard`: a cache of visitors' answers with status 200, of at most `most` bytes.
 
-    Signed-in requests and those with a token bypass the cache, and wait for the same places. Without a limit on
-    requests,
-    computing has no limit either.
+    Signed-in requests and those with a token bypass it. Without a limit on requests, computing has none either.
     """
 
     def __init__(self, app: ASGIApp, space: Space, most: int = BYTES) -> None:
@@ -155,6 +153,5 @@ class Answers:
 
 
 def _tags(headers: list[tuple[bytes, bytes]], name: bytes) -> set[bytes]:
-    """The tags of a header; weakness is ignored."""
     values = [value for key, value in headers if key.lower() == name]
     return {tag.strip().removeprefix(b"W/") for value in values for tag in value.split(b",")}

@@ -37,10 +37,7 @@ WATCHED = (b"/health", b"/health/live")
 class Places:
     """The connections of a server by address, and those that wait for a request, the longest first.
 
-    Args:
-        proxies: peers without a bound of their own, as they serve many clients.
-        of_address: maximum connections of one address; 0 for no limit.
-        body_seconds: maximum time from the head of a request to the end of its body.
+    `of_address` is 0 for no limit; `body_seconds` begin with the head of a request. Proxies have no limit of their own.
     """
 
     proxies: Proxies
@@ -168,7 +165,6 @@ class BoundedProtocol(HttpToolsProtocol):
                 self.transport.close()
 
     def _is_beyond(self, most: int) -> bool:
-        """Whether there are more connections, without those that are ending."""
         if len(self.connections) <= most:
             return False
         return sum(not connection.transport.is_closing() for connection in self.connections) > most

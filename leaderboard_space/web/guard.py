@@ -1,7 +1,4 @@
-"""Limits before every page and call: refuses requests that are too large, too slow, too many or forged.
-
-Refusals are answered and logged as everywhere (`refusals.refuse`).
-"""
+"""Limits before every page and call: refuses requests that are too large, too slow, too many or forged."""
 
 from __future__ import annotations
 
@@ -237,7 +234,6 @@ class Guard:
             await refuse(request, body.refused)(request.scope, body.receive, _closing(send))
 
     def _begin_upload(self, request: Request) -> str:
-        """The name of the uploading user."""
         name = required_user(request).name
         if self._running[name] >= AT_A_TIME:
             raise _too_many(f"{AT_A_TIME} uploads of {name} at a time")

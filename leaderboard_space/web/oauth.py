@@ -69,7 +69,6 @@ class SignIn:
 
 
 def _session_of(request: Request) -> dict[str, object]:
-    """Content of the session cookie after a sign-in; empty after signing out."""
     answer = parse_huggingface_oauth(request)
     if request.url.path == LOGOUT or answer is None or not answer.user_info.preferred_username:
         return {}

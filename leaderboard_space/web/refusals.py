@@ -29,8 +29,7 @@ RETRY_AFTER = {
 }
 """Seconds after which a retry may help."""
 CUT = "fairspace.cut"
-"""Key of a request's scope: the reason why reading its body was ended; the application's own error is then not
-reported."""
+"""Key of a request's scope: the reason for the end of its body; the application's own error is then ignored."""
 QUIET = "fairspace.quiet"
 """Key of a request's scope: it is one of too many of its client, and one was logged already."""
 _NOTED = "fairspace.noted"
@@ -105,7 +104,6 @@ def unknown(request: Request) -> SpaceError:
 
 
 def _answers(request: Request, method: str) -> bool:
-    """Whether a page or call of ours has the address of a request with that method."""
     scope = {**request.scope, "method": "GET" if method == "HEAD" else method}  # see `heads`
     routes = (
         route for route in request.app.routes if not isinstance(route, Mount) and getattr(route, "name", "") != LAST

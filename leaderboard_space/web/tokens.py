@@ -88,10 +88,7 @@ A_DAY = 50
 
 
 def revoke_token(state: State, token: str, by: str) -> Event:
-    """Revoke a token, given itself or by its id; any holder may do so, and a second time adds no event.
-
-    SpaceError BAD_PARAMETER for anything else; others as `revoke_all`.
-    """
+    """Revoke a token, itself or by its id, once; any holder may. SpaceError BAD_PARAMETER; others as `revoke_all`."""
     text = token.strip()
     name = token_id(text) if text.startswith(MARK) else text
     if not re.fullmatch(f"[0-9a-f]{{{ID}}}", name):
