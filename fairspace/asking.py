@@ -73,8 +73,7 @@ def run(
 
     Args:
         model: a function of a prompt, or of a prompt and a list of PIL images, that returns a text, or None for a
-            refusal
-            (extra `ask`); it may have parameters `seed`, `temperature` or `max_tokens`. Or a name
+            refusal (extra `ask`); it may have parameters `seed`, `temperature` or `max_tokens`. Or a name
             that Inspect knows, such as "openai/gpt-4o" or "local/FOLDER" (extra `run`).
         benchmark: one of `fs.BENCHMARKS`.
         folder: submission folder. Every answer is kept at once in FOLDER.run, and the same call continues an
@@ -84,13 +83,13 @@ def run(
         stratified: whether a limited choice is spread evenly over the benchmark's strata.
         revision: dataset revision; the default for ''. "v2-core" of fact_or_fair is a part with a known error.
         data: source of pictures, a folder of builds or NAMESPACE[@TAG] on the Hub; '' for benchmarks without.
-        text_only: without pictures, if the benchmark has that option (genres, stereotypical_bias).
-        prefix: prompt prefix, if the benchmark has that option (stereotypical_bias).
+        text_only: whether pictures are left out, for benchmarks with that option (genres, stereotypical_bias).
+        prefix: prompt prefix, for benchmarks with that option (stereotypical_bias).
         seed: seed of the run, from which each request derives its own.
         name: model name; that of the function or the last part of the model's name for ''.
         workers: threads that call the function at the same time, for one that waits for a server.
         batch: prompts per call, which then takes and returns lists; 0 calls with one prompt at a time.
-        on_error: reaction if the function has raised three times for one item: "raise" stops with an error that
+        on_error: reaction after the function has raised three times for one item: "raise" stops with an error that
             names it, "keep" continues, and the item counts as not handed in.
         settings: options of a named model: temperature, top_p, max_tokens, base_url, connections, retries, timeout,
             arguments.

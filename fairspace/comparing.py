@@ -65,8 +65,7 @@ class Comparison:
     multiply, as in IRIS, it is a ratio. Its interval allows for the bias of few samples. Significance is
     at 5 % for all lines together, by Holm's procedure; *significant if their biases are alike* means that the interval
     contains no difference although the test finds one. `remarks` describes missing answers; a difference that they
-    could
-    explain is not significant.
+    could explain is not significant.
     """
 
     def __init__(self, results: list[Result], lines: list[Line]):
@@ -78,8 +77,7 @@ class Comparison:
 
         Columns: `model`, `name`, `first` and `other` (values as measured), `difference` (a ratio where `ratio` is true)
         with `interval_low` and `interval_high` (95 %), `p` (two-sided, corrected for all rows), `verdict`, `missing`
-        (possible
-        effect of missing answers on both values, in words). NaN for unknown numbers.
+        (possible effect of missing answers on both values, in words). NaN for unknown numbers.
         """
         import pandas as pd
 

@@ -44,8 +44,7 @@ class Result(results.Result):
     `values["M3"]` and `scores["TBS"]` are `Value`s: `.value` (None unless `.state` is "value"; `.reason` says why),
     `.if_missing` (least and most that missing answers could make of it), `.interval` (95 %, of sampling),
     `.valid` of `.expected` samples, `.uncertainty` with `.error` and the chance level of fair models (`.fair`,
-    `.fair_high`).
-    The KeyError for a wrong name suggests the nearest right one.
+    `.fair_high`). The KeyError for a wrong name suggests the nearest right one.
 
     `meta`, `signature`, `readings` and `variants` describe its basis; GLOSSARY.md explains every name.
     """
@@ -81,7 +80,7 @@ class Result(results.Result):
 
         Columns:
             kind: `score` or `raw value`.
-            value: as measured; NaN without a number.
+            value: measured value; NaN without a number.
             interval_low, interval_high: 95 % confidence interval; NaN without resampling.
             chance, chance_end: chance level of perfectly fair models, their mean and the end that 95 % of them stay
                 within; NaN if unknown.
@@ -108,8 +107,7 @@ class Result(results.Result):
             names: raw values and scores; the first values of the benchmark by default.
 
         Undefined values are marked; values that were not run are left out. Scores from 0 to 1 have that scale; others
-        share
-        one if it suits them all, else each has its own. KeyError suggests the nearest right name.
+        share one if it suits them all, else each has its own. KeyError suggests the nearest right name.
         """
         from fairspace.submissions.report.figure import strips
 

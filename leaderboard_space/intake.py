@@ -34,7 +34,10 @@ class User:
 
 @dataclass(frozen=True)
 class Usage:
-    """A user's submissions and attempts of the last 24 hours; `waiting` and `failed` exclude errors of this Space."""
+    """A user's use of the quotas in the last 24 hours, and their waiting submissions.
+
+    `waiting` and `failed` (times of attempts) leave out those that an error of this Space delayed or caused.
+    """
 
     waiting: list[Submission]
     scored: list[Submission]
@@ -59,7 +62,10 @@ class Intake:
         """Submissions being written to the store; storages combine simultaneous writes."""
 
     def accept(self, file: Path, user: User, organisation: str = "") -> Submission:
-        """Accept a file durably. The same file of the same user is the same submission; a failed one may be retried.
+        """Accept a file; it is in the store on return.
+
+        The same file of the same user is the same submission and counts once; its state is returned, and a failed one
+        is tried again, a few times.
 
         Errors: SpaceError UPLOAD_TOO_LARGE, UPLOAD_NOT_A_ZIP, ORGANISATION_UNKNOWN, QUOTA_VALID, QUOTA_FAULTY,
         QUOTA_FAILED, TOO_MANY_WAITING, QUEUE_FULL, STORE_FAILED, STORE_AWAY, STORE_NOT_KEPT.

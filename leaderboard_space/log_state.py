@@ -202,7 +202,7 @@ class Submission:
 
     Args:
         id: 20 hex digits, of the user and the file's content.
-        attempt: from 1; a further one follows an error of this software.
+        attempt: number from 1; a further one follows an error of this software.
         result: key of its result.
         same: whether the same result was on the board before.
         clock: reading of the clock at acceptance; `accepted` never runs backwards, this may.

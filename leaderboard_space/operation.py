@@ -147,7 +147,7 @@ PRUNING = logging.getLogger("fairspace.pruning")
 def due(submissions: Iterable[Submission], before: str, most_bytes: int) -> list[str]:
     """The sha256 of the files to remove, the oldest first; files that another submission needs are kept.
 
-    Files whose last submission ended before a time go; the others may take `most_bytes`.
+    Files whose last submission ended `before` a time go, then more until the rest takes at most `most_bytes`.
     """
     ended: dict[str, tuple[str, int]] = {}
     needed: set[str] = set()

@@ -30,7 +30,10 @@ from fairspace.submissions.results.tiers import tiered
 
 
 class State:
-    """The state of a store, kept up to date. Safe for several threads; returned values never change."""
+    """The state of a store, kept up to date. Safe for several threads; returned values never change.
+
+    Without a `key` (see `signing_key`) no signature is checked.
+    """
 
     def __init__(self, storage: Storage, key: bytes = b"", pace: float = 0.0) -> None:
         self.storage = storage
@@ -144,7 +147,7 @@ class State:
         return row
 
     def find_row(self, benchmark: str, standard: str, entry: str) -> Row:
-        """As `row`. SpaceError UNKNOWN_ENTRY for an unknown or withdrawn row, with the reason."""
+        """A row as `row` gives it. SpaceError UNKNOWN_ENTRY for an unknown or withdrawn row, with the reason."""
         if (row := self.row(benchmark, standard, entry)) is not None:
             return row
         where, problem, mend = f"{benchmark}/{plain(entry)[:40]}", "no such row", "look it up on the board, at /"
@@ -177,7 +180,10 @@ class State:
         return row
 
     def full(self, entry: str) -> Result | None:
-        """The result behind a row with its evidence, under its own standard; None for an unknown row. StorageError."""
+        """The result behind a row with its evidence, under its own standard; None for an unknown row.
+
+        StorageError STORE_MISSING, and STORE_CORRUPT if the file does not match the log.
+        """
         logged = self.entry(entry)
         if logged is None:
             return None
@@ -245,7 +251,7 @@ class Shown:
 
     @classmethod
     def of(cls, folded: LogState, entries: Sequence[Entry]) -> Shown:
-        """What the log says of entries."""
+        """Entries with their copied baselines and the reasons why they have no rank."""
         marks = baseline_copies(folded.same, entries)
         reasons = too_alike(folded.same, entries) | earlier_attempts(folded.attempts, entries)
         return cls(entries, marks, reasons | copies(folded.same, entries) | marks)

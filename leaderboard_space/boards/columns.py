@@ -168,7 +168,7 @@ class Scale:
 
     @classmethod
     def of(cls, numbers: Mapping[str, float], rows: Iterable[Row], *lines: float | None) -> Scale:
-        """From the smallest to the largest number (entry -> number) and line; baselines and outliers do not count."""
+        """The range of the numbers (entry -> number) and lines; baselines and outliers do not count."""
         rows = [row for row in rows if row.entry in numbers and row.row_class != "baseline"]
         sure = [row for row in rows if row.row_class != "handed in"] or rows
         far = FAR * max((abs(numbers[row.entry]) for row in sure), default=0.0)

@@ -30,7 +30,7 @@ class Note:
 
 
 class _Searched(NamedTuple):
-    """What a row is searched by."""
+    """Search fields of a row."""
 
     words: str
     licence: str

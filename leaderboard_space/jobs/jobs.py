@@ -108,7 +108,7 @@ class Jobs:
                 halt.set()
 
     def stop(self, seconds: float = 20.0) -> None:
-        """Take no further job and wait for running ones, since `take_no_more`; the next start resumes the rest."""
+        """Take no further job and wait for running ones, for `seconds` after `take_no_more`. The next start resumes."""
         self.take_no_more()
         threads = list(self._threads)
         _join(threads, seconds - (time.monotonic() - self._told))
@@ -271,10 +271,9 @@ def fair_order(submissions: Iterable[Submission]) -> list[Submission]:
     """The waiting submissions, the next one first: fair between accounts, in order within one.
 
     Fair queueing (Demers, Keshav and Shenker 1989) with jobs of equal cost. The round of a submission is one after that
-    of
-    the account's previous submission, and not before the round served at its acceptance. A round ends when as many jobs
-    have ended as accounts took part. So several submissions of one account take turns with others', and a stream of new
-    accounts starves nobody.
+    of the account's previous submission, and not before the round served at its acceptance. A round ends when as many
+    jobs have ended as accounts took part. So several submissions of one account take turns with others', and a stream
+    of new accounts starves nobody.
     """
     everything = list(submissions)
     waiting = [submission for submission in everything if submission.outcome == "waiting"]

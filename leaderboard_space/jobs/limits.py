@@ -69,7 +69,6 @@ class JobLimits:
         seconds: wall-clock duration.
         file_bytes: bytes of one file, of all files in its folder, and of its output.
         threads: threads of its user in all, as the kernel counts; root is unlimited.
-        nice: niceness.
     """
 
     memory: int

@@ -244,8 +244,7 @@ class Line:
     """A measured value and its variants, each with its interval or ''.
 
     `debiased` is the lower estimate without the bias of few samples ('' without one), the reference for corrected
-    labels,
-    whose values have no such bias.
+    labels, whose values have no such bias.
     """
 
     name: str

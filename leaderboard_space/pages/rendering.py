@@ -32,7 +32,7 @@ def fold(facts: Sequence[Fact], what: str) -> Markup:
 
 
 def measured(three: ThreeNumbers) -> Markup:
-    """The value with its interval and what is missing, or the state in words."""
+    """The value with its interval and missing samples, or the state in words."""
     if three.value is None:
         return _span("state", three.value_text)
     missing = _span("below", three.missing_text) if three.missing_text else ""
@@ -118,8 +118,7 @@ def page(
     """A page from a file of `templates`; the user of the request is shown in its head.
 
     `max_age`: seconds for which a browser may keep a page without a user. Submitted text goes through the filter
-    `plain`;
-    escaping is automatic.
+    `plain`; escaping is automatic.
     """
     return answer(
         request,

@@ -22,7 +22,7 @@ HEAD_SECONDS = 15.0
 HEAD_BYTES = 64 << 10
 """Maximum bytes of a head; `Guard` refuses smaller ones with an explanation."""
 STALL_SECONDS = 60.0
-"""Interval in which a reader must take `SLOWEST` bytes for each second."""
+"""Interval after which a client must have read `SLOWEST` bytes of an answer per second."""
 SLOWEST = 1 << 10
 MOST = 450
 """Maximum connections, leaving room for other files below the usual limit of 1,024. `RESERVE` more are taken to answer
