@@ -29,8 +29,7 @@ class Settings:
         insecure_local: anybody may submit, as the user `local`; only for a port that nobody else can reach.
         upload_bytes: maximum size of one file.
         upload_seconds: maximum duration of an upload.
-        requests_a_minute: requests of one client; ten times as many for files; 0 for no limit, also on simultaneous
-            ones.
+        requests_a_minute: requests of one client; ten times as many for files; 0 for no limit at all.
         board_seconds: time between two snapshots of a board; 0: every request waits for the newest state.
         valid_a_day: scored submissions of one user in any 24 hours.
         faulty_a_day: submissions with faults of one user in any 24 hours.
