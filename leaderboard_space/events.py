@@ -130,7 +130,7 @@ def clock(later: timedelta = timedelta()) -> str:
 def follow(draft: Draft, last: Event | None, previous: str) -> Event:
     """The draft as the event after `last`, whose line has the hash `previous`.
 
-    Its time is this clock's, but not before `last` unless that is over five minutes ahead: a wrong clock does not spread.
+    Its time is this clock's, but not before `last` unless that is over five minutes ahead: wrong clocks do not spread.
     """
     now = clock()
     time = now if last is None or last.time > clock(_AHEAD) else max(now, last.time)

@@ -290,8 +290,7 @@ def ranking(
 ) -> Callable[[Source], Drawing]:
     """A figure of at most `most` models' ranked numbers: by class, and best first within a class.
 
-    `score`: row -> name of its ranked score; `scale`: 100 for a share in percent; `cohort`: header of the cohorts, or
-    ''.
+    `score`: row -> name of its ranked score; `scale`: 100 for percent; `cohort`: header of the cohorts, '' for none.
     """
 
     def draw(source: Source) -> Drawing:
