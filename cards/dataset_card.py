@@ -1,9 +1,7 @@
 """The card of a dataset (`README.md`): text from `cards/datasets/`, figures from the build manifest.
 
-`cards/dataset.md.jinja` is the frame that all cards share; `cards/datasets/<name>.md.jinja` fills its blocks. The same
-texts are the Croissant metadata with the fields of the responsible-AI extension (mlcommons.org/croissant): beside the
-Hub's own record, which knows columns and files alone, it says how the data were collected and annotated, what they may
-be used for, and where they are biased.
+`cards/dataset.md.jinja` is the common frame; `cards/datasets/<name>.md.jinja` fills its blocks. The same texts become
+Croissant metadata with the fields of the responsible-AI extension (mlcommons.org/croissant).
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent
 FIRST = ("inaugural", "v1", "First release.")
-"""Standard, dataset revision, what changed: the first line of every dataset's changes."""
+"""Standard, dataset revision and note: the first entry of every dataset's changes."""
 GATE = (
     "This dataset shows or describes faces of persons. Its labels are perceived presentation, with error. You agree to "
     "use it to measure the fairness of models, not to identify persons or to decide about them, and to keep the "
@@ -43,7 +41,7 @@ _COMMON = {
     "source_file": "the file below the source's folder",
     "source_sha256": "of that file",
 }
-"""What columns mean that many datasets share."""
+"""Meanings of columns that many datasets share."""
 _SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"), (10**7, "1M<n<10M"))
 
 
@@ -60,14 +58,7 @@ def write_cards(folder: Path, dataset: Dataset, manifest: Manifest, namespace: s
 
 
 def dataset_card(dataset: Dataset, manifest: Manifest, features: Mapping[str, Any], repo_id: str) -> str:
-    """The card: YAML front matter that the Hub reads, and the text for people.
-
-    Args:
-        dataset: which.
-        manifest: of the build.
-        features: config -> its `datasets.Features`.
-        repo_id: namespace and name on the Hub.
-    """
+    """The card: YAML front matter for the Hub, and text for people. `features`: config -> its `datasets.Features`."""
     sources = _used_sources(dataset, manifest)
     columns = {
         config: [
@@ -149,14 +140,13 @@ def _environment() -> Environment:
 
 
 def _blocks(dataset: Dataset, manifest: Manifest) -> dict[str, str]:
-    """The texts of a card by block, on one line each, for the Croissant metadata."""
     template = _environment().get_template(f"datasets/{dataset.name}.md.jinja")
     context = template.new_context({"dataset": dataset, "manifest": manifest, "paper": paper(dataset.benchmark)})
     return {name: " ".join("".join(block(context)).split()) for name, block in template.blocks.items()}
 
 
 def _used_sources(dataset: Dataset, manifest: Manifest) -> list[Source]:
-    """The sources that rows of this build come from, by the `origin` counts, and those whose files it names."""
+    """The sources of this build's rows (by their `origin` counts) and of the files that it names."""
     origins = {o for split in manifest.splits for o, rows in split.counts.get("origin", {}).items() if rows}
     files = {name.split("/")[0] for name in manifest.sources}
     return [SOURCES[name] for name in dataset.sources if name in origins | files]
@@ -188,20 +178,19 @@ def _type(feature: Any) -> str:
 
 
 def _source(source: Source) -> str:
-    """Title and where to get it, as a link where that is an address alone."""
     address = source.address
     is_link = address.startswith("https://") and " " not in address
     return f"[{source.title}]({address})" if is_link else f"{source.title}: {address}"
 
 
 def _cell(text: str) -> str:
-    """A text as it can stand in a table: `<...>` is no HTML, `|` no border. Code between backticks shows `<` itself."""
+    """A text for a Markdown table cell: `<` and `|` are escaped, `<` not within backticks."""
     pieces = text.replace("|", "\\|").split("`")
     return "`".join(part if number % 2 else part.replace("<", "&lt;") for number, part in enumerate(pieces))
 
 
 def _counts(counts: Mapping[str, int], limit: int = 10) -> str:
-    """Rows per label; of many labels their number and range. Rows without a label are counted apart, as `none`."""
+    """Rows per label, or number of labels and range if there are many. Unlabelled rows are counted apart, as `none`."""
     none = [f"none {counts['']}"] if counts.get("") else []
     named = {name: number for name, number in counts.items() if name}
     if len(named) <= limit:
@@ -269,15 +258,7 @@ _PERCEIVED = (
 def croissant(
     dataset: Dataset, manifest: Manifest, features: Mapping[str, Any], texts: Mapping[str, str], repo_id: str
 ) -> dict[str, Any]:
-    """The metadata as JSON-LD data.
-
-    Args:
-        dataset: which.
-        manifest: of the build.
-        features: config -> its `datasets.Features`.
-        texts: the card's texts by block.
-        repo_id: namespace and name on the Hub.
-    """
+    """The metadata as JSON-LD data. `features`: config -> `datasets.Features`; `texts`: the card's texts by block."""
     address = f"https://huggingface.co/datasets/{repo_id}"
     repo = {
         "@type": "cr:FileObject",

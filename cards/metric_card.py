@@ -1,4 +1,4 @@
-"""The published card of a metric: its README.md, with the text that stands once for all metrics or in the module."""
+"""The published card of a metric: its README.md, with the texts shared by all metrics or stored in its module."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ tags:
 - metric
 - fairness
 """
-"""What the front matter of all metrics says; each card has its own title."""
+"""Front matter of all metrics, but for the title."""
 _CITED = re.compile(r"`(\w+)`: \[CARDS\.md\]\(\.\./CARDS\.md#papers\)")
 _USED = re.compile(r" \[arguments, result and examples\]\((\w+\.py)\)\.")
 _ENTRY = re.compile(r"```bibtex\n@\w+\{(\w+),.*?```", re.DOTALL)
 
 
 def metric_card(folder: Path) -> str:
-    """The card of the metric in `folder`, complete by itself. KeyError if it cites a paper that CARDS.md lacks."""
+    """The complete card of the metric in `folder`. KeyError if it cites a paper that CARDS.md lacks."""
     card, shared = (folder / "README.md").read_text(encoding="utf-8"), SHARED.read_text(encoding="utf-8")
     entries = {entry[1]: entry[0] for entry in _ENTRY.finditer(shared)}
     card = card.replace("---\n", f"---\n{_SPACE}", 1)

@@ -1,7 +1,4 @@
-"""ARES' card (`README.md`): text from `cards/ares.md.jinja`, figures from the model's folder.
-
-The measured error is printed per attribute and per group, from `measurement.json`; nothing in it is typed by hand.
-"""
+"""ARES' card (`README.md`): text from `cards/ares.md.jinja`, figures from `measurement.json` in the model's folder."""
 
 from __future__ import annotations
 
@@ -20,26 +17,19 @@ from fairspace.cards.rules import check_card
 
 FOLDER = Path(__file__).parent
 LICENCE = "cc-by-nc-4.0"
-"""Of the weights: those of IRIS-Classifier-25, which they are trained on. The code is under Apache-2.0."""
+"""Licence of the weights: that of their training data, IRIS-Classifier-25. The code is under Apache-2.0."""
 UPSTREAM = {
     "openai/clip-vit-base-patch16": "MIT",
     "facebook/dinov2-base": "Apache-2.0",
     "facebook/convnext-base-224-22k": "Apache-2.0",
     "google/efficientnet-b0": "Apache-2.0",
 }
-"""Upstream checkpoint -> its licence, as its authors state it."""
+"""Upstream checkpoint -> its licence, as stated by its authors."""
 _ROLES = {"clip": "expert CLIP", "dinov2": "expert DINOv2", "convnext": "expert ConvNeXt"}
 
 
 def model_card(folder: Path, repo_id: str) -> str:
-    """The card of a trained model.
-
-    Args:
-        folder: of the model, with its measurement.
-        repo_id: namespace and name on the Hub.
-
-    Errors: BuildError MEASUREMENT_INVALID, CARD_INVALID.
-    """
+    """The card of a trained model with its measurement. BuildError MEASUREMENT_INVALID, CARD_INVALID."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
@@ -79,7 +69,6 @@ def _front_matter(config: Mapping[str, Any], repo_id: str) -> dict[str, Any]:
 
 
 def _upstream(config: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    """Role, name, revision and licence of each checkpoint that weights began with, or that is asked."""
     parts = [(_ROLES[kind], entry) for kind, entry in config["backbones"].items()]
     parts += [("fast path's router", config["router"]), ("arbiter, not included", config["vlm"])]
     for role, entry in parts:
@@ -102,7 +91,6 @@ def _rows(error: MeasuredError) -> Iterator[tuple[str, Any]]:
 
 
 def _groups(error: MeasuredError) -> Iterator[tuple[str, str, int, float | None]]:
-    """Group, label, images, accuracy."""
     for group, parts in error.groups.items():
         for label, part in parts.items():
             report = classification_report(part.matrix, error.labels, part.abstained)

@@ -1,8 +1,4 @@
-"""The Hub's rules for a card's YAML front matter, checked before anything is sent.
-
-The Hub itself checks again at publishing (`builders/publishing/repository.py`); these are the rules that a card of
-ours can break. Source: the Hub's documentation of dataset, model and Space cards.
-"""
+"""The Hub's rules for a card's YAML front matter (from its documentation of cards), checked before publishing."""
 
 from __future__ import annotations
 
@@ -15,13 +11,13 @@ import yaml
 from fairspace.builders.errors import BuildError
 
 LICENCES = ("apache-2.0", "cc-by-4.0", "cc-by-nc-4.0", "cc-by-sa-4.0", "cc0-1.0", "mit", "other")
-"""Of the Hub's licence identifiers those that an artifact of ours may have."""
+"""Licence identifiers of the Hub that our artifacts may have."""
 SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M")
 _FRONT = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
 
 
 def front_matter(card: str, where: str) -> dict[str, Any]:
-    """The YAML block at the head of a card. BuildError CARD_INVALID if there is none, or it is no mapping."""
+    """The YAML block at the head of a card. BuildError CARD_INVALID if it is missing or no mapping."""
     match = _FRONT.match(card)
     if match is None:
         raise _invalid(where, "no YAML block at its head", "a block between two lines of ---")
@@ -61,7 +57,6 @@ def _text(longest: int) -> Callable[[Any], bool]:
 
 
 def _configs(value: Any) -> bool:
-    """Configs as the Hub's viewer and `datasets` read them."""
     if not isinstance(value, list) or not value or sum(config.get("default", False) for config in value) > 1:
         return False
     return all(

@@ -3,13 +3,13 @@
     import fairspace as fs
 
     answers = fs.run(model, "fact_or_fair", revision="v2-core")   # model: a function of a prompt, or a name
-    result = fs.score(answers)                                    # or of a data frame, a dataset, rows, a file, a folder
+    result = fs.score(answers)                                    # or of a data frame, a dataset, rows, a file, a
+        folder
     Path("figure.svg").write_text(result.plot().document())
     print(result.to_latex())
 
-LIBRARY.md has every function with an example. The names below are loaded when they are first used, so that
-`import fairspace` takes no time. The sub-packages are links to the folders at the top of the repository:
-`fairspace.builders` is `builders/`.
+LIBRARY.md has every function with an example. The names below load on first use, so `import fairspace` is fast.
+Sub-packages are links to folders at the top of the repository: `fairspace.builders` is `builders/`.
 """
 
 from __future__ import annotations

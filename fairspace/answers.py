@@ -1,8 +1,4 @@
-"""What a user hands to `fairspace.score`, as a checked submission: a frame, a dataset, rows, a file or a folder.
-
-Everything is held against the benchmark as `fairspace check` does it, and all faults are told at once. Nothing is asked
-about who made the model: what is scored in private needs no name, contact or licence.
-"""
+"""Input of `fairspace.score` as a checked submission: a frame, a dataset, rows, a file or a folder."""
 
 from __future__ import annotations
 
@@ -31,11 +27,11 @@ from fairspace.submissions.reading.tables import Rows
 NOT_STATED = "not stated"
 Columns = Mapping[str, Sequence[Any]]
 _LIKELY = ("answer", "answers", "output", "completion", "prediction", "generation", "text")
-"""Names that a column of responses has elsewhere."""
+"""Other common names of a response column."""
 _CONTENT = {"judgements": "judgement", "annotations": "status", "responses": "response"}
-"""Table -> the column by which it is recognised, the most particular first."""
+"""Table -> the column that identifies it, the most specific first."""
 _FIRST = {"sample": 0, "face": 0}
-"""What is meant where the column is left out."""
+"""Defaults of left-out columns."""
 _FILES = (".jsonl", ".parquet", ".csv")
 
 
@@ -78,7 +74,6 @@ def _raise(faults: Collector) -> None:
 
 
 def _read(path: Path, benchmark: str) -> Submission:
-    """A submission's folder or zip. UsageError if it is to another benchmark than was named."""
     with reported(f"Checking {path.name}") as progress:
         report = check_submission(path, allow_images=True, progress=progress)
     if report.submission is None:
@@ -89,7 +84,6 @@ def _read(path: Path, benchmark: str) -> Submission:
 
 
 def _file(path: Path) -> Any:
-    """The rows of one file. UsageError if it cannot be read."""
     try:
         if path.suffix == ".jsonl":
             with path.open(encoding="utf-8") as lines:
@@ -104,7 +98,7 @@ def _file(path: Path) -> Any:
 
 
 def _tables(answers: Any) -> dict[str, Any]:
-    """Table of the format -> its rows; one table is recognised by its columns."""
+    """Table of the format -> its rows; a single table is recognised by its columns."""
     if isinstance(answers, Mapping) and answers and set(answers) <= set(SCHEMAS):
         return dict(answers)
     columns = columns_of(answers, "answers")
@@ -117,7 +111,7 @@ def _tables(answers: Any) -> dict[str, Any]:
 
 
 def columns_of(part: Any, place: str) -> Columns:
-    """Column -> values of a data frame, a dataset, an Arrow table, a mapping of columns, or rows as mappings."""
+    """Column -> values of a data frame, dataset, Arrow table, mapping of columns, or list of mappings."""
     if hasattr(part, "iloc"):  # a data frame of pandas
         return {name: part[name].astype(object).where(part[name].notna(), None).tolist() for name in part.columns}
     if isinstance(part, Mapping):
@@ -139,7 +133,6 @@ def columns_of(part: Any, place: str) -> Columns:
 
 
 def _with_keys(name: str, columns: Columns, bench: Benchmark, revision: str) -> Columns:
-    """The columns of a table with `task`, `sample` and `face` where these were left out."""
     if "id" not in columns:
         raise UsageError(f"The answers have no column 'id'{did_you_mean('id', columns)}; `fs.items` gives the ids.")
     rows = len(columns["id"])
@@ -153,7 +146,6 @@ def _with_keys(name: str, columns: Columns, bench: Benchmark, revision: str) -> 
 
 
 def _tasks(name: str, ids: Sequence[Any], bench: Benchmark, revision: str) -> list[str]:
-    """The task of each id. UsageError if two tasks have one of the ids."""
     of = [task for task in bench.tasks if task.table == ("annotations" if name == "human_labels" else name)]
     if not of:
         raise UsageError(f"{bench.name} has no table {name}.")
@@ -170,7 +162,7 @@ def _tasks(name: str, ids: Sequence[Any], bench: Benchmark, revision: str) -> li
 
 
 def _typed(name: str, columns: Columns, place: str, faults: Collector) -> Rows:
-    """The columns as the table's schema has them; notes values of other types, by row from 0 or by line from 1."""
+    """The columns with the types of the table's schema; faults are noted by row (from 0) or line (from 1)."""
     schema, rows = SCHEMAS[name], len(columns["id"])
     unit, first = ("line", 1) if place.endswith(".jsonl") else ("row", 0)
     arrays = []
@@ -189,7 +181,7 @@ def _typed(name: str, columns: Columns, place: str, faults: Collector) -> Rows:
 
 
 def _converted(values: Sequence[Any], convert: Callable[[Any], Any]) -> tuple[list[Any], list[int]]:
-    """The values as their column has them, None for what is missing, and the rows of what does not fit."""
+    """The converted values (None if missing), and the rows of values that do not fit."""
     converted, wrong = [], []
     for row, value in enumerate(values):
         try:
@@ -228,7 +220,6 @@ _KINDS: Mapping[str, tuple[Callable[[Any], Any], str]] = {
 
 
 def _meta(bench: Benchmark, revision: str, model: str, tools: Mapping[str, str]) -> SubmissionMeta:
-    """`submission.json` of answers about whose model nothing need be said, judged and labelled by these tools."""
     about: dict[str, Any] = dict.fromkeys(("revision", "organisation", "licence", "contact"), NOT_STATED)
     about |= {role: {"name": name or NOT_STATED, "version": NOT_STATED} for role, name in tools.items()}
     about |= {"format": 1, "benchmark": bench.name, "dataset_revision": revision, "generation": {}}

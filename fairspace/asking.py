@@ -1,4 +1,4 @@
-"""`fairspace.run`: ask a model everything that a benchmark asks, and keep its answers."""
+"""`fairspace.run`: ask a model all questions of a benchmark, and keep its answers."""
 
 from __future__ import annotations
 
@@ -26,12 +26,7 @@ Function = Callable[..., Any]
 
 
 class Answers:
-    """What a model answered: `fs.score` takes it, `to_frame` shows it, `save` writes a submission to hand in.
-
-    Args:
-        submission: the answers, checked.
-        notes: what should be known of the run.
-    """
+    """A model's checked answers: `fs.score` takes them, `to_frame` shows them, `save` writes a submission."""
 
     def __init__(self, submission: Submission, notes: tuple[str, ...] = ()):
         self.submission, self.notes = submission, notes
@@ -45,12 +40,11 @@ class Answers:
         return pd.concat(frames, ignore_index=True).dropna(axis="columns", how="all")
 
     def save(self, path: str | Path) -> Path:
-        """Write a submission's folder or .zip; its path. UsageError if there is something already."""
+        """Write a submission's folder or .zip and return its path. UsageError if the path exists."""
         held = self.submission
         return write_submission(Path(path), held.meta, held.tables, manifest=held.manifest)
 
     def __repr__(self) -> str:
-        """What there is, in a line and the notes."""
         meta = self.submission.meta
         counts = [f"{table.num_rows:,} {name}" for name, table in self.submission.tables.items()]
         return "\n".join([f"{meta.model} on {meta.benchmark} {meta.dataset_revision}: {', '.join(counts)}", *self.notes])
@@ -75,29 +69,30 @@ def run(
     on_error: Literal["raise", "keep"] = "raise",
     **settings: Any,
 ) -> Answers:
-    """Ask a model everything that a benchmark asks; progress goes to standard error.
+    """Ask a model all questions of a benchmark; progress goes to standard error.
 
     Args:
-        model: a function of a prompt, or of a prompt and a list of PIL images, that returns a text, or None where it
-            refuses (extra `ask`); parameters `seed`, `temperature` or `max_tokens` are given to it as well. Or a name
+        model: a function of a prompt, or of a prompt and a list of PIL images, that returns a text, or None for a
+            refusal (extra `ask`); it may have parameters `seed`, `temperature` or `max_tokens`. Or a name
             that Inspect knows, such as "openai/gpt-4o" or "local/FOLDER" (extra `run`).
         benchmark: one of `fs.BENCHMARKS`.
-        folder: of the submission. With it every answer is kept at once beside it, in FOLDER.run, and the same call
-            goes on where an earlier one stopped; nothing is asked twice. None keeps all in memory.
-        tasks: of the benchmark; all that are answered with text if empty.
-        limit: stimuli of a task at most, for a first look; results say so and are not ranked.
+        folder: submission folder. Every answer is kept at once in FOLDER.run, and the same call continues an
+            interrupted run without asking twice. None keeps all in memory.
+        tasks: tasks of the benchmark; all tasks with text answers if empty.
+        limit: maximum stimuli per task, for a first look; results say so and are not ranked.
         stratified: whether a limited choice is spread evenly over the benchmark's strata.
-        revision: of the dataset; the default for ''. "v2-core" of fact_or_fair is a part with a known error.
-        data: where pictures are, a folder of builds or NAMESPACE[@TAG] on the Hub; '' for benchmarks without.
-        text_only: without pictures, where the benchmark has that option (genres, stereotypical_bias).
-        prefix: of every prompt, where the benchmark has that option (stereotypical_bias).
-        seed: of the run, from which each request has its own.
-        name: of the model; of the function or the last part of the model's name for ''.
+        revision: dataset revision; the default for ''. "v2-core" of fact_or_fair is a part with a known error.
+        data: source of pictures, a folder of builds or NAMESPACE[@TAG] on the Hub; '' for benchmarks without.
+        text_only: whether pictures are left out, for benchmarks with that option (genres, stereotypical_bias).
+        prefix: prompt prefix, for benchmarks with that option (stereotypical_bias).
+        seed: seed of the run, from which each request derives its own.
+        name: model name; that of the function or the last part of the model's name for ''.
         workers: threads that call the function at the same time, for one that waits for a server.
-        batch: prompts of one call, which then takes and returns lists; 0 calls with one prompt at a time.
-        on_error: what follows where the function has raised three times for one item: "raise" stops with an error that
-            names it, "keep" goes on, and that item counts as not handed in.
-        settings: of a named model: temperature, top_p, max_tokens, base_url, connections, retries, timeout, arguments.
+        batch: prompts per call, which then takes and returns lists; 0 calls with one prompt at a time.
+        on_error: reaction after the function has raised three times for one item: "raise" stops with an error that
+            names it, "keep" continues, and the item counts as not handed in.
+        settings: options of a named model: temperature, top_p, max_tokens, base_url, connections, retries, timeout,
+            arguments.
 
     Returns:
         The answers. GENRES' stories have judges: `fs.items("genres", after=answers)` gives their prompts.
@@ -121,7 +116,6 @@ def run(
 def _model(
     model: Function | str, name: str, workers: int, batch: int, on_error: Literal["raise", "keep"], settings: dict[str, Any]
 ) -> ModelSettings:
-    """Who answers. UsageError for settings that it does not have."""
     known = [field.name for field in fields(ModelSettings)]
     for unknown in (name for name in settings if name not in known):
         close = did_you_mean(unknown, [*inspect.signature(run).parameters, *known])

@@ -1,4 +1,4 @@
-"""`fairspace.compare`: two results or more against the first, with intervals and corrected significance."""
+"""`fairspace.compare`: differences of results to the first, with intervals and corrected significance."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _HEADS = ("value", "first", "other", "difference", "95 % interval", "p, correcte
 
 @dataclass(frozen=True)
 class Line:
-    """One value of one further result against the first.
+    """One value of one further result, compared with the first result.
 
     Args:
-        model: of the further result.
-        name: of the value.
-        first, other: the values of both; None without a number.
-        difference: other less first, or their ratio; None where there are no common draws.
-        p: two-sided, corrected for all lines of the comparison.
-        missing: what missing answers could make of both values, in words; '' if they change nothing.
+        model: name of the further result.
+        name: name of the value.
+        first, other: the two values; None without a number.
+        difference: other minus first, or their ratio; None without common draws.
+        p: two-sided p-value, corrected for all lines of the comparison.
+        missing: possible effect of missing answers on both values, in words; '' if none.
     """
 
     model: str
@@ -49,7 +49,7 @@ class Line:
         return self.difference.verdict_of(self.p)
 
     def texts(self) -> tuple[str, ...]:
-        """The line as `_HEADS` has it."""
+        """The cells of the line, in the order of `_HEADS`."""
         ends, p = ("–", "–"), "–"
         if self.difference is not None and self.p is not None:
             between = f"{digits(self.difference.low)} to {digits(self.difference.high)}"
@@ -61,11 +61,11 @@ class Line:
 class Comparison:
     """Differences of results to the first one, value by value.
 
-    A difference is of the same resampled items where both results answered the same (its error is that of the pair);
-    where scores multiply, as in IRIS, it is a ratio. Its interval allows for the bias of few samples. Significance is
-    at 5 % for all lines together, by Holm's procedure; *significant if their biases are alike* says that the interval
-    holds no difference although the test finds one. Where results lack answers, `remarks` says what is compared, and a
-    difference that missing answers could explain is not significant.
+    A difference uses the same resampled items for both results if both answered the same (a paired error); where scores
+    multiply, as in IRIS, it is a ratio. Its interval allows for the bias of few samples. Significance is
+    at 5 % for all lines together, by Holm's procedure; *significant if their biases are alike* means that the interval
+    contains no difference although the test finds one. `remarks` describes missing answers; a difference that they
+    could explain is not significant.
     """
 
     def __init__(self, results: list[Result], lines: list[Line]):
@@ -76,8 +76,8 @@ class Comparison:
         """One row for each value and further result.
 
         Columns: `model`, `name`, `first` and `other` (values as measured), `difference` (a ratio where `ratio` is true)
-        with `interval_low` and `interval_high` (95 %), `p` (two-sided, corrected for all rows), `verdict`, `missing` (what
-        missing answers could make of both values, in words). NaN where nothing is known.
+        with `interval_low` and `interval_high` (95 %), `p` (two-sided, corrected for all rows), `verdict`, `missing`
+        (possible effect of missing answers on both values, in words). NaN for unknown numbers.
         """
         import pandas as pd
 
@@ -108,7 +108,7 @@ class Comparison:
 
     @property
     def model_names(self) -> list[str]:
-        """A name for each result, all of them different."""
+        """A unique name for each result."""
         return model_names(self.results)
 
     def _several(self) -> bool:
@@ -124,11 +124,9 @@ class Comparison:
         return Table("", "", ("model", *heads) if several else heads, rows)
 
     def _remarks(self) -> list[str]:
-        """What missing answers could make of the compared values."""
         return [f"{self._named(line)}: {line.missing}" for line in self.lines if line.missing]
 
     def __repr__(self) -> str:
-        """The table as text, and what missing answers could make of its values."""
         return "\n".join([self._table().to_text(), *self._remarks(), *self.remarks])
 
     def _repr_html_(self) -> str:
@@ -137,14 +135,14 @@ class Comparison:
 
 
 def compare(first: Result, *others: Result, standard: str = "") -> Comparison:
-    """The first values of further results less those of the first, by the code of the board's comparison.
+    """Compare the first values of results with those of the first result, as the board does.
 
     Args:
-        first: what the others are compared with.
+        first: reference result.
         others: results of the same benchmark and dataset revision; at least one.
-        standard: under which all are scored; the first one's for ''.
+        standard: standard for all scores; the first result's for ''.
 
-    Errors: UsageError if they are of different benchmarks or dataset revisions, or there is no other.
+    Errors: UsageError for different benchmarks or dataset revisions, or no other result.
     """
     if not others:
         raise UsageError("Name two results or more: fs.compare(first, other).")

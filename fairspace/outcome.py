@@ -1,4 +1,4 @@
-"""`fairspace.score` and what it returns: a `Result` that shows itself as text, table, figure and LaTeX."""
+"""`fairspace.score` and its `Result`, which shows itself as text, table, figure and LaTeX."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _SHOWN_REASONS = 3
 
 
 class Named(dict[str, Value]):
-    """Values by name; a wrong name is a KeyError that names the nearest right one."""
+    """Values by name; the KeyError for a wrong name suggests the nearest right one."""
 
     other: Mapping[str, str] = {}
-    """Names that stand elsewhere in a result, and where."""
+    """Names from elsewhere in a result -> their place."""
 
     def __missing__(self, name: str) -> Value:
         if name in self.other:
@@ -39,18 +39,17 @@ class Named(dict[str, Value]):
 
 @dataclass(frozen=True, repr=False)
 class Result(results.Result):
-    """What came of scoring: raw values, scores under one standard, and how sure they are.
+    """Result of scoring: raw values, scores under one standard, and their uncertainty.
 
     `values["M3"]` and `scores["TBS"]` are `Value`s: `.value` (None unless `.state` is "value"; `.reason` says why),
-    `.if_missing` (the least and the most that missing answers could make of it), `.interval` (95 %, of sampling),
-    `.valid` of `.expected` samples, `.uncertainty` with `.error` and what fair models show (`.fair`, `.fair_high`).
-    A wrong name is a KeyError that names the nearest right one.
+    `.if_missing` (least and most that missing answers could make of it), `.interval` (95 %, of sampling),
+    `.valid` of `.expected` samples, `.uncertainty` with `.error` and the chance level of fair models (`.fair`,
+    `.fair_high`). The KeyError for a wrong name suggests the nearest right one.
 
-    `meta`, `signature`, `readings` and `variants` say what it rests on; GLOSSARY.md explains every name.
+    `meta`, `signature`, `readings` and `variants` describe its basis; GLOSSARY.md explains every name.
     """
 
     def __post_init__(self) -> None:
-        """Give both mappings of values a KeyError that helps."""
         values, scores = Named(self.values), Named(self.scored.scores)
         values.other = {name: f'result.scores["{name}"]' for name in scores if name not in values}
         scores.other = {name: f'result.values["{name}"]' for name in values if name not in scores}
@@ -64,34 +63,34 @@ class Result(results.Result):
 
     @property
     def scores(self) -> Mapping[str, Value]:
-        """What the standard makes of the raw values, by name."""
+        """The scores under the standard, by name."""
         scores: Mapping[str, Value] = self._scores  # type: ignore[attr-defined]
         return scores
 
     def save(self, path: str | Path) -> Path:
-        """Write the result as JSON, for `fs.load_result`, `fairspace score` and `fairspace report`; the path."""
+        """Write the result as JSON, for `fs.load_result`, `fairspace score` and `fairspace report`; return the path."""
         Path(path).write_text(self.dumps(), encoding="utf-8")
         return Path(path)
 
     def to_frame(self) -> pd.DataFrame:
         """Every score and raw value, the first values of the benchmark first; one row for each name.
 
-        Of a name that both have (GENRES' metrics) the raw value is shown; the score is the same, or undefined where the
+        If a name is both (GENRES' metrics), the raw value is shown; the score is the same, or undefined if the
         standard asks for more answers.
 
         Columns:
             kind: `score` or `raw value`.
-            value: as measured; NaN without a number.
-            interval_low, interval_high: its 95 % interval; NaN where nothing was resampled.
-            chance, chance_end: what perfectly fair models show by chance, their mean and the end that 95 % of them stay
-                within; NaN where nobody can say.
+            value: measured value; NaN without a number.
+            interval_low, interval_high: 95 % confidence interval; NaN without resampling.
+            chance, chance_end: chance level of perfectly fair models, their mean and the end that 95 % of them stay
+                within; NaN if unknown.
             no_bias_shown: whether the value shows no bias with this many answers, which proves no fairness.
-            missing: what missing answers could make of the value, in words; '' if they change nothing.
+            missing: possible effect of missing answers on the value, in words; '' if none.
             if_missing_low, if_missing_high: the same as numbers; ranks use the worse.
-            valid, expected: samples that could be used, and that the protocol asks for.
-            ideal: the number of a fair model with endless samples; NaN where there is none.
-            bad_direction: the side of it that is less fair: above, below or either; None where none is.
-            state, reason: `value`, `incomplete` (of a part of the answers), `undefined` or `not_run`, and why.
+            valid, expected: usable samples, and samples that the protocol asks for.
+            ideal: value of a fair model with endless samples; NaN if there is none.
+            bad_direction: the less fair side of the ideal: above, below or either; None if there is none.
+            state, reason: `value`, `incomplete` (from a part of the answers), `undefined` or `not_run`, and why.
         """
         import pandas as pd
 
@@ -105,24 +104,23 @@ class Result(results.Result):
         """Values as an SVG figure: value, 95 % interval, mean of fair models, ideal; `.document()` is its text.
 
         Args:
-            names: of raw values and scores; the first values of the benchmark if there are none.
+            names: raw values and scores; the first values of the benchmark by default.
 
-        What is undefined says so, and what was not run is left out. Scores from 0 to 1 have that scale; others have one
-        in common where that shows all of them well, else each its own. KeyError names the nearest right name.
+        Undefined values are marked; values that were not run are left out. Scores from 0 to 1 have that scale; others
+        share one if it suits them all, else each has its own. KeyError suggests the nearest right name.
         """
         from fairspace.submissions.report.figure import strips
 
         return strips(self, {name: self._known(name) for name in names} or first_values(self))
 
     def to_latex(self, *names: str) -> str:
-        r"""The same values as a LaTeX table (booktabs), for `\input`; its caption has what was not run."""
+        r"""The same values as a LaTeX table (booktabs), for `\input`; its caption lists what was not run."""
         return results_latex([self], {name: self._known(name) for name in names})
 
     def _known(self, name: str) -> Value:
         return self.scores[name] if name in self.scores and name not in self.values else self.values[name]
 
     def __repr__(self) -> str:
-        """The first values with their three numbers, and why there is no rank."""
         table = self._table()
         return "\n".join([table.heading, *sentences_of(self), table.to_text(), *self._remarks()])
 
@@ -162,22 +160,22 @@ def score(
     resamples: int | None = None,
     reading: str = "",
 ) -> Result:
-    """Check answers and score them, here and in private: nothing is sent, and nothing need be said of the model.
+    """Check answers and score them, here and in private: nothing is sent, and the model may stay unnamed.
 
     Args:
         answers: one of
             - a pandas DataFrame, `datasets.Dataset`, Arrow table or list of dicts with `id` and `response`, and with
-              `task` where ids do not tell it; further columns are ignored. None or NaN: the model gave no answer.
+              `task` if ids are ambiguous; further columns are ignored. None or NaN: the model gave no answer.
               Annotated images have `status` and labels instead, judges' answers `judgement`;
             - a dict of table -> the same, such as {"responses": frame, "judgements": frame};
             - a .jsonl, .parquet or .csv file of these columns;
-            - a submission's folder or zip, or what `fs.run` returned.
-        benchmark: one of `fs.BENCHMARKS`; a submission says it itself.
-        standard: the rules that turn values into scores; the benchmark's default for ''.
-        revision: of the dataset whose items were answered; the default for ''.
+            - a submission's folder or zip, or the result of `fs.run`.
+        benchmark: one of `fs.BENCHMARKS`; a submission names it itself.
+        standard: rules that turn values into scores; the benchmark's default for ''.
+        revision: dataset revision of the answered items; the default for ''.
         model: a name for tables and figures; nothing is looked up.
-        judge: who judged, where there are judgements; some standards of GENRES depend on it.
-        labels: what labelled the images, where there are annotations.
+        judge: name of the judge of judgements; some standards of GENRES depend on it.
+        labels: labeller of the images, for annotations.
         ares: folder of ARES, or repository@revision: labels the images of a submission's folder.
         resamples: bootstrap replicates for the intervals, 0 for none; FAIRSPACE_RESAMPLES or 1 000 for None.
         reading: `authors` reads the answers as the paper does, not by our rules; such a result has no rank.
@@ -186,8 +184,8 @@ def score(
         The result. Its scores and values are numbers in the units that GLOSSARY.md states, *undefined* (the definition
         gives no number for these answers) or *not run*; nothing that is missing counts as 0.
 
-    Errors: SubmissionError with every fault, where it is (rows from 0, as `answers.iloc` counts) and how to mend it;
-    UsageError for an unknown benchmark or standard, or columns that are not there; BuildError REVISION_UNKNOWN.
+    Errors: SubmissionError with every fault, its place (rows from 0, as `answers.iloc` counts) and its remedy;
+    UsageError for an unknown benchmark or standard, or missing columns; BuildError REVISION_UNKNOWN.
     """
     from fairspace.answers import submission_of
     from fairspace.asking import Answers
@@ -209,10 +207,10 @@ def score(
 
 
 def load_result(path: str | Path) -> Result:
-    """The result in a file that `Result.save` or `fairspace score --out` wrote. UsageError if it is none."""
+    """The result in a file of `Result.save` or `fairspace score --out`. UsageError if it is none."""
     return Result.of(scoring.load_result(Path(path)))
 
 
 def rescore(result: results.Result, standard: str) -> Result:
-    """The same raw values under another standard; no answers are needed. UsageError if there is none of that name."""
+    """The same raw values under another standard, without the answers. UsageError for an unknown standard."""
     return Result.of(scoring.rescore(result, standard))

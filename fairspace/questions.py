@@ -1,4 +1,4 @@
-"""`fairspace.items`: what a benchmark asks, as a data frame or a dataset."""
+"""`fairspace.items`: the questions of a benchmark, as a data frame or a dataset."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 _PIECE = 500
-"""Pictures of one piece of an Arrow column, which holds at most 2 GB."""
+"""Pictures per piece of an Arrow column, which holds at most 2 GB."""
 
 
 @overload
@@ -54,22 +54,22 @@ def items(
     data: str = "",
     as_dataset: bool = False,
 ) -> pd.DataFrame | Dataset:
-    """What to ask a model: one row for each answer that the benchmark expects.
+    """Questions for a model: one row for each answer that the benchmark expects.
 
-    Add a column `response` and hand the frame to `fs.score`. What was left out counts as not handed in.
+    Add a column `response` and hand the frame to `fs.score`. Rows that are left out count as not handed in.
 
     Args:
         benchmark: one of `fs.BENCHMARKS`.
-        task: one of the benchmark's; all that are not optional for ''.
-        revision: of the dataset; the default for ''.
-        after: answers, as `fs.score` takes them, that further prompts follow from: stories of GENRES give the prompts
-            of its judge, annotated neutral images of IRIS its steer prompts. These prompts alone are returned.
-        data: where pictures are, a folder of builds or NAMESPACE[@TAG] on the Hub; `image` has the bytes of
-            each file then, and items whose picture the data lack are left out.
+        task: one task; all that are not optional for ''.
+        revision: dataset revision; the default for ''.
+        after: answers, as `fs.score` takes them, that lead to further prompts: stories of GENRES give the prompts
+            of its judge, annotated neutral images of IRIS its steer prompts. Only these prompts are returned.
+        data: source of pictures, a folder of builds or NAMESPACE[@TAG] on the Hub; `image` then has the bytes of
+            each file, and items whose picture is missing are left out.
         as_dataset: a `datasets.Dataset` instead of a DataFrame; its pictures are `Image`s.
 
     Returns:
-        `task`, `id`, `sample` (from 0), `prompt`, and what the plan knows of the item, such as `occupation`. Tasks of
+        `task`, `id`, `sample` (from 0), `prompt`, and the plan's facts of the item, such as `occupation`. Tasks of
         making images have a prompt as well: their answers are annotated images (submissions/FORMAT.md).
 
     Errors: UsageError for an unknown benchmark or task, or one whose prompts follow from answers; BuildError
@@ -106,7 +106,6 @@ def _usual(bench: Benchmark, task: str, after: Any) -> bool:
 
 
 def _following(bench: Benchmark, after: Any, revision: str) -> tuple[dict[str, pa.Table], str]:
-    """The prompts that follow from answers, and the dataset revision of these."""
     from fairspace.asking import Answers
 
     follow = bench.asking.judge or bench.asking.steer
@@ -122,7 +121,6 @@ def _following(bench: Benchmark, after: Any, revision: str) -> tuple[dict[str, p
 
 
 def _rows(bench: Benchmark, name: str, table: pa.Table, revision: str) -> pa.Table:
-    """A task's items, each as often as it is asked, with the columns that say where an answer belongs."""
     samples = bench.task(name).samples_of(revision)
     whole = table.take(pa.array(np.repeat(np.arange(table.num_rows), samples)))
     first = {"task": pa.array([name] * whole.num_rows), "id": whole["id"]}
@@ -133,7 +131,7 @@ def _rows(bench: Benchmark, name: str, table: pa.Table, revision: str) -> pa.Tab
 def _with_pictures(
     whole: pa.Table, bench: Benchmark, tasks: list[str], data: str, revision: str
 ) -> tuple[pa.Table, list[bytes | None]]:
-    """The rows whose picture the data have, and the bytes of each row's picture; questions about one share them."""
+    """The rows with a picture in the data, and the bytes of each row's picture; questions on one picture share them."""
     from fairspace.submissions.running.asking.parts import parts
     from fairspace.submissions.running.data.data import open_data
 

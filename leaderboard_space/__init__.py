@@ -1,4 +1,4 @@
-"""The public board. The only other host that it contacts is the Hub: for a store on the Hub, and for sign-in."""
+"""The public board. It contacts no host but the Hub: for a store on the Hub, and for sign-in."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""`python -m fairspace.leaderboard_space` serves the board; the same file is the Space's `app.py`."""
+"""`python -m fairspace.leaderboard_space` serves the board, as the Space's `app.py` does."""
 
 from fairspace.leaderboard_space.app import main
 

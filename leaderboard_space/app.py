@@ -55,13 +55,13 @@ ROUTERS: tuple[str, ...] = (
     "fairspace.leaderboard_space.pages.standards",
     "fairspace.leaderboard_space.pages.texts",
 )
-"""Modules with a `router`, in the order in which they are asked."""
+"""Modules with a `router`; the first match answers."""
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1", "[::1]")
 LOGGER = logging.getLogger("fairspace")
 
 
 def create_app(space: Space) -> FastAPI:
-    """The application over an opened Space; it starts and stops the jobs and what makes the boards."""
+    """The application over an opened Space; its lifespan runs the jobs and the thread of board snapshots."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -113,7 +113,6 @@ def create_app(space: Space) -> FastAPI:
 
 
 def _make_boards(space: Space) -> None:
-    """Make the boards, what the first visitors ask for first."""
     for name in NAMES:
         _prepare(space, name)
     for name in NAMES:
@@ -122,7 +121,7 @@ def _make_boards(space: Space) -> None:
 
 
 def _prepare(space: Space, name: str) -> None:
-    """Make what most visitors of a board ask for: its first table, the first screen, figures."""
+    """Compute a board's first table, first screen and figures, before visitors ask."""
     query = BoardQuery.read(QueryParams(), name)
     table, _ = board_table(space.state, query)
     fronts(space.state)
@@ -130,7 +129,6 @@ def _prepare(space: Space, name: str) -> None:
 
 
 def _asset(version: str, name: str) -> Response:
-    """A file of `assets`, under an address that changes with its content."""
     file = ASSETS / name
     if file.parent != ASSETS or not file.is_file():
         raise SpaceError("UNKNOWN_PAGE", f"/site/{version}/{name}", "nothing", "a file of the pages", "reload the page")
@@ -138,10 +136,7 @@ def _asset(version: str, name: str) -> Response:
 
 
 def serve(settings: Settings, host: str = "127.0.0.1", port: int = 7860) -> None:
-    """Serve the Space until SIGTERM or Ctrl-C; then running requests are finished first.
-
-    StorageError if the store cannot be read; UsageError if everybody could submit from elsewhere.
-    """
+    """Serve the Space until SIGTERM or Ctrl-C. StorageError: unreadable store; UsageError: exposed `insecure_local`."""
     if settings.insecure_local and host != "127.0.0.1":
         raise UsageError(f"--insecure-local lets everybody submit who can reach {host}; use it only with 127.0.0.1.")
     configure()
@@ -160,7 +155,6 @@ def serve(settings: Settings, host: str = "127.0.0.1", port: int = 7860) -> None
 
 
 def _places(settings: Settings) -> Places:
-    """The connections that the Space may hold."""
     places = Places(Proxies(settings.proxies))
     places.body_seconds = settings.upload_seconds + LIMITS.seconds  # `Guard` ends them earlier, and says so
     if not settings.requests_a_minute:
@@ -169,13 +163,7 @@ def _places(settings: Settings) -> Places:
 
 
 class _Server(uvicorn.Server):
-    """Uvicorn that loads Gradio after the boards, tells the jobs at once when it stops, and ends streams of open pages.
-
-    Args:
-        config: of the application.
-        app: of `create_app`.
-        boards: makes the boards; it was started.
-    """
+    """Uvicorn that loads Gradio after the boards, and on shutdown stops the jobs and ends open streams first."""
 
     def __init__(self, config: uvicorn.Config, app: FastAPI, boards: Thread) -> None:
         super().__init__(config)
@@ -183,7 +171,6 @@ class _Server(uvicorn.Server):
         self._loading: asyncio.Task[object] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Answer requests, and load Gradio when the boards are made."""
         await super().startup(sockets)
         self._loading = asyncio.create_task(self._load_gradio())
 
@@ -193,7 +180,6 @@ class _Server(uvicorn.Server):
         await self.app.state.gate.load()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Finish running requests within the seconds that the settings allow."""
         if self._loading is not None:
             self._loading.cancel()
         await run_in_threadpool(self.app.state.space.jobs.take_no_more)

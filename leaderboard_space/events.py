@@ -1,8 +1,7 @@
 """The log: all events of a board in order; events are never changed or removed.
 
-An event is a line of canonical JSON. It carries the sha256 of the line before it, so that a change in the middle is
-seen; the sha256 of its own content, so that the altered line is known and every other line proves itself; and a key
-that no other event of the log has, so that what is appended twice stands once.
+An event is a line of canonical JSON with the sha256 of the line before it (reveals changes in the middle), the sha256
+of its own content (identifies the altered line) and a unique key (an event appended twice is stored once).
 """
 
 from __future__ import annotations
@@ -35,33 +34,28 @@ Kind = Literal[
     "revoked",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-"""What happened; what the body of each holds is told by the functions below.
+"""Kinds of events:
 
-- accepted: somebody handed in a file, which is stored; from here on nothing of it is lost.
-- result: a result came to be; the row stands on the board from here on.
-- scored: a submission led to that result, or to one that was there already.
-- refused: a submission has faults.
-- failed: a submission could not be scored; it is no fault that could be told, and counts for a quota of its own.
-- withdrawn, restored: a maintainer took a row off the board, with a reason, or put it back.
-- verified, unverified: a maintainer ran the model again and found the same, or took that back.
-- released: a maintainer let a submitted row have a rank, from here on.
-- lost: stands in place of a line that was damaged, and whose event nothing could tell any more.
-- mended: a maintainer mended the log; which events were lost.
-- revoked: a token, or all that a user had made until then, are no longer valid.
-- pruned: files of refused and failed submissions were removed, to make room.
+* accepted: a file was submitted and stored durably.
+* result: a result exists; its row is on the board from here on.
+* scored: a submission led to that result, or to one that was there already.
+* refused: a submission has faults.
+* failed: a submission could not be scored without a known fault; has its own quota.
+* withdrawn, restored: a maintainer took a row off the board, with a reason, or put it back.
+* verified, unverified: a maintainer reproduced the result with the model, or took that back.
+* released: a maintainer let a submitted row have a rank, from here on.
+* lost: replaces a damaged line whose event is unknown.
+* mended: a maintainer mended the log; lists the lost events.
+* revoked: a token, or all tokens that a user had made until then, are no longer valid.
+* pruned: files of refused and failed submissions were removed, to make room.
 """
 START = hashlib.sha256(b"").hexdigest()
-"""What the first event carries in place of the hash of the one before."""
+"""Value of `previous` in the first event."""
 
 
 @dataclass(frozen=True)
 class Draft:
-    """An event before it is appended.
-
-    Args:
-        key: no two events of a log have the same.
-        body: JSON data.
-    """
+    """An event before it is appended; `key` is unique in the log, `body` is JSON data."""
 
     kind: Kind
     key: str
@@ -73,12 +67,10 @@ class Event:
     """An event of a log.
 
     Args:
-        number: its place in the log, from 1.
-        time: when it was appended, UTC, as 2026-01-31T12:00:00.000Z; see `follow`.
-        key: no two events of a log have the same.
+        number: place in the log, from 1.
+        time: time of appending, UTC, as 2026-01-31T12:00:00.000Z; see `follow`.
         previous: sha256 of the line before, `START` for the first.
-        body: JSON data.
-        sha256: of the line without this field and `previous`; '' in events of earlier versions.
+        sha256: hash of the line without this field and `previous`; '' in events of earlier versions.
     """
 
     number: int
@@ -96,7 +88,7 @@ class Event:
 
     @classmethod
     def of_line(cls, line: bytes) -> Event:
-        """The event that `line` wrote. ValueError if it is none, or not in the one form that `line` gives."""
+        """The event of a line. ValueError unless `line` writes it in exactly this form."""
         data = orjson.loads(line)
         if not isinstance(data, dict) or {"sha256": str} | {name: type(part) for name, part in data.items()} != _TYPES:
             raise ValueError("no event of this log")
@@ -107,7 +99,7 @@ class Event:
 
 _TYPES = {"number": int, "time": str, "kind": str, "key": str, "previous": str, "body": dict, "sha256": str}
 _AHEAD = timedelta(minutes=5)
-"""How far the clock of another process may be ahead."""
+"""Tolerated lead of another process' clock."""
 
 
 def digest(line: bytes) -> str:
@@ -116,10 +108,7 @@ def digest(line: bytes) -> str:
 
 
 def digests(line: bytes) -> tuple[str, str]:
-    """Of a line as `Event.line` writes it: `digest`, and the hash of it without `previous` and `sha256`.
-
-    Both stand near the end, behind the body; what is before them is hashed once for both.
-    """
+    """`digest` of a line, and the hash without `previous` and `sha256`; their common beginning is hashed once."""
     place, end = line.rfind(b',"previous":"'), line.rfind(b',"time":"')
     whole = hashlib.sha256(line[:place])
     content = whole.copy()
@@ -134,15 +123,14 @@ def sealed(event: Event) -> Event:
 
 
 def clock(later: timedelta = timedelta()) -> str:
-    """The time of this process' clock plus `later`, as `Event.time` has it."""
+    """The time of this process' clock plus `later`, as `Event.time`."""
     return (datetime.now(UTC) + later).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def follow(draft: Draft, last: Event | None, previous: str) -> Event:
     """The draft as the event after `last`, whose line has the hash `previous`.
 
-    Its time is that of this process' clock, and not earlier than that of `last`, if that is at most five minutes ahead
-    of this clock: a clock that once ran far ahead stamps no later event.
+    Its time is this clock's, but not before `last` unless that is over five minutes ahead: wrong clocks do not spread.
     """
     now = clock()
     time = now if last is None or last.time > clock(_AHEAD) else max(now, last.time)
@@ -158,17 +146,17 @@ _PURPOSE = b"fairspace: verified events"
 
 
 def signing_key(secret: str) -> bytes:
-    """The key that a secret gives; empty for no secret, with which nothing is signed or checked."""
+    """The key of a secret; empty without one, and then nothing is signed or checked."""
     return hmac.digest(secret.encode(), _PURPOSE, "sha256") if secret else b""
 
 
 def signed(body: Mapping[str, Any], key: bytes) -> dict[str, Any]:
-    """The body of an event with its signature; as it is without a key."""
+    """The body with its signature; unchanged without a key."""
     return {**body, SIGNATURE: _signature(body, key)} if key else dict(body)
 
 
 def is_forged(body: Mapping[str, Any], key: bytes) -> bool:
-    """Whether a body has a signature that the key does not give; without a key nobody can say."""
+    """Whether a body has a signature that contradicts the key; False without a key."""
     return bool(key) and SIGNATURE in body and not hmac.compare_digest(str(body[SIGNATURE]), _signature(body, key))
 
 

@@ -1,4 +1,4 @@
-"""Accepts submissions: permission, quotas, and a durable copy before the answer."""
+"""Intake of submissions: permission, quotas, and a durable copy before the answer."""
 
 from __future__ import annotations
 
@@ -21,17 +21,12 @@ from fairspace.submissions.format.collector import RefusedError
 from fairspace.submissions.reading.containers import check_zip
 
 _DAY, _AHEAD = timedelta(days=1), timedelta(minutes=5)
-"""For how long what is handed in counts, and how far the clock of another process may be ahead."""
+"""Window of the quotas, and tolerated lead of another process' clock."""
 
 
 @dataclass(frozen=True)
 class User:
-    """The user of a request.
-
-    Args:
-        name: of the account; `local` where nobody signs in.
-        organisations: those they belong to.
-    """
+    """The user of a request, `local` without sign-in, and their organisations."""
 
     name: str
     organisations: tuple[str, ...] = ()
@@ -39,13 +34,9 @@ class User:
 
 @dataclass(frozen=True)
 class Usage:
-    """A user's use of the quotas.
+    """A user's use of the quotas in the last 24 hours, and their waiting submissions.
 
-    Args:
-        waiting: those that wait now, without those that an error of this Space holds up.
-        scored: handed in within the last 24 hours, like the following.
-        faulty: those with faults.
-        failed: when those attempts were accepted that failed, unless an error of this Space was the cause.
+    `waiting` and `failed` (times of attempts) leave out those that an error of this Space delayed or caused.
     """
 
     waiting: list[Submission]
@@ -62,24 +53,19 @@ class Queue(Protocol):
 
 
 class Intake:
-    """Accepts submissions. Safe for several threads; files that are being written count for the quotas.
-
-    Args:
-        queue: says which of the waiting ones an error of this Space holds up.
-        settings: quotas.
-    """
+    """Accepts submissions. Safe for several threads; files that are being written count for the quotas."""
 
     def __init__(self, state: State, queue: Queue, settings: Settings) -> None:
         self.state, self.queue, self.settings = state, queue, settings
         self._lock = threading.Lock()
         self._coming: dict[str, Submission] = {}
-        """What is being written to the store; storages write what comes at once together."""
+        """Submissions being written to the store; storages combine simultaneous writes."""
 
     def accept(self, file: Path, user: User, organisation: str = "") -> Submission:
-        """Accept a file; it is in the store when this returns.
+        """Accept a file; it is in the store on return.
 
-        The same file of the same user is the same submission: handed in again, what became of it is returned, and it
-        counts once. One that failed is tried again, a few times.
+        The same file of the same user is the same submission and counts once; its state is returned, and a failed one
+        is tried again, a few times.
 
         Errors: SpaceError UPLOAD_TOO_LARGE, UPLOAD_NOT_A_ZIP, ORGANISATION_UNKNOWN, QUOTA_VALID, QUOTA_FAULTY,
         QUOTA_FAILED, TOO_MANY_WAITING, QUEUE_FULL, STORE_FAILED, STORE_AWAY, STORE_NOT_KEPT.
@@ -130,11 +116,7 @@ class Intake:
         return accepted
 
     def usage(self, user: User) -> Usage:
-        """A user's use of the quotas.
-
-        Days are told by the clock of whoever accepted: one that was wrong for a while counts wrongly for that while,
-        and locks nobody out once it is right again.
-        """
+        """A user's use of the quotas; days follow the clock of the accepting process."""
         name = user.name.casefold()
         submissions = [submission for submission in self.state.submissions() if submission.user.casefold() == name]
         begin, end = clock(-_DAY), clock(_AHEAD)
@@ -153,7 +135,6 @@ class Intake:
         )
 
     def _check_quota(self, user: User) -> None:
-        """Check the quotas of a user; waiting submissions count as scored and as faulty."""
         settings = self.settings
         coming = [upload for upload in self._coming.values() if not self._is_there(upload)]
         if (
@@ -180,20 +161,18 @@ class Intake:
             raise SpaceError("QUOTA_FAILED", "the quota", problem, f"at most {settings.failed_a_day}", mend)
 
     def _check_attempts(self, before: Submission | None) -> None:
-        """Check whether a failed submission may be tried again."""
         failed = 0 if before is None else len(before.failed) + _has_failed(before)
         if before is not None and failed >= self.settings.attempts:
             problem, most = f"{failed} attempts at it failed", f"at most {self.settings.attempts} attempts"
             raise SpaceError("QUOTA_FAILED", f"submission {before.id}", problem, most, "send the id to the maintainers")
 
     def _is_there(self, coming: Submission) -> bool:
-        """Whether the log already has a submission that is being written."""
         stored = self.state.submission(coming.id)
         return stored is not None and stored.attempt >= coming.attempt
 
 
 def _check_zip(file: Path) -> None:
-    """Refuse what is no zip at once; all other faults of a file are told when it was looked at."""
+    """Refuse a file that is no zip at once; all other faults are found later."""
     try:
         check_zip(file)
     except RefusedError as refused:
@@ -203,5 +182,5 @@ def _check_zip(file: Path) -> None:
 
 
 def _has_failed(submission: Submission) -> bool:
-    """Whether the last attempt failed, and not because of an error of this Space."""
+    """Whether the last attempt failed without an error of this Space."""
     return submission.outcome == "failed" and not submission.ours

@@ -1,7 +1,4 @@
-"""The state that the events of the log give: submissions with their outcomes, and the rows that were scored here.
-
-Events are folded one by one, so every process that reads the same log has the same state.
-"""
+"""The state after the events of the log: submissions with their outcomes, and the rows that were scored here."""
 
 from __future__ import annotations
 
@@ -31,10 +28,10 @@ Key = tuple[str, str, str]
 
 @dataclass
 class Attempts:
-    """Attempts at models. Rows that nobody handed in are none, and equal answers handed in again are the same attempt.
+    """Attempts at models. Rows without a submitter do not count; equal answers submitted again are the same attempt.
 
     Args:
-        models: entry -> benchmark, who handed it in, and what the model's name looks like.
+        models: entry -> benchmark, submitter, and normalised name of the model.
         of_model: entry -> its number among the attempts at its model, withdrawn ones included.
         of_account: entry -> its number among the attempts of its account on its benchmark.
     """
@@ -46,15 +43,7 @@ class Attempts:
     _answers: set[tuple[Key, str]] = field(default_factory=set)
 
     def add(self, entry: str, result: Result, user: str, organisation: str, answers: str) -> None:
-        """Count a result.
-
-        Args:
-            entry: of its row.
-            result: the result.
-            user: who handed it in; '' counts nothing.
-            organisation: on whose behalf.
-            answers: the same for results with the same answers.
-        """
+        """Count a result unless `user` is ''. `answers` is equal for results with the same answers."""
         if not user or result.meta.get("baseline"):
             return
         model = str(result.meta.get("model", ""))
@@ -74,11 +63,7 @@ Sketch = tuple[Bytes, Bytes]
 
 @dataclass(frozen=True)
 class Alike:
-    """Answers that a row shares beyond what models share by nature.
-
-    Args:
-        kappa: of a task whose answers are alike.
-    """
+    """The largest kappa of a task with another row's answers, beyond the usual likeness of models."""
 
     kappa: float
     entry: str = ""
@@ -86,22 +71,17 @@ class Alike:
 
 @dataclass
 class _Sketches:
-    """The sketches of one benchmark and key, one behind the other.
-
-    Args:
-        content: `items`, then `codes` of each.
-    """
+    """The sketches of one benchmark and key, concatenated: `items`, then `codes` of each."""
 
     entries: list[str] = field(default_factory=list)
     content: bytearray = field(default_factory=bytearray)
 
     def add(self, entry: str, sketch: Sketch) -> None:
-        """Add the sketch of an entry."""
         self.entries.append(entry)
         self.content += np.stack(sketch).tobytes()
 
     def near(self, sketch: Sketch, bounds: list[float]) -> list[tuple[str, Sketch]]:
-        """The entries of which a task has as many equal codes as its bound: kappa is no larger than that share."""
+        """The entries with a task whose share of equal codes reaches its bound; kappa never exceeds that share."""
         items, codes = sketch
         both = np.frombuffer(bytes(self.content), np.uint8).reshape(-1, 2, *items.shape)
         common = (both[:, 0] == items) & (items > 0)
@@ -116,8 +96,8 @@ class SameAnswers:
 
     Args:
         first: entry -> the first entry of its group.
-        baselines: first entry of a group -> the bundled baselines whose answers the group has, in words.
-        alike: entry -> what its answers are too alike to be taken for a model's of its own.
+        baselines: first entry of a group -> the bundled baselines with these answers, in words.
+        alike: entry -> the row that its answers resemble too closely for an independent model.
     """
 
     first: dict[str, str] = field(default_factory=dict)
@@ -127,14 +107,7 @@ class SameAnswers:
     _sketches: dict[tuple[str, str], _Sketches] = field(default_factory=dict)
 
     def add(self, entry: str, result: Result, identity: Mapping[str, Any]) -> None:
-        """Compare a result with those before it. Baselines that say so are compared with nothing.
-
-        Args:
-            entry: of its row.
-            result: the result; its signature has a digest of the answers.
-            identity: of the answers, as `read_identity` gives it; {} where the log has none, as of results from
-                before: then only equal answers are noticed.
-        """
+        """Compare a result, unless a declared baseline, with earlier ones; without identity only for equal answers."""
         digest = result.signature.get("answers")
         if digest is None or result.meta.get("baseline"):
             return
@@ -145,7 +118,7 @@ class SameAnswers:
         self.first[entry] = first
 
     def _like(self, entry: str, result: Result, identity: Mapping[str, Any]) -> str:
-        """The first entry with the same answers by their sketches; the entry itself, if there is none."""
+        """The first entry with the same answers by their sketches, else the entry itself."""
         if "sketch" not in identity:
             return entry
         alike = benchmark(result.benchmark).telling_tasks
@@ -164,17 +137,12 @@ class SameAnswers:
 
 Made = TypeVar("Made")
 _LOADED = 64
-"""Texts that are held as objects, too: whoever reads one value of a result reads others."""
+"""Parsed texts kept in memory: values of one result are usually read together."""
 _DEFAULTS = {**vars(Value("", "value", 0.0)), "value": None}
 
 
 class Logged(Mapping[str, Made], Generic[Made]):
-    """Parts of a logged result by name; one is made when it is asked for.
-
-    Args:
-        data: name -> JSON data of our own log; nothing is checked.
-        make: makes a part of its data.
-    """
+    """Parts of a logged result by name, made on demand from unchecked JSON data of our own log."""
 
     __slots__ = ("_make", "_text")
 
@@ -195,10 +163,7 @@ class Logged(Mapping[str, Made], Generic[Made]):
 
 
 def logged_result(data: Mapping[str, Any]) -> Result:
-    """The result that `result_draft` wrote into an event: its values without evidence, and no scores yet.
-
-    KeyError, TypeError or ValueError if it is none.
-    """
+    """The result in an event of `result_draft`, without evidence and scores. KeyError, TypeError or ValueError."""
     fields = further(data)
     values = Logged({value["name"]: value for value in data["values"]}, _value)
     return Result(data["benchmark"], "", data["meta"], values, Scored({}, "", None), data["signature"], **fields)
@@ -233,23 +198,17 @@ Outcome = Literal["waiting", "scored", "refused", "failed"]
 
 @dataclass(frozen=True)
 class Submission:
-    """A submitted file.
+    """A submitted file; times are as `Event.time`, '' if not yet reached.
 
     Args:
         id: 20 hex digits, of the user and the file's content.
-        user: who submitted it; '' where nobody signs in.
-        organisation: on whose behalf, '' for the user's own.
-        size: of the file, in bytes.
-        accepted: when, as `Event.time`.
-        attempt: from 1; a further one follows an error of this software.
-        outcome: how it ended.
-        ended: when; '' while it waits.
+        attempt: number from 1; a further one follows an error of this software.
         result: key of its result.
         same: whether the same result was on the board before.
-        clock: reading of the clock when it was accepted; `accepted` never runs backwards, this may.
-        failed: readings of the clock for the earlier attempts that failed, without those that failed because of us.
-        tries: how often scoring was started; 0 where the log does not say.
-        pruned: when its file was removed to make room; '' if it was not.
+        clock: reading of the clock at acceptance; `accepted` never runs backwards, this may.
+        failed: clock readings of earlier failed attempts, without those caused by an error of this Space.
+        tries: number of starts of scoring; 0 if not logged.
+        pruned: time of removal of its file to make room.
         ours: whether it failed because of an error of this Space; then it counts for nothing.
     """
 
@@ -277,16 +236,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class Mark:
-    """A maintainer's mark on a row.
-
-    Args:
-        by: who.
-        time: when, as `Event.time`.
-        reason: why.
-        evidence: of a verified row what was compared, as `Outcome.to_json` of `fairspace verify-submission` has it; {}
-            where the reason alone says it.
-        is_signed: whether the event has the maintainers' signature.
-    """
+    """A maintainer's mark on a row; its evidence is as `Outcome.to_json` of `fairspace verify-submission`, or {}."""
 
     by: str
     time: str
@@ -297,15 +247,10 @@ class Mark:
 
 @dataclass(frozen=True)
 class Entry:
-    """A row that was scored here, as the log has it.
+    """A row that was scored here, as logged, with marks of maintainers; its result has no scores and no evidence.
 
     Args:
-        user: who submitted it, '' if nobody signed in.
-        result: without scores and evidence.
-        withdrawn: why it is not on the board, None if it is.
-        verified: the maintainers ran the model again; None if they did not.
         errors: standard -> errors of the scores under it, made with the result; none in older logs.
-        released: a maintainer let the row have a rank; None if nobody did.
         own: whether the maintainers scored it themselves.
     """
 
@@ -326,7 +271,7 @@ class Entry:
 
 @dataclass
 class LogState:
-    """The result of folding the events of the log up to `number`."""
+    """The state after folding the events of the log up to `number`."""
 
     number: int = 0
     submissions: dict[str, Submission] = field(default_factory=dict)
@@ -334,23 +279,23 @@ class LogState:
     baselines: dict[tuple[str, str, str], str] = field(default_factory=dict)
     """Baseline -> its newest entry."""
     lost: set[int] = field(default_factory=set)
-    """Numbers of events that were lost; what later events say of them alone is left out."""
+    """Numbers of lost events; later events that depend on them are ignored."""
     revoked: dict[str, str] = field(default_factory=dict)
-    """Id of a token, or `user:` and the name of a user -> when it, or all of that user, were revoked."""
+    """Id of a token, or `user:` and a user's name -> time of revocation of it, or of all tokens until then."""
     revocations: dict[str, list[str]] = field(default_factory=dict)
-    """User -> when they revoked something."""
+    """User -> times of their revocations."""
     mendings: list[str] = field(default_factory=list)
-    """What was mended in the log, in words."""
+    """Repairs of the log, in words."""
     same: SameAnswers = field(default_factory=SameAnswers)
     attempts: Attempts = field(default_factory=Attempts)
     withdrawn: dict[str, str] = field(default_factory=dict)
     """Withdrawn entry -> its benchmark, in the order of the withdrawals."""
     key: bytes = b""
-    """Of the maintainers' signatures; empty where nobody can check them."""
+    """Key of the maintainers' signatures; empty if they cannot be checked."""
     signs: bool = False
-    """Whether an event before has the maintainers' signature: from then on, none verifies without."""
+    """Whether an earlier event has the maintainers' signature: from then on, unsigned ones verify nothing."""
     forged: list[int] = field(default_factory=list)
-    """Numbers of `verified` events whose signature is not the maintainers'; they verify nothing."""
+    """Numbers of `verified` events without the maintainers' signature; they verify nothing."""
 
     def fold(self, event: Event) -> None:
         """Apply the next event. A Python error if this software does not write such an event."""
@@ -359,7 +304,7 @@ class LogState:
 
 
 def baseline_of(result: Result) -> tuple[str, str, str] | None:
-    """The baseline of a result: benchmark, name, seed; the same for all versions of this software. None for a model."""
+    """The baseline of a result: benchmark, name, seed; equal for all versions of this software. None for a model."""
     name, generation = result.meta.get("baseline"), result.meta.get("generation")
     seed = generation.get("seed") if isinstance(generation, Mapping) else None
     return (result.benchmark, str(name), str(seed)) if name else None
@@ -385,7 +330,7 @@ _RESULT_LOST = "Its result was lost when the log was damaged; hand it in again."
 
 
 def _ended(folded: LogState, event: Event, outcome: Outcome, **fields: Any) -> None:
-    """End the attempt that the event is about; the end of an earlier attempt changes nothing."""
+    """End the event's attempt; the end of an earlier attempt changes nothing."""
     if folded.lost and event.body["id"] not in folded.submissions:
         return
     waiting = folded.submissions[event.body["id"]]

@@ -1,7 +1,6 @@
-"""The process log: one JSON object per line on standard error, without query strings.
+"""The process log: one JSON object per line on standard error, without query strings; fields are in `OPERATION.md`.
 
-Every line has `time`, `level`, `logger` and `message`; what happened within a request also has its `request`, the id
-that the answer carries as `X-Request-Id`. Only what was refused names a user. `OPERATION.md` lists the further fields.
+Only refusals name a user. A line within a request has its `request` id, which the answer carries as `X-Request-Id`.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import IO, Any
 from pythonjsonlogger.orjson import OrjsonFormatter
 
 REQUEST: ContextVar[str] = ContextVar("fairspace_request", default="")
-"""The id of the request that is being answered, '' outside of one."""
+"""The id of the current request, '' outside of one."""
 _NAMES = {"levelname": "level", "name": "logger"}
 
 
@@ -23,11 +22,9 @@ class _Lines(OrjsonFormatter):
     """Formats times in UTC like the event log."""
 
     def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: N802 of logging
-        """As 2026-01-31T12:00:00.000Z."""
         return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(record.created))}.{int(record.msecs):03}Z"
 
     def process_log_record(self, log_data: dict[str, Any]) -> dict[str, Any]:
-        """The fields of a line; `time` stands first."""
         log_data.pop("color_message", None)
         record_data = {"time": log_data.pop("asctime")} | log_data
         if REQUEST.get():
@@ -36,10 +33,7 @@ class _Lines(OrjsonFormatter):
 
 
 def configure(level: str = "INFO", stream: IO[str] | None = None) -> None:
-    """Send every record of this process to `stream` (standard error) as a line of JSON.
-
-    uvicorn's own lines of requests are left out: `watching` writes one for each, without what a query may hold.
-    """
+    """Send all log records as JSON to `stream` (standard error); uvicorn's access log gives way to `Watching`."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(_Lines("{asctime}{levelname}{name}{message}", style="{", rename_fields=_NAMES))
     logging.root.handlers[:] = [handler]

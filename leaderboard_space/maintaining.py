@@ -1,7 +1,4 @@
-"""Actions of maintainers on a row: withdraw, restore, verify, unverify, release; and the evidence of a verification.
-
-Nothing is changed in the log: each is one more event, with who did it and why.
-"""
+"""Actions of maintainers on a row, each an event with author and reason; evidence of a verification."""
 
 from __future__ import annotations
 
@@ -21,12 +18,12 @@ from fairspace.submissions.errors import plain
 from fairspace.submissions.reading.canonical import canonical_json
 
 LONGEST = 500
-"""Characters of a reason."""
+"""Maximum characters of a reason."""
 _ABOUT_A_ROW: tuple[Kind, ...] = ("result", "withdrawn", "restored", "verified", "unverified", "released")
 
 
 _SIDES: tuple[tuple[Kind, ...], ...] = (("withdrawn", "restored"), ("verified", "unverified"), ("released",))
-"""Kinds of events of which the last one stands."""
+"""Kinds of events that override each other."""
 
 
 def withdraw(state: State, entry: str, user: User, reason: str) -> Event:
@@ -40,22 +37,17 @@ def restore(state: State, entry: str, user: User, reason: str) -> Event:
 
 
 def release(state: State, entry: str, user: User, reason: str) -> Event:
-    """Let a submitted row have a rank; the reason says why its score can be believed. Errors: as `_mark`."""
+    """Let a submitted row have a rank; the reason says why its score is credible. Errors: as `_mark`."""
     return _mark(state, "released", entry, user, reason)
 
 
 def verify(state: State, entry: str, user: User, reason: str, evidence: Mapping[str, Any] | None = None) -> Event:
-    """Mark a row as rerun by the maintainers with the same result; the reason says how.
+    """Mark a row as reproduced by the maintainers; the public reason says how. The state's key signs the event.
 
-    Args:
-        state: of the store; its key signs the event.
-        entry: of the row.
-        user: the maintainer.
-        reason: how it was verified, for everybody.
-        evidence: what `fairspace verify-submission` found; its verdict must be that the answers agree.
+    `evidence` is the outcome of `fairspace verify-submission` with the verdict that the answers agree.
 
     Errors: as `_mark`; SpaceError BAD_PARAMETER too if the evidence is of another submission or verifies nothing, or
-    says nothing of the judgements that the score rests on, or if the consistency proof is broken or missing.
+    lacks the judgements that the score rests on, or if the consistency proof is broken or missing.
     """
     evidence = dict(evidence or {})
     if (logged := state.entry(entry)) is not None:
@@ -81,7 +73,7 @@ def unverify(state: State, entry: str, user: User, reason: str) -> Event:
 
 
 def _kept_proof(state: State, entry: str) -> Proof | None:
-    """The proof that was kept with the result; None of results from before there were proofs."""
+    """The proof stored with the result; None for results of older versions."""
     full = state.full(entry)
     return full.consistency or None if full is not None else None
 
@@ -89,10 +81,7 @@ def _kept_proof(state: State, entry: str) -> Proof | None:
 def _mark(
     state: State, kind: Kind, entry: str, user: User, reason: str, evidence: Mapping[str, Any] | None = None
 ) -> Event:
-    """Append a maintainer's event, or return the existing one.
-
-    Errors: SpaceError UNKNOWN_ENTRY, BAD_PARAMETER; StorageError.
-    """
+    """Append a maintainer's event unless it stands. SpaceError UNKNOWN_ENTRY, BAD_PARAMETER; StorageError."""
     text = plain(reason).strip()
     if not 0 < len(text) <= LONGEST:
         expected = f"1 to {LONGEST} characters"
@@ -123,7 +112,7 @@ def _mark(
 
 
 MOST_BYTES = 64 << 10
-"""Of the evidence as JSON."""
+"""Maximum bytes of the evidence as JSON."""
 _NAMES = {
     *("how", "verdict", "reasons", "submission", "agreement", "tasks", "part", "seed", "model", "settings", "answers"),
     *("uncovered", "consistency", "judgements"),
@@ -187,7 +176,7 @@ _SHOWN: Mapping[str, type[BaseModel]] = {"rerun": _Rerun, "log": _Log}
 
 
 def check_evidence(evidence: Mapping[str, Any], logged: Entry) -> None:
-    """Refuse evidence that does not verify the row. SpaceError BAD_PARAMETER; {} is none, and is fine."""
+    """Refuse evidence that does not verify the row, with SpaceError BAD_PARAMETER; {} is accepted."""
     if not evidence:
         return
     about = logged.result.signature.get("submission", "")
@@ -208,11 +197,11 @@ def check_evidence(evidence: Mapping[str, Any], logged: Entry) -> None:
 
 
 def evidence_proof(evidence: Mapping[str, Any]) -> Proof | None:
-    """The consistency proof that evidence holds; None without one. ValueError if it does not have our fields."""
+    """The consistency proof in the evidence; None without one. ValueError if its fields are not ours."""
     proof = evidence.get("consistency", {})
     return {task: TaskConsistency.from_json(held) for task, held in proof.items()} or None
 
 
 def shown_evidence(evidence: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What the API publishes of the evidence: all but the consistency proof, which stands with the result."""
+    """The public part of the evidence, without the consistency proof, which is stored with the result."""
     return {name: part for name, part in evidence.items() if name != "consistency"} or None

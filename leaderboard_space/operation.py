@@ -32,17 +32,17 @@ from fairspace.submissions.errors import plain
 
 LOGGER = logging.getLogger("fairspace.request")
 UNKNOWN = "(unknown)"
-"""The route of requests that nothing answers to, and of what is refused before."""
+"""Route of unknown addresses and of requests refused before routing."""
 
 
 class Watching:
-    """Middleware around everything else."""
+    """Outermost middleware: gives each request an id and a log line."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, and note it when the answer has gone, or its client has."""
+        """Answer a request and log it when the answer or the client has gone."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -84,7 +84,7 @@ class Watching:
 
 router = APIRouter(include_in_schema=False)
 ROOM = 1 << 30
-"""Bytes that the working folder must have free: a few uploads, and what scoring writes."""
+"""Bytes that the working folder must have free: a few uploads and files of scoring."""
 
 
 @router.get("/health/live")
@@ -134,23 +134,20 @@ def examine(space: Space) -> dict[str, Any]:
 # Nothing needs these files again: what was refused stays refused, and what failed is handed in again with its file.
 
 EVERY = 600.0
-"""Seconds between two looks."""
+"""Seconds between two checks."""
 _STOP = 5.0
-"""Seconds that a look may still take when the Space stops; a kill harms nothing."""
+"""Seconds that pruning may still take when the Space stops; a kill is harmless."""
 _MOST = 500
-"""Files that one event removes."""
+"""Maximum files removed by one event."""
 _TRIES = 20
-"""How often it is tried to remove files while others append."""
+"""Attempts at a removal while others append."""
 PRUNING = logging.getLogger("fairspace.pruning")
 
 
 def due(submissions: Iterable[Submission], before: str, most_bytes: int) -> list[str]:
-    """The sha256 of the files to remove, the oldest first.
+    """The sha256 of the files to remove, the oldest first; files that another submission needs are kept.
 
-    Args:
-        submissions: all; a file that one of them needs is kept, whatever became of the others.
-        before: files go whose last submission ended before this time.
-        most_bytes: that the others of them may take.
+    Files whose last submission ended `before` a time go, then more until the rest takes at most `most_bytes`.
     """
     ended: dict[str, tuple[str, int]] = {}
     needed: set[str] = set()
@@ -171,7 +168,7 @@ def due(submissions: Iterable[Submission], before: str, most_bytes: int) -> list
 
 
 def prune(state: State, days: int, most_bytes: int) -> list[str]:
-    """Remove what is due; the sha256 of the removed files. Errors: StorageError."""
+    """Remove due files and return their sha256. Errors: StorageError."""
     removed: list[str] = []
     for _ in range(_TRIES):
         number = state.refresh()
@@ -188,7 +185,7 @@ def prune(state: State, days: int, most_bytes: int) -> list[str]:
 
 @contextmanager
 def pruning(state: State, settings: Settings) -> Iterator[None]:
-    """Prune the store now and then while the context lasts."""
+    """Prune the store periodically while the context lasts."""
     stop = threading.Event()
 
     def work() -> None:

@@ -38,10 +38,10 @@ def result_draft(
 
     Args:
         result: the result.
-        user: who handed it in; '' for nobody.
-        organisation: on whose behalf.
-        identity: of its answers, as `read_identity` gives it; where there is none, only equal answers are noticed.
-        own: whether the maintainers scored it themselves, and nobody handed it in.
+        user: submitter; '' for none.
+        organisation: organisation of the submission.
+        identity: identity of the answers, as `read_identity` gives it; without it only equal answers are found.
+        own: whether the maintainers scored it themselves.
     """
     key = result_key(result)
     content = result.dumps().encode()
@@ -69,7 +69,7 @@ def add_result(storage: Storage, result: Result) -> Event:
 
 
 def _errors(result: Result) -> dict[str, Any]:
-    """Errors and chances of the scores under every released standard; a draft may change, so there are none of it."""
+    """Errors and chances of the scores under every released standard; drafts may change and are left out."""
     if not errors_of(result.scored.scores, result.scored.chances).scores:
         return {}
     errors = {}
@@ -82,10 +82,10 @@ def _errors(result: Result) -> dict[str, Any]:
 
 _KEPT = ("benchmark", "standard", "meta", "signature", "run", "values", "draws", "variants")
 _IN_FILES = ("evidence", "uncertainty")
-"""Of a value: what the file of its result holds, and the log does not, but for `_DECIDING` of its evidence, and for the
-uncertainty of values that scores are made of: without it the board would show another interval than the result."""
+"""Parts of a value in the file of its result and not in the log, except `_DECIDING` evidence and the uncertainty of
+values behind scores, which the board needs for equal intervals."""
 _DECIDING = ("cohort",)
-"""Evidence that a score is made from: GENRES' total is a distance from the cohort of the judge's family."""
+"""Evidence behind a score: GENRES' total is a distance from the cohort of the judge's family."""
 
 
 def _logged(value: Mapping[str, Any], is_scored: bool) -> dict[str, Any]:

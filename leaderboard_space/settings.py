@@ -19,36 +19,36 @@ class Settings:
 
     Args:
         store: a folder, or `hf://datasets/<owner>/<name>` for a dataset repository on the Hub.
-        store_is_kept: whether the folder outlives the container although it lies below no mounted one; 0 or 1.
-        work: a folder for records of tries and for copies; what lies there can be made again from the store.
-        workers: jobs at a time; 0 scores nothing, and what is handed in waits.
+        store_is_kept: whether the folder outlives the container even outside a mounted volume; 0 or 1.
+        work: folder for records of tries and copies, which can be recreated from the store.
+        workers: jobs at a time; with 0, submissions wait.
         admins: names of the maintainers, who may withdraw rows.
         secret: signs tokens and forms; '' draws one at the start, so that tokens end with the process.
-        address: of the Space, such as https://board.example, for code on other sites; the Hub's in a Space.
-        proxies: networks of the proxies that name who asks; none for all in a Space, and for none elsewhere.
-        insecure_local: anybody may submit, as the user `local`; only where nobody else can reach the port.
-        upload_bytes: of one file.
-        upload_seconds: in which one file must have come.
-        requests_a_minute: of one client; ten times as many of files; 0 for any number, at a time as well.
-        board_seconds: between two snapshots of a board; 0: every request sees what has changed, and waits for it.
-        valid_a_day: submissions of one user that are scored, in any 24 hours.
-        faulty_a_day: submissions of one user that have faults, in any 24 hours.
-        failed_a_day: attempts at submissions of one user that fail, in any 24 hours; they count for no other quota.
-        attempts: at one submission; what failed can be handed in again.
-        waiting: submissions of one user that wait at a time.
-        queue_length: submissions that wait in all.
-        check_cpu_seconds: of the processor that the look at a file may take before the file is queued.
-        scoring_memory: bytes that one job may take.
-        scoring_cpu_seconds: of the processor that one job may take.
-        scoring_seconds: that one job may last.
-        scoring_file_bytes: of a file that a job writes, and of what it prints.
-        resamples: of a submission's samples, for the intervals; 0 for none, else at least 100.
-        tries: how often a job is tried that ends its process.
+        address: URL of the Space, such as https://board.example, for code on other sites; the Hub's in a Space.
+        proxies: networks of proxies that report client addresses; empty: all in a Space, none elsewhere.
+        insecure_local: anybody may submit, as the user `local`; only for a port that nobody else can reach.
+        upload_bytes: maximum size of one file.
+        upload_seconds: maximum duration of an upload.
+        requests_a_minute: requests of one client; ten times as many for files; 0 for no limit at all.
+        board_seconds: time between two snapshots of a board; 0: every request waits for the newest state.
+        valid_a_day: scored submissions of one user in any 24 hours.
+        faulty_a_day: submissions with faults of one user in any 24 hours.
+        failed_a_day: failed attempts of one user in any 24 hours; they count for no other quota.
+        attempts: attempts at one submission, which can be handed in again after a failure.
+        waiting: waiting submissions of one user at a time.
+        queue_length: waiting submissions in all.
+        check_cpu_seconds: processor time of the check of a file before it is queued.
+        scoring_memory: bytes of memory of one job.
+        scoring_cpu_seconds: processor time of one job.
+        scoring_seconds: duration of one job.
+        scoring_file_bytes: maximum size of a file and of the printed output of a job.
+        resamples: bootstrap replicates for the intervals; 0 for none, else at least 100.
+        tries: tries of a job that ends its process.
         baselines: whether the bundled baselines are scored while nobody waits; 0 or 1.
-        commits_an_hour: of the Hub repository; the Hub itself takes 128.
-        keep_refused_days: for which the files of refused and failed submissions are kept; their events stay for ever.
-        keep_refused_bytes: of these files in all; the oldest go first.
-        stop_seconds: that running requests and jobs have when the process is asked to end; less than its host gives it.
+        commits_an_hour: commits to the Hub repository; the Hub allows 128.
+        keep_refused_days: days for which files of refused and failed submissions are kept; their events stay for ever.
+        keep_refused_bytes: maximum size of these files; the oldest go first.
+        stop_seconds: time for running requests and jobs at the end; less than its host gives it.
     """
 
     store: str = "store"
@@ -84,13 +84,12 @@ class Settings:
     stop_seconds: int = 8
 
     def __post_init__(self) -> None:
-        """Refuse too few resamples for an interval, and an address that is none."""
         check_resamples(self.resamples, SETTING)
         if self.address and not _ADDRESS.fullmatch(self.address):
             raise UsageError(f"FAIRSPACE_ADDRESS is {self.address!r}; it must be as https://board.example is.")
 
     def site(self) -> str:
-        """The address of the Space, without a slash at its end; '' where nobody told it."""
+        """The address of the Space, without a slash at its end; '' if unknown."""
         host = os.environ.get("SPACE_HOST", "").split(",")[0]
         return self.address.rstrip("/") or (f"https://{host}" if os.environ.get("SPACE_ID") and host else "")
 

@@ -1,4 +1,4 @@
-"""One Space: its settings, its store, what the log comes to, the jobs, and taking submissions in."""
+"""One Space: its settings, store, state, jobs and intake of submissions."""
 
 from __future__ import annotations
 
@@ -16,13 +16,7 @@ from fairspace.leaderboard_space.web.tokens import Tokens
 
 @dataclass(frozen=True)
 class Space:
-    """What the pages and endpoints work with.
-
-    Args:
-        settings: how it runs.
-        jobs: what waits and what is being scored.
-        intake: takes submissions in.
-    """
+    """Shared objects of the pages and endpoints."""
 
     settings: Settings
     storage: Storage
@@ -33,7 +27,7 @@ class Space:
 
     @classmethod
     def open(cls, settings: Settings) -> Space:
-        """Open the store and fold its log; nothing is started yet. StorageError if the store cannot be read."""
+        """Open the store and fold its log; nothing is started yet. StorageError for an unreadable store."""
         storage = open_storage(settings.store, settings.work, settings.commits_an_hour)
         state = State(storage, signing_key(settings.secret), settings.board_seconds)
         state.refresh()

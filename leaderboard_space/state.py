@@ -1,7 +1,4 @@
-"""The state of a store: the submissions, and the rows of every board, of which one thread makes the next snapshot.
-
-Rows are made from the `result` events of the log; the files of results also hold the evidence.
-"""
+"""The state of a store: submissions, and snapshots of every board's rows, made from the log's `result` events."""
 
 from __future__ import annotations
 
@@ -33,10 +30,9 @@ from fairspace.submissions.results.tiers import tiered
 
 
 class State:
-    """The state of a store, kept up to date. Safe for several threads; what it gives never changes afterwards.
+    """The state of a store, kept up to date. Safe for several threads; returned values never change.
 
-    Args:
-        key: of the maintainers' signatures, as `signing.signing_key` gives it; without one none is checked.
+    Without a `key` (see `signing_key`) no signature is checked.
     """
 
     def __init__(self, storage: Storage, key: bytes = b"", pace: float = 0.0) -> None:
@@ -45,13 +41,12 @@ class State:
         self._lock = threading.RLock()
         self._folded = LogState(key=key)
         self._rows: dict[tuple[str, str], Row] = {}
-        """Entry and standard -> its row without a rank."""
         self._shown: dict[str, tuple[int, Shown]] = {}
-        """Benchmark -> last event, and the rows as of then: every standard has the same."""
+        """Benchmark -> last event and its rows, shared by all standards."""
         self.snapshots = Snapshots(self._board, pace)
 
     def refresh(self) -> int:
-        """Fold what was appended since, by whomever; the number of the last event. Errors: as `Storage.events`."""
+        """Fold the newly appended events and return the number of the last one. Errors: as `Storage.events`."""
         with self._lock:
             for event in self.storage.events(self._folded.number):
                 self._fold(event)
@@ -71,16 +66,16 @@ class State:
 
     @property
     def number(self) -> int:
-        """Of the last event that was folded."""
+        """The number of the last folded event."""
         return self._folded.number
 
     def version(self, benchmark: str = "") -> int:
-        """As `Snapshots.version`."""
+        """See `Snapshots.version`."""
         return self.snapshots.version(benchmark)
 
     @property
     def forged(self) -> tuple[int, ...]:
-        """Numbers of `verified` events that are not the maintainers'."""
+        """Numbers of `verified` events without the maintainers' signature."""
         return tuple(self._folded.forged)
 
     def submission(self, name: str) -> Submission | None:
@@ -99,30 +94,30 @@ class State:
             yield file
 
     def submissions(self) -> list[Submission]:
-        """All, in the order in which they were first accepted."""
+        """All submissions, in the order of their first acceptance."""
         with self._lock:
             return list(self._folded.submissions.values())
 
     def entry(self, name: str) -> Entry | None:
-        """What the log says of a row, withdrawn or not."""
+        """A row in the log, withdrawn or not."""
         return self._folded.entries.get(name)
 
     def entries(self) -> list[Entry]:
-        """Of all rows that were scored here, in the order in which they came to be."""
+        """All rows that were scored here, in the order of the log."""
         with self._lock:
             return list(self._folded.entries.values())
 
     def is_revoked(self, token: str, user: str, made: str) -> bool:
-        """Whether a token was revoked: by its id, or as one that its user had made until then."""
+        """Whether a token was revoked: by its id, or with all earlier tokens of its user."""
         revoked = self._folded.revoked
         return token in revoked or made <= revoked.get(f"user:{user}", "")
 
     def revocations(self, by: str, since: str) -> int:
-        """How often a user revoked tokens since then."""
+        """Number of revocations by a user since a time."""
         return sum(time > since for time in self._folded.revocations.get(by, ()))
 
     def withdrawn(self, benchmark: str) -> list[Entry]:
-        """The rows that were taken off a benchmark's board, the last one first."""
+        """The withdrawn rows of a benchmark, the last one first."""
         with self._lock:
             withdrawn = list(self._folded.withdrawn.items())
         return [self._folded.entries[name] for name, where in reversed(withdrawn) if where == benchmark]
@@ -136,26 +131,23 @@ class State:
         return [other for other in self.withdrawn(logged.benchmark) if models.get(other.entry) == key]
 
     def mendings(self) -> list[str]:
-        """What was mended in the log, in words."""
+        """Repairs of the log, in words."""
         with self._lock:
             return list(self._folded.mendings)
 
     def board(self, benchmark: str, standard: str = "") -> Board:
-        """The rows of a board without the withdrawn ones; see `fairspace.submissions.results.board.board`.
-
-        UsageError: unknown benchmark or standard.
-        """
+        """The rows of a board without the withdrawn ones; see `results.board.board`. UsageError: unknown board."""
         return self.snapshots.rows(benchmark, standard or find_benchmark(benchmark).default)
 
     def row(self, benchmark: str, standard: str, entry: str) -> Row | None:
-        """A row of a board, also one that has come since its last snapshot; None for none."""
+        """A row of a board, even if newer than its last snapshot; None for an unknown one."""
         row = self.board(benchmark, standard).by_entry.get(entry)
         if row is None and self.snapshots.renew(benchmark):
             row = self.board(benchmark, standard).by_entry.get(entry)
         return row
 
     def find_row(self, benchmark: str, standard: str, entry: str) -> Row:
-        """As `row`. SpaceError UNKNOWN_ENTRY for none, which says why one that was withdrawn is not there."""
+        """A row as `row` gives it. SpaceError UNKNOWN_ENTRY for an unknown or withdrawn row, with the reason."""
         if (row := self.row(benchmark, standard, entry)) is not None:
             return row
         where, problem, mend = f"{benchmark}/{plain(entry)[:40]}", "no such row", "look it up on the board, at /"
@@ -166,7 +158,6 @@ class State:
         raise SpaceError("UNKNOWN_ENTRY", where, problem, "a row on the board", mend)
 
     def _board(self, benchmark: str, standard: str) -> Board:
-        """The rows of a released board as the log has them now."""
         shown = self._shown_now(benchmark)
         rows: list[Row] = list(published_rows(benchmark, standard))
         rows += [self._row(logged, standard) for logged in shown.entries]
@@ -174,7 +165,6 @@ class State:
         return Board(tiered(ranked(rows, benchmark, standard), benchmark, standard))
 
     def _row(self, logged: Entry, standard: str) -> Row:
-        """The row of a logged result under a standard, without a rank; it is made once."""
         row = self._rows.get((logged.entry, standard))
         if row is None:
             accounts = tuple(filter(None, (logged.user, logged.organisation)))
@@ -190,9 +180,9 @@ class State:
         return row
 
     def full(self, entry: str) -> Result | None:
-        """The result behind a row with its evidence, under its own standard; None for no such row.
+        """The result behind a row with its evidence, under its own standard; None for an unknown row.
 
-        StorageError STORE_MISSING, and STORE_CORRUPT if the file is not the one that the log speaks of.
+        StorageError STORE_MISSING, and STORE_CORRUPT if the file does not match the log.
         """
         logged = self.entry(entry)
         if logged is None:
@@ -222,7 +212,7 @@ class State:
             return shown
 
     def _on_board(self, benchmark: str) -> Iterable[Entry]:
-        """What the board shows; of a baseline that several versions of this software scored, the newest."""
+        """The entries of the board; of each baseline only the newest."""
         newest = self._folded.baselines
         for logged in self._folded.entries.values():
             if logged.benchmark == benchmark and not logged.withdrawn:
@@ -236,7 +226,6 @@ _MOVE_RANKS = ("result", "withdrawn", "restored", "verified", "unverified", "rel
 
 
 def _row_data(row: Row) -> dict[str, Any]:
-    """A row as JSON data."""
     scores = [value.to_json() for value in row.scores.values()]
     about = (row.entry, row.model, row.organisation, row.provenance, row.row_class, row.visibility, row.cohort)
     return {"about": about, "rank": row.rank, "ranked": row.ranked, "unranked": row.unranked, "scores": scores}
@@ -254,12 +243,7 @@ def _is_published(result: Result) -> bool:
 
 @dataclass(frozen=True)
 class Shown:
-    """The rows of a benchmark that were scored here, and what the log says of their ranks, under every standard.
-
-    Args:
-        baselines: entry -> the bundled baselines whose answers it has, in words.
-        reasons: entry -> why it has no rank beside that it waits: a copy, too like another row, or an earlier attempt.
-    """
+    """A benchmark's rows that were scored here, under every standard; `reasons`: entry -> why it has no rank."""
 
     entries: Sequence[Entry]
     baselines: Mapping[str, str]
@@ -267,20 +251,14 @@ class Shown:
 
     @classmethod
     def of(cls, folded: LogState, entries: Sequence[Entry]) -> Shown:
-        """What the log says of entries."""
+        """Entries with their copied baselines and the reasons why they have no rank."""
         marks = baseline_copies(folded.same, entries)
         reasons = too_alike(folded.same, entries) | earlier_attempts(folded.attempts, entries)
         return cls(entries, marks, reasons | copies(folded.same, entries) | marks)
 
 
 def without_ranks(rows: Sequence[Row], attempts: Attempts, shown: Shown) -> list[Row]:
-    """The rows of a board; what was handed in has a rank only if it was verified or released, and is no copy.
-
-    Args:
-        rows: of the board, with the numbers that ranks go by.
-        attempts: which each of them is.
-        shown: of the rows that were scored here.
-    """
+    """The rows of a board; a submission has a rank only if it was verified or released, and is no copy."""
     kept = []
     for row in rows:
         reason = shown.reasons.get(row.entry, "")
@@ -305,7 +283,6 @@ def earlier_attempts(attempts: Attempts, shown: Iterable[Entry]) -> dict[str, st
 
 
 def _counted(row: Row, attempts: Attempts) -> Row:
-    """The row with its number among the attempts."""
     number = attempts.of_model.get(row.entry, 0)
     if not number:
         return row
@@ -313,20 +290,16 @@ def _counted(row: Row, attempts: Attempts) -> Row:
 
 
 def baseline_copies(same: SameAnswers, shown: Iterable[Entry]) -> dict[str, str]:
-    """Entry -> the bundled baselines whose answers it has, in words; for none that was verified or released."""
+    """Entry -> the bundled baselines with the same answers, in words; without verified or released entries."""
     firsts = {logged.entry: same.first.get(logged.entry, "") for logged in shown if not _is_vouched(logged)}
     return {entry: same.baselines[first] for entry, first in firsts.items() if first in same.baselines}
 
 
 def copies(same: SameAnswers, shown: Iterable[Entry]) -> dict[str, str]:
-    """Entry -> why it has no rank: it has the answers of another row.
+    """Entry -> why it has no rank: it has the answers of another row on the board.
 
-    Of rows with the same answers the first one on the board keeps its rank, or the one that is verified. Where its
-    account handed them in again under the same model name, that is the same row, and the newest of these keeps it.
-
-    Args:
-        same: which entries have the same answers.
-        shown: what a board shows, in the order of the log.
+    Of rows with the same answers the first one keeps its rank, or the verified one. If its account submits the answers
+    again under the same model name, that is the same row, and the newest keeps the rank.
     """
     groups: dict[str, list[Entry]] = {}
     for logged in shown:
@@ -342,10 +315,9 @@ def copies(same: SameAnswers, shown: Iterable[Entry]) -> dict[str, str]:
 
 
 def too_alike(same: SameAnswers, shown: Sequence[Entry]) -> dict[str, str]:
-    """Entry -> why a maintainer must look: its answers are more like another row's than two models' are by nature.
+    """Entry -> why a maintainer must look: its answers are more like another row's than usual for two models.
 
-    Not so for verified and released rows, for a row beside another one of its own account and model, nor for one beside
-    a row that is no longer on the board. Arguments as of `copies`.
+    Exempt are verified and released rows, rows of the same account and model, and rows alike to one off the board.
     """
     by_entry = {logged.entry: logged for logged in shown}
     reasons = {}
@@ -363,23 +335,21 @@ def too_alike(same: SameAnswers, shown: Sequence[Entry]) -> dict[str, str]:
 
 
 def _is_vouched(logged: Entry) -> bool:
-    """Whether a maintainer verified or released the row."""
     return logged.verified is not None or logged.released is not None
 
 
 def _who(logged: Entry) -> tuple[str, str]:
-    """The account and the model that it names."""
     return logged.user, str(logged.result.meta.get("model", ""))
 
 
 Made = TypeVar("Made")
 MOST = 96
-"""Values that a board keeps, the last ones: the address of a page decides on some of them."""
+"""Values kept by a board, the last ones; addresses of pages decide on some of them."""
 _NOTHING = object()
 
 
 class Board(tuple[Row, ...]):
-    """The rows of a board, or of one of its tables, in their order. Safe for several threads."""
+    """The rows of a board or one of its tables, in order. Safe for several threads."""
 
     def __new__(cls, rows: Iterable[Row]) -> Board:
         """The board of some rows."""
@@ -396,7 +366,7 @@ class Board(tuple[Row, ...]):
         return {row.entry: row for row in self}
 
     def get_or_make(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """The value of a key; it is made once, and other threads wait for it. If `make` raises, the next call tries."""
+        """The value of a key, made once while other threads wait. If `make` raises, the next call tries again."""
         value = self._kept.get(key, _NOTHING)
         if value is _NOTHING:
             with self._making:
@@ -411,32 +381,26 @@ class Board(tuple[Row, ...]):
 
 
 class Snapshots:
-    """The boards as they are shown: the next snapshot of a board is made while readers get the one before.
+    """The boards as shown: the next snapshot is made while readers get the one before. Safe for several threads.
 
-    Safe for several threads; what it gives never changes afterwards.
-
-    Args:
-        make: benchmark and standard -> the rows as the log has them now.
-        pace: seconds between two snapshots of a board; 0: the next reader gets, and waits for, what has changed.
-
-    `prepare`, if it is set, is called with the benchmark of a new snapshot, which only its thread sees meanwhile: what
-    most readers will ask for is made there, so that nobody waits for it.
+    `pace`: seconds between two snapshots of a board; 0: the next reader waits for the current state. `prepare`, if set,
+    computes common answers for a benchmark's new snapshot before others see it.
     """
 
     def __init__(self, make: Callable[[str, str], Board], pace: float = 0.0) -> None:
         self._make, self.pace = make, pace
         self.prepare: Callable[[str], object] | None = None
         self._next = threading.local()
-        """`boards` of a thread: those of the snapshot that it makes."""
+        """`boards` of the snapshot that this thread makes."""
         self._boards: dict[tuple[str, str], Board] = {}
         self._versions: dict[str, int] = {}
         self._changed: dict[str, int] = {}
-        """Benchmark -> the last event that no snapshot shows yet."""
+        """Benchmark -> its last event without a snapshot."""
         self._dropped = 0
         self._lock, self._making = threading.Lock(), threading.RLock()  # what prepares a board may ask for others
 
     def version(self, benchmark: str = "") -> int:
-        """The last event that the boards of a benchmark show, or all boards: it or a later one is in what is made."""
+        """The last event shown by a benchmark's boards, or all boards; answers include it or a later one."""
         versions = self._versions
         return versions.get(benchmark, 0) if benchmark else max(versions.values(), default=0)
 
@@ -459,7 +423,7 @@ class Snapshots:
             return rows
 
     def change(self, benchmark: str, number: int) -> None:
-        """An event changes the boards of a benchmark."""
+        """Note an event that changes the boards of a benchmark."""
         with self._lock:
             if self.pace and any(board[0] == benchmark for board in self._boards):
                 self._changed[benchmark] = number
@@ -468,7 +432,7 @@ class Snapshots:
                 self._dropped += 1
 
     def renew(self, benchmark: str) -> bool:
-        """Make the next snapshot now; whether there was anything that the last one did not show."""
+        """Make the next snapshot now; whether there was anything new."""
         with self._making:
             with self._lock:
                 number = self._changed.pop(benchmark, None)

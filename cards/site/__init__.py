@@ -1,1 +1,1 @@
-"""The documentation as a site: Markdown of the repository, and pages made of what the code declares."""
+"""The documentation as a site: the repository's Markdown, and pages generated from the code's declarations."""

@@ -1,4 +1,4 @@
-"""Build the site, and what a static Space that shows it holds."""
+"""Build the documentation site and the static Space that shows it."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ The documentation of fairspace, which measures the fairness of generative models
 
 
 def site_files(out: Path) -> dict[str, Path | bytes]:
-    """Build the site into an empty folder: path in the Space -> file or content.
+    """Build the site into an empty folder; path in the Space -> file or content.
 
-    Errors: BuildError TOOL_MISSING outside a clone, whose Markdown the site is made of, or without mkdocs.
+    BuildError TOOL_MISSING without mkdocs or outside a clone.
     """
     config = HERE / "mkdocs.yml"
     if not (HERE.parents[1] / "README.md").is_file() or find_spec("material") is None:

@@ -1,7 +1,6 @@
-"""What mkdocs does beyond its own: the site holds the repository's Markdown, and pages made of what the code declares.
+"""Hooks of mkdocs: add the repository's Markdown and generated pages to the site.
 
-A page keeps its path, so that links between Markdown files lead from page to page. Links to other files lead to the
-published source.
+A page keeps its path, so links between Markdown files still work. Links to other files lead to the published source.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from fairspace.cards.site.values import metric_range, value_pages
 
 ROOT = Path(__file__).parents[2]
 SOURCE = "https://huggingface.co/spaces/fairspace/leaderboard/tree/main/fairspace"
-"""Where the package is published that the board runs from."""
+"""Published source of the package, from which the board runs."""
 FOLDERS = ("ares", "builders", "cards", "leaderboard_space", "metrics", "submissions")
 PARTS = (
     "fairspace.submissions.values",
@@ -32,12 +31,12 @@ PARTS = (
     "fairspace.ares.deciding_ares",
     "fairspace.ares.modeling_ares",
 )
-"""Modules that the page on parts of the library describes."""
+"""Modules described on the page about parts of the library."""
 _LINK = re.compile(r"(?<=\]\()(?!https?:|#|mailto:)([^)#\s]*)(#[^)\s]*)?(?=\))")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the repository's Markdown, and the pages that are made."""
+    """Add the repository's Markdown and the generated pages."""
     for path in markdown():
         files.append(File.generated(config, path, abs_src_path=str(ROOT / path)))
     pages = {
@@ -52,7 +51,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def markdown() -> list[str]:
-    """The Markdown of the repository that people read, by path."""
+    """Paths of the repository's Markdown for readers."""
     pages = [path for path in ROOT.glob("*.md") if path.name != "CLAUDE.md"]
     for folder in FOLDERS:
         pages += [path for path in (ROOT / folder).rglob("*.md") if "site" not in path.relative_to(ROOT).parts]
@@ -60,7 +59,7 @@ def markdown() -> list[str]:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Let links that lead to no page lead to the published source, and those of the board to its errata."""
+    """Point links without a page to the published source, and links to the board's errata to the errata page."""
     here = posixpath.dirname(page.file.src_uri)
 
     def target(match: re.Match[str]) -> str:

@@ -1,6 +1,6 @@
-"""Pages of the raw values and scores: what each is, which way is better, its range and what computes it.
+"""Pages of raw values and scores: meaning, better direction, range and computing function.
 
-The values are those of a trivial model's submission, so that a page lists what a result holds, and no other name.
+The values are those of a trivial model's submission, so a page lists exactly the names of a result.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def metric_range(metric: str) -> str:
 
 
 def value_pages() -> dict[str, str]:
-    """Path of a page below the site's root -> its Markdown: one of each kind of value, one of all of a benchmark."""
+    """Path below the site's root -> Markdown: a page for each kind of value, and a page for each benchmark."""
     pages, index = {}, ["# Values and scores", "", _INTRODUCTION, ""]
     for name in NAMES:
         bench = benchmark(name)
@@ -50,7 +50,7 @@ def value_pages() -> dict[str, str]:
 
 
 def value_names(bench: Benchmark) -> list[str]:
-    """The scores and raw values of a benchmark, as a result has them."""
+    """The names of a benchmark's scores and raw values, as in a result."""
     with TemporaryDirectory() as folder:
         submission = check_submission(write_baseline("constant", bench.name, Path(folder) / "submission")).submission
     if submission is None:
@@ -60,7 +60,7 @@ def value_names(bench: Benchmark) -> list[str]:
 
 
 def _kinds(bench: Benchmark) -> Mapping[str, list[str]]:
-    """What is measured, in words -> the names that measure it, each over other groups or parts."""
+    """Measured quantity in words -> the names that measure it, over different groups or parts."""
     kinds: dict[str, list[str]] = {}
     describe = bench.about().describe
     for name in value_names(bench):

@@ -37,7 +37,7 @@ _PUBLIC = {
     "unverified": ("entry", "reason"),
     "released": ("entry", "reason"),
 }
-"""Public fields of each kind of event: no users, no refused or failed submissions."""
+"""Public fields of each kind of event; users, refused and failed submissions are private."""
 
 
 def boards(space: Space) -> list[Data]:
@@ -98,7 +98,6 @@ def _values(values: Mapping[str, Value]) -> Data:
 
 
 def _value(value: Value) -> Data:
-    """A value as JSON data, with what missing samples could make of it in words."""
     missing = could_be(value, digits)
     return {**value.to_json(), **({"missing": missing} if missing else {})}
 
@@ -113,7 +112,6 @@ def full_row(space: Space, name: str, entry: str, standard: str) -> Data:
 
 
 def _verified(space: Space, entry: str) -> Data | None:
-    """How a row was verified; None if it was not."""
     logged = space.state.entry(entry)
     if logged is None or (mark := logged.verified) is None:
         return None
@@ -185,7 +183,7 @@ def submission(space: Space, stored: Submission) -> Data:
 
 
 def queue(space: Space, user: User | None) -> Data:
-    """Submissions that are scored or wait, the next one first; ids only of the user's own."""
+    """Running and waiting submissions, the next one first; ids only of the user's own."""
     waiting = [item for item in space.state.submissions() if item.outcome == "waiting"]
     queued = [(space.jobs.progress(item), item) for item in waiting]
     queued.sort(key=lambda pair: (pair[0].stage != "running", pair[0].position))
@@ -283,7 +281,6 @@ FACTS = ("licence", "architecture", "parameters", "open_weights", "tasks")
 
 
 def _with_fields(names: Iterable[str]) -> type[BaseModel]:
-    """A model of some of a row's fields."""
     fields = {name: ROW_FIELDS[name] for name in names}
     typed: dict[str, Any] = {
         name: (field.type, Field(description=field.about or None)) for name, field in fields.items()

@@ -1,7 +1,4 @@
-"""The API over plain HTTP, under `/api/v1`: boards, rows, results, standards, the queue, the public log, submitting.
-
-Answers that depend on the log have an `ETag` of the last event that changed them, so that repeating a request is cheap.
-"""
+"""The API over plain HTTP, under `/api/v1`; answers from the log have an `ETag` of the last event that changed them."""
 
 from __future__ import annotations
 
@@ -44,7 +41,7 @@ from fairspace.submissions.version import VERSION
 REFUSALS: dict[int | str, dict[str, Any]] = {"4XX": {"model": Refusal}, "5XX": {"model": Refusal}}
 router = APIRouter(prefix="/api/v1", responses=REFUSALS)
 MAX_AGE = 30
-"""Seconds for which an answer that only reads the log may be kept without asking."""
+"""Seconds for which an answer from the log may be kept without asking."""
 MOST_ROWS = 500
 MOST_EVENTS = 1000
 Name = Annotated[str, InPath(description="name of a board, such as `iris`", max_length=40)]
@@ -76,7 +73,6 @@ _FILTERS = [
     {"name": name, "in": "query", "schema": schema, "description": about}
     for name, (schema, about) in PARAMETERS.items()
 ]
-"""The parameters that the page of a board has, too."""
 
 
 def _cached(request: Request, make: Make, version: int) -> Response:
@@ -98,7 +94,6 @@ def _version(request: Request, benchmark: str = "") -> int:
 
 
 def _fresh(content: Any, status: int = 200) -> Response:
-    """An answer that depends on the queue or on the user."""
     headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
     return Response(orjson.dumps(content), status, headers, "application/json")
 
@@ -205,10 +200,7 @@ _MEND = "send the .zip as the body, or as the field `file` of a form; see /api"
 
 @asynccontextmanager
 async def received(request: Request) -> AsyncIterator[tuple[Path, str]]:
-    """The uploaded file, while the context lasts, and the organisation of the submission.
-
-    Nothing of its name is used. SpaceError UPLOAD_MISSING, WORK_FULL.
-    """
+    """The uploaded file, while the context lasts, and the organisation. SpaceError UPLOAD_MISSING, WORK_FULL."""
     folder = space_of(request).settings.work / "uploads"
     with ExitStack() as kept:
         try:
@@ -225,7 +217,6 @@ async def received(request: Request) -> AsyncIterator[tuple[Path, str]]:
 
 
 async def _receive(request: Request, path: Path) -> str:
-    """Write the file of a request to `path`; the organisation."""
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         with path.open("wb") as file:
             async for chunk in request.stream():

@@ -1,1 +1,1 @@
-"""What boards show: columns, filters and order, figures, comparisons and texts; one module per benchmark."""
+"""Content of boards: columns, filters and order, figures, comparisons and texts; one module per benchmark."""

@@ -29,14 +29,10 @@ class Cell:
     """Content of a cell, as plain text.
 
     Args:
-        text: the number, or the state in words.
-        sure: a second line: the 95 % interval.
-        below: a third line: what else must be known.
+        text: the number, or the state in words if it is `missing`.
+        below: a third line of remarks, after the interval in `sure`.
         note: number of the footnote.
-        strength: from -100 to 100: how strongly a signed number is coloured.
-        strip: where the number and its ends are on the column's scale.
-        missing: there is no number; `text` is a state.
-        chip: `text` is a word that is marked as such.
+        strength: colour of a signed number, from -100 to 100.
     """
 
     text: str
@@ -55,13 +51,10 @@ class BoardColumn:
     """One column.
 
     Args:
-        sort_by: a number or text to sort by, None for rows that stand last either way.
-        numeric: it holds numbers.
-        falling: its largest number stands first when it is sorted by for the first time.
-        total: it is what ranks go by.
-        hint: what its numbers are, where the header does not say.
-        errors: it is sorted by what `fairspace.submissions.results.row_errors` makes, so by the row's result alone.
-        words: what its numbers are, in a few words.
+        sort_by: sort key of a row; None for rows that stand last either way.
+        falling: whether the largest number stands first at the first sort.
+        errors: whether the key comes from `fairspace.submissions.results.row_errors`, so from the row's result alone.
+        words: meaning of its numbers; `hint` has the details.
     """
 
     key: str
@@ -77,12 +70,12 @@ class BoardColumn:
 
 
 GROUPS = ("parts", "profile", "coverage", "about")
-"""Names of the groups of columns in addresses; not every table has all."""
+"""Names of column groups in addresses; not every table has all."""
 
 
 @dataclass(frozen=True)
 class ColumnGroup:
-    """Columns that a reader can choose, under one heading."""
+    """Optional columns under one heading."""
 
     title: str
     columns: tuple[BoardColumn, ...]
@@ -90,12 +83,9 @@ class ColumnGroup:
 
 @dataclass(frozen=True)
 class TableColumns:
-    """The columns of a table, to the right of rank and model.
+    """The columns of a table, right of rank and model: `fixed` ones, and optional ones in `groups` by address name.
 
-    Args:
-        fixed: those that it always has.
-        groups: name in addresses -> columns that a reader can choose.
-        first: keys of those that are shown while the reader has chosen none.
+    `first` has the keys of the optional columns shown by default.
     """
 
     fixed: tuple[BoardColumn, ...]
@@ -107,7 +97,7 @@ class TableColumns:
         return [*self.fixed, *(column for group in self.groups.values() for column in group.columns)]
 
     def chosen(self, names: Sequence[str]) -> tuple[BoardColumn, ...]:
-        """Those that an address names, by key or by group, in the table's order. SpaceError BAD_PARAMETER."""
+        """Columns named by key or by group, in the table's order. SpaceError BAD_PARAMETER."""
         known = {column.key for column in self.all()} | {*GROUPS, NO_COLUMNS}
         wanted = {check_choice("columns", name, known) for name in names or self.first}
         wanted |= {column.key for name in wanted & self.groups.keys() for column in self.groups[name].columns}
@@ -115,7 +105,7 @@ class TableColumns:
 
 
 def rank_column(rows: Sequence[Row]) -> BoardColumn:
-    """The rank; rows stand in the board's order."""
+    """The rank, sorted by the board's order."""
     places = {row.entry: float(place) for place, row in enumerate(rows)}
     return BoardColumn("rank", "Rank", lambda row: places[row.entry], lambda row: Cell(number(row.rank, 0)), True)
 
@@ -124,18 +114,18 @@ MODEL = BoardColumn("model", "Model", lambda row: plain(row.model).casefold(), l
 
 
 def numbers_of(column: Column, row: Row, ranked: bool = False) -> ThreeNumbers:
-    """The three numbers of a row's value in the column's unit; `ranked`: ranks go by it."""
+    """The three numbers of a row's value in the column's unit; `ranked`: whether ranks go by it."""
     return numbers_in_row(row, column.score, column.of(row), column.show, ranked=ranked)
 
 
 def facts_of(column: Column, row: Row) -> list[Fact]:
-    """The folded facts of the value that a row is ranked by."""
+    """The folded facts of a row's ranked value."""
     published = row.provenance == "published"
     return folded_facts(column.of(row), ideal_of(row, column.score), column.show, published=published, row=row)
 
 
 def score_column(column: Column, rows: Sequence[Row], notes: Notes, up: bool, words: str) -> BoardColumn:
-    """A score with its interval, what its missing part could make of it, and the verdict; `words`: what it is."""
+    """A score with its interval, its range over missing samples, and the verdict; `words`: its meaning."""
     numbers = (column.number(row) for row in rows) if column.signed else ()
     largest = max((abs(n) for n in numbers if n is not None), default=0.0)
 
@@ -164,9 +154,9 @@ def worst_case(column: Column, row: Row, up: bool) -> float | None:
 
 
 FAR = 3.0
-"""A number that is that many times as large as the largest verified or printed one does not stretch a scale."""
+"""Multiple of the largest verified or printed number above which a number does not stretch a scale."""
 OUTSIDE = 7.0
-"""A line that is that many times as far is not on the scale: IRIS' total has 283 645 as its ideal in the paper."""
+"""Multiple above which a line is not on the scale: IRIS' total has 283 645 as its ideal in the paper."""
 
 
 @dataclass(frozen=True)
@@ -178,13 +168,7 @@ class Scale:
 
     @classmethod
     def of(cls, numbers: Mapping[str, float], rows: Iterable[Row], *lines: float | None) -> Scale:
-        """From the smallest to the largest number; the lines are on it, baselines and what is far out are not.
-
-        Args:
-            numbers: entry -> what is drawn of a row.
-            rows: whose numbers they are.
-            lines: such as 0 or the ideal; None for one that there is not.
-        """
+        """The range of the numbers (entry -> number) and lines; baselines and outliers do not count."""
         rows = [row for row in rows if row.entry in numbers and row.row_class != "baseline"]
         sure = [row for row in rows if row.row_class != "handed in"] or rows
         far = FAR * max((abs(numbers[row.entry]) for row in sure), default=0.0)
@@ -197,7 +181,7 @@ class Scale:
         return self.least <= number <= self.most
 
     def place(self, number: float) -> float:
-        """Where a number is, in percent; what is outside stands at the rim."""
+        """Place of a number in percent; numbers outside stand at the rim."""
         if self.most == self.least:
             return 0.0
         return round(100 * (min(max(number, self.least), self.most) - self.least) / (self.most - self.least), 1)
@@ -205,14 +189,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Strip:
-    """A value on its column's scale, in percent of it.
-
-    Args:
-        low: the lowest that the missing samples allow.
-        high: the highest that the missing samples allow.
-        sure: the ends of the 95 % interval, None without one.
-        beyond: whether the value is outside of the scale.
-    """
+    """A value in percent of its column's scale: `low` and `high` for missing samples, `sure` for the 95 % interval."""
 
     low: float
     at: float
@@ -235,15 +212,7 @@ LONGEST_TEXT = 60
 
 
 def column_sets(view: View, part: Slice, rows: Sequence[Row], notes: Notes, state: State) -> TableColumns:
-    """The columns of a table.
-
-    Args:
-        view: of the benchmark.
-        part: the table.
-        rows: that it can show, for scales and colours.
-        notes: (entry, score) -> number of the footnote.
-        state: knows who handed a row in.
-    """
+    """The columns of a table, scaled and coloured by its rows. `notes`: (entry, score) -> number of the footnote."""
     part = replace(part, columns=(*part.columns, *_further(view, rows)))
     bench = find_benchmark(view.benchmark)
     up, words = bench.higher_is_better, bench.about().describe
@@ -266,7 +235,6 @@ def column_sets(view: View, part: Slice, rows: Sequence[Row], notes: Notes, stat
 
 
 def _further(view: View, rows: Sequence[Row]) -> tuple[Column, ...]:
-    """Columns for further sectors of a standard, if rows have a score for them."""
     on_page = {column.score for part in view.slices.values() for column in (part.total, *part.columns)}
     standards = find_benchmark(view.benchmark).standards.values()
     sectors = dict.fromkeys(
@@ -276,8 +244,6 @@ def _further(view: View, rows: Sequence[Row]) -> tuple[Column, ...]:
 
 
 def _behind(part: Slice) -> Callable[[Row], Cell]:
-    """The evidence for the scores of a row in a table."""
-
     def cell(row: Row) -> Cell:
         of = [column.of(row) for column in (part.total, *part.columns)]
         words = behind(row, of)
@@ -289,7 +255,6 @@ def _behind(part: Slice) -> Callable[[Row], Cell]:
 
 
 def _total(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> BoardColumn:
-    """The score with its interval; all else that is known of it is folded away below."""
     numbers = {row.entry: number for row in rows if (number := column.number(row)) is not None}
     ideal = next((ideal.number for row in rows if (ideal := ideal_of(row, column.score))), None)
     scale = Scale.of(numbers, rows, 0.0, ideal)
@@ -320,7 +285,7 @@ def _total(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> Board
 
 
 def _chance(column: Column, rows: Sequence[Row], up: bool) -> list[BoardColumn]:
-    """What fair models show by chance, and the verdict; no column where no row has a score from answers."""
+    """The chance level of fair models and the verdict; no column if no row has a score from answers."""
 
     def cell(row: Row) -> Cell:
         three = numbers_of(column, row)
@@ -337,8 +302,6 @@ def _chance(column: Column, rows: Sequence[Row], up: bool) -> list[BoardColumn]:
 
 
 def _coverage(column: Column, up: bool) -> BoardColumn:
-    """The share of valid samples of a score, and its worst case."""
-
     def share(row: Row) -> float | None:
         value = column.of(row)
         return None if value is None else value.coverage
@@ -355,8 +318,6 @@ def _coverage(column: Column, up: bool) -> BoardColumn:
 
 
 def _label(name: str, header: str, notes: Notes) -> BoardColumn:
-    """A profile code with the name of its archetype."""
-
     def cell(row: Row) -> Cell:
         code = row.labels.get(name)
         if not code:
@@ -400,6 +361,5 @@ def _about(state: State) -> tuple[BoardColumn, ...]:
 
 
 def _field(name: str, words: Callable[[Any], str] = str) -> BoardColumn:
-    """A field of the row as text."""
     field = ROW_FIELDS[name]
     return _text(name, field.header, lambda row: words(field.of(row)))

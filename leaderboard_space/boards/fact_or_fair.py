@@ -41,7 +41,6 @@ from fairspace.submissions.values import Value
 
 
 def _slice(kind: str) -> Slice:
-    """The columns of Table 2 for one kind of model."""
     headers = {
         f"{kind}_factuality_gender": "Fact gender",
         f"{kind}_factuality_race": "Fact race",
@@ -87,7 +86,7 @@ _NAMES = {
     for kind in KINDS
 }
 MOST = 60
-"""Models that the trade-off shows."""
+"""Models shown in the trade-off."""
 
 
 def kind_of(row: Row) -> str:
@@ -120,7 +119,6 @@ def _tradeoff(attribute: str) -> Callable[[Source], Drawing]:
 
 
 def _marks(source: Source, row: Row, attribute: str) -> list[tuple[Point, list[str]]]:
-    """A row's points in a trade-off, each with its line in the table."""
     marks = []
     for kind, (x, y) in coordinates(row, attribute, STANDARDS[source.standard].truth).items():
         text = f"{plain(row.model)}, {kind}: S_fact {told(row, x, 3)}; S_E {told(row, y, 3)}"
@@ -144,7 +142,7 @@ def _plane(points: Sequence[Point], groups: int) -> Map:
 
 
 def coordinates(row: Row, attribute: str, truth: str = "paper") -> dict[str, tuple[Value, Value]]:
-    """Kind of question -> (S_fact under a truth, S_E), for those that the row has."""
+    """Kind of question -> (S_fact under a truth, S_E), without missing ones."""
     by_question = {}
     for question, names in _axes(attribute, truth):
         x, y = (value_of(row, name) for name in names)
@@ -154,7 +152,6 @@ def coordinates(row: Row, attribute: str, truth: str = "paper") -> dict[str, tup
 
 
 def _axes(attribute: str, truth: str) -> list[tuple[str, tuple[str, str]]]:
-    """Kind of question, and the names of S_fact and S_E, for every context."""
     version = "" if truth == "paper" else f"{truth}_"
     return [
         (question, (f"factuality_{version}{context}_{attribute}", f"entropy_{context}_{attribute}"))
@@ -168,7 +165,6 @@ def _has_both(row: Row, names: tuple[str, str]) -> bool:
 
 
 def _basic(source: Source) -> tuple[list[Line], Table]:
-    """The four basic scores of every chosen model, with the kind of model."""
     headers = list(next(iter(_NAMES.values())).values())
     rows = with_errors(source.chosen, source.standard)
     values = [[value_of(row, name) for name in _NAMES[kind_of(row)]] for row in rows]

@@ -1,7 +1,4 @@
-"""Figures: what each shows, how to read it, its numbers as a table, and how it is drawn.
-
-A benchmark's module declares its figures in its `View`; `pages.figures` serves them, the macro `figure` places them.
-"""
+"""Figures: declared in a benchmark's `View`, served by `pages.figures`, placed by the macro `figure`."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ Place = Literal["board", "model", "compare", "space"]
 
 @dataclass(frozen=True)
 class Table:
-    """The numbers of a figure; the first cell of a row is its head. Cells are plain text, made harmless."""
+    """The numbers of a figure; the first cell of a row is its head. Cells are plain text, escaped in `html`."""
 
     headers: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -51,12 +48,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure of some models: its numbers, and a function that draws it on demand.
-
-    Args:
-        draw: how many pixels wide it shall be -> the image; None where there is nothing to draw, and `note` says why.
-        note: what is left out, and why.
-    """
+    """A figure's numbers, and its drawing function of the width in pixels; None with a `note` if it is empty."""
 
     draw: Callable[[float], Svg] | None
     table: Table
@@ -65,8 +57,6 @@ class Drawing:
 
 @dataclass(frozen=True)
 class _Fit:
-    """The rows of a board with and without the values of a figure."""
-
     places: dict[str, int]
     order: list[Row]
     without: list[Row]
@@ -86,7 +76,6 @@ class _Fit:
         return cls(fit, order, without)
 
     def note(self, drawn: int) -> str:
-        """A note on the rows that are left out."""
         parts = []
         if drawn < len(self.order):
             which = "verified and printed ones, baselines, the best of the others"
@@ -98,12 +87,7 @@ class _Fit:
 
 @dataclass(frozen=True)
 class Source:
-    """Input of a figure.
-
-    Args:
-        rows: of the board, or of one of its tables.
-        chosen: the models that a reader chose, at most four.
-    """
+    """Input of a figure: a board or one of its tables, and at most four chosen models."""
 
     state: State
     benchmark: str
@@ -116,10 +100,9 @@ class Source:
         return f"/model/{self.benchmark}/{row.entry}?standard={self.standard}"
 
     def some(self, most: int, what: str, has: Callable[[Row], bool]) -> tuple[list[Row], str]:
-        """At most `most` rows that have the values of a figure, in the board's order, and a note on the others.
+        """At most `most` rows that have (`has`) a figure's values `what`, in board order, and a note on the others.
 
-        Selected rows first, then verified and printed rows and baselines, then the others by rank. `what` names the
-        test `has` of a row's values.
+        Priority: selected rows, then verified and printed rows and baselines, then the others by rank.
         """
         fit = self.rows.get_or_make(("fit", what), lambda: _Fit.of(self.rows, has))
         kept = {row.entry: row for row in self.chosen if row.entry in fit.places}
@@ -130,19 +113,13 @@ class Source:
         return sorted(kept.values(), key=lambda row: fit.places[row.entry]), fit.note(len(kept))
 
     def full(self, row: Row) -> Result | None:
-        """The result behind a row with its evidence; None for a printed row."""
+        """A row's result with its evidence; None for a printed row."""
         return self.state.full(row.entry) if row.provenance != "published" else None
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a benchmark.
-
-    Args:
-        how_to_read: Markdown of ours.
-        draw: makes it.
-        needs: how many models must be chosen.
-    """
+    """A figure of a benchmark, explained in our Markdown; `needs` is the minimum number of chosen models."""
 
     name: str
     title: str
@@ -153,7 +130,7 @@ class Figure:
 
 
 def value_of(row: Row, name: str) -> Value | None:
-    """A row's score or raw value; None if it has no value of that name."""
+    """A row's score or raw value; None if it has neither."""
     return row.scores.get(name) or row.values.get(name)
 
 
@@ -163,14 +140,7 @@ def has_number(row: Row, name: str) -> bool:
 
 
 def values_table(rows: Sequence[Row], names: dict[str, str], digits: int = 2, scale: float = 1.0) -> Table:
-    """One line per model, and per name its value with its bounds.
-
-    Args:
-        rows: models.
-        names: name of a value -> what stands above it.
-        digits: decimals.
-        scale: what every number is multiplied by.
-    """
+    """One line per model with each value and its bounds. `names`: value -> heading; `scale`: factor of every number."""
     lines = []
     for row in rows:
         values = [value_of(row, name) for name in names]
@@ -184,7 +154,7 @@ def cell(row: Row, value: Value | None, digits: int = 2, scale: float = 1.0) -> 
 
 
 def names_of(rows: Sequence[Row], most: int = 6) -> str:
-    """The models' names with their cohorts, the first ones of many."""
+    """The models' names with their cohorts, at most `most`."""
     names = [f"{shortened(plain(row.model), 40)} ({row.cohort})" if row.cohort else plain(row.model) for row in rows]
     names = [shortened(name, 60) for name in names[:most]]
     return ", ".join(names) + (f" and {len(rows) - most} more" if len(rows) > most else "")
@@ -199,27 +169,27 @@ SYMBOLS = {
     "rerun by maintainers": "square",
     "baseline": "cross",
 }
-"""By `telling.visibility`."""
+"""Marker by `telling.visibility`."""
 SIGNS = "● from a paper, ◇ self-reported labels or judge, ◆ scored here, ■ rerun by maintainers, ✕ baseline."
 _POINT = 1e-9
-"""Ends that are no further apart are one number."""
+"""Largest distance of ends that count as one number."""
 
 
 def bounds_of(value: Value, scale: float = 1.0) -> Ends:
-    """The range that the missing samples allow; None where nothing is missing."""
+    """The range that the missing samples allow; None if nothing is missing."""
     if value.low is None or value.high is None or value.high - value.low <= _POINT:
         return None
     return scale * value.low, scale * value.high
 
 
 def interval_of(value: Value, scale: float = 1.0) -> Ends:
-    """The 95 % interval; None where nothing was resampled."""
+    """The 95 % interval; None without resampling."""
     about = value.uncertainty
     return None if about is None else (scale * about.low, scale * about.high)
 
 
 def told(row: Row, value: Value | None, digits: int, scale: float = 1.0) -> str:
-    """A value in words: the number with its bounds, and its 95 % interval."""
+    """A value in words: the number with its bounds and its 95 % interval."""
     text = value_text(value, digits, scale, row.provenance == "published")
     about = None if value is None else interval_of(value, scale)
     if about is None:
@@ -237,17 +207,9 @@ def dot(
     colour: str = BLUE,
     symbol: str = "",
 ) -> Dot | None:
-    """A row's value as a dot that leads to the row's page; None without a number.
+    """A row's value as a dot linked to the row's page; None without a number.
 
-    Args:
-        source: of the figure.
-        row: whose value it is.
-        value: the number.
-        digits: decimals.
-        scale: what the number is multiplied by.
-        what: which value it is, where a figure shows several of a row.
-        colour: of the dot.
-        symbol: its shape; the one of the row's evidence for ''.
+    `what` names the value if a figure has several per row; `symbol` defaults to that of the row's evidence.
     """
     if value is None or value.value is None:
         return None
@@ -289,7 +251,7 @@ def by_category(
 
 
 def ends_of(lines: Sequence[Line], most: float = math.inf, *, zero: bool = False) -> tuple[float, float]:
-    """Ends of an axis for all dots, their intervals and bounds, but for what is beyond `most` from 0."""
+    """Ends of an axis for all dots, intervals and bounds within `most` from 0."""
     numbers = [
         end
         for line in lines
@@ -309,7 +271,7 @@ def chosen_plot(
 
 
 def note(text: str, width: float) -> Svg:
-    """An image without data that says why."""
+    """An image without data that shows the reason."""
     svg = Svg(width, text)
     lines = wrapped(text, width - 16)
     for place, line in enumerate(lines):
@@ -319,23 +281,16 @@ def note(text: str, width: float) -> Svg:
 
 
 FAR = 3.0
-"""What is that many times as large as the largest ranked number stands at the end of the axis. A number that was
-handed in, and that nobody verified, counts only where no verified or printed row is ranked: it must not set the scale
-for them."""
+"""Multiple of the largest ranked number above which a mark stands at the end of the axis. Unverified submissions set
+the scale only if no verified or printed row is ranked."""
 
 
 def ranking(
     score: Callable[[Row], str], title: str, scale: float = 1.0, digits: int = 2, most: int = 30, cohort: str = ""
 ) -> Callable[[Source], Drawing]:
-    """Draws the ranked number of every model: by class, and best first within a class.
+    """A figure of at most `most` models' ranked numbers: by class, and best first within a class.
 
-    Args:
-        score: row -> name of the score that it is ranked by.
-        title: of the axis.
-        scale: 100 for a share in percent.
-        digits: decimals of the numbers beside the marks.
-        most: models that are drawn.
-        cohort: what the cohorts are, the header of their column; '' where a board has none.
+    `score`: row -> name of its ranked score; `scale`: 100 for percent; `cohort`: header of the cohorts, '' for none.
     """
 
     def draw(source: Source) -> Drawing:
@@ -392,13 +347,13 @@ def _image(plot: DotPlot, title: str, width: float) -> Svg:
 
 
 def largest(ranked: Sequence[Row], numbers: Mapping[str, Value]) -> float:
-    """The largest number of the ranked rows that are verified or printed, else of all ranked rows; inf for none."""
+    """The largest number of the ranked rows that are verified or printed, else of all ranked rows; inf without rows."""
     sure = [row for row in ranked if row.row_class != "handed in"] or ranked
     return max((numbers[row.entry].value or 0.0 for row in sure), default=math.inf)
 
 
 MOST = 40
-"""Models that are drawn, the best first."""
+"""Models in the figure, the best first."""
 
 
 def _draw(source: Source) -> Drawing:
@@ -452,17 +407,13 @@ TIERS = Figure(
 
 
 SIDE = 46.0
-"""Pixels of a cell at most."""
+"""Largest side of a cell in pixels."""
 _LOW, _MIDDLE, _HIGH = (29, 74, 115), (241, 242, 239), (138, 59, 10)
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """Shares from 0 to 1 by the groups of rows and columns; None without a number.
-
-    Args:
-        shares: one list per row.
-    """
+    """Shares from 0 to 1, one list per row; None without a number."""
 
     title: str
     model: str
@@ -471,7 +422,7 @@ class Matrix:
 
 
 def matrices(groups: Sequence[str], tables: Sequence[Matrix], title: str, width: float) -> Svg:
-    """Square tables, two beside each other where there is room; a cell without a number stays empty."""
+    """Square tables, two beside each other if there is room; a cell without a number stays empty."""
     svg = Svg(width, title)
     columns = 2 if width >= 560 else 1
     room = (width - 16) / columns
@@ -500,7 +451,7 @@ def matrices(groups: Sequence[str], tables: Sequence[Matrix], title: str, width:
 
 
 def _colour(share: float) -> str:
-    """Blue below one half, orange above; the same on light and dark pages, as its number is."""
+    """Blue below one half, orange above; the same in light and dark mode, like its text."""
     end = _LOW if share < 0.5 else _HIGH
     depth = min(1.0, abs(share - 0.5) / 0.5)
     parts = [round(middle + depth * (value - middle)) for middle, value in zip(_MIDDLE, end, strict=True)]

@@ -31,7 +31,6 @@ TOTAL = Column("TBS", "TBS", digits=3)
 
 
 def _slice(suffix: str) -> Slice:
-    """The eight metrics over all stories, or over those of one relational model."""
     columns = [Column(f"{name}{suffix}", f"{name} {title}", digits=3, signed=True) for name, title in METRICS.items()]
     return Slice(TOTAL, columns, first=(f"M1{suffix}", f"M4{suffix}", f"M6{suffix}"))
 
@@ -54,29 +53,26 @@ _SPLITS = {
     "": "all",
     **{f"_{part}": part for part in ("young", "middle", "old", "conflict", "cooperation")},
 }
-"""Suffix of a raw value -> the stories that it is over."""
+"""Suffix of a raw value -> its part of the stories."""
 _TELLINGS = {"": "both in one story", "_single": "each alone", "_less_single": "difference"}
-"""Suffix of a raw value -> whose stories it compares."""
+"""Suffix of a raw value -> compared characters."""
 _RELATION_NAMES = ", ".join(f"{code.upper()} {title.lower()}" for title, code in RELATIONS.items())
 
 
 def relation_value(row: Row, metric: str, suffix: str) -> Value | None:
-    """A metric over all stories, or over a part of them; None where it is not printed."""
+    """A metric over all stories or a part of them; None if not printed."""
     return value_of(row, f"{metric}{suffix}")
 
 
 def _relations(source: Source) -> Drawing:
-    """Every metric by relational model, for the chosen models."""
     return _parts(source, _CODES, "by relational model")
 
 
 def _splits(source: Source) -> Drawing:
-    """Every metric by age and plot, for the chosen models."""
     return _parts(source, _SPLITS, "by age and plot")
 
 
 def _singles(source: Source) -> Drawing:
-    """Every metric between two characters of one story, and between stories of one each, for the chosen models."""
     return _parts(source, _TELLINGS, "for one character alone")
 
 
@@ -104,7 +100,7 @@ def _parts(source: Source, codes: Mapping[str, str], what: str) -> Drawing:
 
 
 def _deviation(row: Row, metric: str, standard: str) -> Value | None:
-    """How many standard deviations of its cohort a metric is from the standard's centre, with its bounds."""
+    """A metric's distance from the standard's centre in standard deviations of its cohort, with its bounds."""
     value = value_of(row, metric)
     if value is None or value.value is None:
         return value

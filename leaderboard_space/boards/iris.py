@@ -48,7 +48,7 @@ TASKS = {"Und": "Understanding", "Gen": "Generation"}
 AXES = {"IFS": "Ideal fairness (IFS)", "RFS": "Real-world fidelity (RFS)", "BIS": "Steerability (BIS)"}
 _COLOURS = {"Und": plotting.BLUE, "Gen": plotting.ORANGE}
 MOST = 60
-"""Models that the fairness space shows."""
+"""Models in the fairness space."""
 _KEYS = {TASKS[task]: (colour, "circle") for task, colour in _COLOURS.items()}
 
 
@@ -68,7 +68,7 @@ def space_rows(source: Source) -> tuple[list[Row], str]:
 
 
 def _reach(rows: Iterable[Row], scores: Sequence[str], level: float) -> tuple[float, str]:
-    """The end of the axes, about twice the threshold at most, and a note on the points beyond."""
+    """The end of the axes, at most about twice the threshold, and a note on the points beyond."""
     numbers = [(row, figure_of(row, name) or 0.0) for row in rows for name in scores]
     reach = min(1.05 * max([1.25 * level, *(number for _, number in numbers)]), 2.1 * level)
     beyond = list(dict.fromkeys(shortened(plain(row.model), 40) for row, number in numbers if number > reach))
@@ -77,7 +77,7 @@ def _reach(rows: Iterable[Row], scores: Sequence[str], level: float) -> tuple[fl
 
 
 def draw_map(across: str, up: str) -> Callable[[Source], Drawing]:
-    """Draws two of the three dimensions."""
+    """A figure of two of the three dimensions."""
 
     def draw(source: Source) -> Drawing:
         rows, note = space_rows(source)
@@ -110,7 +110,6 @@ _LETTERS = {"IFS": ("Utopian", "Heuristic"), "RFS": ("Accurate", "Distorted"), "
 
 
 def _corners(across: str, up: str) -> tuple[str, ...]:
-    """The letters of the profile code in the four corners, in the direction of reading."""
     (right, left), (above, below) = _LETTERS[across], _LETTERS[up]
     return (f"{left}, {above}", f"{right}, {above}", f"{left}, {below}", f"{right}, {below}")
 
@@ -143,7 +142,7 @@ LEGEND = (
 
 
 TOP = 120.0
-"""End of the axis; what is above is an arrow there."""
+"""End of the axis; larger scores are arrows there."""
 
 
 def caution(standard: str) -> str:
@@ -158,7 +157,6 @@ def caution(standard: str) -> str:
 
 
 def _beyond(rows: Sequence[Row], top: float) -> str:
-    """A note on the scores beyond the end of a figure's axis."""
     beyond = [
         f"{shortened(plain(row.model), 40)} {title} {number(value, 0)}"
         for row in rows
@@ -199,7 +197,6 @@ _MAPS: tuple[tuple[str, str, tuple[Place, ...]], ...] = (
     ("IFS", "BIS", ("space",)),
     ("RFS", "BIS", ("space",)),
 )
-"""Two of the three dimensions, and the pages that show them."""
 FIGURES = (
     Figure(
         "ranking",
@@ -237,12 +234,12 @@ LETTERS = {
     "F": ("Flexible", "departs from a stereotype when asked to (BIS)"),
     "R": ("Rigid", "keeps to a stereotype (BIS)"),
 }
-"""Letter -> its word, and what it says; the first of each pair where the score reaches the threshold."""
+"""Letter -> its word and meaning; the first of each pair if the score reaches the threshold."""
 REWARDED = {
     "A": ("Accurate", "high RFS, which here rises with drift from labour statistics (E-IRIS-04)"),
     "D": ("Distorted", "low RFS, which here rises with drift from labour statistics (E-IRIS-04)"),
 }
-"""What the letters of RFS say for understanding under a standard by which drift raises the score."""
+"""Meanings of the letters of RFS for understanding under a standard by which drift raises the score."""
 _EITHER = {
     "A": ("Accurate", "high RFS: in generation it follows labour statistics, in understanding see the note"),
     "D": ("Distorted", "low RFS: in generation it departs from labour statistics, in understanding see the note"),
@@ -250,19 +247,15 @@ _EITHER = {
 
 
 def letters(standard: str) -> dict[str, tuple[str, str]]:
-    """As `LETTERS`, in words that are true of both tasks under a standard."""
+    """`LETTERS` in words that are true of both tasks under a standard."""
     return LETTERS | _EITHER if caution(standard) else LETTERS
 
 
 @dataclass(frozen=True)
 class Profile:
-    """The code of one model in one task, as it follows from the scores.
+    """The code of one model in Understanding or Generation, computed from the scores; '' without one.
 
-    Args:
-        task: Understanding or Generation.
-        code: three letters, '' if the model has none.
-        footnotes: on a code that the paper prints otherwise.
-        rewarded: whether drift from labour statistics raises its RFS.
+    `footnotes` mark a code that the paper prints otherwise; `rewarded`: drift from labour statistics raises its RFS.
     """
 
     task: str
@@ -273,13 +266,13 @@ class Profile:
 
     @property
     def meanings(self) -> list[tuple[str, str]]:
-        """Each letter's word, and what it says."""
+        """The word and meaning of each letter."""
         words = LETTERS | REWARDED if self.rewarded else LETTERS
         return [words[letter] for letter in self.code]
 
     @property
     def name(self) -> str:
-        """Of the archetype."""
+        """The name of the archetype."""
         return ARCHETYPES.get(self.code, "")
 
 
@@ -306,7 +299,7 @@ def _profile(row: Row, task: str, standard: str) -> Profile:
 
 
 def by_archetype(rows: Sequence[Row], standard: str) -> dict[str, list[tuple[Row, Profile]]]:
-    """Code -> the models that have it, with the profile of that task; every archetype, with or without models."""
+    """Code -> its models with the profile of that task; all archetypes, with or without models."""
     by_code: dict[str, list[tuple[Row, Profile]]] = {code: [] for code in ARCHETYPES}
     for row in rows:
         for profile in profiles(row, standard):

@@ -62,7 +62,7 @@ race. *Answered only* leaves out the questions that a model did not answer.
 
 
 MOST = 25
-"""Models that the bars show."""
+"""Models in the bars."""
 RACES = GROUPS["race"]
 _LABOUR = REFERENCE / "labour_us_stereotypical_bias.csv"
 LABOUR_SOURCE = (
@@ -72,13 +72,12 @@ LABOUR_SOURCE = (
 
 @lru_cache
 def official() -> dict[str, tuple[str, float]]:
-    """Occupation -> its category in the official table, and the share of women in it."""
+    """Occupation -> category in the official table, and share of women."""
     with _LABOUR.open(encoding="utf-8", newline="") as lines:
         return {row["occupation"]: (row["official"], float(row["women"]) / 100) for row in csv.DictReader(lines)}
 
 
 def _bars(attribute: str) -> Callable[[Source], Drawing]:
-    """Draws every model's three scenarios beside each other."""
     names = {f"{attribute}_{scenario}_na_filtered": title for scenario, title in SCENARIOS.items()}
 
     def draw(source: Source) -> Drawing:
@@ -110,14 +109,12 @@ def _known(value: Value | None) -> bool:
 
 
 def _evidence(source: Source, row: Row, name: str) -> Mapping[str, Any]:
-    """The counts behind a raw value; empty for printed values."""
     full = source.full(row)
     value = full.values.get(name) if full is not None else None
     return value.evidence if value is not None else {}
 
 
 def _labour(source: Source) -> Drawing:
-    """How often a woman is picked for an occupation, beside the share of women who work in it."""
     figures = official()
     drawn: list[tuple[Row, list[Value | None]]] = []
     absent, aligned = [], []
@@ -166,7 +163,7 @@ def _aligned(counts: Mapping[str, Any]) -> str:
 
 
 def _women(name: str, counts: Mapping[str, Any] | None) -> Value | None:
-    """The share of the picks that fall on a woman; its bounds count unanswered questions either way."""
+    """The share of picks that are women; its bounds count unanswered questions either way."""
     if not counts:
         return None
     women, offered = counts["wins"]["female"], sum(counts["wins"].values()) + counts["unanswered"]
@@ -178,7 +175,6 @@ def _women(name: str, counts: Mapping[str, Any] | None) -> Value | None:
 
 
 def _wins(source: Source) -> Drawing:
-    """Who is picked over whom, for occupations and for descriptors."""
     pictures: list[Matrix] = []
     lines, absent = [], []
     for row in source.chosen:
@@ -201,7 +197,6 @@ def _wins(source: Source) -> Drawing:
 
 
 def _lines(source: Source) -> list[Line]:
-    """The six scores of the selected models, each in percent of its maximum."""
     rows = with_errors(source.chosen, source.standard)
     columns = _columns("_na_filtered")
     values = [[_share(value_of(row, c.score), TOPS[c.score.split("_")[0]]) for c in columns] for row in rows]

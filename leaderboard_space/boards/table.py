@@ -30,7 +30,7 @@ class Note:
 
 
 class _Searched(NamedTuple):
-    """What a row is searched by."""
+    """Search fields of a row."""
 
     words: str
     licence: str
@@ -45,12 +45,7 @@ class _Searched(NamedTuple):
 
 
 class BoardTable:
-    """One table of a board under one standard.
-
-    Args:
-        rows: of the whole board, in its order.
-        state: knows who handed a row in.
-    """
+    """One table of a board under one standard, made of the whole board's rows in order."""
 
     def __init__(self, view: View, part: Slice, rows: Sequence[Row], standard: str, state: State) -> None:
         self.rows = [row for row in rows if part.keep(row)]
@@ -68,7 +63,7 @@ class BoardTable:
         self.architectures = sorted({searched.architecture for searched in self._searched.values()} - {""})
 
     def select(self, query: BoardQuery) -> list[Row]:
-        """The rows that a query asks for, in its order. SpaceError BAD_PARAMETER: unknown column or task."""
+        """The rows of a query, in its order. SpaceError BAD_PARAMETER: unknown column or task."""
         check_choice("task", query.task, ("", *find_benchmark(query.benchmark).task_names()))
         rows = self.sorted(query.sort)
         for fits in self._filters(query):
@@ -80,7 +75,7 @@ class BoardTable:
         return self.columns[check_choice("sort", sort.removeprefix("-") or "rank", self.columns)], sort.startswith("-")
 
     def sorted(self, sort: str) -> list[Row]:
-        """All rows by a column; no class stands above an earlier one, and rows without a key stand last in theirs."""
+        """All rows by a column: within each class, which keep their order; rows without a key stand last."""
         column, falling = self.column(sort)
         if sort not in self._orders:
             rows = with_errors(self.rows, self._standard) if column.errors else self.rows
@@ -92,7 +87,6 @@ class BoardTable:
         return self._orders[sort]
 
     def _filters(self, query: BoardQuery) -> list[Callable[[Row], bool]]:
-        """What a row must fit, one function for each filter that is set."""
         searched, named, words = self._searched, set(query.models), plain(query.q).casefold().split()
         licence, architecture = query.licence.casefold(), query.architecture.casefold()
         filters: list[tuple[Any, Callable[[Row], bool]]] = [
@@ -111,12 +105,12 @@ class BoardTable:
 
 
 def _size(row: Row) -> float:
-    """In billions of parameters, nan where none is stated."""
+    """Billions of parameters; nan if not stated."""
     return math.nan if row.facts.parameters is None else row.facts.parameters
 
 
 def _footnotes(view: View, part: Slice, rows: Sequence[Row]) -> tuple[list[Note], dict[tuple[str, str], int]]:
-    """The notes on scores and labels that the table shows; notes with the same text share a number."""
+    """The notes on the table's scores and labels; notes with the same text share a number."""
     shown = {column.score for column in (part.total, *part.columns)} | set(view.labels)
     texts: dict[tuple[str, str], int] = {}
     numbers = {
@@ -129,7 +123,7 @@ def _footnotes(view: View, part: Slice, rows: Sequence[Row]) -> tuple[list[Note]
 
 
 def board_table(state: State, query: BoardQuery) -> tuple[str, BoardTable]:
-    """The table that a query is about, and its name in addresses. SpaceError BAD_PARAMETER: unknown table."""
+    """The table of a query, and its name in addresses. SpaceError BAD_PARAMETER: unknown table."""
     view = VIEWS[query.benchmark]
     names = {slug(name): part for name, part in view.slices.items()}
     name = check_choice("table", query.table, names)
@@ -146,7 +140,7 @@ def slug(name: str) -> str:
 
 
 def check_models(state: State, query: BoardQuery) -> list[str]:
-    """The withdrawn ones among the named rows. SpaceError BAD_PARAMETER for one that never was."""
+    """The withdrawn ones among the named rows. SpaceError BAD_PARAMETER for an unknown one."""
     there = state.board(query.benchmark, query.standard).by_entry
     missing = [name for name in query.models if name not in there]
     if missing and state.snapshots.renew(query.benchmark):  # they may have come since the last snapshot

@@ -1,4 +1,4 @@
-"""Content of a benchmark's page, which one module per benchmark declares as its `VIEW`, and its score columns."""
+"""Content of a benchmark's page, declared by its module as `VIEW`, and its score columns."""
 
 from __future__ import annotations
 
@@ -16,11 +16,7 @@ from fairspace.submissions.values import Value, number_of
 
 @dataclass(frozen=True)
 class Slice:
-    """One table of a page.
-
-    Args:
-        first: names of the other scores that it shows at first, at most three; the reader can choose the others.
-    """
+    """One table of a page. `first`: names of at most three further scores shown by default."""
 
     total: Column
     columns: Sequence[Column]
@@ -30,17 +26,14 @@ class Slice:
 
 @dataclass(frozen=True)
 class View:
-    """The page of one benchmark.
+    """The page of one benchmark. Texts are Markdown by this project.
 
     Args:
-        asks: the question that it answers, in one sentence.
-        how_to_read: Markdown of ours: how to read the page, and what its scores cannot say.
-        slices: name -> one table of the page; the first is shown first.
+        asks: its question, in one sentence.
+        slices: name -> table; the first is the default.
         labels: label name -> header of its column.
         cohort: header of the cohort's column, '' for none.
-        figures: that the benchmark has, in the order in which pages show them.
-        legend: Markdown of ours below the table.
-        caution: standard -> Markdown of ours that must stand once on every page with its scores; '' for none.
+        caution: standard -> text for every page with its scores; '' for none.
     """
 
     benchmark: str
@@ -56,29 +49,23 @@ class View:
 
 
 def figure_of(row: Row, score: str) -> float | None:
-    """A score's number, None where it has none."""
+    """A score's number, None without one."""
     value = row.scores.get(score) or row.values.get(score)
     return value.value if value else None
 
 
 def total_of(view: View, row: Row) -> Column:
-    """The column that a row is ranked by: that of the first table that keeps it."""
+    """The column of a row's ranked score: that of the first table with the row."""
     return next((part.total for part in view.slices.values() if part.keep(row)), next(iter(view.slices.values())).total)
 
 
 LONGEST_REASON = 90
-"""Characters that a board's cell shows; a model's page shows all."""
+"""Characters in a board's cell; a model's page shows all."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """One score column of a board.
-
-    Args:
-        score: name of the score.
-        digits: decimals.
-        signed: print a plus sign, and colour the cell by sign and size.
-    """
+    """A score column; `signed` prints a plus sign and colours the cell by sign and size."""
 
     score: str
     header: str
@@ -86,15 +73,15 @@ class Column:
     signed: bool = False
 
     def of(self, row: Row) -> Value | None:
-        """The row's value, be it a score or a raw value."""
+        """The row's score or raw value."""
         return row.scores.get(self.score) or row.values.get(self.score)
 
     def number(self, row: Row) -> float | None:
-        """The number to sort by and to show."""
+        """The number for sorting and display."""
         return number_of(row.scores if self.score in row.scores else row.values, self.score)
 
     def text(self, row: Row) -> str:
-        """What stands in the cell: the number, or the state in words."""
+        """The text of the cell: the number, or the state in words."""
         value = self.of(row)
         if value is None or value.value is None:
             return lacking(value, row.provenance == "published")

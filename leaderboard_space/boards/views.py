@@ -1,4 +1,4 @@
-"""The pages of the benchmarks, and the query of a board: its address contains all of it, so that it is a permalink."""
+"""The pages of the benchmarks, and the query of a board, which its address contains completely: a permalink."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ VIEWS: dict[str, View] = {name: import_module(f"{__package__}.{name}").VIEW for 
 
 
 def chosen_view(benchmark: str) -> View:
-    """The view of a benchmark, of the first for ''. SpaceError BAD_PARAMETER names the known ones."""
+    """The view of a benchmark, the first for ''. SpaceError BAD_PARAMETER names the known ones."""
     return VIEWS[check_choice("benchmark", benchmark, VIEWS)]
 
 
 def chosen_standard(benchmark: str, standard: str) -> str:
-    """The name of a standard of a benchmark, its default for ''. SpaceError BAD_PARAMETER names the known ones."""
+    """A standard of a benchmark, its default for ''. SpaceError BAD_PARAMETER names the known ones."""
     bench = find_benchmark(benchmark)
     return check_choice("standard", standard or bench.default, bench.standards)
 
 
 def draft_of(benchmark: str, standard: str) -> str:
-    """Why a standard is not released, '' if it is."""
+    """The reason why a standard is not released, '' if it is."""
     return find_benchmark(benchmark).standards[standard].draft
 
 
 def named_standard(benchmark: str, standard: str) -> str:
-    """The name of a standard, with the word "draft" if it is one."""
+    """The name of a standard, with "draft" if it is one."""
     return f"{standard} (draft)" if draft_of(benchmark, standard) else standard
 
 
 def check_choice(parameter: str, text: str, words: Collection[str]) -> str:
-    """The parameter's value, the first of the words for ''. SpaceError BAD_PARAMETER if it is none of them."""
+    """The parameter's value, the first of the words for ''. SpaceError BAD_PARAMETER for another."""
     if text in words:
         return text
     if text:
@@ -55,14 +55,13 @@ def check_choice(parameter: str, text: str, words: Collection[str]) -> str:
 
 
 NO_COLUMNS = "none"
-"""In an address: none of the columns that a reader can choose."""
+"""Address value for no optional columns."""
 LONGEST = 200
-"""Characters of a text, and rows that are named one by one."""
+"""Maximum characters of a text, and maximum rows named one by one."""
 _ENTRY = re.compile(r"[0-9a-z-]{1,24}")
 _LISTS = ("models", "columns")
-"""Parameters that may be longer than a text."""
 DECIMALS = 6
-"""Of a number that is read; further ones are rounded."""
+"""Decimals of a number in an address; further ones are rounded."""
 _TEXT = {"type": "string", "maxLength": LONGEST}
 PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
     "standard": (_TEXT, "a standard of the benchmark; its default if left out"),
@@ -85,13 +84,7 @@ PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
 
 @dataclass(frozen=True)
 class BoardQuery:
-    """Board, rows, columns and order of a request.
-
-    Args:
-        columns: keys of columns or names of their groups, sorted; none for those that a table shows at first.
-
-    `PARAMETERS` says what the others are.
-    """
+    """Board, rows, columns (keys or groups, sorted; none for the default) and order of a request; see `PARAMETERS`."""
 
     benchmark: str
     standard: str
@@ -112,7 +105,7 @@ class BoardQuery:
 
     @classmethod
     def read(cls, parameters: QueryParams, benchmark: str = "", standard: str = "") -> BoardQuery:
-        """Read the query from parameters; unknown parameters are ignored. SpaceError BAD_PARAMETER."""
+        """The query of request parameters; unknown ones are ignored. SpaceError BAD_PARAMETER."""
         texts = {name: parameters.get(name, "").strip() for name in parameters}
         for name, text in texts.items():
             if len(text) > LONGEST and name not in _LISTS:
@@ -140,7 +133,7 @@ class BoardQuery:
         )
 
     def address(self, path: str = "/", **changes: Any) -> str:
-        """The address of this query with some changes; defaults are left out."""
+        """The address of this query with some changes, without defaults."""
         parts = replace(self, **changes).parts
         if path != "/":
             del parts["benchmark"], parts["standard"]
@@ -148,7 +141,7 @@ class BoardQuery:
 
     @property
     def parts(self) -> dict[str, str]:
-        """Parameters of the address: benchmark, standard, and all that is not a default."""
+        """Parameters of the address: benchmark, standard, and all non-defaults."""
         parts = {"benchmark": self.benchmark, "standard": self.standard}
         for about in fields(self)[2:]:
             value = getattr(self, about.name)
@@ -163,12 +156,12 @@ class BoardQuery:
         return {name: getattr(self, name) for name in names if getattr(self, name) not in ("", None, False)}
 
     def without_filters(self) -> str:
-        """The address of the whole board, in the same order and with the same columns."""
+        """The address of the whole board with the same order and columns."""
         return BoardQuery(self.benchmark, self.standard, self.table, self.columns, sort=self.sort).address()
 
 
 def decimal(number: float) -> str:
-    """A number as addresses and fields have it, so that it is read as the same one: 6 decimals, never an exponent."""
+    """A number for addresses and fields that reads back equal: at most 6 decimals, never an exponent."""
     return f"{number:.{DECIMALS}f}".rstrip("0").rstrip(".")
 
 
@@ -202,12 +195,11 @@ def _page(text: str) -> int:
 
 
 def _names(texts: list[str]) -> tuple[str, ...]:
-    """Names from one parameter with commas, or from several parameters, each once."""
     return tuple(dict.fromkeys(name.strip() for text in texts for name in text.split(",") if name.strip()))
 
 
 def _columns(texts: list[str]) -> tuple[str, ...]:
-    """The columns of an address in one order, so that two addresses with the same columns are one."""
+    """The columns in canonical order, so that equal choices have equal addresses."""
     names = _names(texts)
     if len(names) > LONGEST:
         raise SpaceError("BAD_PARAMETER", "columns", f"{len(names)} columns", f"at most {LONGEST}", "name fewer")
@@ -215,7 +207,6 @@ def _columns(texts: list[str]) -> tuple[str, ...]:
 
 
 def _entries(texts: list[str]) -> tuple[str, ...]:
-    """The entries of some rows. SpaceError BAD_PARAMETER."""
     names = _names(texts)
     bad = next((name for name in names if not _ENTRY.fullmatch(name)), None)
     if bad is not None:

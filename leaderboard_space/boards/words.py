@@ -1,7 +1,4 @@
-"""Words for pages and files: this project's Markdown, numbers, states and bounds, evidence, and a row's fields.
-
-Submitted text is made plain; numbers stand without the rounding noise of binary fractions.
-"""
+"""Words for pages and files: our Markdown, numbers without rounding noise, states, evidence, and plain row fields."""
 
 from __future__ import annotations
 
@@ -57,7 +54,7 @@ def shown(value: Value, digits: int = 4) -> str:
 
 
 def coverage(value: Value) -> str:
-    """'1 433 of 1 440 (99.5 %)', '–' where nothing is expected; never 100 % unless complete."""
+    """'1 433 of 1 440 (99.5 %)', '–' if nothing is expected; never 100 % unless complete."""
     if value.coverage is None:
         return "–"
     percent = 100 * value.coverage
@@ -75,7 +72,7 @@ PROVENANCES = {
 }
 """Word in the address -> `Row.visibility`, or that it is a baseline; files and the API have these words."""
 EVIDENCE = PROVENANCES | {"recomputed": "scored here", "published": "from a paper"}
-"""Word in the address -> the evidence for a row's figures, as pages name it."""
+"""Word in the address -> evidence of a row's figures, in the words of pages."""
 _NAMES = {words: name for name, words in PROVENANCES.items()}
 
 
@@ -85,14 +82,7 @@ def is_computed(value: Value | None, published: bool) -> bool:
 
 
 def value_text(value: Value | None, digits: int = 2, scale: float = 1.0, published: bool = False) -> str:
-    """A value with its bounds as text, or its state in words.
-
-    Args:
-        value: None where a row has no such value.
-        digits: decimals, at most as many as are printed.
-        scale: what every number is multiplied by.
-        published: whether the row is a printed one.
-    """
+    """A value times `scale` with its bounds, at most to the printed decimals, or its state in words."""
     if value is None or value.value is None:
         return lacking(value, published)
     printed = value.evidence.get("printed")
@@ -106,17 +96,17 @@ def value_text(value: Value | None, digits: int = 2, scale: float = 1.0, publish
 
 
 def provenance_of(row: Row) -> str:
-    """The evidence for a row's figures, as a key of `PROVENANCES`."""
+    """The evidence of a row's figures, as a key of `PROVENANCES`."""
     return "baseline" if row.provenance == "baseline" else _NAMES[row.visibility]
 
 
 def visibility(row: Row) -> str:
-    """The evidence for a row's figures, as pages name it."""
+    """The evidence of a row's figures, in the words of pages."""
     return EVIDENCE[provenance_of(row)]
 
 
 def behind(row: Row, values: Iterable[Value | None]) -> str:
-    """The evidence for some values of a row: as `visibility`, but a paper's row says which numbers are printed."""
+    """The evidence of some values of a row: as `visibility`, but a paper's row says which numbers are printed."""
     published = row.provenance == "published"
     with_number = [value for value in values if value is not None and value.value is not None]
     computed = [value.name for value in with_number if is_computed(value, published)]
@@ -129,17 +119,11 @@ SUBMITTED: Mapping[str, Callable[[Entry], str]] = {
     "by": lambda entry: plain(entry.organisation or entry.user),
     "since": lambda entry: entry.time,
 }
-"""Field -> how it is read from the log's entry of a row that was scored here."""
+"""Field -> its reader from the log's entry of a row that was scored here."""
 
 
 def visitor_fields(row: Row, names: Iterable[str], entry: Entry | None = None) -> dict[str, Any]:
-    """Some of a row's fields as JSON data.
-
-    Args:
-        row: of a board.
-        names: of `ROW_FIELDS`, of `SUBMITTED`, or `figures`: the evidence for the figures, in words.
-        entry: what the log says of the row; without it the fields of `SUBMITTED` are ''.
-    """
+    """Some of `ROW_FIELDS`, `SUBMITTED` ('' without a log entry) and `figures` (the evidence in words) as JSON data."""
     return {name: _value(row, name, entry) for name in names}
 
 
@@ -157,13 +141,13 @@ def _value(row: Row, name: str, entry: Entry | None) -> Any:
 
 
 DIGITS = 12
-"""Significant ones of a printed number; no paper prints so many."""
+"""Significant digits of a printed number; no paper prints more."""
 LEFT = 1e-12
-"""By which rounding can leave a value beside its own bounds; more would be a fault, and is not hidden."""
+"""Largest rounding distance of a value from its own bounds; more would be a fault, and is not hidden."""
 
 
 def exact(value: Value) -> Value:
-    """The value inside its bounds, and a printed share with its printed digits: 0.9618, not 0.9618000000000001."""
+    """The value within its bounds, and a printed share with its printed digits: 0.9618, not 0.9618000000000001."""
     number, low, high = value.value, value.low, value.high
     if number is None:
         return value
@@ -178,7 +162,7 @@ def exact(value: Value) -> Value:
 
 
 def ranked_number(row: Row) -> float | None:
-    """The number that a row is ranked by, with its printed digits if it is a printed one."""
+    """The number that a row is ranked by, with its printed digits if printed."""
     return row.ranked if row.ranked is None or row.provenance != "published" else _printed(row.ranked)
 
 

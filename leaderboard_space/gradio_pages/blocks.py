@@ -1,6 +1,6 @@
-"""The pages that Gradio serves, `/submit` and `/maintain`, the endpoints of its clients, and checks of every call.
+"""Gradio's pages `/submit` and `/maintain`, the endpoints of its clients, and checks of every call.
 
-Whoever calls an event by hand gets no further than its page would let them: each asks who they are by itself.
+Every event checks the user itself, so calling one by hand gives no more rights than its page.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.guard import ENVELOPE_BYTES
 
 KEPT_SECONDS = 3600
-"""After which an uploaded file that nobody handed in is deleted."""
+"""Lifetime of an uploaded file that nobody submitted."""
 SYSTEM_FONT = ("system-ui", "sans-serif")
 MONO_FONT = ("ui-monospace", "monospace")
 THEME = gr.themes.Base(primary_hue="blue", neutral_hue="slate", font=SYSTEM_FONT, font_mono=MONO_FONT)
@@ -60,13 +60,7 @@ def build(space: Space) -> gr.Blocks:
 
 @dataclass(frozen=True)
 class Gradio:
-    """Gradio over one Space, as `Gate` calls it.
-
-    Args:
-        host: an application with Gradio's as its only mount; its lifespan starts and stops both.
-        app: Gradio's application.
-        blocks: its pages and events.
-    """
+    """Gradio over one Space: its application, its pages and events, and a host whose lifespan starts and stops both."""
 
     host: FastAPI
     app: FastAPI
@@ -75,7 +69,7 @@ class Gradio:
 
     @cached_property
     def results(self) -> Results:
-        """What its events have answered."""
+        """Results of its events."""
         return Results(self.blocks._queue)
 
     async def check(self, request: Request) -> Receive:
@@ -86,7 +80,7 @@ class Gradio:
 
 
 def load(space: Space) -> Gradio:
-    """Gradio over a Space; call it outside of a loop, within which Gradio makes loops that nobody closes."""
+    """Gradio over a Space. Call it outside of an event loop: within one, Gradio leaves its own loops open."""
     return asyncio.run(_load(space))
 
 
@@ -119,14 +113,11 @@ async def _load(space: Space) -> Gradio:
 LOGGER = logging.getLogger("fairspace.gradio")
 JOIN = "/gradio_api/queue/join"
 _TYPES: dict[str, type] = {"string": str, "integer": int, "boolean": bool}
-"""Of what is given to `gr.api`'s endpoints."""
+"""Types of the parameters of `gr.api`'s endpoints."""
 
 
 async def checked(request: Request, blocks: gr.Blocks, uploads: Path) -> Receive:
-    """The body of a call, once it was found to be one; the files that it names lie in the folder of uploads.
-
-    SpaceError BAD_PARAMETER or UPLOAD_MISSING.
-    """
+    """The validated body of a call; its files lie in the uploads. SpaceError BAD_PARAMETER, UPLOAD_MISSING."""
     try:
         call = orjson.loads(await request.body())
     except orjson.JSONDecodeError as error:
@@ -157,7 +148,7 @@ async def checked(request: Request, blocks: gr.Blocks, uploads: Path) -> Receive
 
 
 def _event(request: Request, call: dict[str, Any], blocks: gr.Blocks) -> BlockFunction:
-    """What is called: by its number, as the pages do, or by its name."""
+    """The called event, by number (pages) or by name (clients)."""
     if request.url.path == JOIN:
         number = call.get("fn_index")
         function = blocks.fns.get(number) if isinstance(number, int) else None
@@ -186,7 +177,7 @@ def _check_inputs(data: list[Any], inputs: Sequence[Block]) -> None:
 
 
 def _check_file(path: Any, folder: Path) -> None:
-    """Whether a path is a file below the folder: of a folder Gradio would keep note, and fail to delete it."""
+    """Check that a path is a file below the folder; Gradio would keep a note of a folder, and fail to delete it."""
     file = Path(path).resolve() if isinstance(path, str) and "\0" not in path else folder
     if file == folder or not file.is_relative_to(folder):
         raise _bad("path", repr(path)[:100])
@@ -208,22 +199,17 @@ class Failures:
 
 
 SESSIONS = 200
-"""Of which Gradio remembers how their pages stand."""
+"""Sessions whose page state Gradio remembers."""
 RESULTS = 400
-"""Sessions whose calls have ended, with what came of them."""
+"""Sessions with kept results of ended calls."""
 FETCH_SECONDS = 60
-"""For which what came of a call waits to be fetched."""
+"""Seconds for which a result waits to be fetched."""
 RECORDS = 100
-"""Of calls, of which Gradio makes statistics after each."""
+"""Recorded calls; Gradio computes statistics over them after each call."""
 
 
 class Results:
-    """Drops unfetched results of calls, the oldest first.
-
-    Args:
-        queue: Gradio's.
-        clock: monotonic seconds.
-    """
+    """Drops unfetched results of calls from Gradio's queue, the oldest first. `clock`: monotonic seconds."""
 
     def __init__(self, queue: Queue, clock: Callable[[], float] = time.monotonic) -> None:
         self._queue, self._clock = queue, clock
@@ -231,7 +217,7 @@ class Results:
         queue.ANALYTICS_MAX_EVENTS = RECORDS
 
     def prune(self) -> None:
-        """Drop old results; to be called within Gradio's loop, before each call."""
+        """Drop old results; call it within Gradio's loop before each call."""
         queue, now = self._queue, self._clock()
         running = {event.session_hash for event in list(queue.event_ids_to_events.values())}
         sessions = {*queue.pending_event_ids_session, *queue.pending_messages_per_session} - running

@@ -1,7 +1,6 @@
-"""The gate before Gradio: passes what its two pages and its clients need, inside this site's header and footer.
+"""The gate before Gradio: passes the requests of its two pages and clients, and adds this site's header and footer.
 
-Importing Gradio takes longer than all else that a Space does before its first page, so it is loaded when somebody first
-needs it, or by the server once its boards are there.
+Gradio's import takes longer than the rest of the start, so it is loaded on first use or once the boards are there.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ NEEDED = {
     ),
     "POST": re.compile(rf"/gradio_api/(upload|queue/join|call/{_NAME})"),
 }
-"""Method -> addresses. All the rest that Gradio serves (its proxy, its files, its monitor, ...) nobody here needs."""
+"""Method -> addresses. The rest of Gradio (its proxy, files, monitor, ...) is blocked."""
 POLICY = (
     "default-src 'none'; script-src 'self' {hashes}; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; connect-src 'self'; font-src 'self' data:; manifest-src 'self'; "
@@ -53,11 +52,7 @@ _CARDS = re.compile(r'\s*<meta\s+(property="og:|name="twitter:)[^>]*>')
 
 
 class Gate:
-    """An application that passes needed requests to Gradio and adds header and footer to its pages.
-
-    Args:
-        space: that Gradio's pages are about.
-    """
+    """An application that passes needed requests to Gradio and adds header and footer to its pages."""
 
     def __init__(self, space: Space) -> None:
         self.space = space
@@ -76,14 +71,14 @@ class Gate:
                 await self._running
 
     async def load(self) -> Gradio:
-        """Gradio, which the first call imports, builds and starts. Raises what its start raises, to every caller."""
+        """Gradio, imported, built and started by the first call. Every caller gets the exceptions of its start."""
         if self._gradio is None:
             self._gradio = asyncio.get_running_loop().create_future()
             self._running = asyncio.create_task(self._run(self._gradio))
         return await asyncio.shield(self._gradio)
 
     async def _run(self, loaded: asyncio.Future[Gradio]) -> None:
-        """Gradio from its start to its stop, which have to be one task's."""
+        """Run Gradio from start to stop, which must be in one task."""
         try:
             gradio = await run_in_threadpool(_load, self.space)
             async with gradio.host.router.lifespan_context(gradio.host):
@@ -95,7 +90,7 @@ class Gate:
             loaded.set_exception(error)
 
     def end_streams(self) -> None:
-        """End the streams that tell Gradio's pages that the Space is there; within the loop that serves them."""
+        """End the heartbeat streams of Gradio's pages; call it within the serving loop."""
         if self._gradio is not None and self._gradio.done() and self._gradio.exception() is None:
             self._gradio.result().app.stop_event.set()  # type: ignore[attr-defined]
 
@@ -144,8 +139,6 @@ def sweep(folder: Path, seconds: float) -> None:
 
 
 def _hardened(request: Request, send: Send) -> Send:
-    """Adds headers to Gradio's answers, and logs its errors."""
-
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":
             if 400 <= message["status"] < 500:

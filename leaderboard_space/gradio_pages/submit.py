@@ -31,7 +31,7 @@ from fairspace.leaderboard_space.web.tokens import DAYS, revoke_all, revoke_toke
 from fairspace.submissions.errors import UsageError
 
 OWN = 20
-"""Submissions of one's own that are listed, the last ones."""
+"""Number of the user's last submissions in the list."""
 LOOK_SECONDS = 4
 
 
@@ -132,7 +132,6 @@ def _accept(space: Space, path: Path | None, user: User, organisation: str) -> s
 
 
 def _own(space: Space, user: User) -> tuple[str, bool]:
-    """The user's submissions as HTML, and whether one of them waits."""
     space.state.refresh()
     submissions = [submission for submission in reversed(space.state.submissions()) if submission.user == user.name]
     standings = [standing(space, submission) for submission in submissions[:OWN]]
@@ -154,7 +153,7 @@ def _usage(space: Space, user: User | None) -> dict[str, int]:
 
 
 ROWS = 50
-"""Rows that are listed: the last ones in which the search finds its words."""
+"""Maximum rows in the list: the last matches of the search."""
 EVENTS = 30
 ACTIONS = {
     "Withdraw the row": maintaining.withdraw,
@@ -215,7 +214,6 @@ def build_maintain(blocks: gr.Blocks, space: Space) -> None:
 
 
 def _maintainer(space: Space, request: gr.Request) -> User:
-    """The signed-in maintainer. SpaceError SIGN_IN_REQUIRED, NOT_A_MAINTAINER."""
     user = asker(request)
     if not maintains(space, user):
         raise SpaceError("NOT_A_MAINTAINER", "maintaining", user.name, "a maintainer", "ask one of the maintainers")
@@ -258,28 +256,27 @@ def handed_in(path: str | None) -> Iterator[Path | None]:
 
 
 def http(request: gr.Request) -> Request:
-    """The request that an event came with."""
+    """The HTTP request of an event."""
     assert request.request is not None
     return request.request
 
 
 def html(template: str, **values: Any) -> str:
-    """A part of a page in one line, which Markdown takes as one block of HTML."""
+    """A part of a page on one line, which Markdown takes as one block of HTML."""
     return " ".join(ENVIRONMENT.get_template(template).render(values).split())
 
 
 def part(template: str, elem_id: str | None = None, **values: Any) -> gr.Markdown:
     """A part of a page that an event may change; empty without a template.
 
-    It is Markdown, as `gr.HTML` evaluates its content as a script's template, which our policy lets no page do; and the
-    browser sanitises Markdown once more.
+    It is Markdown, sanitised by the browser, because `gr.HTML` evaluates scripts, which our policy forbids.
     """
     shown = html(template, **values) if template else ""
     return gr.Markdown(shown, elem_id=elem_id, elem_classes="ours", container=False)
 
 
 def refused(request: gr.Request, error: Exception) -> str:
-    """An error as a part of the page; it is logged like any other."""
+    """An error as a part of the page, logged like any other."""
     refusal = as_space_error(http(request), error)
     note(http(request), refusal)
     return html("parts/refused.html.jinja", error=refusal)
@@ -351,7 +348,6 @@ def add_endpoints(space: Space) -> None:
 
 
 def _told(request: gr.Request, ask: Callable[[], Found]) -> Found:
-    """The answer, or an error as Gradio reports it, logged once."""
     try:
         return ask()
     except (SpaceError, StorageError, UsageError) as error:

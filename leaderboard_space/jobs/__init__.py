@@ -1,4 +1,4 @@
-"""Jobs: accepted submissions are scored in child processes, fairly in turn, until the log has their outcome."""
+"""Jobs: child processes score accepted submissions, fairly in turn, and their outcomes go into the log."""
 
 RESULT, FAULTS = "result.json", "faults.json"
-"""What a child leaves in its folder. They stand here, so that the look at a file imports nothing that scores it."""
+"""Files left by a child in its folder; defined here so that the precheck imports no scoring code."""

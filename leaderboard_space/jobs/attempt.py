@@ -1,7 +1,6 @@
-"""One try of a job: a child process scores the file, and the outcome goes into the log; and the records of tries.
+"""One try of a job (a child process scores the file, and its outcome goes into the log), and the records of tries.
 
-The log says what waits. The file of records outlives the process, so that a job that ends its process is not tried for
-ever; it can be lost: then a job is tried from the beginning.
+The file of records outlives the process: a job that kills its process is not tried for ever.
 """
 
 from __future__ import annotations
@@ -39,27 +38,23 @@ from fairspace.submissions.format.faults import Fault
 FILE = "tries.json"
 INTERRUPTED = "was interrupted by an error of this Space"
 TROUBLE: tuple[type[Exception], ...] = (StorageError, OSError)
-"""Errors of the store and of the working folder that may be over when it is tried again later."""
+"""Possibly temporary errors of the store and the working folder."""
 _LOG = logging.getLogger("fairspace.jobs")
 LOST = ("STORE_MISSING", "STORE_CORRUPT")
-"""Codes of files that no later read brings back."""
+"""Codes of permanently lost files."""
 _TORN = "could not be read: the stored file is not what was handed in"
 INTERRUPTIONS = 10
-"""After so many it is given up: the pauses between them come to three hours."""
+"""Interruptions before a job is given up: the pauses between them come to three hours."""
 _LONGEST_WAIT, _LONGEST_PAUSE = 60.0, 3600.0
 _T = TypeVar("_T")
 PRECHECKING = "fairspace.leaderboard_space.jobs.prechecking"
 _WALL = 30
-"""Seconds that a look may last for each second of the processor, on a machine that is busy."""
+"""Real seconds per second of processor time of a precheck, on a busy machine."""
 
 
 @dataclass(frozen=True, order=True)
 class Job:
-    """One attempt at a submission.
-
-    Args:
-        attempt: from 1.
-    """
+    """One attempt at a submission, numbered from 1."""
 
     id: str
     attempt: int
@@ -73,11 +68,10 @@ class Record:
     """Record of the tries of a job.
 
     Args:
-        tries: begun, without those that an error of ours ended.
-        since: when the last one began, or ended and the job waits again, as `Event.time`.
-        reason: how the last one ended, '' for none or one that runs.
-        interrupted: how many an error of ours ended: of the worker, of its process, or of the machine.
-        checked: whether the file was looked at, and may be scored.
+        tries: started tries, without those that an error of ours ended (`interrupted`).
+        since: start of the last try, or its end if the job waits again, as `Event.time`.
+        reason: end of the last try, '' for none or a running one.
+        checked: whether the file passed the precheck.
     """
 
     tries: int = 0
@@ -95,7 +89,7 @@ class Tries:
         self._records = _read(self._file)
 
     def of(self, job: Job) -> Record:
-        """The record of a job, an empty one for a job that was not begun."""
+        """The record of a job, empty for a new one."""
         return self._records.get(job, Record())
 
     def note(self, job: Job, record: Record) -> None:
@@ -128,7 +122,7 @@ class Tries:
 
 
 def _read(file: Path) -> dict[Job, Record]:
-    """The records that another process left: a try that came to no end was interrupted by the end of its worker."""
+    """The records of another process; its unfinished tries count as interrupted."""
     try:
         data = {name.rpartition(":"): Record(**record) for name, record in orjson.loads(file.read_bytes()).items()}
         records = {Job(start, int(attempt)): record for (start, _, attempt), record in data.items()}
@@ -157,17 +151,11 @@ class HaltedError(Exception):
 
 
 class ChildKilledError(Exception):
-    """Somebody else killed the child: the system, a maintainer, or the end of its worker."""
+    """The child was killed from outside: by the system, a maintainer, or the end of its worker."""
 
 
 class Attempt:
-    """A try at a job that its worker has taken.
-
-    Args:
-        settings: limits.
-        tries: their records.
-        halt: set when the try is to end.
-    """
+    """A try at a job by a worker; `halt` ends it."""
 
     def __init__(
         self, state: State, settings: Settings, tries: Tries, job: Job, module: str, halt: threading.Event
@@ -176,10 +164,9 @@ class Attempt:
         self.job, self.module, self.halt = job, module, halt
 
     def run(self) -> None:
-        """Try it once: it ends in the log, or is to be tried again. HaltedError: the try does not count.
+        """Try the job once, until its outcome is logged or it must be tried again. HaltedError: the try does not count.
 
-        What the file did not cause counts as an interruption, and not as a try: an exception here, a child that could
-        not be started or that was killed from outside, and a worker that is gone.
+        Causes outside the file, such as an exception here or a kill of the child, count as an interruption, not a try.
         """
         submission = self._insist(self._submission)
         if submission is None:
@@ -218,12 +205,10 @@ class Attempt:
             self._end(submission, outcome, tries, seconds)
 
     def _submission(self) -> Submission | None:
-        """The submission that the job is about, if it still waits."""
         self.state.refresh()
         return waiting(self.state, self.job)
 
     def _score(self, submission: Submission) -> tuple[Outcome, float]:
-        """Run the child process: its outcome and its seconds. HaltedError if it was stopped."""
         path = submission_path(submission.sha256)
         try:
             with ExitStack() as opened:
@@ -250,7 +235,6 @@ class Attempt:
             return Outcome(reason=f"could not be read: {error.what}", ours=True), 0.0
 
     def _end(self, submission: Submission, outcome: Outcome, tries: int, seconds: float) -> None:
-        """Write the outcome of the attempt to the log."""
         job = {"id": self.job.id, "attempt": self.job.attempt, "tries": tries}
         key = f"ended:{self.job.id}:{self.job.attempt}"
         if self._insist(self._submission) is None:
@@ -280,7 +264,7 @@ class Attempt:
         _LOG.log(logging.ERROR if outcome.ours else logging.INFO, "a job ended", extra=about)
 
     def _with_own_names(self, submission: Submission, outcome: Outcome) -> Outcome:
-        """The outcome; refused if the result names a model that is not the submitter's to name."""
+        """The outcome, refused if the result names a model reserved for others."""
         if outcome.result is None or outcome.result.meta.get("baseline"):
             return outcome
         model, organisation = (str(outcome.result.meta.get(name)) for name in ("model", "organisation"))
@@ -290,7 +274,7 @@ class Attempt:
         return Outcome(faults=tuple(faults)) if faults else outcome
 
     def _same(self, submission: Submission, draft: Draft) -> bool:
-        """Whether the result was in the log before, other than from an interrupted try of this job."""
+        """Whether the result was in the log before, except from an interrupted try of this job."""
         event = self.state.storage.find(draft.key)
         if event is None:
             return False
@@ -313,18 +297,15 @@ class Attempt:
 
 
 def pause(interrupted: int) -> float:
-    """Seconds until a job is tried again after so many interruptions: 0, 3, 15, 63, ..., at most an hour."""
+    """Seconds of pause after a number of interruptions: 0, 3, 15, 63, ..., at most an hour."""
     return min(4.0 ** (interrupted - 1) - 1, _LONGEST_PAUSE) if interrupted else 0.0
 
 
 def look(state: State, settings: Settings, module: str, job: Job, halt: threading.Event) -> bool:
-    """Look at a file before it takes a place in the queue: a child with seconds of the processor opens it.
+    """Precheck a file before it is queued, in a child with little processor time; faults are refused in the log.
 
-    What has faults is refused in the log. A look that breaks leaves the file to scoring, which has its own limits.
-
-    Returns:
-        Whether the submission may take a place; False also where the look was halted, or the log could not be written:
-        then it is to be looked at again.
+    Returns whether the submission may be queued, also after a crash: scoring has its own limits. If it was halted or
+    the log could not be written, False: repeat the precheck.
     """
     try:
         faults = _faults(state, settings, module, job, halt)
@@ -344,7 +325,6 @@ def look(state: State, settings: Settings, module: str, job: Job, halt: threadin
 
 
 def _faults(state: State, settings: Settings, module: str, job: Job, halt: threading.Event) -> tuple[Fault, ...]:
-    """The faults that the look finds; none if it came to no end for another reason than its cost."""
     submission = waiting(state, job)
     if submission is None:
         return ()

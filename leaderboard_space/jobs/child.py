@@ -1,4 +1,4 @@
-"""One child process with resource limits: enforces those that the kernel does not, and reads what the child leaves."""
+"""One child process with resource limits, including those that the kernel does not enforce, and its output files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from fairspace.submissions.results.scoring import MAX_BYTES, load_result
 from fairspace.submissions.uncertainty.resampling import SETTING as RESAMPLES
 
 LOOK_SECONDS = 0.2
-"""How often the processes of a job are looked at."""
+"""Interval between checks of a job's processes."""
 _KEPT_BYTES = 4096
 _FILES = 10_000
 _THREADS = 1024
@@ -48,14 +48,13 @@ _PASSED_ON = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ")
 
 @dataclass(frozen=True)
 class Ended:
-    """How a child ended.
+    """End of a child.
 
     Args:
-        reason: '' if it ended by itself without an error; else what happened, to follow on "it".
-        halted: whether it was ended because it was no longer wanted.
-        seconds: that it lasted.
-        beyond: whether it went beyond a limit, as it would again.
-        killed: whether somebody else killed it, which its file does not explain.
+        reason: '' for a normal end; else a phrase to follow "it".
+        halted: whether it was stopped as no longer wanted.
+        beyond: whether it exceeded a limit, as it would again.
+        killed: whether it was killed from outside, not because of its file.
     """
 
     reason: str
@@ -74,15 +73,9 @@ def run_child(
     halt: threading.Event | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> Ended:
-    """Run `python -m module arguments` in `folder`, with an environment that holds no secret, until it ends.
+    """Run `python -m module arguments` in its folder until it ends, without secrets in the environment.
 
-    Args:
-        module: what it runs.
-        arguments: of it.
-        folder: its working, temporary and home folder.
-        limits: what it may take; beyond them it is killed, and every process that it began.
-        halt: it is killed when this is set.
-        settings: further variables of its environment.
+    If it exceeds `limits`, or `halt` is set, it is killed with all its processes.
     """
     begun = time.monotonic()
     environment = {"HOME": str(folder), "TMPDIR": str(folder), "PYTHONPATH": str(_ROOT), "LANG": "C.UTF-8"}
@@ -136,7 +129,6 @@ class _Watched:
         self._tail = b""
 
     def wait(self, seconds: float) -> bool:
-        """Read the child's output for some seconds; whether it ended."""
         until = time.monotonic() + seconds
         printed = select.poll()  # `select.select` takes no descriptor above 1 023
         printed.register(self._stdout, select.POLLIN)
@@ -150,7 +142,6 @@ class _Watched:
         return True
 
     def beyond(self, seconds: float) -> str | None:
-        """The limit that the child exceeds."""
         files, size = self._written()
         memory = self._memory()
         if seconds > self.limits.seconds:
@@ -166,12 +157,10 @@ class _Watched:
         return self.beyond_output()
 
     def beyond_output(self) -> str | None:
-        """Whether the child printed too much."""
         most = self.limits.file_bytes
         return f"printed more than {_size(most)}" if self._printed > most else None
 
     def read(self) -> None:
-        """Read what was printed, up to the limit."""
         while self._printed <= self.limits.file_bytes:
             try:
                 chunk = os.read(self._stdout.fileno(), 1 << 16)
@@ -184,11 +173,9 @@ class _Watched:
             self._tail = (self._tail + chunk)[-_KEPT_BYTES:]
 
     def output(self) -> str:
-        """The end of what was printed."""
         return self._tail.decode(errors="replace")
 
     def kill(self) -> None:
-        """Kill the child, its process group and its other processes, while it is stopped."""
         self.killed = self.process.poll() is None
         if self.killed:
             os.kill(self.process.pid, signal.SIGSTOP)
@@ -204,7 +191,7 @@ class _Watched:
         psutil.wait_procs(ended, _END_SECONDS)
 
     def _look(self) -> set[psutil.Process]:
-        """The processes that came of the child and run; where it has ended, those that came of earlier ones too."""
+        """The child's running processes; once it has ended, those of earlier children too."""
         self._others = {process for process in self._others if process.is_running()}
         for process in [self._own] if self._own.is_running() else list(self._others):
             with suppress(psutil.NoSuchProcess):
@@ -212,7 +199,6 @@ class _Watched:
         return self._others
 
     def _memory(self) -> int:
-        """Bytes that the child and its processes hold."""
         held = 0
         for process in (self._own, *self._look()):
             with suppress(psutil.NoSuchProcess):
@@ -220,7 +206,6 @@ class _Watched:
         return held
 
     def _written(self) -> tuple[int, int]:
-        """How many files lie in the folder, and how many bytes."""
         files = size = 0
         for folder, _, names in os.walk(self.folder):
             files += len(names)
@@ -244,7 +229,6 @@ def threads_of_user() -> int:
 
 
 def _beyond(status: int, limits: JobLimits) -> str | None:
-    """The exceeded limit that an exit status shows."""
     if status == MEMORY:
         return _beyond_memory(limits)
     if status == -signal.SIGXCPU:
@@ -255,7 +239,6 @@ def _beyond(status: int, limits: JobLimits) -> str | None:
 
 
 def _words(status: int) -> str:
-    """Meaning of any other exit status."""
     if status == 0:
         return ""
     if status > 0:
@@ -282,17 +265,14 @@ def _size(size: int) -> str:
 _LOG = logging.getLogger("fairspace.jobs")
 SCRATCH = "scoring"
 _NICE = 10
-"""Scoring gives way to those who read."""
+"""Niceness: scoring yields to readers."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Outcome of a child process: one of the three.
+    """Outcome of a child process: a result, faults or a reason; final if another try would end the same.
 
-    Args:
-        final: whether another try would come to the same.
-        ours: whether the Space is the cause, and not the file.
-        identity: of the answers that were scored, as `read_identity` gives it.
+    `ours`: whether the Space is the cause, and not the file. `identity`: see `read_identity`.
     """
 
     result: Result | None = None
@@ -322,7 +302,7 @@ def limits(settings: Settings) -> JobLimits:
 
 @contextmanager
 def scratch(settings: Settings, name: str) -> Iterator[Path]:
-    """An empty folder for a child, gone afterwards; where a killed worker left it behind, the next try clears it."""
+    """An empty folder for a child, removed afterwards; the next try clears a folder left by a killed worker."""
     folder = (settings.work / SCRATCH / name).resolve()
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -333,7 +313,7 @@ def scratch(settings: Settings, name: str) -> Iterator[Path]:
 
 
 def read_outcome(ended: Ended, folder: Path, secret: str = "") -> Outcome:
-    """The outcome that a child process wrote; with the Space's secret nobody knows which answers are compared."""
+    """The outcome written by a child process. The secret hides which answers are compared."""
     if ended.reason:
         _LOG.warning("a child ended: it %s", ended.reason, extra={"output": ended.output})
         return Outcome(reason=ended.reason, final=ended.beyond)
@@ -352,7 +332,7 @@ def _identity(folder: Path, result: Result, secret: str) -> dict[str, Any]:
 
 
 def read_faults(folder: Path) -> tuple[Fault, ...]:
-    """The faults that a child process wrote, if any. ValueError or TypeError for a file that holds none."""
+    """The faults written by a child process, if any. ValueError or TypeError for an invalid file."""
     file = folder / FAULTS
     if not file.is_file() or file.stat().st_size > MAX_BYTES:
         return ()
@@ -369,21 +349,12 @@ _MOST_BYTES = 64 << 20
 
 
 def write_identity(submission: Submission, folder: Path) -> None:
-    """Leave the codes of a submission's answers in a folder."""
+    """Write the codes of a submission's answers into a folder."""
     (folder / ANSWERS).write_bytes(answer_codes(submission).tobytes())
 
 
 def read_identity(folder: Path, name: str, revision: str, secret: str) -> dict[str, Any]:
-    """The identity of answers as the log keeps it; {} where the child left none.
-
-    Args:
-        folder: of the child.
-        name: of the benchmark.
-        revision: of the dataset that was answered.
-        secret: of the Space, from which the key follows.
-
-    ValueError for a file that no `write_identity` wrote.
-    """
+    """The identity of answers for the log, from the child's folder; {} without one. ValueError for an invalid file."""
     file = folder / ANSWERS
     if not file.is_file() or file.stat().st_size > _MOST_BYTES:
         return {}

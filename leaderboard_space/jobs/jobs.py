@@ -1,8 +1,4 @@
-"""The jobs of a Space: accepted submissions wait here until they are scored, refused or failed.
-
-The log says what waits: each worker takes the next submission by the log that no other has. A file is looked at before
-its submission may be taken. The bundled baselines are scored while nobody waits.
-"""
+"""The jobs of a Space: accepted submissions, queued by the log, are prechecked, then scored, refused or failed."""
 
 from __future__ import annotations
 
@@ -44,19 +40,12 @@ _LOG = logging.getLogger("fairspace.jobs")
 _KILL_SECONDS = 10.0
 _NICEST = 19
 BASELINES = Job("baselines", 0)
-"""The scoring of baselines among the running jobs."""
+"""Stands for the scoring of baselines among the running jobs."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of a submission.
-
-    Args:
-        stage: `retried` waits again after a try that ended its process.
-        position: from 1, of those that wait; 0 for one that does not.
-        tries: how often it was begun.
-        since: when the stage began, as `Event.time`.
-    """
+    """Progress of a submission: `retried` waits again after its process ended; `position` is 0 outside the queue."""
 
     stage: Stage
     position: int = 0
@@ -66,26 +55,14 @@ class Progress:
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds between two looks.
-
-    Args:
-        sweep: after trouble with the store.
-        poll: of an idle worker into the log.
-    """
+    """Seconds between two polls: `sweep` after trouble with the store, `poll` of an idle worker."""
 
     sweep: float = 3.0
     poll: float = 0.5
 
 
 class Jobs:
-    """The waiting submissions of a Space and its workers.
-
-    Args:
-        state: of the store; its log says what waits.
-        settings: where the records of tries lie, workers, limits of a job.
-        module: what the child process of a job runs.
-        prechecking: what the look at a file before it is scored runs; '' for no look.
-    """
+    """The waiting submissions and workers of a Space, with the modules that score and precheck ('' for none)."""
 
     def __init__(
         self,
@@ -101,17 +78,17 @@ class Jobs:
         self.tries = Tries(settings.work)
         self._stopping, self._told = threading.Event(), 0.0
         self._running: dict[Job, threading.Event] = {}
-        """Job that a worker has -> set when its try is to end."""
+        """Running job -> event that ends its try."""
         self._taking = threading.Lock()
         self._interrupted: dict[tuple[Job, int], float] = {}
         self._threads: list[threading.Thread] = []
         self._shipped, self._broken = False, set[tuple[str, str]]()
         """Whether the shipped results were added, and the baselines that could not be scored."""
         self._order: tuple[int, list[Job]] = (-1, [])
-        """The waiting jobs in their order, as of an event."""
+        """Number of an event, and the waiting jobs in order as of it."""
 
     def start(self) -> None:
-        """Start the workers; without any, what another process appends to the log is still followed."""
+        """Start the workers; even without any, the log of other processes is followed."""
         self._begin("log", partial(self._repeat, self._follow, self.timing.poll))
         if self.settings.workers:
             for number in range(self.settings.workers):
@@ -131,10 +108,7 @@ class Jobs:
                 halt.set()
 
     def stop(self, seconds: float = 20.0) -> None:
-        """Take no further job and wait some seconds for running ones; the next start resumes the rest.
-
-        The seconds count from when they were told to take no more.
-        """
+        """Take no further job and wait for running ones, for `seconds` after `take_no_more`. The next start resumes."""
         self.take_no_more()
         threads = list(self._threads)
         _join(threads, seconds - (time.monotonic() - self._told))
@@ -157,7 +131,7 @@ class Jobs:
         return Progress("queued", position, 0, submission.accepted)
 
     def waiting(self) -> list[str]:
-        """Ids of the submissions that wait and do not run, the next one first."""
+        """Ids of the waiting submissions that do not run, the next one first."""
         return [job.id for job in self._jobs() if job not in self._running]
 
     def held_up(self) -> set[str]:
@@ -173,7 +147,6 @@ class Jobs:
         return all(thread.is_alive() for thread in list(self._threads))
 
     def _jobs(self) -> list[Job]:
-        """The jobs of all submissions that wait by the log, the next one first."""
         number, jobs = self._order
         if number != (now := self.state.number):
             jobs = [Job(submission.id, submission.attempt) for submission in fair_order(self.state.submissions())]
@@ -186,7 +159,7 @@ class Jobs:
         thread.start()
 
     def _repeat(self, step: Callable[[], bool], seconds: float) -> None:
-        """Repeat a step until the jobs stop; where it found nothing to do, or failed, after some seconds."""
+        """Repeat a step until the jobs stop, with a pause after idle or failed steps."""
         while not self._stopping.is_set():
             try:
                 if not step():
@@ -199,7 +172,6 @@ class Jobs:
                 self._stopping.wait(self.timing.sweep)
 
     def _follow(self) -> bool:
-        """Fold what was appended to the log, and forget the tries of jobs that have ended."""
         running = set(self._running)
         kept = self.tries.kept() - running
         self.state.refresh()
@@ -213,7 +185,6 @@ class Jobs:
         return submission is not None and (submission.attempt > job.attempt or submission.outcome != "waiting")
 
     def _work(self) -> bool:
-        """Do the next job in the order that is fair to all; False if there is none."""
         self.state.refresh()
         job = self._take_next()
         if job is None:
@@ -228,7 +199,6 @@ class Jobs:
         return True
 
     def _take_next(self) -> Job | None:
-        """Take the next job that no worker has; None if there is none."""
         with self._taking:
             for job in self._jobs():
                 checked = not self.prechecking or self.tries.of(job).checked
@@ -238,7 +208,7 @@ class Jobs:
             return None
 
     def _pauses(self, job: Job) -> bool:
-        """Whether a job pauses after an interruption, by this worker's clock from when it was first seen here."""
+        """Whether a job pauses after an interruption, by this worker's clock since it first saw it."""
         interrupted = self.tries.of(job).interrupted
         if not interrupted:
             return False
@@ -246,7 +216,6 @@ class Jobs:
         return time.monotonic() - since < pause(interrupted)
 
     def _precheck(self) -> bool:
-        """Look at the files of waiting submissions, one after the other, beside the workers."""
         for job in self._jobs():
             if self.tries.of(job).checked:
                 continue
@@ -263,7 +232,7 @@ class Jobs:
         return False
 
     def _score_baseline(self) -> bool:
-        """Score the next missing baseline while no submission waits; False where there is nothing to do."""
+        """Score the next missing baseline while no submission waits; False if there is nothing to do."""
         if not self._shipped:
             add_shipped(self.state)
             self._shipped = True
@@ -293,19 +262,18 @@ class Jobs:
 
 
 def _join(threads: list[threading.Thread], seconds: float) -> None:
-    """Wait for threads, for some seconds in all."""
     until = time.monotonic() + seconds
     for thread in threads:
         thread.join(max(until - time.monotonic(), 0))
 
 
 def fair_order(submissions: Iterable[Submission]) -> list[Submission]:
-    """The waiting submissions among all, the next one first: fair between accounts, in order within one.
+    """The waiting submissions, the next one first: fair between accounts, in order within one.
 
-    Fair queueing (Demers, Keshav and Shenker 1989) with jobs of equal cost: the round of a submission is one later than
-    that of the account's submission before it, and not earlier than the round that was being served when it was
-    accepted. A round is over when as many jobs have ended as accounts took part. So who hands in three at once takes
-    turns with the others, and an endless stream of new accounts does not keep anybody waiting for ever.
+    Fair queueing (Demers, Keshav and Shenker 1989) with jobs of equal cost. The round of a submission is one after that
+    of the account's previous submission, and not before the round served at its acceptance. A round ends when as many
+    jobs have ended as accounts took part. So several submissions of one account take turns with others', and a stream
+    of new accounts starves nobody.
     """
     everything = list(submissions)
     waiting = [submission for submission in everything if submission.outcome == "waiting"]
@@ -334,10 +302,7 @@ def fair_order(submissions: Iterable[Submission]) -> list[Submission]:
 
 
 def missing(state: State) -> list[tuple[str, str]]:
-    """Benchmark and name of the baselines that this version of the software has not scored yet.
-
-    Those of older versions stay in the log; the board shows the newest of each.
-    """
+    """Benchmark and name of the baselines not yet scored by this version; the board shows the newest of each."""
     done = {
         (logged.benchmark, logged.result.meta["baseline"])
         for logged in state.entries()
@@ -347,7 +312,7 @@ def missing(state: State) -> list[tuple[str, str]]:
 
 
 def add_shipped(state: State) -> int:
-    """Add the shipped results that the store has never had; return how many. Errors: StorageError."""
+    """Add the shipped results that the store lacks; return their number. Errors: StorageError."""
     there = {logged.entry for logged in state.entries()}
     lacking = [result for result in shipped_results() if entry(result) not in there]
     for result in lacking:

@@ -1,8 +1,7 @@
 """Run a module within limits: `python -m fairspace.leaderboard_space.jobs.limits LIMITS PARENT MODULE ARGUMENT ...`.
 
-It has no network where the system allows that, dies with its parent, and ends with `MEMORY` where Python found no more
-memory. Nothing but the standard library is loaded before the limits hold. Without arguments it ends with 0 if a process
-can leave the network here.
+It has no network if the system allows that, dies with its parent, and exits with `MEMORY` after a MemoryError. Only the
+standard library is loaded before the limits hold. Without arguments it exits with 0 if a process can leave the network.
 """
 
 from __future__ import annotations
@@ -26,10 +25,9 @@ _CAPABILITY_VERSION = 0x20080522
 
 
 def leave_network() -> bool:
-    """Leave the network; False where the system does not let this process. It may have only one thread.
+    """Leave the network; False if the system forbids it. The process must have only one thread.
 
-    A namespace of users comes with it, because only there an ordinary user may do this. This process stays the user
-    who it is, and gives up the rights that the new namespace would give it.
+    It enters a new user namespace, as an ordinary user must, keeps its user, and drops the rights there.
     """
     if sys.platform != "linux":
         return False
@@ -48,7 +46,7 @@ def leave_network() -> bool:
 
 @cache
 def children_leave_network() -> bool:
-    """Whether the processes of jobs have no network here; tried once, in a process of its own."""
+    """Whether the processes of jobs have no network here; tried once, in a child process."""
     command = [sys.executable, "-I", "-S", __file__]
     try:
         return subprocess.run(command, stdin=subprocess.DEVNULL, timeout=60, check=False).returncode == 0
@@ -57,7 +55,7 @@ def children_leave_network() -> bool:
 
 
 MEMORY = 86
-"""Exit status of a module that ran out of memory."""
+"""Exit status after running out of memory."""
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _GRACE_SECONDS = 5
 
@@ -67,13 +65,10 @@ class JobLimits:
     """Resource limits of one job.
 
     Args:
-        memory: bytes, of all its processes.
-        seconds: that it may last.
-        file_bytes: of a file that it writes, of all files in its folder, and of what it prints.
-        open_files: at a time.
-        processes: at a time.
-        threads: of the user whom it runs as, in all; the kernel counts so, and root's not at all.
-        nice: how far it stands behind others.
+        memory: bytes of all its processes together.
+        seconds: wall-clock duration.
+        file_bytes: bytes of one file, of all files in its folder, and of its output.
+        threads: threads of its user in all, as the kernel counts; root is unlimited.
     """
 
     memory: int
@@ -86,15 +81,12 @@ class JobLimits:
     nice: int = 0
 
     def dumps(self) -> str:
-        """As an argument of this program."""
+        """The limits as an argument of this program."""
         return json.dumps(asdict(self))
 
 
 def apply(limits: JobLimits) -> None:
-    """Set the kernel's limits on this process; its parent enforces the others.
-
-    Memory is limited as what a process may write to (RLIMIT_DATA): torch reserves far more addresses than it uses.
-    """
+    """Set the kernel's limits on this process; for memory RLIMIT_DATA, as torch reserves many unused addresses."""
     for kind, most, grace in (
         (resource.RLIMIT_DATA, limits.memory, 0),
         (resource.RLIMIT_FSIZE, limits.file_bytes, 0),
@@ -111,10 +103,7 @@ def apply(limits: JobLimits) -> None:
 
 
 def die_with_parent(parent: int) -> None:
-    """Have this process killed when its parent ends; at once if it has ended already.
-
-    What it begins stays below it, so that it can be found: orphans become its own children.
-    """
+    """Have this process killed when its parent ends. It adopts its orphans, so that its descendants can be found."""
     if sys.platform == "linux":
         kernel = ctypes.CDLL(None, use_errno=True)
         kernel.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -124,7 +113,7 @@ def die_with_parent(parent: int) -> None:
 
 
 def main() -> None:
-    """Run the module that the arguments name."""
+    """Run the module named by the arguments."""
     if not sys.argv[1:]:
         sys.exit(0 if leave_network() else 1)
     text, parent, module = sys.argv[1:4]

@@ -1,6 +1,6 @@
-"""Look at a file in a child process: `python -m fairspace.leaderboard_space.jobs.prechecking FILE FOLDER`.
+"""Precheck a file in a child process: `python -m fairspace.leaderboard_space.jobs.prechecking FILE FOLDER`.
 
-It writes `faults.json` into the folder if the file's structure has faults, and nothing if it has none.
+It writes `faults.json` into the folder if the file's structure has faults.
 """
 
 from __future__ import annotations

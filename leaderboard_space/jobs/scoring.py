@@ -1,7 +1,7 @@
 """Check and score in a child process: `python -m fairspace.leaderboard_space.jobs.scoring WHAT FOLDER`.
 
-WHAT is the file of a submission, or the benchmark and the name of a bundled baseline. It writes `result.json` and whose
-answers they are, or `faults.json` for a submission that cannot be scored, into the folder.
+WHAT is a submission's file, or benchmark and name of a bundled baseline. It writes `result.json` and the identity of
+the answers, or `faults.json` for an invalid submission, into the folder.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from fairspace.submissions.results.scoring import score_submission
 
 
 def score(file: Path, folder: Path) -> None:
-    """Check and score a submission; baselines and images are refused as `check_submission` does."""
+    """Check and score a submission; baselines and images are refused as in `check_submission`."""
     report = check_submission(file, allow_baseline=False)
     if report.submission is None:
         (folder / FAULTS).write_bytes(orjson.dumps([fault.to_json() for fault in report.faults]))
@@ -30,7 +30,7 @@ def score(file: Path, folder: Path) -> None:
 
 
 def score_baseline(benchmark: str, name: str, folder: Path) -> None:
-    """Score a bundled baseline. SubmissionError if it does not pass the check."""
+    """Score a bundled baseline. SubmissionError for an invalid one."""
     report = check_submission(write_baseline(name, benchmark, folder / "baseline"))
     if report.submission is None:
         raise SubmissionError(list(report.faults))

@@ -1,1 +1,1 @@
-"""The pages of the Space: HTML from templates; every address determines its content, so that it can be linked to."""
+"""The pages of the Space: HTML from templates; an address determines the content, so it can be linked to."""

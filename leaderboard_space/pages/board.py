@@ -1,4 +1,4 @@
-"""The board of a benchmark, at `/`: who leads each, its rows by the query, links to compare and download."""
+"""The board of a benchmark, at `/`: leaders of all boards, the rows of the query, links to compare and download."""
 
 from __future__ import annotations
 
@@ -26,20 +26,15 @@ from fairspace.submissions.results.row_errors import with_errors
 
 router = APIRouter(include_in_schema=False)
 PAGE = 100
-"""Rows of a page."""
+"""Rows per page."""
 GONE = 50
-"""Withdrawn rows that are listed, the newest."""
+"""Maximum withdrawn rows in the list, the newest."""
 FORMATS = ("csv", "parquet", "json")
 
 
 @dataclass(frozen=True)
 class Header:
-    """Heading of a column: the address of a click, and the current sort order.
-
-    Args:
-        address: of the board sorted by it, or the other way round.
-        sorted: `ascending`, `descending`, or '' if the board is sorted by another one.
-    """
+    """Heading of a column, with its sort address; `sorted` is `ascending`, `descending`, or '' for another column."""
 
     column: BoardColumn
     address: str
@@ -48,12 +43,7 @@ class Header:
 
 @dataclass(frozen=True)
 class Part:
-    """Rows that stand together, under one heading.
-
-    Args:
-        title: their class, and what their ranks are counted within.
-        means: of the class, where its first rows stand; else ''.
-    """
+    """Rows under one heading: their class and rank group. `means` explains the class at its first part."""
 
     title: str
     means: str
@@ -62,7 +52,7 @@ class Part:
 
     @property
     def size(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return len(self.rows)
 
 
@@ -134,14 +124,6 @@ def _is_baseline(row: Row) -> bool:
 
 
 def _parts(rows: Sequence[Row], cohorts: str, *, in_order: bool) -> list[Part]:
-    """The rows of a page by class; in the order of ranks, also by what their ranks are counted within.
-
-    Args:
-        rows: in their order.
-        cohorts: what a cohort is, '' for none.
-        in_order: whether they stand by rank.
-    """
-
     def key(row: Row) -> tuple[RowClass, bool, str, str]:
         ranked = row.rank is not None or not in_order
         within = (row.cohort, row.group) if ranked and in_order else ("", "")
@@ -164,7 +146,6 @@ def _parts(rows: Sequence[Row], cohorts: str, *, in_order: bool) -> list[Part]:
 
 
 def _orders(table: BoardTable, columns: tuple[BoardColumn, ...], sort: str) -> list[tuple[str, str]]:
-    """What the rows can be ordered by: the columns that are shown, best first; and how they are ordered now."""
     by = {f"-{column.key}" if column.falling else column.key: column for column in (*table.front[1:], *columns)}
     now, _ = table.column(sort)
     orders = {key: f"by {column.header}" for key, column in by.items()}
@@ -193,10 +174,10 @@ def _elsewhere(view: View, query: BoardQuery, table: BoardTable) -> int:
 
 
 MOST = 5
-"""Models of a small chart, or one more where classes and cohorts divide them."""
+"""Models in a small chart; one more if classes and cohorts divide them."""
 RankedWith = tuple[RowClass, str, str]
 CHANCE = "baseline: random"
-"""Name of the bundled baseline whose score is what chance gives."""
+"""Name of the bundled baseline whose score is the chance level."""
 
 
 @dataclass(frozen=True)
@@ -204,11 +185,9 @@ class Line:
     """One model of a small chart; places are in percent of its width.
 
     Args:
-        model: its name, untrusted text.
-        cohort: that it is ranked in, where a benchmark has several.
-        mark: the evidence, a key of `PROVENANCES`.
-        sure: the 95 % interval in words, or why there is none.
-        beyond: whether the score is outside of the chart.
+        cohort: cohort of its rank, for benchmarks with several.
+        mark: evidence, a key of `PROVENANCES`.
+        sure: 95 % interval in words, or why there is none.
         leads: whether it is the first of its kind and cohort.
     """
 
@@ -226,14 +205,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Front:
-    """A small chart of a benchmark's best models.
-
-    Args:
-        higher: whether a higher score is better.
-        lines: best first within their kind and cohort.
-        ideal: where the ideal is, in percent; None without one.
-        words: who leads, and how sure that is.
-    """
+    """A small chart of a benchmark's best models by kind and cohort; `words` tell the leaders and their certainty."""
 
     view: View
     higher: bool
@@ -243,7 +215,7 @@ class Front:
 
     @property
     def chance(self) -> float | None:
-        """Where random answers are, for the axis."""
+        """Place of random answers on the axis."""
         return next((line.chance for line in self.lines if line.chance is not None), None)
 
 
@@ -259,13 +231,7 @@ def _front_of(state: State, name: str) -> Front:
 
 
 def front(view: View, standard: str, board: Iterable[Row]) -> Front:
-    """The small chart of a board.
-
-    Args:
-        view: of the benchmark.
-        standard: of the board.
-        board: its rows, in their order.
-    """
+    """The small chart of a board whose rows are in order."""
     board = list(board)
     chosen = with_errors(_best(view, board), standard)
     numbers = {row.entry: numbers_of(total_of(view, row), row) for row in chosen}
@@ -309,7 +275,7 @@ def front(view: View, standard: str, board: Iterable[Row]) -> Front:
 
 
 def _best(view: View, board: Iterable[Row]) -> list[Row]:
-    """The rows of a small chart, verified and printed ones; what has no rank is in it only if it is printed."""
+    """The verified and printed rows of a small chart; unranked ones only if printed."""
     leading = (row for row in board if row.row_class in LEADING and _score(view, row) is not None)
     fit = (row for row in leading if row.rank is not None or row.row_class == "printed")
     groups = [list(members) for _, members in groupby(fit, lambda row: row.ranked_with)]
@@ -318,25 +284,16 @@ def _best(view: View, board: Iterable[Row]) -> list[Row]:
 
 
 def _score(view: View, row: Row) -> float | None:
-    """The score that ranks go by, in the unit of the scorer."""
     value = total_of(view, row).of(row)
     return None if value is None else value.value
 
 
 def _chance(view: View, row: Row) -> float | None:
-    """What random answers score, if the row is theirs."""
     return _score(view, row) if row.provenance == "baseline" and row.model == CHANCE else None
 
 
 def _words(view: View, leaders: Sequence[Row], ranked: Mapping[RankedWith, int], higher: bool) -> str:
-    """Who leads, kind by kind, and how sure that is.
-
-    Args:
-        view: of the benchmark.
-        leaders: the first row of each kind and cohort.
-        ranked: how many rows of each kind and cohort have a rank.
-        higher: whether a higher score is better.
-    """
+    """The leaders of each kind and cohort, and how certain their lead is; `ranked`: number of ranked rows."""
     parts = []
     for row_class, members in groupby(leaders, lambda row: row.row_class):
         rows = list(members)
@@ -356,7 +313,6 @@ def _words(view: View, leaders: Sequence[Row], ranked: Mapping[RankedWith, int],
 
 
 def _how_sure(view: View, rows: Sequence[Row]) -> str:
-    """How sure it is that these lead."""
     worst = max((row.rank_range[1] for row in rows if row.rank_range is not None), default=0)
     if rows[0].row_class == "printed":
         value = total_of(view, rows[0]).of(rows[0])

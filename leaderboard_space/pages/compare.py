@@ -1,4 +1,4 @@
-"""The comparison of up to four models of a board, at `/compare`: every value, what differs, and how each was made."""
+"""Comparison of up to four models of a board, at `/compare`: values, differences, and origins."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from fairspace.submissions.values import Value
 
 router = APIRouter(include_in_schema=False)
 OFFERED = 12
-"""Models that the search offers at a time."""
+"""Search results at a time."""
 
 
 @router.get("/compare")
@@ -100,7 +100,6 @@ def _sure(state: State, rows: Sequence[Row]) -> list[Row]:
 
 
 def _why(state: State, benchmark: str, entry: str) -> str:
-    """The reason why a board has no such entry, made plain."""
     logged = state.entry(entry)
     if logged is None:
         return "it is not a row of this board"
@@ -114,7 +113,7 @@ def _why(state: State, benchmark: str, entry: str) -> str:
 
 
 def _offered(rows: Sequence[Row], chosen: Sequence[Row], q: str) -> list[Row]:
-    """Rows whose model or organisation holds every word of a search, those of a chosen cohort first; without, all."""
+    """Rows with every word of a search in model or organisation, those of a chosen cohort first."""
     words = plain(q)[:200].casefold().split()
     kinds, entries = {row.ranked_with for row in chosen}, {row.entry for row in chosen}
     alike: list[Row] = []
@@ -129,23 +128,20 @@ def _offered(rows: Sequence[Row], chosen: Sequence[Row], q: str) -> list[Row]:
 
 
 DIGITS = 4
-"""Decimals of what was scored here, and of what is shown in percent beside figures that are printed so."""
+"""Decimals of our own scores, and of percentages beside printed figures."""
 RATIO_DIGITS = 3
 MOST_REASONS = 2
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One model's value.
+    """One model's value as text, or its state in words with the reason if it is missing.
 
     Args:
-        text: the value as measured, or the state in words.
-        missing: whether there is no number; `reason` says why.
-        reason: why.
-        difference: of the values to that of the first model, '' where one of the two has no number.
-        interval: the value's 95 % interval, or a word that says why there is none.
-        below: what missing answers could make of it, what fair models show by chance, and the verdict.
-        between: the 95 % interval of the difference or ratio, and whether it is significant; '' where nothing is known.
+        difference: difference to the first model's value, '' without both numbers.
+        interval: 95 % interval of the value, or the reason for its absence.
+        below: range by missing answers, chance level of fair models, verdict.
+        between: 95 % interval of the difference or ratio and its significance; '' if unknown.
     """
 
     text: str
@@ -160,7 +156,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Line:
-    """One value of all models: its name, what it is, and a cell for each."""
+    """One value of all models: name, title, and a cell for each model."""
 
     name: str
     title: str
@@ -168,7 +164,7 @@ class Line:
 
 
 def lines(benchmark: str, rows: Sequence[Row], standard: str = "") -> dict[str, list[Line]]:
-    """Heading -> lines: the scores, the values that the benchmark describes, then further ones by kind of value."""
+    """Heading -> lines: scores, the values described by the benchmark, then the others by kind."""
     between = differences(benchmark, [row.result for row in rows], standard)
     scores_of = [_line(name, "", rows, name) for name in _names(rows, "scores")]
     groups: dict[str, list[Line]] = {"Scores": [_with_differences(line, rows, between) for line in scores_of]}
@@ -186,7 +182,6 @@ def lines(benchmark: str, rows: Sequence[Row], standard: str = "") -> dict[str, 
 
 
 def _with_differences(line: Line, rows: Sequence[Row], by_row: Sequence[Mapping[str, Difference]]) -> Line:
-    """The line with the intervals of its differences."""
     cells = []
     for cell, row, row_differences in zip(line.cells, rows, by_row, strict=True):
         difference, value = row_differences.get(line.name), value_of(row, line.name)
@@ -223,13 +218,11 @@ def _line(name: str, title: str, rows: Sequence[Row], *names: str) -> Line:
 
 
 def _printed(value: Value) -> str:
-    """The printed text of a value, '' if the paper does not print it."""
     printed = value.evidence.get("printed")
     return printed if isinstance(printed, str) else ""
 
 
 def _decimals(value: Value) -> int:
-    """Number of decimals of a value."""
     if printed := _printed(value):
         return printed_digits(printed)
     return DIGITS if value.value is None or abs(value.value) < 1000 else 1
@@ -287,7 +280,6 @@ def _rank(row: Row) -> str:
 
 
 def _remarks(row: Row) -> str:
-    """The first reasons for a missing rank; the model's page has all."""
     reasons = list(dict.fromkeys((*row.remarks, *row.unranked)))
     more = f"; and {len(reasons) - MOST_REASONS} more" if len(reasons) > MOST_REASONS else ""
     return "; ".join(shortened(plain(reason), 120) for reason in reasons[:MOST_REASONS]) + more or "–"
@@ -298,7 +290,7 @@ def _parameters(row: Row) -> str:
 
 
 def making(rows: Sequence[Row]) -> dict[str, list[str]]:
-    """How the figures were made: heading -> one text per model; '–' if it does not apply."""
+    """Origin of the figures: heading -> one text per model; '–' if not applicable."""
     texts: dict[str, list[str]] = {"Source": [plain(row.source) for row in rows]}
     by_row = [dict(_made(row)) for row in rows]
     for heading in dict.fromkeys(heading for row_texts in by_row for heading in row_texts):
@@ -307,7 +299,6 @@ def making(rows: Sequence[Row]) -> dict[str, list[str]]:
 
 
 def _made(row: Row) -> Iterator[tuple[str, str]]:
-    """Revision, signature and stages of the result behind a row."""
     if row.result is None:
         yield "Records", "none: printed figures"
         return

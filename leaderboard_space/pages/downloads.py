@@ -1,8 +1,7 @@
 """The rows of a board as CSV, Parquet and JSON, with the same filters and order as its page.
 
-Numbers stand in the unit in which they are scored (shares from 0 to 1), unrounded. All text has gone through `plain`.
-In CSV, a text cell that a spreadsheet could take for a formula gets an apostrophe before its first sign; numbers stay
-numbers, and the file is UTF-8 with a byte order mark, by which spreadsheets know it.
+Numbers are unrounded, in the unit of the scorer (shares from 0 to 1). All text has gone through `plain`. In CSV, text
+that a spreadsheet could take for a formula gets an apostrophe first; the file is UTF-8 with a byte order mark.
 """
 
 from __future__ import annotations
@@ -36,14 +35,14 @@ PERCEIVED = (
     "Gender, age, skin tone and race are perceived presentation, measured with error; they say nothing about a person."
 )
 STATES = ("value", "undefined", "not run", "incomplete")
-"""What `<score>:state` holds; `incomplete` is a value from a part of the samples."""
+"""Values of `<score>:state`; `incomplete` is a value from a part of the samples."""
 ABOUT = (
     *("rank", "entry", "model", "organisation", "submitter", "owner", "attempt", "row_class", "figures", "cohort"),
     *("protocol", "group", "ranked", "tier", "rank_best", "rank_worst", "unranked", "remarks", "parameters"),
     *("architecture", "licence", "open_weights", "tasks", "by", "since", "source"),
 )
-"""Columns of what every row has: rows are ranked within their `row_class`; `ranked` is the number that ranks go by,
-`parameters` are billions; a row could have any rank from `rank_best` to `rank_worst`."""
+"""Columns of every row. Rows are ranked within their `row_class`; `ranked` is the number that ranks go by,
+`parameters` are billions; possible ranks go from `rank_best` to `rank_worst`."""
 _TEXT, _NUMBER = pa.string(), pa.float64()
 _TYPES: Mapping[Any, pa.DataType] = {
     str: _TEXT,
@@ -65,7 +64,7 @@ VALUE: dict[str, pa.DataType] = {
     ":interval_high": _NUMBER,
     ":debiased": _NUMBER,
 }
-"""End of a column's name -> type, of what every score has."""
+"""Suffix of a column's name -> type, for every score."""
 _NOTHING: Mapping[str, str] = {}
 
 
@@ -81,7 +80,7 @@ def as_csv(rows: Sequence[Row], state: State, about: Mapping[str, str] = _NOTHIN
 
 
 def as_parquet(rows: Sequence[Row], state: State, about: Mapping[str, str]) -> bytes:
-    """The rows as Parquet, with what they are in the file's metadata."""
+    """The rows as Parquet, described by the file's metadata."""
     schema = pa.schema(list(_schema(rows).items()), metadata={**about, "perceived": PERCEIVED})
     sink = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(list(_records(rows, state)), schema), sink)
@@ -121,7 +120,6 @@ def _records(rows: Sequence[Row], state: State) -> Iterator[dict[str, Any]]:
 
 
 def _scores(row: Row) -> dict[str, Any]:
-    """The columns of labels, chances and scores."""
     record: dict[str, Any] = {f"label:{name}": plain(label) for name, label in row.labels.items()}
     record.update((f"chance:{name}", chance) for name, chance in row.chances.items())
     for name, scored in row.scores.items():
@@ -130,7 +128,6 @@ def _scores(row: Row) -> dict[str, Any]:
 
 
 def _cells_of(value: Value) -> tuple[Any, ...]:
-    """What the columns of `VALUE` hold of a score."""
     share, sure = value.coverage, value.uncertainty
     state = state_of(value).replace("_", " ")
     errors = (None,) * 4 if sure is None else (sure.error, sure.low, sure.high, sure.debiased)
@@ -138,7 +135,6 @@ def _cells_of(value: Value) -> tuple[Any, ...]:
 
 
 def _cell(value: Any) -> str | int | float | None:
-    """A cell of CSV: a number as it is, text made harmless, nothing where there is nothing."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
@@ -153,9 +149,9 @@ FORMATS: dict[str, tuple[str, Export]] = {
     "parquet": ("application/vnd.apache.parquet", as_parquet),
     "json": ("application/json", as_json),
 }
-"""End of the address -> media type and what writes it."""
+"""Suffix of the address -> media type and writer."""
 PACKED = 4
-"""How hard text is packed, of 9; JSON of 5 000 rows is 28 MB."""
+"""Compression level of text, up to 9; JSON of 5 000 rows is 28 MB."""
 
 
 @router.get("/download/{benchmark}/{standard}.{suffix}")

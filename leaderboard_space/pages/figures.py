@@ -1,4 +1,4 @@
-"""Figures as SVG images, as wide as a page wants them, and IRIS' fairness space, at `/fairness-space`."""
+"""Figures as SVG images of a requested width, and IRIS' fairness space, at `/fairness-space`."""
 
 from __future__ import annotations
 
@@ -24,16 +24,12 @@ from fairspace.submissions.benchmarks.registry import benchmark as find_benchmar
 from fairspace.submissions.results.row import Row
 
 MOST_CHOSEN = 4
-"""Models that a reader can choose for a figure."""
+"""Maximum chosen models of a figure."""
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A figure on a page, with all that the macro `figure` shows.
-
-    Args:
-        about: which.
-    """
+    """A figure on a page, for the macro `figure`."""
 
     about: Figure
     address: str
@@ -58,9 +54,9 @@ def find_figure(benchmark: str, name: str) -> Figure:
 def draw_figure(
     state: State, benchmark: str, standard: str, name: str, models: Sequence[str] = (), table: str = ""
 ) -> Drawing:
-    """A figure of some chosen models, among the rows of a table of the board, or of those that hold the models.
+    """A figure of chosen models, among the rows of a table, by default the first table with these models.
 
-    The board keeps it. SpaceError UNKNOWN_PAGE, BAD_PARAMETER or UNKNOWN_ENTRY.
+    The board caches it. SpaceError UNKNOWN_PAGE, BAD_PARAMETER or UNKNOWN_ENTRY.
     """
     figure = find_figure(benchmark, name)
     view = VIEWS[benchmark]
@@ -85,7 +81,7 @@ def draw_figure(
 def place_figures(
     state: State, benchmark: str, standard: str, where: Place, models: Sequence[str] = (), table: str = ""
 ) -> list[Placed]:
-    """The figures of a page, drawn; those that need more models than were chosen are left out."""
+    """The drawn figures of a page, without those that need more models than were chosen."""
     parts = ([f"models={','.join(models)}"] if models else []) + ([f"table={table}"] if table else [])
     query = f"?{'&'.join(parts)}" if parts else ""
     return [
@@ -100,7 +96,7 @@ def place_figures(
 
 
 def _table_of(view: View, chosen: Sequence[Row]) -> str:
-    """The first table that holds all chosen models; '' without models, or where no table holds all."""
+    """The first table with all chosen models; '' without models or such a table."""
     names = [slug(name) for name, part in view.slices.items() if chosen and all(map(part.keep, chosen))]
     return names[0] if names else ""
 
@@ -111,7 +107,7 @@ def _kept_by(view: View, table: str, rows: Board) -> Board:
 
 
 def board_of(state: State, name: str, standard: str) -> Board:
-    """The rows of a board. SpaceError UNKNOWN_PAGE if there is no such benchmark or standard."""
+    """The rows of a board. SpaceError UNKNOWN_PAGE for an unknown benchmark or standard."""
     if name not in NAMES or standard not in benchmark(name).standards:
         names = ", ".join(benchmark(name).standards) if name in NAMES else ", ".join(NAMES)
         what = f"{name}, standard {standard}"
@@ -120,7 +116,7 @@ def board_of(state: State, name: str, standard: str) -> Board:
 
 
 def chosen_rows(rows: Board, models: Sequence[str]) -> tuple[tuple[Row, ...], list[str]]:
-    """The rows of some entries in the order given, each once, and the entries that the board does not have."""
+    """The distinct rows of entries in the given order, and the entries that the board lacks."""
     if len(models) > MOST_CHOSEN:
         count = f"{len(models)} models"
         raise SpaceError("BAD_PARAMETER", "models", count, f"at most {MOST_CHOSEN}", "remove some")
@@ -130,14 +126,14 @@ def chosen_rows(rows: Board, models: Sequence[str]) -> tuple[tuple[Row, ...], li
 
 
 def split_models(text: str) -> tuple[str, ...]:
-    """The entries of a `models=` parameter, each once, without any sign that an entry never has."""
+    """The distinct entries of a `models=` parameter, without characters that no entry has."""
     parts = ("".join(sign for sign in part if sign.isalnum() or sign == "-")[:40] for part in text[:400].split(","))
     return tuple(dict.fromkeys(filter(None, parts)))
 
 
 router = APIRouter(include_in_schema=False)
 WIDTH = 760
-"""Pixels, where a page asks for no other width."""
+"""Default width in pixels."""
 
 
 @router.get("/figures/{benchmark}/{standard}/{name}.svg")

@@ -1,4 +1,4 @@
-"""The page of a row, `/model/<benchmark>/<entry>`: its values and how they were made; evidence has its own address."""
+"""The page of a row, `/model/<benchmark>/<entry>`: its values and their origin; evidence has its own address."""
 
 from __future__ import annotations
 
@@ -44,12 +44,7 @@ LABELS = {
 
 @dataclass(frozen=True)
 class Standing:
-    """A row under one standard.
-
-    Args:
-        rank: as a number, or a word.
-        labels: profile codes and the like.
-    """
+    """A row under one standard: `rank` is a number or a word, `labels` are profile codes and the like."""
 
     standard: str
     rank: str
@@ -132,7 +127,7 @@ def _evidence(request: Request, benchmark: str, entry: str, name: str, standard:
 
 
 def without_error(rows: Sequence[Row], row: Row) -> str:
-    """'7 rows have no error': a note on rows of the same class that limit the range of ranks; '' if there are none."""
+    """'7 rows have no error': a note on rows of the same class that limit the range of ranks; '' without them."""
     if row.rank_range is None:  # as in every cohort of thousands
         return ""
     without = [
@@ -169,7 +164,7 @@ def view_and_standard(benchmark: str, standard: str) -> tuple[View, str]:
 
 
 def _with_evidence(state: State, row: Row, standard: str) -> dict[str, Value]:
-    """Scores and raw values by name, with what they were made from; a score that is a raw value has its evidence."""
+    """Scores and raw values by name with their evidence; a score that is a raw value has the latter's evidence."""
     full = state.full(row.entry)
     values = row.values if full is None else full.values
     scores = row.scores
@@ -229,7 +224,7 @@ TITLES: Mapping[Kind, tuple[str, str]] = {
         "plus the change that the correction makes.",
     ),
 }
-"""Kind of variant -> heading, and what it is."""
+"""Kind of variant -> heading and explanation."""
 _LABELS = ("labels_corrected", "labels_transported", "human_labels")
 DIGITS = 4
 
@@ -246,10 +241,10 @@ class Scored:
 
 @dataclass(frozen=True)
 class Line:
-    """A measured value with its interval, and the value under each variant with its interval or ''.
+    """A measured value and its variants, each with its interval or ''.
 
-    `debiased` is the lower estimate without the bias of few samples, '' where there is none: corrected labels, whose
-    values have none of that bias, compare with it.
+    `debiased` is the lower estimate without the bias of few samples ('' without one), the reference for corrected
+    labels, whose values have no such bias.
     """
 
     name: str
@@ -260,13 +255,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Part:
-    """One kind of variant.
+    """One kind of variant, with the scores that it changes and the number of those that it does not (`same`).
 
-    Args:
-        notes: how they were made.
-        scores: that move with them.
-        same: how many scores do not move.
-        plain: whether the values are without their bias at this number of samples.
+    `plain`: whether the values are without their bias at this number of samples.
     """
 
     title: str
@@ -280,12 +271,7 @@ class Part:
 
 
 def instrument(result: Result, ranges: Mapping[Kind, Mapping[str, Ends]]) -> list[Part]:
-    """The measurement error of a result by kind of variant; empty without variants.
-
-    Args:
-        result: with its variants.
-        ranges: of its scores, as `variant_scores` gives them.
-    """
+    """The measurement error of a result by kind of variant; empty without variants. `ranges`: from `variant_scores`."""
     parts = []
     for kind in KINDS:
         variants = [variant for variant in result.variants if variant.kind == kind]
@@ -336,7 +322,7 @@ NO_OTHERS: Mapping[str, tuple[float, float]] = {}
 
 @dataclass(frozen=True)
 class ValueLine:
-    """One value of a row: its name, what it is in a few words, its three numbers, and its folded facts."""
+    """One value of a row: name, short explanation, three numbers, and folded facts."""
 
     name: str
     words: str
@@ -347,14 +333,7 @@ class ValueLine:
 def value_lines(
     values: Iterable[Value], row: Row, benchmark: str, instruments: Mapping[str, tuple[float, float]] = NO_OTHERS
 ) -> list[ValueLine]:
-    """Lines of the values of a row, in their order.
-
-    Args:
-        values: scores or raw values, in the unit in which they are scored.
-        row: that they are of.
-        benchmark: of the row; it says what its values are.
-        instruments: name -> the smallest and the largest value by other instruments.
-    """
+    """Lines of a row's values in the unit of the scorer. `instruments`: name -> range by other instruments."""
     published = row.provenance == "published"
     describe = find_benchmark(benchmark).about().describe
     ranking = row.result.scored.ranking if row.result is not None else ""
@@ -369,8 +348,6 @@ def value_lines(
 
 
 def _show(value: Value) -> Show:
-    """Numbers of the size of a value, or the text that the paper prints of it."""
-
     def show(shown_number: float) -> str:
         if shown_number == value.value:
             return shown(value)
@@ -384,19 +361,14 @@ MOST_COLUMNS = 12
 
 @dataclass(frozen=True)
 class Grid:
-    """A table of parts.
-
-    Args:
-        columns: names of the numbers; parts of parts have a dot between them.
-        rows: name of the part -> its numbers.
-    """
+    """A table of parts: name of a part -> its numbers; columns of nested parts have a dot."""
 
     columns: tuple[str, ...]
     rows: Mapping[str, tuple[Any, ...]]
 
 
 def grid(data: Any) -> Grid | None:
-    """JSON data as a grid; None if its parts are not alike, or are no objects."""
+    """JSON data as a grid; None if its parts are no objects or differ in shape."""
     if not isinstance(data, Mapping) or len(data) < 2 or not all(isinstance(part, Mapping) for part in data.values()):
         return None
     flat = {name: _flat(part) for name, part in data.items()}

@@ -25,19 +25,14 @@ _TERMS = {name: f"<dt>{escape(name)}</dt>" for name in SENTENCES}
 
 
 def fold(facts: Sequence[Fact], what: str) -> Markup:
-    """What is known of a value beside its three numbers; the sentences of the facts stand once on the page.
-
-    Args:
-        facts: of `folded_facts`.
-        what: whose.
-    """
+    """The folded facts of a value, named `what`; repeated sentences stand once on the page."""
     about = f'<summary>More<span class="visually-hidden"> about {escape(what)}</span></summary>'
     terms = "".join([f"{_TERMS[fact.name]}<dd>{escape(fact.text)}</dd>" for fact in facts])
     return Markup(f'<details class="fold">{about}\n<dl>{terms}</dl></details>\n')  # noqa: S704 escaped
 
 
 def measured(three: ThreeNumbers) -> Markup:
-    """The value with its interval and what is missing, or the state in words."""
+    """The value with its interval and missing samples, or the state in words."""
     if three.value is None:
         return _span("state", three.value_text)
     missing = _span("below", three.missing_text) if three.missing_text else ""
@@ -45,12 +40,12 @@ def measured(three: ThreeNumbers) -> Markup:
 
 
 def chance(three: ThreeNumbers) -> Markup:
-    """What fair models show by chance, and the verdict."""
+    """The chance level of fair models, and the verdict."""
     return escape(three.chance_text) + (_span("below", three.verdict) if three.verdict else "")
 
 
 def cell_content(cell: Cell, what: str) -> Markup:
-    """What a cell of a board shows; `what`: of which row."""
+    """The content of a board's cell in the row `what`."""
     if cell.chip:
         word = EVIDENCE[cell.text] if cell.text in ("recomputed", "published") else cell.text
         parts = [_span(f"chip chip-{cell.text}", word)]
@@ -95,17 +90,17 @@ ENVIRONMENT.filters.update(plain=plain, number=number, coverage=coverage, shown=
 ENVIRONMENT.filters.update(visibility=visibility, decimal=decimal, evidence_mark=provenance_of)
 ENVIRONMENT.globals["fact_sentences"] = SENTENCES
 HUB = "'self' https://huggingface.co"
-"""Who may show a page in a frame: the Hub shows every Space in one, and no other Space may."""
+"""Frame ancestors: the Hub shows every Space in a frame; other sites may not."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     f"connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors {HUB}"
 )
-"""Figures set styles in their elements, so styles may stand inline; no script may."""
+"""Content security policy: inline styles for figures, no inline scripts."""
 
 
 @cache
 def asset(name: str) -> str:
-    """The address of a file in `assets`, which changes with its content, so that a browser may keep it for ever."""
+    """The address of a file in `assets`, which changes with its content for unlimited caching."""
     return f"/site/{hashlib.sha256((ASSETS / name).read_bytes()).hexdigest()[:12]}/{name}"
 
 
@@ -120,14 +115,10 @@ def page(
     max_age: int = 0,
     **values: Any,
 ) -> Response:
-    """A page.
+    """A page from a file of `templates`; the user of the request is shown in its head.
 
-    Args:
-        request: what is answered; its user is shown in the head of the page.
-        template: a file of `templates`.
-        status: of the answer.
-        max_age: seconds for which a browser may keep a page that shows no user.
-        values: what the template shows. Submitted text goes through the filter `plain`; escaping is automatic.
+    `max_age`: seconds for which a browser may keep a page without a user. Submitted text goes through the filter
+    `plain`; escaping is automatic.
     """
     return answer(
         request,

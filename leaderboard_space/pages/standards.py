@@ -20,7 +20,7 @@ from fairspace.submissions.standards.documents import changed_references, digest
 
 router = APIRouter(include_in_schema=False)
 MOST = 200
-"""Models whose change of rank is listed."""
+"""Maximum models in the list of rank changes."""
 
 
 @router.get("/standards")
@@ -91,7 +91,7 @@ _TOLD = (
     *("benchmark", "name", "draft", "note", "date", "why", "ares", "metrics", "metrics_sha256", "calibration"),
     *("cohort", "cohort_source", "cohorts", "references", "dataset_revisions", "together"),
 )
-"""Fields that stand in other parts of the page."""
+"""Fields shown in other parts of the page."""
 
 
 @dataclass(frozen=True)
@@ -99,9 +99,9 @@ class Parameter:
     """One number or word that a standard fixes.
 
     Args:
-        name: with its part, `scale.IFS_Gen`.
-        meaning: what it does; '' where the line above says it.
-        before: in the standard that it is compared with; None if there is none or it is the same.
+        name: parameter with its part, `scale.IFS_Gen`.
+        meaning: explanation; '' if the line above has it.
+        before: value in the compared standard; None if absent or equal.
     """
 
     name: str
@@ -111,7 +111,7 @@ class Parameter:
 
 
 def parameters(standard: Any, other: Any = None) -> list[Parameter]:
-    """Every parameter of a standard, with what another one has in its place where they differ."""
+    """Every parameter of a standard, with a different value of another standard beside it."""
     mine, theirs = _settings(standard), {} if other is None else _settings(other)
     names = [*mine, *(name for name in theirs if name not in mine)]
     listed, explained = [], set()
@@ -140,13 +140,13 @@ def _text(value: Any) -> str:
 
 
 def metrics(benchmark: str, standard: Any) -> tuple[str, Table]:
-    """What a standard scores: a heading and a table."""
+    """The scored values of a standard: a heading and a table."""
     scored = find_benchmark(benchmark).about().scored(standard)
     return scored.heading, Table(scored.headers, scored.rows)
 
 
 def cohort(benchmark: str, standard: Any) -> tuple[str, Table | None]:
-    """Which models a standard's numbers were set by: a sentence, and a table where there is one."""
+    """The models behind a standard's numbers: a sentence, and possibly a table."""
     if not standard.cohort:
         return "None: every score stands for itself, and needs no other models.", None
     models = plain(", ".join(standard.cohort))
@@ -159,15 +159,13 @@ def cohort(benchmark: str, standard: Any) -> tuple[str, Table | None]:
 
 @dataclass(frozen=True)
 class Origin:
-    """What a standard rests on beside its parameters.
+    """The basis of a standard beside its parameters.
 
     Args:
-        revisions: dataset and revisions, in words.
-        together: group and the protocols that are ranked together in it, in words.
-        files: reference file, its sha256, and whether it is still that file.
-        metrics_sha256: of its table of metrics, '' where it has none.
-        ares: what it says of the classifier, '' where it needs none.
-        command: that prints the document.
+        together: groups with their protocols that are ranked together, in words.
+        files: reference file, its sha256, and whether it is unchanged.
+        ares: statement on the classifier, '' for standards without.
+        command: command that prints the document.
     """
 
     sha256: str
@@ -194,12 +192,12 @@ def origin(benchmark: str, standard: Any) -> Origin:
 
 
 def references(benchmark: str) -> Sequence[str]:
-    """Which outside figures the scores are compared with, as Markdown of ours."""
+    """Outside figures for comparison with the scores, as Markdown by this project."""
     return find_benchmark(benchmark).about().references
 
 
 def neighbours(benchmark: str, name: str) -> tuple[Any, Any]:
-    """The standard that was released before this one, and the first of all; None for itself."""
+    """The standard released before this one, and the first of all; None for the first itself."""
     standards = sorted(find_benchmark(benchmark).standards.values(), key=lambda standard: standard.date)
     place = [standard.name for standard in standards].index(name)
     return (standards[place - 1], standards[0]) if place else (None, None)

@@ -20,17 +20,13 @@ from fairspace.submissions.results.row_errors import with_errors
 
 router = APIRouter(include_in_schema=False)
 RELOAD_SECONDS = 5
-"""After which the page of a submission that waits is loaded again."""
+"""Interval after which the page of a waiting submission reloads."""
 MOST_WAITING = 200
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A submission with its place in the queue.
-
-    Args:
-        model: the model's name, '' until the submission is scored.
-    """
+    """A submission with its place in the queue; `model` is '' until it is scored."""
 
     submission: Submission
     progress: Progress

@@ -1,4 +1,4 @@
-"""Pages of text: the errata, what a rank means, how to submit, what this is about, and the API's documentation."""
+"""Pages of text: errata, meaning of a rank, how to submit, about, and the API's documentation."""
 
 from __future__ import annotations
 
@@ -32,11 +32,7 @@ _UNSAFE = re.compile(r"[^a-z0-9]+")
 
 @dataclass(frozen=True)
 class Document:
-    """A Markdown file as a page.
-
-    Args:
-        headings: anchor -> text of the headings of the second level of the page, in order.
-    """
+    """A Markdown file as a page. `headings`: anchor -> text of its second-level headings, in order."""
 
     title: str
     html: Markup
@@ -45,12 +41,7 @@ class Document:
 
 @cache
 def document(path: str, prefix: str = "") -> Document:
-    """A file of the project, for example `cards/errata.md`. Its first heading is the page's; others stand below it.
-
-    Args:
-        path: from the root of the project.
-        prefix: of the anchors, where several files stand on one page.
-    """
+    """A file of the project, for example `cards/errata.md`; `prefix` makes anchors of several files distinct."""
     tokens = _MARKDOWN.parse((ROOT / path).read_text(encoding="utf-8"))
     title = tokens[1].content
     rest = tokens[3:]
@@ -73,7 +64,7 @@ def document(path: str, prefix: str = "") -> Document:
 
 
 def _anchor(text: str, taken: set[str]) -> str:
-    """`E-IRIS-01` -> `e-iris-01`; a number is added where it is taken."""
+    """`E-IRIS-01` -> `e-iris-01`, with a number if it is taken."""
     plain = _UNSAFE.sub("-", text.lower()).strip("-") or "part"
     anchor, number = plain, 2
     while anchor in taken:
@@ -85,7 +76,7 @@ def _anchor(text: str, taken: set[str]) -> str:
 def _framed(tokens: list[Token], aliases: dict[int, str]) -> list[Token]:
     """Put every table into a region that scrolls and takes the keyboard focus.
 
-    A heading that is a name, such as E-IRIS-01, is found in capitals, too.
+    Headings that are names, such as E-IRIS-01, can also be linked to in capitals.
     """
     framed: list[Token] = []
     number = 0
@@ -156,9 +147,9 @@ def about(request: Request) -> Response:
 
 
 EXAMPLES = {"benchmark": "iris", "entry": "p-01", "name": "0f1e2d3c4b5a69788796", "action": "withdraw"}
-"""What stands in an example for a part of an address."""
+"""Example values of parts of an address."""
 SCORED = "f0e1d2c3b4a59687"
-"""The entry in an example of a call for rows that were scored here, if this Space has none yet."""
+"""Example entry of a row that was scored here, if this Space has none yet."""
 GRADIO = (
     ("boards", 'client.predict(api_name="/boards")'),
     ("board", 'client.predict("iris", standard="algorithm_1", q="bagel", api_name="/board")'),
@@ -167,7 +158,7 @@ GRADIO = (
     ("submit", 'client.predict(handle_file("my-submission.zip"), "", api_name="/submit")'),
     ("submission", 'client.predict("0f1e2d3c4b5a69788796", api_name="/submission")'),
 )
-"""The endpoints of Gradio's clients; each answers as the call of plain HTTP does."""
+"""Endpoints of Gradio's clients, with the answers of plain HTTP."""
 
 
 class Call(NamedTuple):
@@ -198,13 +189,7 @@ def api_page(request: Request) -> Response:
 
 
 def calls(document: Mapping[str, Any], address: str, scored: tuple[str, str]) -> list[Call]:
-    """Every call of an OpenAPI document, in its order.
-
-    Args:
-        document: the OpenAPI document.
-        address: of the Space.
-        scored: benchmark and entry of a row that was scored here, for calls that printed rows have no answer to.
-    """
+    """Every call of an OpenAPI document. `scored`: benchmark and entry for calls without answers for printed rows."""
     found = []
     for path, operations in document["paths"].items():
         of_scored = path.endswith(("/result", "/{action}"))

@@ -1,13 +1,11 @@
-"""Where submissions, results and the log are kept: one interface, a local folder and a repository on the Hub.
+"""Storage of submissions, results and the log: one interface with two implementations, `local` and `hub`.
 
-`local` and `hub` are the two implementations.
-
-Paths are made from content hashes alone, never from what a submission says:
+Paths are made from content hashes alone, never from submitted text:
 
     submissions/<2 digits>/<sha256 of the file>.zip
     results/<benchmark>/<2 digits>/<key of the result>.json
 
-A file never changes once an event stands for it.
+A file never changes once an event refers to it.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.errors import UsageError
 
 HUB = "hf://datasets/"
-"""What a store on the Hub begins with."""
+"""Prefix of a store on the Hub."""
 CODES: dict[str, str] = {
     "STORE_FULL": "there is no room left, or a file cannot be written",
     "STORE_READ_ONLY": "this process has no leave to write there, or the disk is mounted for reading alone",
@@ -45,7 +43,7 @@ class StorageError(CodedError):
 
 
 def write_error(where: str, error: OSError) -> StorageError:
-    """What a failed attempt to write is called."""
+    """The error for a failed write."""
     what = f"it cannot be written: {error.strerror or error}"
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
         mend = "let this process write there, or mount the disk for writing; nothing that was accepted before is lost"
@@ -59,31 +57,22 @@ class Storage(Protocol):
 
     @property
     def trouble(self) -> StorageError | None:
-        """What keeps the storage from being read or written; None if nothing does."""
+        """The error that currently prevents reading or writing; None if there is none."""
 
     def append(self, drafts: Sequence[Draft], files: Mapping[str, Path | bytes] | None = None) -> list[Event]:
-        """Store files, then events, durably; after an error a harmless part of them may be stored.
+        """Store files (path -> content), then events, durably; after an error a harmless part of them may be stored.
 
-        Args:
-            drafts: in order; one whose key is in the log already is not appended again.
-            files: path -> content; one that an event stands for already is left as it is.
-
-        Returns:
-            For each draft its event: the new one, or the one of that key.
-
-        Errors: StorageError; after any of them the call may be repeated as it is.
+        A draft whose key is in the log is not appended again, and a file that an event refers to is left as it is.
+        Returns the event of each draft. StorageError; the call may then be repeated as it is.
         """
 
     def events(self, after: int = 0) -> Iterator[Event]:
         """The events with a number above `after`, including those of other writers."""
 
     def remove(self, paths: Sequence[str], draft: Draft, number: int) -> bool:
-        """Remove files and append the event that says so, if `number` is still that of the last event.
+        """Remove files and append an event about it, if `number` is still that of the last event; whether it was done.
 
-        So nothing is removed that a later event stands for. Errors: as `append`; then some files may be removed.
-
-        Returns:
-            Whether it was done.
+        So no file of a later event is removed. Errors: as `append`; then some files may be removed.
         """
 
     def find(self, key: str) -> Event | None:

@@ -1,4 +1,4 @@
-"""Check a store in its log, files and state, and mend the log of a folder: broken lines are skipped and named."""
+"""Check a store (log, files and state), and mend the log of a folder: broken lines are skipped and named."""
 
 from __future__ import annotations
 
@@ -32,15 +32,13 @@ from fairspace.submissions.errors import UsageError
 
 @dataclass(frozen=True)
 class Checked:
-    """Result of a check.
+    """Result of a check, with the numbers of events, rows (withdrawn ones too) and accepted submissions.
 
     Args:
-        rows: that were scored here, withdrawn or not.
-        submissions: that were accepted.
         snapshot: sha256 of `State.snapshot`; equal for stores whose boards are equal.
-        faults: files that are missing or are not what the log speaks of.
-        notes: events that were lost when the log was mended, and files that no event names: those of a
-            writer that was stopped before its event, or of a log that lost its end.
+        faults: files that are missing or contradict the log.
+        notes: events lost when the log was mended, and files without an event: their writer was stopped too early, or
+            the log lost its end.
     """
 
     events: int
@@ -52,10 +50,7 @@ class Checked:
 
 
 def check(storage: Storage, key: bytes = b"") -> Checked:
-    """Fold the whole log and read every file that it names. StorageError for a damaged log.
-
-    With the key of the maintainers' signatures, those of `verified` events are checked too.
-    """
+    """Fold the log and read its files; check `verified` events with the key. StorageError for a damaged log."""
     state = State(storage, key)
     number = state.refresh()
     faults = [_forged(number) for number in state.forged]
@@ -76,7 +71,6 @@ def check(storage: Storage, key: bytes = b"") -> Checked:
 
 
 def _unnamed(storage: Storage, accepted: set[str]) -> list[str]:
-    """The files of results and submissions in a folder that no event names, a line each."""
     root = storage.root if isinstance(storage, LocalStorage) else None
     if root is None:
         return []
@@ -107,13 +101,7 @@ def _check_submission(state: State, submission: Submission) -> None:
 
 @dataclass(frozen=True)
 class Mended:
-    """Result of a repair.
-
-    Args:
-        events: that the log holds now.
-        lost: number of each event whose line is broken or missing.
-        aside: where the broken lines lie now; none if the log was sound.
-    """
+    """Result of a repair: events in the log now, numbers of lost events, and places of the broken lines."""
 
     events: int
     lost: tuple[int, ...] = ()
@@ -187,7 +175,6 @@ def _mend(root: Path, stream: IO[bytes]) -> Mended:
 
 
 def _event(line: bytes) -> Event | None:
-    """The event of a line without its body; None for a line that no event has."""
     try:
         event = Event.of_line(line)
     except ValueError:
@@ -196,14 +183,13 @@ def _event(line: bytes) -> Event | None:
 
 
 def _is_sound(event: Event, line: bytes, expected: int, following: str | None) -> bool:
-    """Whether a line is what was appended; `following` is the hash that the next line carries, None without one."""
+    """Whether a line is as appended; `following` is the hash that the next line carries, None without one."""
     if event.sha256:
         return event.sha256 == digests(line)[1]
     return event.number == expected if following is None else similar(following, digest(line))
 
 
 def _events(sound: Mapping[int, bytes], length: int) -> Iterator[Event]:
-    """The events of the mended log, each linked to the one before."""
     previous, time = START, Event.of_line(sound[min(sound)]).time if sound else clock()
     for number in range(1, length + 1):
         if number in sound:

@@ -1,17 +1,15 @@
 """A store in a dataset repository on the Hub: the log in segments that only grow, and the files beside it.
 
-    events/00000001.jsonl   the first events; a new segment begins where the last one has come to 512 KB
+    events/00000001.jsonl   the first events; a new segment begins after 512 KB
 
-Everything that is appended is one commit on top of the commit that was read (`parent_commit`), so two Spaces on one
-repository cannot write past each other: whoever comes second reads what the other wrote, leaves out what is there now,
-numbers the rest anew and tries again. The same is done where nobody knows whether a commit was made. Whoever may write
-makes one commit of everything that waits, and no more commits than the Hub takes in an hour.
+An append is one commit on top of the last commit read (`parent_commit`), so two Spaces on one repository cannot
+overwrite each other: the second reads the other's events, drops what exists, renumbers the rest and tries again, also
+if the outcome of a commit is unknown. All waiting appends share one commit, within the Hub's hourly limit.
 
-The log is copied to this machine (`mirror`), and read from there; a thread asks for the head every few seconds while
-somebody reads. A Hub that fails makes appending fail after many tries, and reading old. If it fails from the start, the
-copy of an earlier process is read, and appending fails at once until the Hub is back. Files are fetched when they are
-asked for first, with few tries: who waits for one holds a thread that others need. A copy that is not the file that
-the log speaks of is fetched again.
+Reads use a local copy of the log (`mirror`); a thread polls the head while somebody reads. If the Hub fails, appends
+fail after many tries and reads are old; if it fails from the start, a copy of an earlier process is read and appends
+fail at once. Files are fetched on first use with few tries, because a waiting reader holds a thread; copies that
+contradict the log are fetched again.
 """
 
 from __future__ import annotations
@@ -45,14 +43,14 @@ _CODES = {
     "HUB_UNAVAILABLE": "STORE_UNAVAILABLE",
 }
 _BATCH = 64
-"""Appends that become one commit at most."""
+"""Maximum appends in one commit."""
 _READ_TRIES = 2
 _READ_TIMEOUT = 10.0
-"""Seconds without a byte."""
+"""Maximum seconds without a byte."""
 _QUIET = 5.0
-"""Seconds after trouble with the Hub in which no file is asked for; then one tries it."""
+"""Pause in requests for files after trouble with the Hub, in seconds."""
 _STALE = 60.0
-"""Seconds in which the Hub may still tell a head that was the head before."""
+"""Seconds for which the Hub may still report the previous head."""
 Answer = TypeVar("Answer")
 log = logging.getLogger(__name__)
 
@@ -67,16 +65,13 @@ class _Waiting:
 
 
 class HubStorage:
-    """A dataset repository; created, for its members only, if there is none.
+    """A dataset repository `namespace/name`; created as private if it does not exist. `work` is a folder for copies.
 
     Args:
-        repo_id: `namespace/name`.
-        work: a folder for copies.
-        commits_an_hour: how many are made at most.
-        endpoint: of the Hub; HF_ENDPOINT, or the public one.
+        endpoint: address of the Hub; HF_ENDPOINT, or the public one.
         token: HF_TOKEN, or that of `hf auth login`.
-        segment: bytes after which the log goes on in a new file.
-        every: seconds after which the head is asked for again.
+        segment: bytes per segment of the log.
+        every: seconds between polls of the head.
         sleep: waits between tries.
         draw: a random number in [0, 1), for the waits.
     """
@@ -133,7 +128,7 @@ class HubStorage:
         return waiting.done.result()
 
     def remove(self, paths: Sequence[str], draft: Draft, number: int) -> bool:
-        """See `Storage.remove`. The repository's history keeps what is removed, and its room with it."""
+        """See `Storage.remove`. The repository's history keeps removed files, and their space."""
         requests = self._requests()
 
         def commit() -> bool:
@@ -160,7 +155,7 @@ class HubStorage:
             yield event
 
     def _reach(self) -> None:
-        """Read the log for the first time. With a copy of an earlier process a Hub that does not answer is no error."""
+        """Read the log for the first time. With a copy of an earlier process, an unreachable Hub is no error."""
         try:
             self.sync(_READ_TRIES if len(self._mirror.log) else FAILURES)
         except StorageError as error:
@@ -170,14 +165,13 @@ class HubStorage:
             log.error("the last copy of the store is shown: %s", error, extra={"code": error.code})
 
     def _recent_trouble(self, *codes: str) -> StorageError | None:
-        """A new error like the last trouble, if it has one of these codes."""
         last = self.trouble
         if last is None or last.code not in codes:
             return None
         return StorageError(last.code, last.where, last.what, last.expected, last.mend)
 
     def sync(self, tries: int = FAILURES) -> None:
-        """Read what others appended. Errors: StorageError."""
+        """Read events of other writers. Errors: StorageError."""
         with self._syncing:
             self._guarded(partial(self._catch_up, self._requests(tries=tries)))
 
@@ -206,7 +200,7 @@ class HubStorage:
             yield file
 
     def _is_whole(self, path: str, file: Path) -> bool:
-        """Whether there is a copy, and it is the file that the log speaks of; its bytes are read once."""
+        """Whether there is a copy that matches the log; its bytes are read once."""
         if not file.is_file():
             return False
         about = file.stat()
@@ -242,14 +236,13 @@ class HubStorage:
             self._mirror.close()
 
     def _unexpected(self, what: str) -> StorageError:
-        """An error that does not come from the Hub."""
         log.error("%s", what, exc_info=sys.exc_info()[0] is not None)
         where, mend = f"datasets/{self.repo_id}", "see the log of this process; it is tried again by itself"
         self.trouble = StorageError("STORE_FAULT", where, what, "a store that can be read and written", mend)
         return self.trouble
 
     def _poll(self) -> None:
-        """Ask for the head, in a thread of its own: a slow Hub keeps nobody from reading."""
+        """Poll the head in a separate thread, so that a slow Hub delays no reader."""
         try:
             self.sync()
         except StorageError as error:
@@ -261,7 +254,7 @@ class HubStorage:
             self._polling.release()
 
     def _settle(self, batch: Sequence[_Waiting]) -> None:
-        """Commit waiting appends and report to their callers; one that the Hub refuses does not fail the others."""
+        """Commit waiting appends and report to their callers; a refused one does not fail the others."""
         try:
             self._guarded(partial(self._commit, batch))
             stored = [[self._mirror.find(draft.key) for draft in waiting.drafts] for waiting in batch]
@@ -291,7 +284,7 @@ class HubStorage:
                 requests.missed(trouble)
 
     def _try(self, requests: Requests, batch: Sequence[_Waiting]) -> None:
-        """Make one commit on top of the last head that was read, if there is anything new."""
+        """Make one commit on top of the last head read, if there is anything new."""
         lines = self._mirror.following([draft for waiting in batch for draft in waiting.drafts])
         if not lines:
             return
@@ -310,7 +303,6 @@ class HubStorage:
     def _commit_lines(
         self, requests: Requests, lines: Sequence[bytes], files: Mapping[str, Path | bytes], removed: Sequence[str] = ()
     ) -> None:
-        """Make one commit of lines and files on top of the last head that was read. TroubleError, BuildError."""
         full = not self._sizes or self._sizes[-1] >= self._segment
         *before, last = [*self._sizes, 0] if full else self._sizes
         grown = self._mirror.content(sum(before), sum(before) + last) + b"".join(lines)
@@ -329,7 +321,7 @@ class HubStorage:
         self._remember_head(commit, [*before, len(grown)])
 
     def _remember_head(self, head: str, sizes: list[int]) -> None:
-        """Remember `head` as the last commit read, and when the one before it was left."""
+        """Remember `head` as the last commit read, and the time at which the previous one was left."""
         now = time.monotonic()
         self._heads = {before: then for before, then in self._heads.items() if now - then < _STALE}
         if self._head is not None:
@@ -362,7 +354,7 @@ class HubStorage:
         self._remember_head(head, [there.size for there in segments])
 
     def _forget(self, what: str) -> None:
-        """Start a new copy, because this one is of another repository. STORE_CORRUPT if it was read already."""
+        """Start a new copy if this one is of another repository. STORE_CORRUPT if it was read already."""
         if self._given:
             self._damaged(f"the log {what} since it was read")
         self._checked = set()
@@ -401,17 +393,12 @@ class HubStorage:
 
 
 def segment_path(number: int) -> str:
-    """Path of a part of the log, numbered from 1."""
+    """Path of a segment of the log, numbered from 1."""
     return f"events/{number:08}.jsonl"
 
 
 class Pace:
-    """A token bucket that allows at most `an_hour` calls in any hour.
-
-    Args:
-        an_hour: calls in an hour; a fifth of them may come at once.
-        clock: seconds.
-    """
+    """A token bucket of at most `an_hour` calls in any hour, a fifth of them at once. `clock`: seconds."""
 
     def __init__(self, an_hour: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

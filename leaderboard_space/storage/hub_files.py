@@ -1,4 +1,4 @@
-"""What a store on the Hub keeps here and asks there: copies of files and of the log, and the requests."""
+"""Local copies of a Hub store's files and log, and requests to the Hub."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 ROOM = 4 << 30
-"""Bytes."""
+"""Default bytes of all copies."""
 _PART = ".part-"
 _ABANDONED = 86_400.0
-"""Seconds after which a part is nobody's any more."""
+"""Age in seconds of a part whose writer is gone."""
 
 
 class _Flight:
@@ -40,11 +40,7 @@ class _Flight:
 
 
 class Files:
-    """A folder of copies. Safe for several threads and processes: a file is there whole, or not at all.
-
-    Args:
-        room: bytes; what was used longest ago goes first.
-    """
+    """A folder of copies of at most `room` bytes; the least recently used go first. A copy is complete or absent."""
 
     def __init__(self, folder: Path, room: int = ROOM) -> None:
         self._folder, self._room = folder, room
@@ -107,7 +103,7 @@ class Files:
                     file.unlink(missing_ok=True)
 
     def _copies(self) -> Iterator[tuple[float, int, Path]]:
-        """When each was used last, its bytes and where it lies; parts only if whoever wrote them is long gone."""
+        """Last use, bytes and path of each copy, and of parts whose writer is long gone."""
         abandoned = time.time() - _ABANDONED
         for file in self._folder.rglob("*"):
             with suppress(FileNotFoundError):  # another process made room
@@ -117,12 +113,9 @@ class Files:
 
 
 class Repository:
-    """A dataset repository on the Hub.
+    """A dataset repository `namespace/name` on the Hub.
 
-    Args:
-        repo_id: `namespace/name`.
-        endpoint: of the Hub; HF_ENDPOINT, or the public one.
-        token: HF_TOKEN, or that of `hf auth login`.
+    `endpoint` defaults to HF_ENDPOINT or the public one, `token` to HF_TOKEN or that of `hf auth login`.
     """
 
     def __init__(self, repo_id: str, endpoint: str | None, token: str | None) -> None:
@@ -142,7 +135,7 @@ class Repository:
         return str(info.sha)
 
     def segments(self, commit: str) -> list[RepoFile]:
-        """The files that the log consists of at a commit, in order."""
+        """The segments of the log at a commit, in order."""
         from huggingface_hub.errors import EntryNotFoundError
         from huggingface_hub.hf_api import RepoFile
 
@@ -153,7 +146,7 @@ class Repository:
         return sorted((entry for entry in tree if isinstance(entry, RepoFile)), key=lambda entry: entry.path)
 
     def content(self, path: str, commit: str) -> bytes:
-        """A file as it is at a commit."""
+        """A file at a commit."""
         from huggingface_hub import get_session, hf_raise_for_status
 
         answer = get_session().get(self._address(path, commit), headers=self._headers(), follow_redirects=True)
@@ -161,7 +154,7 @@ class Repository:
         return bytes(answer.content)
 
     def download(self, path: str, commit: str, target: Path, timeout: float) -> bool:
-        """Write a file as it is at a commit; whether there is one. `timeout`: seconds without a byte."""
+        """Write a file at a commit; whether it exists. `timeout`: seconds without a byte."""
         from huggingface_hub import get_session, hf_raise_for_status
         from huggingface_hub.errors import EntryNotFoundError
 
@@ -179,7 +172,7 @@ class Repository:
         return True
 
     def commit(self, added: Mapping[str, Path | bytes], message: str, parent: str, removed: Sequence[str] = ()) -> str:
-        """The commit that adds and removes files on top of `parent`, if that is still the head."""
+        """Add and remove files on top of `parent` if it is still the head; return the commit."""
         from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
         created = self._hub.create_commit(
@@ -207,13 +200,7 @@ class Repository:
 
 
 class Mirror:
-    """The copy. Safe for several threads; several processes have one each.
-
-    Args:
-        folder: of the copies, one subfolder for each process that runs.
-        where: the log, for errors.
-        mend: what to do about a damaged line.
-    """
+    """The copy of the log, one per process. Safe for several threads. `where` and `mend` (remedy) are for errors."""
 
     def __init__(self, folder: Path, where: str, mend: str) -> None:
         self._lock = threading.RLock()
@@ -233,9 +220,9 @@ class Mirror:
             self.log = Log(*self._about)
 
     def add(self, lines: Sequence[bytes]) -> None:
-        """Take lines that follow. StorageError STORE_CORRUPT for the first that does not; those before it stay.
+        """Add the lines that follow. StorageError STORE_CORRUPT for the first wrong one; those before it stay.
 
-        OSError where there is no room for them; then none is taken.
+        OSError without room for them; then none is added.
         """
         with self._lock:
             self.log.write(self._stream, lines)
@@ -267,7 +254,7 @@ class Mirror:
             return self.log.following(drafts)
 
     def content(self, begin: int, end: int) -> bytes:
-        """The bytes of the log from one place to another."""
+        """The bytes of the log in a range."""
         with self._lock:
             self._stream.seek(begin)
             return self._stream.read(end - begin)
@@ -279,7 +266,6 @@ class Mirror:
 
 
 def _claim(folder: Path) -> tuple[IO[bytes], IO[bytes]]:
-    """The lock and the log of the first copy that no other process has."""
     for number in count(1):
         place = folder / f"copy-{number}"
         place.mkdir(parents=True, exist_ok=True)

@@ -1,11 +1,10 @@
 """A store in a local folder: `events.jsonl`, one event a line, and the files beside it.
 
-What was appended is on the disk before `append` returns. Several processes may write: a lock on the log makes them wait
-for each other, and each reads what the others appended before it appends. A writer that is killed in the middle of a
-line leaves a torn end, which nobody was told of; the next writer puts it aside into `torn/` and goes on before it. A
-whole line that is damaged may be one that somebody was told of, so it is refused until a person mends the log. A log
-that was shortened, replaced or deleted is refused, too, by a running process and by later ones: `events.count` beside
-it says how many events were appended. Mend with all processes stopped.
+Appended events are on the disk before `append` returns. Several processes may write: a lock on the log serialises them,
+and each first reads the others' events. A torn last line of a killed writer was never confirmed; the next writer moves
+it into `torn/`. A complete damaged line may have been confirmed, so the log is refused until a person mends it, with
+all processes stopped; the same holds for a log that was shortened, replaced or deleted (`events.count` beside it has
+the number of appended events).
 """
 
 from __future__ import annotations
@@ -32,11 +31,7 @@ _ROOM = 1 << 16
 
 
 class LocalStorage:
-    """A folder.
-
-    Args:
-        root: the folder; made when something is appended first.
-    """
+    """A folder, created by the first append."""
 
     def __init__(self, root: Path | str) -> None:
         self.root = Path(root)
@@ -52,7 +47,7 @@ class LocalStorage:
 
     @property
     def trouble(self) -> StorageError | None:
-        """See `Storage.trouble`: tried now, with as much room as was lacking last."""
+        """See `Storage.trouble`: tried now, with the room that was lacking last."""
         try:
             make_folder(self.root)
             with (self.root / LOG).open("ab"), tempfile.TemporaryFile(dir=self.root) as part:
@@ -89,7 +84,7 @@ class LocalStorage:
                 part.unlink(missing_ok=True)
 
     def remove(self, paths: Sequence[str], draft: Draft, number: int) -> bool:
-        """See `Storage.remove`. A kill in between leaves files removed without the event, which can be done again."""
+        """See `Storage.remove`. After a kill in between, files are gone without the event; the call can be repeated."""
         try:
             with self._lock, self._opened("a+b", fcntl.LOCK_EX) as log:
                 self._log.catch_up(log)
@@ -148,7 +143,6 @@ class LocalStorage:
 
     @contextmanager
     def _opened(self, mode: str, lock: int) -> Iterator[IO[bytes]]:
-        """The log, locked against appends of other processes."""
         if len(self._log) and not (self.root / LOG).is_file():
             raise self._log.damaged("the log is gone")
         with (self.root / LOG).open(mode) as log:
@@ -159,7 +153,7 @@ class LocalStorage:
             yield log
 
     def _is_free(self, path: str) -> bool:
-        """Whether no event stands for what lies there, if anything does; a submission's name tells its content."""
+        """Whether no event refers to a file at this path, if there is one; a submission's name tells its content."""
         event = vouched_by(path)
         if event:
             return event not in self._log
@@ -178,7 +172,6 @@ class LocalStorage:
             os.fsync(log.fileno())
 
     def _append(self, log: IO[bytes], drafts: Sequence[Draft]) -> None:
-        """Append all new events with one write, synced to the disk."""
         lines = self._log.following(drafts)
         if not lines:
             return
@@ -206,21 +199,20 @@ class LocalStorage:
             )
 
     def _tidy(self) -> None:
-        """Remove files that killed writers left behind, once."""
         if not self._tidied:
             self._tidied = True
             tidy(self.root)
 
 
 def read_count(root: Path) -> int:
-    """The number of events that were ever appended to the log of a folder; 0 where no number is written down."""
+    """The number of events ever appended to the log of a folder; 0 if not recorded."""
     with suppress(OSError, ValueError):
         return int((root / COUNT).read_bytes()[:20])
     return 0
 
 
 def write_count(root: Path, count: int) -> None:
-    """Write down how many events the log has, with the log locked."""
+    """Record the number of events of the locked log."""
     make_folder(root / PARTS)
     part = root / PARTS / COUNT
     part.write_bytes(f"{count}\n".encode())
@@ -228,7 +220,6 @@ def write_count(root: Path, count: int) -> None:
 
 
 def _lies_at(file: IO[bytes], path: Path) -> bool:
-    """Whether an open file is what lies at that path now, and not what was replaced meanwhile."""
     with suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(file.fileno()), path.stat())
     return False
@@ -236,9 +227,9 @@ def _lies_at(file: IO[bytes], path: Path) -> bool:
 
 TORN = "torn"
 PARTS = "parts"
-"""Files that are still being written; a writer that was killed leaves one behind."""
+"""Folder of unfinished files; a killed writer leaves one behind."""
 _ABANDONED = 86_400.0
-"""Seconds after which a file in `parts` is nobody's any more."""
+"""Age in seconds of a file in `parts` whose writer is gone."""
 
 
 def tidy(root: Path) -> None:
@@ -279,7 +270,7 @@ def write_part(folder: Path, content: Path | bytes) -> Path:
 
 
 def place(part: Path, target: Path) -> None:
-    """Give a written file its name atomically, so that it exists completely or not at all, even after a power cut."""
+    """Give a written file its name atomically: it exists completely or not at all, even after a power cut."""
     make_folder(target.parent)
     part.replace(target)
     sync_folder(target.parent)
@@ -303,7 +294,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def open_storage(store: str, work: Path, commits_an_hour: int = 100) -> Storage:
-    """The storage that a setting names: a folder, or `hf://datasets/<owner>/<name>`; see `Settings`."""
+    """The storage of a setting: a folder, or `hf://datasets/<owner>/<name>`; see `Settings`."""
     if store.startswith(HUB):
         from fairspace.leaderboard_space.storage.hub import HubStorage
 

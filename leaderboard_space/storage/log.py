@@ -1,7 +1,4 @@
-"""A log in one file, with an index of its lines; events are read from the file when they are needed.
-
-`LocalStorage` has the log itself in such a file, `HubStorage` a copy of it.
-"""
+"""A log in one file (`LocalStorage`'s log, `HubStorage`'s copy) with an index; events are read on demand."""
 
 from __future__ import annotations
 
@@ -16,16 +13,11 @@ from fairspace.leaderboard_space.events import START, Draft, Event, digest, dige
 from fairspace.leaderboard_space.storage import StorageError
 
 BATCH = 256
-"""Events that are in memory at a time while a log is read."""
+"""Events in memory at a time while a log is read."""
 
 
 class Log:
-    """Index of a log: key and offset of each event.
-
-    Args:
-        where: the log, for errors.
-        mend: what to do about a damaged line.
-    """
+    """Index of a log: key and offset of each event. `where` and `mend` (remedy) are for errors."""
 
     def __init__(self, where: str, mend: str) -> None:
         self.where, self.mend = where, mend
@@ -42,10 +34,9 @@ class Log:
         return key in self._numbers
 
     def read(self, stream: IO[bytes], after: int, limit: int = BATCH) -> list[Event]:
-        """Some events with a number above `after`, and none if there are none yet; new lines are checked and noted.
+        """Some events with a number above `after`, none if there are none yet; new complete lines are checked.
 
-        StorageError STORE_CORRUPT for a line that nobody appended, and for a log that has become shorter. A last line
-        without its line break is not read.
+        StorageError STORE_CORRUPT for an altered line or a shortened log.
         """
         self._check_size(stream)
         while len(self) < after and self.read(stream, len(self)):
@@ -98,7 +89,7 @@ class Log:
         return None if number is None else self.read(stream, number - 1, 1)[0]
 
     def following(self, drafts: Sequence[Draft]) -> list[bytes]:
-        """The lines of those drafts whose keys are not in the log, one after the other at its end, now."""
+        """The lines of the drafts whose keys are not in the log, as they would follow its end."""
         last, previous = self._last, self.previous
         lines: dict[str, bytes] = {}
         for draft in drafts:
@@ -111,7 +102,7 @@ class Log:
     def write(self, stream: IO[bytes], lines: Sequence[bytes]) -> None:
         """Append lines to the file. OSError if not all can be written; then none is kept.
 
-        Not by the stream: what its buffer still held after an error would come to the end of the file later.
+        It bypasses the stream, whose buffer would be written later, after an error.
         """
         left = memoryview(b"".join(lines))
         try:
@@ -145,5 +136,5 @@ class Log:
 
 
 def similar(first: str, second: str) -> bool:
-    """Whether a hash is another one with some characters altered: two lines' hashes agree in 4 of 64, about."""
+    """Whether a hash is another one with some characters altered; hashes of different lines agree in about 4 of 64."""
     return sum(map(str.__eq__, first, second)) >= 32

@@ -1,6 +1,6 @@
-"""Pages of the boards: cached until a board changes, and made for a client one at a time.
+"""Pages of the boards: cached until a board changes, and computed one at a time per client.
 
-A client may have so many seconds of making in two minutes; a cached answer costs nobody anything.
+A client has a budget of computing seconds in two minutes; cached answers are free.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from fairspace.leaderboard_space.web.rates import Rate, client
 from fairspace.leaderboard_space.web.refusals import refuse
 
 BYTES = 64 << 20
-"""Size of the cache; when it is full, it is emptied."""
+"""Size of the cache, which is emptied when full."""
 OVERHEAD = 2048
-"""Bytes that an answer takes besides its content and its address, at most."""
+"""Maximum bytes of an answer beyond its content and address."""
 MAKERS = 4
-"""Answers that are made at a time, each for another client."""
+"""Answers computed at a time, each for a different client."""
 DOWNLOADS = 1
-"""Whole tables that are made at a time, beside those answers: pages do not wait for them."""
+"""Whole tables computed at a time, beside those answers: pages do not wait for them."""
 MAKING_SECONDS, MAKING_WITHIN = 30.0, 120.0
-"""Seconds of making answers for one client at once; they come back within the second number of seconds."""
+"""Seconds of computing that a client may use at once, and seconds until they are restored."""
 _BOARDS = re.compile(
     r"/|/(compare|fairness-space|standards|api/v1/(boards|standards))"
     r"|/(download|figures|model|standard|api/v1/boards|api/v1/standards)/.*"
@@ -42,12 +42,7 @@ _BOARDS = re.compile(
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer of the application.
-
-    Args:
-        content: as it was sent: packed, if its headers say so.
-        route: that answered, for the log.
-    """
+    """An answer of the application, compressed if its headers say so, with its route for the log."""
 
     status: int
     headers: list[tuple[bytes, bytes]]
@@ -56,11 +51,11 @@ class Answer:
 
     @property
     def is_for_all(self) -> bool:
-        """Whether others may have it."""
+        """Whether it may be served to others."""
         return self.status == 200 and all(name.lower() != b"set-cookie" for name, _ in self.headers)
 
     async def send(self, scope: Scope, send: Send) -> None:
-        """Answer a request, with 304 if its client has this already."""
+        """Send the answer, as 304 if the client has it already."""
         if self.route is not None:
             scope["route"] = self.route
         headers, content, status = self.headers, self.content, self.status
@@ -72,13 +67,9 @@ class Answer:
 
 
 class Answers:
-    """Middleware within `Guard`. It caches what a visitor is answered with 200.
+    """Middleware within `Guard`: a cache of visitors' answers with status 200, of at most `most` bytes.
 
-    Signed-in requests and those with a token bypass the cache, and wait for the same places.
-
-    Args:
-        space: whose boards, and how many requests a client may send; if any number, making has no limit either.
-        most: bytes that are cached.
+    Signed-in requests and those with a token bypass it. Without a limit on requests, computing has none either.
     """
 
     def __init__(self, app: ASGIApp, space: Space, most: int = BYTES) -> None:
@@ -89,7 +80,7 @@ class Answers:
         self._seconds = Rate(MAKING_SECONDS if self._limited else 0, MAKING_WITHIN)
         self._places = {"page": asyncio.Semaphore(MAKERS), "download": asyncio.Semaphore(DOWNLOADS)}
         self._clients: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
-        """Client and kind of answer -> the lock that one such request of theirs holds while it waits for a place."""
+        """Client and kind of answer -> the lock held by the client's one request that waits for a place."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -108,7 +99,7 @@ class Answers:
         await answer.send(scope, send)
 
     async def _make(self, request: Request, receive: Receive, key: Hashable) -> Answer:
-        """An answer that is made in its client's turn, who spends the seconds. SpaceError TOO_MANY_REQUESTS."""
+        """An answer computed in its client's turn and at its cost. SpaceError TOO_MANY_REQUESTS."""
         who, scope = client(request), request.scope
         if self._limited and self._seconds.left(who) <= 0:
             problem = f"answers that took more than {MAKING_SECONDS:g} seconds to make"
@@ -130,7 +121,7 @@ class Answers:
             return answer
 
     def _find(self, key: Hashable) -> Answer | None:
-        """The cached answer for the boards as they are now; a change of any board empties the cache."""
+        """The cached answer for the current boards; a change of any board empties the cache."""
         if (version := self.state.version()) != self._version:
             self._cached, self.size, self._version = {}, 0, version
         return self._cached.get(key)
@@ -146,7 +137,6 @@ class Answers:
             self.size += size
 
     async def _made(self, scope: Scope, receive: Receive) -> Answer:
-        """The application's answer to a client that does not have it yet."""
         headers = [header for header in scope["headers"] if header[0] != b"if-none-match"]
         request = {**scope, "headers": headers}
         start: Message = {}
@@ -163,6 +153,5 @@ class Answers:
 
 
 def _tags(headers: list[tuple[bytes, bytes]], name: bytes) -> set[bytes]:
-    """The tags of a header; that they are weak says nothing here."""
     values = [value for key, value in headers if key.lower() == name]
     return {tag.strip().removeprefix(b"W/") for value in values for tag in value.split(b",")}

@@ -1,8 +1,8 @@
-"""Bounds on connections, before a request of theirs is read: how many, and how long each may take.
+"""Bounds on connections before their request is read: their number and duration.
 
-Uvicorn has no limit of time for a request, and counts connections that sent nothing like those that are answered. Here
-a request must have come within its time, an address has so many connections, and when all places are taken, the
-connection that has waited longest for a request of its client makes room: nobody who asks waits for one who does not.
+Uvicorn has no time limit for requests, and counts idle connections like active ones. Here a request must arrive in
+time, an address has a limited number of connections, and when all places are taken, the connection that has waited
+longest for a request makes room: active clients never wait for idle ones.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from fairspace.leaderboard_space.web.forwarded import Proxies
 from fairspace.leaderboard_space.web.rates import network
 
 HEAD_SECONDS = 15.0
-"""From the opening of a connection, or the end of an answer, until the next request's head must have come."""
+"""Maximum time from a connection's opening, or the end of an answer, to the next request's head."""
 HEAD_BYTES = 64 << 10
-"""Of a head that is read; `Guard` refuses smaller ones in words."""
+"""Maximum bytes of a head; `Guard` refuses smaller ones with an explanation."""
 STALL_SECONDS = 60.0
-"""After which somebody who reads an answer must have taken `SLOWEST` bytes for each of them."""
+"""Interval after which a client must have read `SLOWEST` bytes of an answer per second."""
 SLOWEST = 1 << 10
 MOST = 450
-"""Connections at a time, so that other files have room below the usual limit of 1,024; `RESERVE` more are taken while
-all of these are being answered, to tell who asks that it is so, and for the addresses of watchers."""
+"""Maximum connections, leaving room for other files below the usual limit of 1,024. `RESERVE` more are taken to answer
+"too many" and watchers."""
 RESERVE = 50
 MOST_OF_ADDRESS = 100
-"""Connections of one address, unless it is a proxy's."""
+"""Maximum connections of an address that is no proxy."""
 WATCHED = (b"/health", b"/health/live")
 
 
@@ -37,11 +37,7 @@ WATCHED = (b"/health", b"/health/live")
 class Places:
     """The connections of a server by address, and those that wait for a request, the longest first.
 
-    Args:
-        proxies: whose connections are those of many clients, and have no bound of their own.
-        most: connections in all.
-        of_address: connections of one address; 0 for any number.
-        body_seconds: from the head of a request until its body must have come.
+    `of_address` is 0 for no limit; `body_seconds` begin with the head of a request. Proxies have no limit of their own.
     """
 
     proxies: Proxies
@@ -57,7 +53,7 @@ class Places:
         return "" if not self.of_address or peer in self.proxies else network(peer)
 
     def protocol(self) -> type[BoundedProtocol]:
-        """The protocol of a server whose connections these are."""
+        """The protocol of a server with these places."""
         places_of_server = self
 
         class Bounded(BoundedProtocol):
@@ -79,7 +75,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._stall: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take a place, if need be that of who waits longest."""
+        """Take a place, if necessary that of the longest-waiting connection."""
         super().connection_made(transport)
         places = self.places
         self._address = places.bounds(self.client[0] if self.client else "")
@@ -108,7 +104,7 @@ class BoundedProtocol(HttpToolsProtocol):
                 del self.places.held[self._address]
 
     def data_received(self, data: bytes) -> None:
-        """Read what came, as far as a head may be long."""
+        """Read data, up to the maximum length of a head."""
         if self.transport.is_closing():
             return
         self._head += len(data)
@@ -122,12 +118,12 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header; what follows a body adds nothing to the request."""
+        """Take a header; trailers after a body are ignored."""
         if self._in_head:
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Let the request be answered, and its body come within its time."""
+        """Start the answer, and the time limit of the body."""
         self._in_head, self._head = False, 0
         self._stop_waiting()
         self._deadline = self.loop.call_later(self.places.body_seconds, self.give_up)
@@ -136,7 +132,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        """End the request; the answer may take its time, unless it was there before."""
+        """End the request; the answer has no time limit."""
         super().on_message_complete()
         self._in_head, self._head = True, 0
         if self.cycle is not None and not self.cycle.response_complete:
@@ -150,18 +146,18 @@ class BoundedProtocol(HttpToolsProtocol):
             self._await_request()
 
     def pause_writing(self) -> None:
-        """Watch whether an answer is being read."""
+        """Watch whether the answer is being read."""
         super().pause_writing()
         self._watch_reader()
 
     def resume_writing(self) -> None:
-        """What was sent has been read."""
+        """Stop watching: everything sent has been read."""
         super().resume_writing()
         if self._stall is not None:
             self._stall.cancel()
 
     def give_up(self) -> None:
-        """End a connection whose request did not come in time, or whose place another one needs."""
+        """End a connection whose request is late, or whose place another one needs."""
         if not self.transport.is_closing():
             if self._in_head and self._head:
                 self._refuse(b"408 Request Timeout")
@@ -169,13 +165,12 @@ class BoundedProtocol(HttpToolsProtocol):
                 self.transport.close()
 
     def _is_beyond(self, most: int) -> bool:
-        """Whether there are more connections, without those that are ending."""
         if len(self.connections) <= most:
             return False
         return sum(not connection.transport.is_closing() for connection in self.connections) > most
 
     def _unsupported_upgrade_warning(self) -> None:
-        """An answer over HTTP says enough."""
+        """Log nothing: the answer over HTTP is enough."""
 
     def _await_request(self) -> None:
         self._stop_waiting()
@@ -189,7 +184,6 @@ class BoundedProtocol(HttpToolsProtocol):
             self._deadline = None
 
     def _watch_reader(self, before: float = float("inf")) -> None:
-        """End a connection that leaves an answer unread."""
         unread = self.transport.get_write_buffer_size()
         if unread > before - SLOWEST * STALL_SECONDS:
             self.transport.abort()
@@ -197,7 +191,6 @@ class BoundedProtocol(HttpToolsProtocol):
             self._stall = self.loop.call_later(STALL_SECONDS, self._watch_reader, unread)
 
     def _refuse(self, status: bytes) -> None:
-        """Say in one line why the connection ends."""
         self._stop_waiting()
         self.transport.write(b"HTTP/1.1 " + status + b"\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
         self.transport.close()

@@ -15,13 +15,9 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class Proxies:
-    """Who names the clients that ask through it.
+    """Trusted proxies: peers in given networks, such as 10.0.0.0/8. UsageError for an invalid one.
 
-    A proxy is whoever asks from one of the networks; where none is named, everybody is one in a Space, as nothing but
-    the Hub's proxies reaches it, and nobody is one elsewhere.
-
-    Args:
-        networks: of proxies, such as 10.0.0.0/8. UsageError for what is none.
+    Without networks every peer is a proxy in a Space, which only the Hub's proxies reach, and none elsewhere.
     """
 
     def __init__(self, networks: Sequence[str] = ()) -> None:
@@ -39,7 +35,7 @@ class Proxies:
         return self._in_a_space
 
     def client(self, text: str) -> str:
-        """The client that a proxy names; '' if it is another proxy or no address."""
+        """The client named by a proxy; '' if it is another proxy or no address."""
         address = _address(text.strip())
         if address is None or (str(address) in self if self.networks else not address.is_global):
             return ""
@@ -47,9 +43,9 @@ class Proxies:
 
 
 class Forwarded:
-    """Middleware around everything else: it puts the client's address and scheme where all the rest looks for them.
+    """Middleware that sets the client's address and scheme for all others.
 
-    The client is the last address that is no proxy's: what stands before it, the client may have made up.
+    The client is the last address that is no proxy's: it may have invented those before.
     """
 
     def __init__(self, app: ASGIApp, proxies: Proxies) -> None:
@@ -76,11 +72,11 @@ def _address(text: str) -> Address | None:
 
 
 STREAMS = "/gradio_api/"
-"""Where some answers never end by themselves, so that a head is Gradio's to answer."""
+"""Addresses with endless answers, whose HEAD Gradio answers."""
 
 
 class Heads:
-    """Middleware around everything else."""
+    """Middleware that answers HEAD like GET, without the content."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

@@ -1,7 +1,4 @@
-"""Limits before every page and call: refuses requests that are too large, too slow, too many or forged.
-
-A refusal is answered as every other one is, and leaves one line in the log (`refusals.refuse`).
-"""
+"""Limits before every page and call: refuses requests that are too large, too slow, too many or forged."""
 
 from __future__ import annotations
 
@@ -24,33 +21,27 @@ from fairspace.leaderboard_space.web.rates import Rate, address, client
 from fairspace.leaderboard_space.web.refusals import CUT, refuse
 
 ENVELOPE_BYTES = 64 << 10
-"""What an upload holds besides its file."""
+"""Maximum bytes of an upload besides its file."""
 
 
 PARTS = 8
-"""Of an upload: the file, and fields such as the organisation."""
+"""Maximum parts of an upload: the file, and fields such as the organisation."""
 
 
 SLOWEST = 4 << 10
-"""Bytes a second that an upload brings on average, once `PATIENCE` has passed."""
+"""Minimum average bytes per second of an upload after `PATIENCE`."""
 
 
 PATIENCE = 15.0
 
 
 class BodyCut(Exception):  # noqa: N818 the body is refused, and nothing has gone wrong
-    """Ends the reading of a body that is refused; `Guard` answers."""
+    """Ends the reading of a refused body; `Guard` answers."""
 
 
 @dataclass(frozen=True)
 class BodyLimits:
-    """Of the body of one request.
-
-    Args:
-        most: bytes.
-        seconds: until the whole must have come.
-        parts: of a form with files; 0 where none is taken.
-    """
+    """Limits of a request's body: bytes, seconds, and parts of a form with files (0: no files)."""
 
     most: int
     seconds: float
@@ -58,7 +49,7 @@ class BodyLimits:
 
 
 class Body:
-    """The body of a request as it comes in, up to its limits."""
+    """The body of a request, read up to its limits."""
 
     def __init__(self, request: Request, receive: Receive, limits: BodyLimits) -> None:
         self.request, self.limits, self._receive = request, limits, receive
@@ -69,7 +60,7 @@ class Body:
         self._parts, self._tail, self._boundary = 0, b"", _boundary(request)
 
     def check_length(self) -> None:
-        """SpaceError if the head of the request says already that the body is too large."""
+        """SpaceError if the declared length of the body is too large."""
         length = self.request.headers.get("content-length", "0")
         if not (length.isascii() and length.isdigit()) or int(length) > self.limits.most:
             raise self._too_large(f"{length[:20]} bytes")
@@ -125,7 +116,7 @@ class Body:
 
 
 def _boundary(request: Request) -> bytes:
-    """What stands before each part of a form with files, b'' for another body; read as the form will be."""
+    """The separator of parts in a form with files, b'' for another body."""
     kind, options = parse_options_header(request.headers.get("content-type"))
     if kind != b"multipart/form-data":
         return b""
@@ -139,30 +130,26 @@ UPLOADS = frozenset({"/api/v1/submissions", "/gradio_api/upload"})
 EXEMPT = frozenset({"/health", "/health/live"})
 """Addresses of watchers, which count for no limit."""
 FILES = ("/site/", "/assets/", "/static/", "/svelte/", "/favicon.ico")
-"""Begins of addresses of which a page may need many: files that a browser keeps."""
+"""Prefixes of static files, of which a page may need many."""
 FILES_PER_REQUEST = 10
-"""How many of those a client may ask for, for each other request that it may."""
+"""Allowed requests for static files per allowed other request."""
 CLIENT_AT_A_TIME = 20
-"""Requests of one address that are being answered, streams among them."""
+"""Simultaneous requests of one address, streams included."""
 CALLS = ("/gradio_api/call/", "/gradio_api/queue/join")
 CALLS_A_MINUTE = 60
-"""Of Gradio's events, what came of which it keeps until that is fetched."""
+"""Calls of Gradio's events, whose results it keeps until they are fetched."""
 HEAD_BYTES = 16 << 10
 LIMITS = BodyLimits(256 << 10, seconds=30)
-"""Of a request that hands nothing in."""
+"""Limits of requests without an upload."""
 AT_A_TIME = 2
-"""Uploads of one user."""
+"""Simultaneous uploads of one user."""
 UPLOADS_AN_HOUR = 60
 FULL_UPLOADS_AN_HOUR = 10
-"""Uploads of the largest size; smaller ones as many as have the same bytes."""
+"""Uploads of the largest size; smaller ones up to the same bytes."""
 
 
 class Guard:
-    """Middleware before everything else; it knows the user from the session or a token.
-
-    Args:
-        space: its settings limit uploads and requests.
-    """
+    """Middleware before everything else; it knows the user from the session or a token."""
 
     def __init__(self, app: ASGIApp, space: Space) -> None:
         self.app, self.settings = app, space.settings
@@ -228,7 +215,7 @@ class Guard:
             raise invalid
 
     async def _pass_on(self, request: Request, body: Body, send: Send) -> None:
-        """Let the application answer, unless the body turns out to be refused before it does."""
+        """Let the application answer, unless the body is refused before it does."""
         answered = False
 
         async def sent(message: Message) -> None:
@@ -247,7 +234,6 @@ class Guard:
             await refuse(request, body.refused)(request.scope, body.receive, _closing(send))
 
     def _begin_upload(self, request: Request) -> str:
-        """The name of the user who uploads."""
         name = required_user(request).name
         if self._running[name] >= AT_A_TIME:
             raise _too_many(f"{AT_A_TIME} uploads of {name} at a time")
@@ -262,7 +248,7 @@ class Guard:
 
 
 def check_head(request: HTTPConnection) -> None:
-    """SpaceError REQUEST_TOO_LARGE for more headers and address than any page needs."""
+    """SpaceError REQUEST_TOO_LARGE for headers and address beyond the needs of any page."""
     scope = request.scope
     size = sum(len(name) + len(value) for name, value in scope["headers"])
     size += len(scope.get("raw_path") or b"") + len(scope["query_string"])
@@ -272,9 +258,9 @@ def check_head(request: HTTPConnection) -> None:
 
 
 def check_origin(request: Request) -> None:
-    """SpaceError FORM_FORGED for a change that a browser asks for on behalf of another site.
+    """SpaceError FORM_FORGED for a change requested by a browser on behalf of another site.
 
-    A token is sent by no browser by itself, so what comes with one is meant.
+    Requests with a token pass: browsers send none by themselves.
     """
     if request.method in ("GET", "HEAD", "OPTIONS") or has_token(request):
         return
@@ -307,9 +293,9 @@ def _too_many(problem: str) -> SpaceError:
 
 
 def _giving_back(send: Send, places: ExitStack) -> Send:
-    """Give places back before the end of an answer is sent: a client that waited for it may ask again at once.
+    """Give places back before the end of an answer is sent, so that the client may ask again at once.
 
-    What the application does after the answer, such as moving an uploaded file, takes no place.
+    Work after the answer, such as moving an uploaded file, takes no place.
     """
 
     async def sent(message: Message) -> None:

@@ -1,6 +1,6 @@
 """The user of a request: signed in at the Hub, a program with a token, or `local` with `--insecure-local`.
 
-Whether users sign in at the Hub, and where, stands here; `oauth` lets them, and takes a fifth of a server's start.
+It is separate from `oauth`, whose import takes a fifth of a server's start.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ def space_of(request: HTTPConnection) -> Space:
 
 
 def site_of(request: HTTPConnection) -> str:
-    """The address of this Space, for code on other sites: the one that is set, or the one at which it listens.
+    """The address of this Space, for code on other sites: the setting, or the listening address.
 
-    What a request says about that is not believed: answers are kept for others.
+    Headers of the request are not trusted: answers are cached for others.
     """
     address = space_of(request).settings.site()
     if address:
@@ -97,7 +97,7 @@ LOGIN, CALLBACK, LOGOUT = (f"/oauth/huggingface/{name}" for name in ("login", "c
 def signs_in() -> bool:
     """Whether users sign in at the Hub: in a Space with `hf_oauth: true`.
 
-    Elsewhere huggingface_hub would let everybody in as one user, with a cookie that anybody can sign.
+    Elsewhere huggingface_hub would sign everybody in as one user, with a forgeable cookie.
     """
     settings = (constants.OAUTH_CLIENT_ID, constants.OAUTH_CLIENT_SECRET, os.environ.get("SPACE_ID"))
     return all(settings) and bool(constants.OPENID_PROVIDER_URL and constants.OAUTH_SCOPES)

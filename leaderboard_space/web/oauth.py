@@ -19,7 +19,7 @@ from fairspace.leaderboard_space.web.refusals import refuse
 
 _STATE = "_state_huggingface_"
 _BEGUN = 3
-"""Sign-ins that a browser may have begun at a time, as the cookie holds each."""
+"""Unfinished sign-ins of a browser, all stored in its cookie."""
 _LOCAL_TARGET = re.compile(r"/(?![/\\\\])[A-Za-z0-9_./?&=%+:,~-]{0,500}")
 
 
@@ -36,8 +36,8 @@ def attach_routes(app: FastAPI) -> None:
 class SignIn:
     """Middleware that keeps only the needed data of a sign-in and allows no redirect to other sites.
 
-    The cookie holds the user's name and organisations, and none of the Hub's tokens: they would let who steals it act
-    on the Hub, and would make it larger than browsers keep.
+    The cookie holds the user's name and organisations without the Hub's tokens: a thief could act on the Hub with them,
+    and they exceed the size of a cookie.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -69,7 +69,6 @@ class SignIn:
 
 
 def _session_of(request: Request) -> dict[str, object]:
-    """Content of the session cookie after a sign-in; empty after signing out."""
     answer = parse_huggingface_oauth(request)
     if request.url.path == LOGOUT or answer is None or not answer.user_info.preferred_username:
         return {}
@@ -83,7 +82,7 @@ def _session_of(request: Request) -> dict[str, object]:
 
 
 def _check(request: Request) -> None:
-    """Whether a step of signing in leads back here, and belongs to one that this browser began."""
+    """Check that a step of signing in leads back here, and belongs to a sign-in of this browser."""
     for target in request.query_params.getlist("_target_url"):
         if not _LOCAL_TARGET.fullmatch(target):
             expected = "an address of this Space, such as /submit"

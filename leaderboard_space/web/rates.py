@@ -1,4 +1,4 @@
-"""Rate limits per client, and threads of their own for requests that wait for the store."""
+"""Rate limits per client, and a thread pool for requests that wait for the store."""
 
 from __future__ import annotations
 
@@ -15,17 +15,11 @@ from anyio.lowlevel import RunVar
 from starlette.requests import HTTPConnection
 
 CLIENTS = 10_000
-"""Clients that a `Rate` remembers; those that were quiet longest are forgotten first."""
+"""Clients remembered by a `Rate`; the least recently active are forgotten first."""
 
 
 class Rate:
-    """A rate per client: `burst` at once, and as many again in every `seconds`.
-
-    Args:
-        burst: units, such as requests or bytes; 0 for any number.
-        seconds: until a client that used them all has all again.
-        clock: monotonic seconds.
-    """
+    """A rate per client: `burst` units at once (0: no limit), restored over `seconds`. `clock`: monotonic seconds."""
 
     def __init__(self, burst: float, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.burst, self.seconds, self._clock = burst, seconds, clock
@@ -33,7 +27,7 @@ class Rate:
         self._lock = threading.Lock()
 
     def take(self, client: str, units: float = 1) -> bool:
-        """Take units of a client's; False, and none taken, if there are not as many left."""
+        """Take units of a client's; False, and none taken, if there are not enough left."""
         enough = not self.burst or self.left(client) >= units
         if enough:
             self.spend(client, units)
@@ -45,7 +39,7 @@ class Rate:
             return self._of(client, self._clock())
 
     def spend(self, client: str, units: float) -> None:
-        """Take units that were used, even if there are fewer left."""
+        """Take units that were used, even if fewer are left."""
         with self._lock:
             now = self._clock()
             left = self._of(client, now)
@@ -60,7 +54,7 @@ class Rate:
 
 
 USER = "fairspace.user"
-"""Of a request's scope: who asks, once `identity` has found out."""
+"""Key of a request's scope: the user, set by `identity`."""
 
 
 def client(request: HTTPConnection) -> str:
@@ -70,12 +64,12 @@ def client(request: HTTPConnection) -> str:
 
 
 def address(request: HTTPConnection) -> str:
-    """The address that a request comes from, as `Forwarded` has found it; those of one IPv6 network count as one."""
+    """The client's address by `Forwarded`; addresses of one IPv6 network count as one."""
     return network(request.client.host if request.client else "")
 
 
 def network(peer: str) -> str:
-    """An address as it is counted: itself, or its IPv6 network."""
+    """The address that counts: itself, or its IPv6 network."""
     try:
         parsed = ipaddress.ip_address(peer)
     except ValueError:
@@ -87,7 +81,7 @@ THREADS = 8
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
 _LIMITER: RunVar[CapacityLimiter] = RunVar("threads for the store")
-"""One for each event loop."""
+"""One per event loop."""
 
 
 async def with_store(function: Callable[Given, Found], *arguments: Given.args, **named: Given.kwargs) -> Found:

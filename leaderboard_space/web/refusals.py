@@ -27,11 +27,11 @@ RETRY_AFTER = {
     "TOO_MANY_REQUESTS": 10,
     "TOO_MANY_WAITING": 60,
 }
-"""Seconds after which asking again may help."""
+"""Seconds after which a retry may help."""
 CUT = "fairspace.cut"
-"""Of a request's scope: why the reading of its body was ended; what the application makes of that is not told."""
+"""Key of a request's scope: the reason for the end of its body; the application's own error is then ignored."""
 QUIET = "fairspace.quiet"
-"""Of a request's scope: it is one of too many of its client, of which a line has been left already."""
+"""Key of a request's scope: it is one of too many of its client, and one was logged already."""
 _NOTED = "fairspace.noted"
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 LAST = "the rest of the API"
@@ -53,7 +53,6 @@ def refuse_the_rest(app: FastAPI) -> None:
 
 
 async def _answer(request: Request, error: Exception) -> Response:
-    """The answer to a request that met an error."""
     return refuse(request, as_space_error(request, error))
 
 
@@ -105,7 +104,6 @@ def unknown(request: Request) -> SpaceError:
 
 
 def _answers(request: Request, method: str) -> bool:
-    """Whether a page or call of ours answers to the address of a request, were it of that method."""
     scope = {**request.scope, "method": "GET" if method == "HEAD" else method}  # see `heads`
     routes = (
         route for route in request.app.routes if not isinstance(route, Mount) and getattr(route, "name", "") != LAST
@@ -118,7 +116,7 @@ def _refuse_unknown(request: Request) -> Response:
 
 
 def refuse(request: Request, error: SpaceError) -> Response:
-    """An error as a page, or as JSON for the API and for anybody who asks for JSON."""
+    """An error as a page, or as JSON for the API and for clients that ask for JSON."""
     note(request, error)
     where, what = plain(error.where)[:_LONGEST], plain(error.what)[:_LONGEST]
     answer: Response
@@ -139,10 +137,7 @@ def refuse(request: Request, error: SpaceError) -> Response:
 
 
 def note(request: HTTPConnection, error: SpaceError) -> None:
-    """Log an error once, however many handlers it passes.
-
-    Of too many requests, a client leaves one line a minute.
-    """
+    """Log an error once, however many handlers it passes; too many requests of a client, once a minute."""
     if request.scope.setdefault(_NOTED, error) is not error:
         return
     if error.code == "TOO_MANY_REQUESTS" and not request.app.state.told.take(client(request)):

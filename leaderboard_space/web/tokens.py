@@ -19,24 +19,17 @@ from fairspace.submissions.errors import UsageError
 
 DAYS = 30
 MARK = "fairspace_"
-"""The first characters of every token of a Space; a token of the Hub begins otherwise."""
+"""Prefix of every token of a Space; tokens of the Hub have another."""
 SHORTEST = 32
-"""Characters of a secret that somebody sets: a shorter one might be guessed from a token."""
+"""Minimum characters of a configured secret: a shorter one might be guessed from a token."""
 
 
 ID = 16
-"""Hexadecimal digits of a token's id."""
 
 
 @dataclass(frozen=True)
 class Token:
-    """What a token says.
-
-    Args:
-        id: by which it can be revoked; it tells nothing of the token.
-        user: in whose name a program acts with it.
-        time: when it was made, as `Event.time`.
-    """
+    """Content of a token. Its id serves for revocation and reveals nothing of it; `time` is as `Event.time`."""
 
     id: str
     user: User
@@ -44,11 +37,9 @@ class Token:
 
 
 class Tokens:
-    """Makes and reads tokens.
+    """Makes and reads tokens, signed with `secret`; '' draws one, so that they end with this process.
 
-    Args:
-        secret: signs them; '' draws one, so that they end with this process. UsageError for a short one.
-        is_revoked: whether somebody revoked a token, by its id, its user's name and when it was made.
+    `is_revoked` takes a token's id, its user's name and its time. UsageError for a short secret.
     """
 
     def __init__(self, secret: str = "", is_revoked: Callable[[str, str, str], bool] = lambda *about: False) -> None:
@@ -62,11 +53,11 @@ class Tokens:
         )
 
     def make(self, user: User) -> str:
-        """A token of that user, unlike all others."""
+        """A new token of that user."""
         return MARK + str(self._serializer.dumps([user.name, list(user.organisations), secrets.token_hex(8)]))
 
     def user(self, token: str) -> User:
-        """Whose token it is. SpaceError TOKEN_REVOKED; others as `read`."""
+        """The user of a token. SpaceError TOKEN_REVOKED; others as `read`."""
         read = self.read(token)
         if self._is_revoked(read.id, read.user.name, read.time):
             problem, expected = f"the token {read.id}, which was revoked", "one that was not"
@@ -74,7 +65,7 @@ class Tokens:
         return read.user
 
     def read(self, token: str) -> Token:
-        """What a token says. SpaceError TOKEN_INVALID if it was not made here, or more than `DAYS` days ago."""
+        """The content of a token. SpaceError TOKEN_INVALID if it was not made here, or is older than `DAYS`."""
         try:
             (name, organisations, *_), made = self._serializer.loads(
                 token.removeprefix(MARK), max_age=DAYS * 86400, return_timestamp=True
@@ -87,20 +78,17 @@ class Tokens:
 
 
 def token_id(token: str) -> str:
-    """The id of a token: a hash of what is signed in it; one signature can be written in several ways."""
+    """The id of a token: a hash of its signed content, as one signature has several spellings."""
     signed = token.strip().removeprefix(MARK).rpartition(".")[0]
     return hashlib.sha256(signed.encode()).hexdigest()[:ID]
 
 
 A_DAY = 50
-"""Revocations of one user: the log keeps each for ever."""
+"""Daily revocations of one user: the log keeps each for ever."""
 
 
 def revoke_token(state: State, token: str, by: str) -> Event:
-    """Revoke a token, given as it is or by its id; whoever has it may do so, and a second time adds no event.
-
-    SpaceError BAD_PARAMETER for what is neither; others as `revoke_all`.
-    """
+    """Revoke a token, itself or by its id, once; any holder may. SpaceError BAD_PARAMETER; others as `revoke_all`."""
     text = token.strip()
     name = token_id(text) if text.startswith(MARK) else text
     if not re.fullmatch(f"[0-9a-f]{{{ID}}}", name):
