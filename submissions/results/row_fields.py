@@ -1,7 +1,4 @@
-"""The fields of a board's row: type, meaning and how each is read.
-
-The board's page, its downloads, the API and the command each list the names of the fields that they show.
-"""
+"""The fields of a board's row: type, meaning and reader, shared by the page, downloads, the API and the command."""
 
 from __future__ import annotations
 
@@ -19,11 +16,10 @@ class RowField:
     """One field of a row.
 
     Args:
-        name: in files and answers.
-        type: of the value as JSON data.
-        about: the meaning, where the name does not say it.
-        read: gives the value of a row; without it, the row's attribute of this name.
-        header: of the column on the board's page.
+        type: Type of the value as JSON data.
+        about: Meaning, where the name does not say it.
+        read: Reader of the value; the row's attribute of this name by default.
+        header: Column header on the board's page.
     """
 
     name: str
