@@ -86,14 +86,14 @@ def annotate(
     shard: int = SHARD,
     progress: Callable[[str, int, int], None] = lambda what, done, total: None,
 ) -> Report:
-    """Annotate images, or resume an earlier call with the same arguments.
+    """Annotate images, or resume an earlier call with the same arguments; `batch` and `workers` change speed alone.
 
     Args:
         model: Folder, or repository on the Hub with `@<revision>` at its end; '' for another labeller than ARES.
         images: Source of images (`source.open_source`).
         out: New or empty folder, or one with this work, finished or not.
-        batch: Faces per batch; changes speed alone.
-        workers: Threads that read ahead; change speed alone.
+        batch: Faces per batch.
+        workers: Threads that read ahead.
         task: Task of all images, where their names do not say it.
         names: `items`, or `files` where images are no benchmark's.
         columns: Names of the columns `task`, `id`, `sample` and `image`, where they differ.
@@ -197,7 +197,6 @@ def _finish(out: Path, files: Sequence[Path], request: Mapping[str, Any]) -> dic
 
 
 def _claim(out: Path, request: Mapping[str, Any]) -> None:
-    """Record the request, or check that it is the recorded one."""
     file = out / WORK / "asked.json"
     text = json.dumps(request, indent=1, sort_keys=True)
     if not file.is_file():
@@ -210,7 +209,6 @@ def _claim(out: Path, request: Mapping[str, Any]) -> None:
 
 
 def _finished(out: Path, request: Mapping[str, Any]) -> dict[str, Any]:
-    """The `annotation.json` of finished work. BuildError OUT_IN_USE if it was other work, or a file is gone."""
     data: dict[str, Any] = json.loads((out / FILE).read_text(encoding="utf-8"))
     if {name: data.get(name) for name in request} != request:
         raise _in_use(out, f"finished work with {_difference(data, request)}")

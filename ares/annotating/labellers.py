@@ -27,12 +27,9 @@ ARES = "ares"
 
 @dataclass(frozen=True)
 class SeenFace:
-    """A face that a package found in an image.
+    """A face that a package found in an image; `box`: left, top, right, bottom in pixels.
 
-    Args:
-        box: Left, top, right, bottom, in pixels.
-        labels: Attribute -> label.
-        probabilities: Attribute -> label -> probability, where the package gives them.
+    `labels` are by attribute, `probabilities` by attribute and label, where the package gives them.
     """
 
     box: tuple[int, int, int, int]
@@ -48,15 +45,10 @@ class SeenFace:
 
 @dataclass(frozen=True)
 class Package:
-    """A labeller from a registry's package.
+    """A labeller from a registry's package, with the licences of code and of weights.
 
-    Args:
-        name: Name of the package and of the labeller.
-        licence: Licence of code and of weights.
-        weights: File of the package -> sha256; the files that decide its labels.
-        attributes: Attribute -> labels.
-        needs: Other packages whose versions can change an answer.
-        about: Origin and known quality of the weights, in a sentence or two.
+    `weights`: file -> sha256, for the files that decide its labels; `needs`: other packages whose versions can change
+    an answer; `about`: origin and known quality of the weights, in a sentence or two.
     """
 
     name: str

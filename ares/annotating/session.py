@@ -86,10 +86,9 @@ def route_schema(config: Any) -> pa.Schema:
 def tables(
     entries: Sequence[Entry], answered: Iterable[Answered], routes: pa.Schema
 ) -> tuple[pa.Table, pa.Table, Counts]:
-    """Annotations, routes and counts of some inputs.
+    """Annotations, routes (by `route_schema`) and counts of some inputs, from their answers in the same order.
 
-    BuildError BUILD_CHECK if an input has no answer or several, or rows and faces do not agree. `answered`: answers in
-    the order of the inputs; `routes`: schema from `route_schema`.
+    BuildError BUILD_CHECK if an input has no answer or several, or rows and faces do not agree.
     """
     faces = 0
     counts: dict[str, Counter[str]] = {name: Counter() for name in ("status", "reasons", "notes")}
@@ -156,11 +155,9 @@ _SOFTWARE: tuple[str, ...] = ("torch", "transformers", "pillow", "numpy", "xgboo
 class Labeller(NamedTuple):
     """A labeller of images.
 
-    Args:
-        folder: Folder of ARES; the current one, which is not read, for a package.
-        named: `name`, `revision`, `sha256`, and the `measurement`'s sha256 or ''.
-        software: Packages whose versions can change an answer.
-        error: A submission's `label_error`; None if it was not measured.
+    `folder` is unread for a package; `named` has `name`, `revision`, `sha256` and the `measurement`'s sha256 or '';
+    `software` are packages whose versions can change an answer; `error` is a submission's `label_error`, None if
+    unmeasured.
     """
 
     folder: Path
@@ -170,11 +167,9 @@ class Labeller(NamedTuple):
 
 
 def find_labeller(labeller: str, model: Path | str = "", measurement: Path | None = None) -> Labeller:
-    """The folder of an ARES, or a package, with its identity.
+    """The folder of an ARES, or a package, with its identity. Arguments as in `annotate`.
 
     BuildError CONFIG_INVALID if the arguments do not go together; TOOL_MISSING, BUILD_INCOMPLETE, MEASUREMENT_INVALID.
-    `model`: folder of ARES, or repository on the Hub with `@<revision>`, '' for a package; `measurement`: output of
-    `fairspace ares evaluate` for a package (ARES has its own in its folder).
     """
     from fairspace.ares.evaluating.measurement import (
         FILE,
@@ -232,18 +227,7 @@ _PROCESSOR = ("image_size", "max_bytes", "max_pixels", "min_side", "detail")
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a labeller.
-
-    Args:
-        model: Folder of ARES.
-        labeller: `ares`, or the name of a package (`labellers`), which takes the place of the model.
-        batch: Faces per batch.
-        workers: Threads that read ahead.
-        detector: Face detector, or the settings for `open_faces`.
-        device: Device of torch; '' takes a GPU if there is one.
-        precision: One of `PRECISIONS`, for weights and sums.
-        ask_endpoint: Whether images may be sent to the endpoint that the model names.
-    """
+    """Settings of a labeller, with the same meaning as in `annotate`."""
 
     model: Path
     labeller: str = ARES
@@ -267,7 +251,7 @@ class BaseSession(ABC):
 
     @abstractmethod
     def about(self) -> dict[str, Any]:
-        """Settings that decide the answers, beside the images and the labeller's files."""
+        """Settings that decide the answers, beside the images and the files of model or package."""
 
     @abstractmethod
     def answered(self, images: Iterable[Any]) -> Iterator[Answered]:
@@ -315,7 +299,7 @@ class Session(BaseSession):
         self.routes = route_schema(self.model.config)
 
     def about(self) -> dict[str, Any]:
-        """Settings that decide the answers, beside the images and the model's files."""
+        """Ablation, arbiter, detector, precision, processor."""
         arbiter = self.model.arbiter
         return {
             "ablation": self.model.config.ablation,
@@ -349,7 +333,7 @@ class PackageSession(BaseSession):
         self.routes = route_schema(SimpleNamespace(tasks=tasks, attributes=self.package.attributes))
 
     def about(self) -> dict[str, Any]:
-        """Settings that decide the answers, beside the images and the weights."""
+        """Package, licence, processor."""
         return {
             "labeller": f"{self.package.name} {self.package.version}",
             "licence": self.package.licence,

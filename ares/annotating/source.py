@@ -40,16 +40,9 @@ _SAMPLES = 2**31
 
 @dataclass(frozen=True)
 class Source:
-    """A source of images.
+    """A source of images: `kind` (`folder` or `parquet`) and absolute `place`, or `name` and `revision` on the Hub.
 
-    Args:
-        kind: `folder` or `parquet`.
-        place: Absolute path.
-        task: Task of all images; '' where each says its own.
-        names: `items` for named images, `files` where the id is the place.
-        columns: Names of the columns `task`, `id`, `sample` and `image`.
-        name: Name of a dataset on the Hub; '' for local images.
-        revision: Commit of a dataset on the Hub.
+    `task` is '' where each image says its own; `names` is `items` for named images, `files` where the id is the place.
     """
 
     kind: str
@@ -62,14 +55,9 @@ class Source:
 
 
 class Entry(NamedTuple):
-    """An image: its name and place.
+    """An image: its name (`task`, `id`, `sample` from 0) and place: `file` below the source, and row `place` in it.
 
-    Args:
-        sample: Sample, from 0.
-        file: File below the source.
-        place: Row in the file.
-        size: Bytes, 0 if unknown.
-        sha256: Required hash of its bytes; '' for none.
+    `size` in bytes is 0 if unknown, `sha256` is '' or the required hash of its bytes.
     """
 
     task: str
@@ -154,7 +142,6 @@ def contents(source: Source, entries: Sequence[Entry]) -> Iterator[Any]:
 
 
 def _files(source: Source) -> Iterator[Entry]:
-    """The images of a folder, by name; samples by number."""
     root = Path(source.place)
     allowed = [root.resolve()]
     if root.parent.name == "snapshots":
@@ -211,7 +198,6 @@ def _rows(source: Source) -> Iterator[Entry]:
 
 
 def _key_columns(source: Source, present: Sequence[str], where: str) -> dict[str, str]:
-    """The columns to read for names. BuildError SOURCE_LAYOUT if one is missing."""
     wanted = [] if source.names == "files" else ["id", "sample"] + ([] if source.task else ["task"])
     columns = {name: source.columns[name] for name in wanted}
     for column in (*columns.values(), source.columns["image"]):
@@ -223,7 +209,6 @@ def _key_columns(source: Source, present: Sequence[str], where: str) -> dict[str
 
 
 def _key(source: Source, cells: Mapping[str, Any], file: str, row: int) -> tuple[str, str, int]:
-    """Task, id and sample of a row. BuildError SOURCE_VALUE."""
     if source.names == "files":
         return source.task or DEFAULT_TASK, f"{file}/{row}", 0
     task, item, sample = source.task or cells["task"], cells["id"], cells["sample"]

@@ -26,10 +26,7 @@ UNKNOWN = -1
 class HeldOut:
     """Images of one source, measured for some tasks.
 
-    Args:
-        faces: Images with labels per task.
-        tasks: Tasks measured on them.
-        groups: Name (an attribute or `origin`) -> labels and (n,) indices into them, -1 if unknown.
+    `groups`: name (an attribute or `origin`) -> labels and (n,) indices into them, -1 if unknown.
     """
 
     faces: Faces
@@ -47,12 +44,9 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class HeldOutData:
-    """All images that a model is measured on.
+    """All images that a model is measured on; each task is measured on one of the `sets`.
 
-    Args:
-        revision: Revision of the dataset; number and seed of drawn faces.
-        sha256: Hash of everything that decides the images.
-        sets: Image sets; each task is measured on one of them.
+    Drawn faces have number and seed as `revision`; `sha256` covers everything that decides the images.
     """
 
     name: str

@@ -55,15 +55,13 @@ _SCORES = ("precision", "recall", "f1", "support")
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The measured quality of an ARES model.
+    """The measured quality of an ARES model; `gate` is None without a gate, or if nothing was shown to it.
 
     Args:
         model: `name` and `sha256` of the model's folder, `arbiter` that it escalated to or ''.
         data: `name`, `revision`, `sha256`, and `images` per task.
         attributes: Attribute -> measurement of the configured model.
         ablations: Row of Tables 11 and 12 -> outcome.
-        notes: Notes for readers.
-        gate: Measurement of the gate; None without a gate, or if nothing was shown to it.
     """
 
     model: Mapping[str, str]
@@ -81,12 +79,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of figures.
-
-    Args:
-        title: Content, and the printed table of the same shape.
-        rows: Cells; None is undefined.
-    """
+    """A table of figures; a cell of None is undefined."""
 
     title: str
     header: tuple[str, ...]
@@ -311,11 +304,10 @@ NO_ARBITER = "no vision-language model was named"
 
 @dataclass(frozen=True)
 class Outcome:
-    """The quality and cost of one configuration.
+    """The quality and cost of one configuration; `reason` says why it was not run, '' if it was.
 
     Args:
-        reason: Reason why it was not run; '' if it was.
-        accuracy: Accuracy over all tasks at once, over images with labels for all of them; None if there are none.
+        accuracy: Accuracy over images with labels for all tasks; None without any.
         tasks: Task -> share of right answers; None without images.
         routes: Task -> route -> images.
         escalated: Task -> share of images that the escalation router hands on, with or without an arbiter.
@@ -370,14 +362,12 @@ def outcome(model: AresModel, sets: Sequence[HeldOut], seen: Sequence[Mapping[st
 
 
 def _handed_on(model: AresModel, decided: Decided) -> NDArray[np.bool_]:
-    """Whether the escalation router hands on each image."""
     if model.config.ablation == "l2":
         return np.ones(len(decided.label), bool)
     return np.nan_to_num(decided.escalation, nan=-1.0) > model.config.escalation
 
 
 def _cost(model: AresModel, decided: Mapping[str, Decided], seen: Mapping[str, Observed]) -> tuple[float, int]:
-    """Passes of experts, and questions to the vision-language model, over all images and tasks."""
     mode, kinds = model.config.ablation, model.config.kinds
     passes, questions = 0.0, 0
     for task in model.config.tasks:
@@ -413,20 +403,19 @@ def evaluate(
     nonfaces: int = 20,
     progress: Progress = lambda what, done, total: None,
 ) -> Evaluation:
-    """Measure a model and write the evaluation.
+    """Measure a model and write the evaluation into `out`, in place of an earlier one.
 
     Args:
         model: Folder of the model.
         data: Folder of a built IRIS-Classifier-25 (its test splits), or `drawn:N`.
-        out: Folder of the output; an earlier evaluation is replaced.
+        out: Folder of the output.
         batch: Images per batch; changes speed alone.
         seed: Seed of drawn faces.
         device: Device of torch; '' takes a GPU if there is one.
         ask_endpoint: Whether images may be sent to the endpoint that the model names; see `open_arbiter`.
         nonfaces: Drawn non-faces of each kind for a model with a gate; 0 shows none.
         progress: Callback with the work, the number done, and the total.
-    Errors: BuildError TOOL_MISSING as `open_arbiter`, TRAINING_DATA for unusable images, BUILD_INCOMPLETE for a folder
-    without a model.
+    Errors: BuildError TOOL_MISSING as `open_arbiter`, TRAINING_DATA, BUILD_INCOMPLETE for a folder without a model.
     """
     import torch
 

@@ -40,12 +40,9 @@ Groups = Mapping[str, tuple[tuple[str, ...], NDArray[np.intp]]]
 
 
 class LabelledFaces(NamedTuple):
-    """Images with people's labels.
+    """Images with people's labels: `files` below the folder in the order of the CSV file, and the hash of both.
 
-    Args:
-        files: Files below the folder, in the order of the CSV file.
-        groups: Column, labels included -> its values and (n,) indices into them, -1 for an empty cell.
-        sha256: Hash of the labels and the images.
+    `groups`: column, labels included -> its values and (n,) indices into them, -1 for an empty cell.
     """
 
     files: tuple[str, ...]
@@ -65,18 +62,9 @@ def measure_labeller(
     nonfaces: int = 0,
     progress: Callable[[str, int, int], None] = lambda what, done, total: None,
 ) -> tuple[Measurement, dict[str, Measured]]:
-    """Label the images, compare, and write the measurement into `out`.
+    """Label the images, compare, and write the measurement into `out`, in place of an earlier one.
 
-    Args:
-        folder: Folder of the images.
-        labels: CSV file.
-        out: Folder of the output; an earlier measurement is replaced.
-        labeller: `ares`, or a package.
-        model: Folder of ARES.
-        device: Device of torch.
-        date: Date of the measurement, YYYY-MM-DD.
-        nonfaces: Drawn non-faces of each kind to show as well; 0 shows none.
-        progress: Callback with the work, the number done, and the total.
+    `nonfaces`: drawn non-faces of each kind to show as well, 0 for none; `date`: YYYY-MM-DD; others as in `annotate`.
     Errors: BuildError SOURCE_MISSING, SOURCE_LAYOUT, SOURCE_VALUE for the labels; as `find_labeller`.
     """
     faces = read_labelled(folder, labels)
@@ -113,7 +101,6 @@ def measure_labeller(
 
 
 def _gate(session: BaseSession, images: Sequence[Path], nonfaces: int) -> MeasuredGate | None:
-    """The labeller's answers to the images, and to non-faces, some made of them; None if no image is readable."""
     processor = AresImageProcessor(image_size=_SIDE)
     with quiet():
         prepared = [processor.prepare(image).pixels for image in images[:_FACES]]

@@ -23,13 +23,9 @@ from fairspace.metrics.accuracy_disparity.formula import accuracy_disparity
 
 @dataclass(frozen=True)
 class ClassScores:
-    """The scores of one class, or their plain mean over classes.
+    """The scores of one class with `support` images, or their plain mean over classes; None without a denominator.
 
-    Args:
-        precision: Share of right labels among the images with this label; None without any.
-        recall: Share of right labels among the images of this class; None without any.
-        f1: Harmonic mean of both, 2 * hits / (labels + images); None if both counts are 0.
-        support: Images of this class.
+    `f1` is the harmonic mean of precision and recall, 2 * hits / (labels + images).
     """
 
     precision: float | None
@@ -40,12 +36,9 @@ class ClassScores:
 
 @dataclass(frozen=True)
 class Report:
-    """A classification report.
+    """A classification report: class -> scores in the order of the matrix, plain means, and share of right labels.
 
-    Args:
-        classes: Class -> scores, in the order of the matrix.
-        macro: Plain means over the classes; None where one class has no score.
-        accuracy: Share of right labels; None without images.
+    `macro` has None where one class has no score; `accuracy` is None without images.
     """
 
     classes: dict[str, ClassScores]
@@ -120,9 +113,8 @@ class Share:
 class Confusion:
     """Answers to some images.
 
-    Args:
-        matrix: (k, k) counts, row = true label, column = answer.
-        abstained: (k,) images per true label without an answer.
+    `matrix`: (k, k) counts, row = true label, column = answer; `abstained`: (k,) images per true label without an
+    answer.
     """
 
     images: int
@@ -138,14 +130,10 @@ class Confusion:
 
 @dataclass(frozen=True)
 class Disparity:
-    """The gap between the most and the least accurate group (IRIS, Table 19).
+    """The gap in [0, 1], ideal 0, between the `most` and the `least` accurate group (IRIS, Table 19).
 
-    Args:
-        value: Gap in [0, 1], ideal 0; None with fewer than two groups of two images.
-        low: Smallest gap that abstained images allow.
-        high: Largest such gap.
-        most: Most accurate group; None where `value` is.
-        least: Least accurate group.
+    `value`, `most` and `least` are None with fewer than two groups of two images; `low` and `high` bound the gap over
+    all possible answers to abstained images.
     """
 
     value: float | None
@@ -157,14 +145,10 @@ class Disparity:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Agreement of confidence and accuracy, over images with an answer that has a probability.
+    """Agreement of confidence and accuracy in `BINS` bins, over images with an answer that has a probability.
 
-    Args:
-        edges: Edges of the bins, `BINS` + 1 numbers from 0 to 1.
-        images: Images per bin.
-        confidence: Mean per bin; None for an empty one.
-        accuracy: Share of right answers per bin; None for an empty one.
-        error: Expected calibration error, the mean gap of both, weighted by images; None without images.
+    `edges`: `BINS` + 1 numbers from 0 to 1; `images`, mean `confidence` and `accuracy` per bin, None for an empty one;
+    `error`: expected calibration error, the mean gap of both weighted by images, None without images.
     """
 
     edges: list[float]
@@ -176,13 +160,10 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Measured:
-    """The measurement of one attribute.
+    """The measurement of one attribute; `disparity` is between its own labels (Table 19).
 
-    Args:
-        overall: Answers to all its images.
-        disparity: Gap between its own labels (Table 19).
-        groups: Group -> label -> answers; groups are the other attributes and `origin`.
-        disparities: Group -> gap in this attribute's accuracy between its labels.
+    `groups`: group (another attribute or `origin`) -> label -> answers; `disparities`: group -> gap in this attribute's
+    accuracy.
     """
 
     labels: tuple[str, ...]
@@ -208,15 +189,10 @@ def measure_codes(
     mass: NDArray[np.float64],
     by: Mapping[str, tuple[tuple[str, ...], Codes]],
 ) -> Measured:
-    """Measure a labeller's answers for one attribute.
+    """Measure a labeller's (n,) answers `said` for one attribute against the `true` labels, as indices, -1 for none.
 
-    Args:
-        attribute: Name of the attribute.
-        labels: The k labels.
-        true: (n,) indices into them, -1 if unknown.
-        said: (n,) answers, -1 for none.
-        mass: (n, k) probabilities; images without any (nan) are left out of the calibration.
-        by: Group -> its values and (n,) indices into them, -1 if unknown.
+    `mass`: (n, k) probabilities; images without any (nan) are left out of the calibration. `by`: group -> its values
+    and (n,) indices into them, -1 if unknown.
     """
     known = true >= 0
     groups, disparities = {}, {}

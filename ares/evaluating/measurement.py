@@ -40,13 +40,7 @@ class Counts(_Strict):
 
 
 class MeasuredError(_Strict):
-    """The measured error in one attribute.
-
-    Args:
-        labels: Labels of rows and columns.
-        groups: Group -> label of the group -> its images.
-        calibration_error: Expected calibration error; null without answers.
-    """
+    """The measured error in one attribute; `labels` are of rows and columns, `groups` by group and its label."""
 
     labels: list[str] = Field(min_length=2)
     overall: Counts
@@ -70,12 +64,9 @@ class MeasuredError(_Strict):
 
 
 class MeasuredGate(_Strict):
-    """Outcomes of the gate; `ok`, or the reason why there is no label -> images.
+    """Outcomes of the gate (`ok`, or the reason for no label -> images) for faces, and for kinds of drawn non-faces.
 
-    Args:
-        faces: Outcomes of images of faces.
-        kinds: Kind of drawn non-faces -> outcomes.
-        held_out: Kinds that the gate was not trained on.
+    `held_out`: kinds that the gate was not trained on.
     """
 
     faces: dict[str, Count]

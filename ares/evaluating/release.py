@@ -32,8 +32,7 @@ _HIDDEN = (".cache", ".gitattributes", ".DS_Store", "__pycache__")
 def release_files(folder: Path) -> dict[str, Path]:
     """Path in the repository -> file, of a trained model's folder; all but the card.
 
-    BuildError BUILD_INCOMPLETE for an incomplete model, MEASUREMENT_INVALID without a measurement, MODEL_UNSAFE for
-    other files.
+    BuildError BUILD_INCOMPLETE, MEASUREMENT_INVALID without a measurement, MODEL_UNSAFE for other files.
     """
     missing = [name for name in NEEDED if not (folder / name).is_file()]
     if missing or not list(folder.glob("*.safetensors")):
@@ -89,7 +88,6 @@ def _own(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _check_config(folder: Path) -> None:
-    """Check that the configuration leads to this code, and to no other repository's."""
     from fairspace.ares.configuration_ares import AresConfig
 
     ours, config, processor = AresConfig(), "config.json", "preprocessor_config.json"

@@ -76,7 +76,6 @@ def fitted_slope(values: NDArray[np.float64], labels: NDArray[np.intp], cuts: Se
 
 
 def _decisions(model: AresModel, faces: Faces, rows: NDArray[np.intp], run: Run) -> dict[str, Decided]:
-    """The finished model's decisions on some images of a part, without a vision-language model."""
     order = [rows[start : start + 256] for start in range(0, len(rows), 256)]
     seen = [model.observe(run.moved(pixels).float() / 255) for pixels in faces.batches(order, run.workers)]
     return model.route({name: joined([each[name] for each in seen]) for name in seen[0]})
@@ -85,12 +84,10 @@ def _decisions(model: AresModel, faces: Faces, rows: NDArray[np.intp], run: Run)
 def part_report(
     model: AresModel, part: str, data: Data, run: Run, tasks: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Per task the answers to a part: routes, confidence, accuracy and confusion matrix per attribute.
+    """Task -> answers to a part: `images`, `routes` (route -> count), `confidence`, `abstained` and `attributes`.
 
-    Returns:
-        Task -> `images`; `routes` (route -> count); `confidence` (`quantiles` and their `values`); `abstained`;
-        `attributes` (attribute -> `labels`, `confusion` with rows true and columns predicted, `accuracy` with
-        abstentions counted as wrong, `confidence` of its likeliest label).
+    Confidence has `quantiles` and their `values`. An attribute has `labels`, `confusion` with rows true and columns
+    predicted, `accuracy` with abstentions counted as wrong, and `confidence` of its likeliest label.
     """
     report: dict[str, Any] = {}
     decided: dict[int, dict[str, Decided]] = {}

@@ -63,10 +63,7 @@ class Augmentation(Strict):
 class Upstream(Strict):
     """Source of weights: a checkpoint at a pinned revision or in a folder, or `config` alone for random ones.
 
-    Args:
-        source: Hub repository, or folder with a checkpoint; '' for random weights.
-        revision: Full commit hash, 40 hexadecimal digits; not for folders.
-        config: Configuration of the architecture where there is no source.
+    `source`: Hub repository, or folder; '' for random weights. `revision`: full commit hash, 40 hexadecimal digits.
     """
 
     source: str = ""
@@ -78,12 +75,10 @@ class Schedule(Strict):
     """Length and steps of training.
 
     Args:
-        epochs: Most epochs.
         patience: Epochs without a better score on held-out images before stopping.
         batch: Images per step, over all devices.
         warmup: Share of the steps in which the learning rate rises, before it falls along a cosine.
         learning_rate: Rate of heads, prototypes and temperature, or of everything without a backbone.
-        weight_decay: Decay of AdamW.
         clip: Largest norm of a step's gradient; 0 for no clipping.
     """
 
@@ -97,13 +92,10 @@ class Schedule(Strict):
 
 
 class ExpertSettings(Upstream, Schedule):
-    """One kind of expert.
+    """One kind of expert; `gamma` and `alpha` are of the focal loss.
 
-    Args:
-        shared: Leading blocks that stay frozen and are shared between tasks.
-        backbone_learning_rate: Rate of the trained blocks.
-        text_learning_rate: Rate of CLIP's text encoder, which makes the prototypes; 0 freezes it.
-        gamma, alpha: Parameters of the focal loss.
+    `shared`: leading blocks that stay frozen and are shared between tasks; `backbone_learning_rate`: of the other
+    blocks; `text_learning_rate`: of CLIP's text encoder, which makes the prototypes; 0 freezes it.
     """
 
     shared: int = Field(ge=0)
@@ -125,16 +117,10 @@ class FusionSettings(Schedule):
 
 
 class GateSettings(Schedule):
-    """The gate, which tells faces from non-faces.
+    """The gate, on the stem of the backbone `kind`: channels, training faces and non-faces of each kind.
 
-    Args:
-        kind: Backbone whose stem it looks at.
-        hidden: Channels of its convolutions.
-        faces: Most faces of each part.
-        images: Training non-faces of each kind.
-        hard: Training non-faces of each `hard` kind.
-        tested: Test non-faces of each kind.
-        without: Kinds of `drawn_nonfaces` left out of training, beside those held out.
+    `faces`: most of each part; `hard`: images of each `hard` kind; `tested`: images of each kind in the test;
+    `without`: kinds of `drawn_nonfaces` left out of training, beside those held out.
     """
 
     kind: Literal["clip", "dinov2", "convnext"]
@@ -147,15 +133,10 @@ class GateSettings(Schedule):
 
 
 class EscalationSettings(Strict):
-    """The escalation router.
+    """The escalation router: `rounds` boosted trees of a depth and learning rate.
 
-    Args:
-        rounds: Boosted trees.
-        depth: Depth of a tree.
-        learning_rate: Rate of the boosting.
-        indifferent: Weight of images whose answer an arbiter would not make better or worse.
-        balanced: Whether the images to escalate weigh as much as all others together; else few are escalated where the
-            experts are mostly right.
+    `indifferent`: weight of images whose answer an arbiter would not make better or worse; `balanced`: whether the
+    images to escalate weigh as much as all others together, which escalates more where the experts are mostly right.
     """
 
     rounds: int = Field(gt=0)
@@ -166,14 +147,9 @@ class EscalationSettings(Strict):
 
 
 class RouterSettings(Strict):
-    """The routers' training images, and the thresholds of answers.
+    """The routers' training images, and the thresholds of answers (`AresConfig`).
 
-    Args:
-        images: Most images of the validation set (the paper: 8 000).
-        generated_only: Whether only generated images are used, as in the paper.
-        fast_confidence: Confidence above which the fast path is taken.
-        escalation: Probability above which an image is escalated.
-        minimum_confidence: Confidence below which an answer is abstained from.
+    `images`: most images of the validation set (the paper: 8 000), only generated ones in the paper.
     """
 
     images: int = Field(gt=0)
@@ -240,16 +216,12 @@ class TrainingConfig(Strict):
     """A training run.
 
     Args:
-        name: Name of the configuration in the model's config.
-        seed: Seed of every draw.
-        image_size: Pixels of the square that experts and router see.
         tile: Images per forward pass of the finished model.
         precision: `bf16` for training steps in mixed precision; scores, routers and cuts are always float32.
         compiler: Backend of `torch.compile` for training steps: `inductor` (needs a C++ compiler, and minutes before
             the first step), `aot_eager`, or `no`.
         workers: Decoding processes for each training process.
         augmentation: Augmentation for the experts and the fast router.
-        experts: Kind -> settings.
         gate: Settings of the gate; without them the model labels everything.
         vlm: Access to the L2 vision-language model; see `AresConfig`.
     """

@@ -59,8 +59,8 @@ def label_index(task: Mapping[str, Any]) -> dict[tuple[str, ...], int]:
 class DrawnData:
     """Drawn faces with labels for all tasks.
 
-    Like `FolderData` it has a `name`, the `sha256` of everything that decides the images, and `sample`: whether the
-    images are drawings, or a sample build, and so for no release.
+    Like `FolderData` it has a `name`, the `sha256` of everything that decides the images, and `sample`: whether they
+    are drawings or a sample build, whose models are not released.
     """
 
     def __init__(self, number: int, tasks: Sequence[Mapping[str, Any]], size: int, seed: int) -> None:

@@ -29,13 +29,9 @@ _CELLS = list(product(GENDERS, AGES, _SWATCH))
 
 @dataclass(frozen=True)
 class DrawnFace:
-    """A drawing and its labels.
+    """A square RGB drawing with its labels, the `monk` swatch of its skin, and whether part of the face is missing.
 
-    Args:
-        image: RGB, square.
-        labels: Attribute -> label, for `gender`, `age`, `skin_tone` and `accessories` (`with` or `without`).
-        monk: Swatch of the skin.
-        incomplete: Whether part of the face is outside the picture or covered.
+    Labels are of `gender`, `age`, `skin_tone` and `accessories` (`with` or `without`).
     """
 
     image: Image
@@ -80,7 +76,6 @@ def drawn_face(part: str, number: int, *, seed: int = 0, size: int = 64) -> Draw
 def _placed(
     pixels: np.typing.NDArray[np.float64], size: int, random: np.random.RandomState
 ) -> np.typing.NDArray[np.float64]:
-    """A picture on a wall of the given size."""
     inner = len(pixels)
     if inner == size:
         return pixels

@@ -45,13 +45,10 @@ _PEOPLE = list(product(GENDERS, AGES, BUCKETS))
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of images.
+    """A kind of images: its right outcome, one of `gate_ares.OUTCOMES`, and its maker.
 
-    Args:
-        outcome: Right outcome, one of `gate_ares.OUTCOMES`.
-        make: Random numbers, size, and (n, size, size, 3) faces -> (size, size, 3).
-        held_out: Whether nothing is trained on them.
-        hard: Whether more of its images are trained on: they differ much, or have much of a face.
+    `make`: random numbers, size, (n, size, size, 3) faces -> (size, size, 3); `held_out`: kept from all training;
+    `hard`: more training images, because they differ much, or have much of a face.
     """
 
     outcome: str
@@ -154,7 +151,6 @@ def _scene(random: Random, size: int, faces: Pixels) -> Pixels:
 
 
 def _texture(random: Random, size: int, faces: Pixels) -> Pixels:
-    """Waves of several lengths, directions and colours."""
     y, x = np.mgrid[:size, :size] / size
     whole = np.empty((size, size, 3))
     whole[:] = colour(random)

@@ -78,10 +78,9 @@ def expert_stage(
     *,
     with_stem: bool,
 ) -> Stage:
-    """The stage that trains one expert of the model in place; `Trained.settle` ends it.
+    """The stage that trains one expert of the model, and with `with_stem` its stem, in place; `Trained.settle` ends it.
 
-    Metrics have a confusion matrix over the held-out images (rows: true, columns: predicted). `texts`: the text encoder
-    with the task's prompts, for CLIP; `with_stem`: whether the stem is trained too.
+    Metrics have a confusion matrix over the held-out images (rows: true, columns: predicted).
     """
     settings, name = config.experts[kind], str(task["name"])  # type: ignore[index]
     faces, held_out = data.part("train", name), data.part("stop", name)

@@ -30,7 +30,7 @@ KEPT = 0.99
 _HELD_OUT = 10
 """One image in this many is held out for early stopping."""
 _REACH = 16
-"""Part of a training image's size by which it moves at most; it is mirrored in every other epoch."""
+"""Inverse of the largest move of a training image, as a part of its size; every other epoch is mirrored."""
 _SHRUNK, _INNER = 0.15, (0.7, 0.95)
 """Share of the training images shrunk in an epoch, and range of the factor: small faces are rare."""
 _BATCH = 64
@@ -103,14 +103,13 @@ def kept_cut(chances: NDArray[np.float64]) -> float:
     """The highest cut at which a new face passes with the probability `KEPT` at least.
 
     It is the k-th smallest of the n held-out probabilities, k = (n + 1)(1 - KEPT) rounded down (split conformal
-    prediction: Vovk et al., Algorithmic Learning in a Random World, 2005), and the smallest of all below 99 faces.
+    prediction: Vovk et al., Algorithmic Learning in a Random World, 2005); with fewer than 99 faces the smallest.
     """
     order = math.floor((len(chances) + 1) * (1 - KEPT))
     return float(np.sort(chances)[max(0, order - 1)])
 
 
 def _shrunk(images: torch.Tensor, grounds: torch.Tensor, random: np.random.RandomState) -> torch.Tensor:
-    """Images (n, 3, s, s) made smaller, upon grounds of one colour each, (n, 3)."""
     side = images.shape[-1]
     inner = round(side * random.uniform(*_INNER))
     down, across = random.randint(side - inner + 1, size=2).tolist()
@@ -128,7 +127,6 @@ def _chances(gate: Gate, stem: nn.Module, images: torch.Tensor, run: Run) -> NDA
 
 
 def _faces(data: Data, part: str, task: str, most: int, run: Run) -> torch.Tensor:
-    """Images of a part, (n, 3, s, s); at most `most`, drawn by the seed."""
     faces = data.part(part, task)
     order = np.random.RandomState(image_seed(run.seed, "gate", part)).permutation(len(faces.labels[task]))
     (pixels,) = faces.batches([np.sort(order[:most])], 0)

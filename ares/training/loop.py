@@ -54,7 +54,6 @@ def augmented(pixels: torch.Tensor, draws: torch.Tensor, amounts: Augmentation, 
 
 
 def _cropped(pixels: torch.Tensor, draws: torch.Tensor, amounts: Augmentation) -> torch.Tensor:
-    """A part of the image, enlarged to the whole: area, aspect, place and mirroring from five draws."""
     area = amounts.scale[0] + draws[:, 0] * (amounts.scale[1] - amounts.scale[0])
     low, high = math.log(amounts.ratio[0]), math.log(amounts.ratio[1])
     aspect = (low + draws[:, 1] * (high - low)).exp()
@@ -68,7 +67,6 @@ def _cropped(pixels: torch.Tensor, draws: torch.Tensor, amounts: Augmentation) -
 
 
 def _jittered(pixels: torch.Tensor, draws: torch.Tensor, amounts: Augmentation, colour: float) -> torch.Tensor:
-    """Brightness, contrast, saturation and hue, in this order."""
     limits = [each * colour for each in (amounts.brightness, amounts.contrast, amounts.saturation, amounts.hue)]
     if not any(limits):
         return pixels
@@ -100,14 +98,10 @@ Progress = Callable[[Event], None]
 
 @dataclass(frozen=True)
 class Run:
-    """The device, folder and settings that all stages of a run share.
+    """The device, folder (`work`) of checkpoints, and settings that all stages of a run share.
 
-    Args:
-        work: Folder of the checkpoints.
-        workers: Processes that decode images.
-        progress: Callback with the metrics of each epoch.
-        precision: `bf16` for gradients in mixed precision; measurements are float32.
-        compiler: Backend of `torch.compile`, or `no`.
+    `workers`: processes that decode images; `precision`: `bf16` for gradients in mixed precision, while measurements
+    are float32; `compiler`: backend of `torch.compile`, or `no`.
     """
 
     device: torch.device
@@ -135,10 +129,9 @@ class Run:
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage of training.
+    """A stage of training, named as its checkpoint.
 
     Args:
-        name: Name of the stage, and of its checkpoint.
         module: Trained module; holds the best epoch's weights in the end.
         groups: Parameters with their `lr`.
         rows: Number of training images.
@@ -227,7 +220,6 @@ def _finished(epochs: Sequence[Event], schedule: Schedule) -> bool:
 
 
 def _best(epochs: Sequence[Event]) -> int:
-    """The first epoch with the best score."""
     return max(range(len(epochs)), key=lambda epoch: (epochs[epoch]["score"], -epoch))
 
 

@@ -34,11 +34,8 @@ from fairspace.ares.training.loop import Event, Run, Stage, augmented, drawn, fi
 class Pool:
     """The experts' outputs for some images in a task.
 
-    Args:
-        rows: (n,) rows of the part.
-        labels: (n,) indices of the right labels.
-        probabilities: (n, experts, labels), rounded.
-        embeddings: (n, width), the experts' concatenated.
+    (n,) `rows` of the part and right `labels`; (n, experts, labels) rounded `probabilities`; (n, width) `embeddings`,
+    the experts' concatenated.
     """
 
     rows: NDArray[np.intp]
@@ -174,7 +171,7 @@ def train_fast(
     train, stop = np.flatnonzero(~held), np.flatnonzero(held)
     faces = {name: data.part("routers", name) for name in names}
     targets = {name: torch.as_tensor(suited(pool)) for name, pool in pools.items()}
-    # Which expert is right was seen on whole images, so they are not cropped here.
+    # The experts saw whole images, so they are not cropped here.
     mirrored = Augmentation(scale=(1.0, 1.0), ratio=(1.0, 1.0), flip=config.augmentation.flip)
 
     def loss(module: nn.Module, pixels: torch.Tensor, chosen: Sequence[tuple[str, int]]) -> torch.Tensor:

@@ -218,7 +218,6 @@ def finish(
 
 
 def _stages(metrics: Sequence[Event]) -> dict[str, Any]:
-    """Number of epochs and best metrics of each stage."""
     records: dict[str, Any] = {}
     for event in metrics:
         before = records.setdefault(event["stage"], {"epochs": 0, "best": event})
@@ -265,7 +264,6 @@ def train(
 def _train_tasks(
     model: AresModel, tasks: Sequence[dict[str, Any]], config: TrainingConfig, data: Data, run: Run, *, added: bool
 ) -> list[Event]:
-    """Train all stages for some tasks of a model, in place; return the metrics of every epoch."""
     for task in tasks:
         for part in PARTS:  # a part that is missing is refused before anything is trained
             data.part(part, task["name"])

@@ -18,14 +18,9 @@ Ends = tuple[float, float] | None
 
 @dataclass(frozen=True)
 class Dot:
-    """One value.
+    """One value: `text` is its label with model and interval, `shown` the number printed beside it, '' for none.
 
-    Args:
-        text: Label of the model and the number with its interval.
-        shown: Number printed beside the dot, '' for none.
-        href: Link target, '' for none.
-        interval: 95 % interval, a thick line.
-        bounds: Range that the missing samples allow, a thin line.
+    `interval`: 95 % interval, a thick line; `bounds`: range that the missing samples allow, a thin line.
     """
 
     value: float
@@ -40,12 +35,10 @@ class Dot:
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a plot: a model or category.
+    """One line of a plot: a model or category, below the heading `head`.
 
-    Args:
-        dots: Values; None keeps the room of a series without a number.
-        head: Heading above the line, '' for none.
-        reference: Number to compare the dots with, as an upright mark, and its name.
+    A dot of None keeps the room of a series without a number. `reference`: number to compare the dots with, as an
+    upright mark, and its name.
     """
 
     name: str
@@ -61,13 +54,9 @@ class Line:
 
 @dataclass(frozen=True)
 class DotPlot:
-    """A dot plot.
+    """A dot plot; `ends` and `title` are of the axis, `share` is the largest part of the width for names.
 
-    Args:
-        ends: Ends of the axis.
-        title: Title of the axis.
-        levels: Number -> word at an upright dotted line.
-        share: Largest part of the width for names.
+    `levels`: number -> word at an upright dotted line.
     """
 
     lines: Sequence[Line]

@@ -77,14 +77,9 @@ SMALL = 11.5
 
 @dataclass(frozen=True)
 class Point:
-    """One model's point.
+    """One model's point: `name` beside it where there is room, and `text`, the label with both numbers.
 
-    Args:
-        name: Name, written beside the point where there is room.
-        text: Label of the model with both numbers.
-        href: Link target.
-        x_ends, y_ends: Bounds, thin lines.
-        x_interval, y_interval: 95 % intervals, thick lines.
+    `x_ends`, `y_ends`: bounds, thin lines; `x_interval`, `y_interval`: 95 % intervals, thick lines.
     """
 
     x: float
@@ -102,15 +97,10 @@ class Point:
 
 @dataclass(frozen=True)
 class Map:
-    """A plane with points.
+    """A plane with points, those with the most important names first; points beyond a span stand at its end as arrows.
 
-    Args:
-        points: Points, those with the most important names first.
-        x_span, y_span: Ends of the axes; points beyond stand at the end as arrows.
-        curve: Points of a dotted line.
-        levels: Dotted lines across and up at (x, y), None for no such line.
-        corners: Texts in the four corners, from the upper left in the direction of reading.
-        keys: Name -> colour and shape.
+    `levels`: dotted lines across and up at (x, y), None for none; `corners`: texts in the four corners, from the upper
+    left in the direction of reading; `keys`: name -> colour and shape.
     """
 
     points: Sequence[Point]
@@ -153,7 +143,6 @@ class Map:
         return svg
 
     def _frame(self, svg: Svg, across: Scale, up: Scale) -> list[Box]:
-        """Draw axes, lines and corners; return the boxes of the corner texts."""
         left, right, bottom, top = across.start, across.end, up.start, up.end
         for x, text in across.labels():
             svg.line(x, top, x, bottom)

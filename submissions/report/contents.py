@@ -128,13 +128,10 @@ class Group:
 
 @dataclass(frozen=True)
 class Report:
-    """The contents of a report on one model, or on several side by side.
+    """The contents of a report on one model, or on several with different names side by side.
 
-    Args:
-        names: Names of the models, all different.
-        compared: Scores of further models against the first model's.
-        tables: Scores, differences, readings, raw values, values without a number; those that have rows.
-        items: Answers to look at, by model and value or task; empty where none are at hand.
+    `compared`: scores of further models against the first model's; `tables`: those that have rows; `items`: answers to
+    look at, by model and value or task; empty where none are at hand.
     """
 
     title: str

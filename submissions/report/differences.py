@@ -38,11 +38,9 @@ _ENDLESS = 20.0
 
 @dataclass(frozen=True)
 class Difference:
-    """Difference or ratio of a score to that of the first model, with its 95 % interval.
+    """Difference, or `ratio`, of a score to that of the first model, with its 95 % interval.
 
-    Args:
-        ratio: Whether it is a ratio, which is 1 for equal models.
-        errors: Standard errors from equality, for all possible missing answers; infinite where the draws do not vary.
+    `errors`: standard errors from equality, for all possible missing answers; infinite where the draws do not vary.
     """
 
     value: float
@@ -142,11 +140,9 @@ def corrected(by_row: Sequence[Mapping[str, Difference]]) -> list[dict[str, floa
 
 
 class Score(NamedTuple):
-    """A score of one model.
+    """A score of one model with (k,) draws, nan where one has no number.
 
-    Args:
-        draws: (k,) draws; nan where one has no number.
-        bounds: Smallest and largest score that missing answers allow; None where none is missing.
+    `bounds`: smallest and largest score that missing answers allow; None where none is missing.
     """
 
     value: float
@@ -174,7 +170,6 @@ def _drawn(scored: Scored, draws: ScoreDraws) -> dict[str, Score]:
 
 
 def _raw(result: Result | None, names: Collection[str]) -> dict[str, Score]:
-    """Score of each named raw value that has a number and draws."""
     if result is None or result.draws is None:
         return {}
     return {
@@ -192,10 +187,9 @@ def _raw(result: Result | None, names: Collection[str]) -> dict[str, Score]:
 
 
 def difference(other: Score, first: Score, limits: tuple[float, float], logarithmic: bool) -> Difference | None:
-    """Difference of one score; None with too few common draws, or unbounded effects of missing answers.
+    """Difference of one score, or ratio if `logarithmic` and all numbers are above 0.
 
-    With `logarithmic` (as `Scoring.logarithmic`) it is a ratio, if all numbers are above 0. `limits`: range of the
-    score.
+    None with too few common draws, or unbounded effects of missing answers.
     """
     common = min(len(other.draws), len(first.draws))
     x, y = other.draws[:common], first.draws[:common]

@@ -16,12 +16,9 @@ from fairspace.submissions.values import Value, number_of
 
 @dataclass(frozen=True)
 class Standing:
-    """Place of a result among the printed rows of its cohort, whose errors are unknown.
+    """Place, from 1, of a result by both ends of its score among the `models` printed rows and itself.
 
-    Args:
-        best, worst: Place by the favourable and by the unfavourable end of its score, from 1.
-        models: Number of models, itself included.
-        other_protocol: Whether any of them was measured by another protocol.
+    `other_protocol`: whether any of them was measured by another protocol.
     """
 
     best: int
@@ -46,16 +43,11 @@ def _ordinal(place: int) -> str:
 
 @dataclass(frozen=True)
 class Headline:
-    """The headline of a result.
+    """The headline of a result; `sentences` is empty where the benchmark has no plain words.
 
-    Args:
-        sentences: The result in plain words; empty where the benchmark has none.
-        score: Name of the first of the benchmark's leading values.
-        words: Meaning of the score.
-        direction: Better direction, and the ideal.
-        place: Place among the paper's models, or the reason for none.
-        missing: Missing part of the protocol's answers, and its consequence.
-        unranked: Every reason why there is no rank.
+    `score`: name of the first of the benchmark's leading values, in `words` and with its better `direction`; `place`:
+    among the paper's models, or the reason for none; `missing`: missing answers, and their consequence; `unranked`:
+    every reason.
     """
 
     sentences: tuple[str, ...]
@@ -91,7 +83,6 @@ def headline(result: Result, show: Show) -> Headline:
 
 
 def _place(result: Result, by: str) -> str:
-    """The place of a result by the score `by` among printed models, in words, or the reason for none."""
     bench, scored = find_benchmark(result.benchmark), result.scored
     if scored.unranked:
         return "none"

@@ -44,7 +44,6 @@ def _plain(value: object) -> object:
 
 
 def _figures(report: Report) -> list[tuple[str, Markup]]:
-    """Caption and figure: the headline beside the paper's models, and every first value of the models."""
     first = report.results[0]
     total, lines = report.headlines[0].score, _lines(report)
     printed = [

@@ -42,12 +42,7 @@ def answers_digest(tables: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class SketchKey:
-    """The key that draws the answers of a sketch.
-
-    Args:
-        word: 64 bits.
-        name: 8 hexadecimal digits; only sketches of one key can be compared.
-    """
+    """The 64 bits that draw the answers of a sketch; only sketches of one `name` (8 hex digits) can be compared."""
 
     word: np.uint64
     name: str

@@ -41,19 +41,11 @@ def board(
     standard: str = "",
     results: Iterable[Result] = (),
 ) -> list[Row]:
-    """Published rows and results of one benchmark under one standard.
+    """Published rows and results of one benchmark under one standard ('' for the default), others rescored.
 
-    Args:
-        benchmark: Name of the benchmark.
-        standard: Name of the standard, '' for the default; other results are rescored from their raw values.
-        results: Results of this benchmark. A submission that was scored under several standards stands once, two
-            submissions of one model name stand both.
-
-    Returns:
-        Rows by class; within a class by cohort and rank, then the unranked ones by value and model name.
-
-    Raises:
-        UsageError: Unknown benchmark or standard.
+    Rows stand by class; within a class by cohort and rank, then the unranked ones by value and model name. A submission
+    that was scored under several standards stands once, two submissions of one model name stand both. UsageError:
+    unknown benchmark or standard.
     """
     standard = find_standard(find_benchmark(benchmark), standard).name
     scored = {entry(result): result for result in results}
@@ -167,10 +159,9 @@ def ranking_of(row: Row, bench: Benchmark, standard: str) -> str:
 
 
 def ranked(rows: Iterable[Row], benchmark: str, standard: str = "") -> list[Row]:
-    """Rows by class with their ranks, best first within each cohort and group, then the unranked ones of the class.
+    """Rows by class with their ranks, best first within each cohort and group, then the unranked ones by value.
 
     Equal numbers share a rank. Baselines take none, nor do submitted rows before they are verified or released.
-    Unranked rows stand by their value, and last without one.
     """
     bench = find_benchmark(benchmark)
     sign, standard = -1.0 if bench.higher_is_better else 1.0, standard or bench.default

@@ -74,13 +74,8 @@ def folded_facts(
 ) -> list[Fact]:
     """The facts of a value in the order of `SENTENCES`; without a number its counts and its state alone.
 
-    Args:
-        value: Value; None where a row has no such value at all.
-        ideal: Ideal from `Benchmark.ideal`.
-        show: Format of numbers.
-        published: Whether it stands in a printed row.
-        row: Row ranked by the value; its tier and chances are facts, too.
-        instruments: Smallest and largest value by other instruments; None where there is no other.
+    `instruments`: its range by other instruments, None without any; `row`: the row that it ranks, whose tier and
+    chances are facts, too; others as in `three_numbers`.
     """
     texts: dict[str, str] = {}
     if value is not None and value.value is not None:

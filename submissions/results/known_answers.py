@@ -49,14 +49,10 @@ Shares = Mapping[str, float]
 
 @dataclass(frozen=True)
 class LikeBaseline:
-    """Likeness of answers to the bundled baselines.
+    """Likeness of answers to the bundled baselines, most to `baseline`, whose answers all tasks have if `is_same`.
 
-    Args:
-        baseline: Name of the most similar one.
-        kappa: Kappa of an alike task; 1 where its rule is met.
-        is_same: Whether the answers are the baseline's in all tasks.
-        shares: Baseline -> its share of a mixture.
-        is_drawn: Whether the rest of the mixture is drawn.
+    `kappa` is 1 where its rule is met; `shares` of a mixture are by baseline; `is_drawn`: the rest of the mixture is
+    drawn.
     """
 
     baseline: str
@@ -119,7 +115,6 @@ def _mixture(codes: Codes, benchmark: str, revision: str) -> LikeBaseline | None
 
 
 def _answered(known: Codes, task: int, ours: Codes) -> NDArray[np.int64]:
-    """A baseline's codes of our items; -1 for an item without an answer."""
     known = known[known["task"] == task]
     order = np.argsort(known["item"])
     at = order[np.minimum(np.searchsorted(known["item"][order], ours["item"]), len(order) - 1)]
@@ -127,7 +122,6 @@ def _answered(known: Codes, task: int, ours: Codes) -> NDArray[np.int64]:
 
 
 def _shares(ours: NDArray[np.uint8], theirs: Mapping[Baseline, NDArray[np.int64]]) -> Shares:
-    """The share of each baseline beside drawn answers."""
     names = [name for name in NAMES if name != _DRAWN]
     by_chance = np.array([(theirs[_DRAWN] == theirs[name]).mean() for name in names])
     both = np.array([[(theirs[name] == theirs[other]).mean() for other in names] for name in names])

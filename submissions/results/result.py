@@ -49,7 +49,7 @@ _FACTS: Mapping[str, TypeAdapter[Any]] = {
 
 @dataclass(frozen=True)
 class Result:
-    """The outcome of scoring one submission under one standard.
+    """The outcome of scoring one submission under one standard; older results lack some parts.
 
     Args:
         meta: `submission.json` without the contact.
@@ -57,10 +57,9 @@ class Result:
         signature: Standard, dataset revision, submission digest, software version, label source, parser, judge.
         run: Stages of the submission's manifest; empty if it has none.
         draws: Resampled raw values behind the errors of scores; None if nothing was resampled.
-        variants: Raw values by other instruments.
         readings: Task, or part of a judge's answer -> summary of how its answers were read.
-        consistency: Task -> comparison of its items, answers and readings; older results have none.
-        items: Value -> a few of its answers, the worst and typical ones; older results have none.
+        consistency: Task -> comparison of its items, answers and readings.
+        items: Value -> a few of its answers, the worst and typical ones.
         derived: Numbers that boards computed from this very result: its errors, its draws of the ranked number.
     """
 
@@ -156,7 +155,6 @@ def further(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_shape(data: Mapping[str, Any]) -> None:
-    """ValueError, which says where, if this is not a result's JSON."""
     for name, kinds in _SHAPE.items():
         if type(data.get(name, ...)) not in kinds:
             raise ValueError(f"{name} is not what `fairspace score` writes")
@@ -173,7 +171,6 @@ def _check_shape(data: Mapping[str, Any]) -> None:
 
 
 def _check_run(run: Any) -> None:
-    """ValueError if this is not `Manifest.run`; submissions without a manifest have none."""
     from fairspace.submissions.format.manifest import RUN, STAGES, Stage
 
     unknown = "1970-01-01T00:00:00Z"

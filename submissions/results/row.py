@@ -66,14 +66,11 @@ Visibility = Literal["published", "self-reported labels or judge", "recomputed h
 
 @dataclass(frozen=True)
 class Facts:
-    """Facts of a model from its submitter or the paper.
+    """Facts of a model from its submitter or the paper; '' or None if unknown.
 
-    Args:
-        licence: SPDX identifier where there is one, '' if unknown. Untrusted text.
-        architecture: One of `fairspace.submissions.format.text.ARCHITECTURES`; '' if unknown.
-        parameters: Billions of parameters; None if unknown.
-        open_weights: None if unknown.
-        tasks: Tasks with a value, in the benchmark's order.
+    `licence`: SPDX identifier where there is one, untrusted text; `architecture`: one of
+    `fairspace.submissions.format.text.ARCHITECTURES`; `parameters`: billions; `tasks`: tasks with a value, in the
+    benchmark's order.
     """
 
     licence: str = ""

@@ -13,13 +13,9 @@ from fairspace.submissions.results.tiers import why_no_tier
 
 @dataclass(frozen=True)
 class RowField:
-    """One field of a row.
+    """One field of a row, with its type as JSON data, and its column header on the board's page.
 
-    Args:
-        type: Type of the value as JSON data.
-        about: Meaning, where the name does not say it.
-        read: Reader of the value; the row's attribute of this name by default.
-        header: Column header on the board's page.
+    `about`: meaning, where the name does not say it; `read`: reader, by default of the row's attribute of this name.
     """
 
     name: str

@@ -107,7 +107,6 @@ def _scored(
 
 
 def _unread(readings: Mapping[str, Summary]) -> Iterator[str]:
-    """Tasks without any readable answer, with one of their answers."""
     for task, summary in readings.items():
         if summary.handed_in and summary.outcomes["unusable"] == summary.handed_in:
             example = next((f", such as {each.before!r}" for each in summary.examples if each.before), "")

@@ -32,19 +32,15 @@ Show = Callable[[float], str]
 
 @dataclass(frozen=True)
 class ThreeNumbers:
-    """The three numbers of a value, and the texts that show them.
+    """The three numbers of a value, None if unknown, and the texts that show them or say why there are none.
 
     Args:
-        value: Value as measured; None without a number.
-        interval: 95 % interval; None without one.
-        biased: Whether it is less fair than chance explains; None if unknown.
-        ranks: Best and worst possible rank; None if unknown.
-        value_text: Number, or the state in words.
-        interval_text: Ends, or a word that says why there is none.
+        biased: Whether it is less fair than chance explains.
+        ranks: Best and worst possible rank.
         chance_text: Mean and end of fair models, or a dash; `why_no_chance` says why.
         verdict: `NO_BIAS_SHOWN`, `BIASED`, or '' if unknown.
         missing_text: Text of `could_be`.
-        ranks_text: Ranks, or a word that says why there are none; '' for a value without ranks.
+        ranks_text: Ranks; '' for a value without ranks.
     """
 
     value: float | None

@@ -42,12 +42,10 @@ Booleans = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Cohort:
-    """Models that are ranked together, the best first.
+    """Models that are ranked together, the best first, with copies of a model beside each other.
 
-    Args:
-        numbers: (n,) ranked numbers or their logarithms; less is better. Copies of a model stand beside each other.
-        away: (n, k) draws less their value, 0 where a draw has no number.
-        known: (n, k) 1 where a draw has a number, else 0.
+    `numbers`: (n,) ranked numbers or their logarithms, less is better; `away`: (n, k) draws less their value, 0 where a
+    draw has no number; `known`: (n, k) 1 where it has one, else 0.
     """
 
     numbers: Floats
@@ -134,7 +132,6 @@ def student(normal: Floats, freedom: Floats | float) -> Floats:
 
 
 def _spread(away: Floats, known: Floats) -> Floats:
-    """(n,) standard deviations of the draws that have a number."""
     there = known.sum(axis=1)
     middle = away.sum(axis=1) / there
     return np.asarray(np.sqrt((known * (away - middle[:, None]) ** 2).sum(axis=1) / (there - 1)))
@@ -172,7 +169,6 @@ def _has_draws(row: Row) -> bool:
 
 
 def _cohort(rows: Sequence[Row], benchmark: str, standard: str) -> tuple[Cohort, list[int]]:
-    """The models with draws of their ranked number, and their places among the rows, the best first."""
     bench = find_benchmark(benchmark)
     sign = -1.0 if bench.higher_is_better else 1.0
     columns = np.full((len(rows), KEPT), np.nan)

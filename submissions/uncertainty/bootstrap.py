@@ -97,7 +97,6 @@ def jackknife(design: Design, seed: int = SEED) -> Floats:
 
 
 def _groups(strata: Integers, seed: int) -> Integers:
-    """(n,) jackknife group of each cluster, dealt out in a random order, stratum by stratum."""
     rng = np.random.default_rng([seed, 1])
     shuffled = np.lexsort((rng.random(len(strata)), strata))
     groups = np.empty(len(strata), np.int64)
@@ -198,7 +197,6 @@ def _spread(column: Floats) -> float:
 
 
 def _bound(models: Floats, higher: bool) -> float:
-    """The 95 % quantile of the fair models on the worse side."""
     return float(np.quantile(models, 1 - LEVEL if higher else LEVEL))
 
 

@@ -90,9 +90,7 @@ class Design:
 class Tally:
     """Counts of each code in resamples, from counts of clusters.
 
-    Args:
-        codes: (n,) code of each cluster from 0 to size - 1; a cluster below 0 is not counted.
-        weights: (n,) weight of each cluster; 1 if left out.
+    `codes`: (n,) code of each cluster from 0 to size - 1, below 0 for an uncounted one; `weights`: (n,), 1 if left out.
     """
 
     def __init__(self, codes: Integers, size: int, weights: Floats | None = None) -> None:

@@ -28,13 +28,9 @@ _UNDEFINED = -128
 
 @dataclass(frozen=True)
 class Draws:
-    """Draws of several values.
+    """Draws of m values, (k, m), as int8 `steps` of twentieths of an `error` from the `centre`; -128 for no number.
 
-    Args:
-        names: (m) names of the values.
-        centre: (m,) means of the kept draws (those of a biased value lie many errors beside the value itself).
-        error: (m,) standard errors over the kept draws.
-        steps: (k, m) int8 twentieths of an error from the centre; -128 for a draw without a number.
+    The centre is the mean of the kept draws; that of a biased value lies many errors beside the value itself.
     """
 
     names: tuple[str, ...]

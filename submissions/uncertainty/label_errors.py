@@ -48,8 +48,7 @@ Estimate = tuple[float, tuple[float, float] | None]
 
 @dataclass(frozen=True)
 class LabelChecks:
-    """A submission's evidence about its labeller's errors: confusion matrices, and the count of faces that people
-    labelled."""
+    """A submission's evidence about its labeller's errors: confusion matrices, and the count of people's labels."""
 
     error: LabelError | None
     people: int | None
@@ -106,7 +105,6 @@ def label_variants(
 
 
 def _by_matrix(error: LabelError, shares: Shares) -> Sequence[Estimate | None] | str:
-    """The values at the posterior of the labeller's matrix, or the reason why there are none."""
     confusion, why = matrices(error, shares.columns)
     if why:
         return why
@@ -115,7 +113,6 @@ def _by_matrix(error: LabelError, shares: Shares) -> Sequence[Estimate | None] |
 
 
 def _transported(error: LabelError, shares: Shares, points: float) -> Sequence[Estimate | None] | str:
-    """The values for a labeller whose recalls are lower, without intervals."""
     confusion, why = matrices(error, shares.columns)
     lowered = {column: worse(counts, points) for column, counts in confusion.items()}
     why = why or next((f"{column}: {text}" for column, counts in lowered.items() if (text := fault(counts))), "")
@@ -127,7 +124,6 @@ def _transported(error: LabelError, shares: Shares, points: float) -> Sequence[E
 
 
 def _powered(shares: Shares) -> Sequence[Estimate | None] | str:
-    """The values by people's labels, or the reason why there are none."""
     pairs, others = shares.counts[:, :-1], shares.counts[:, -1]
     if why := powered.fault(pairs):
         return f"{' and '.join(shares.columns)}: {why}"

@@ -30,7 +30,7 @@ MORE = 6
 KEPT = (20, 28, 36)
 """Steps of a chain whose shares are draws. The last one ends it."""
 LARGEST_CONDITION = 10.0
-"""Largest condition number (2-norm of the rates) of a matrix that can be inverted."""
+"""Largest condition number (2-norm of the rates) of an invertible matrix."""
 PRIOR = 0.5
 """Jeffreys' prior, added to each count of a row, and to each group of a distribution that is corrected by itself."""
 FEWEST = 8
@@ -180,7 +180,6 @@ def on_simplex(points: Floats) -> Floats:
 
 
 def _drawn_rows(parameters: Floats, rng: np.random.Generator) -> Floats:
-    """A draw of each of the Dirichlet distributions (..., k)."""
     drawn = rng.standard_gamma(parameters) + np.finfo(float).tiny
     return np.asarray(drawn / drawn.sum(axis=-1, keepdims=True))
 

@@ -58,10 +58,8 @@ class Drawn(NamedTuple):
 class ScoreDraws:
     """Scores of a result's draws by name of the score; nan where one has no number.
 
-    Args:
-        replicates: (k,) scores of the draws as they are.
-        low, high: (1 + k,) smallest and largest score of a point in the intervals' reach, then of draws about it.
-        points: (3,) scores at `_POINTS`.
+    `replicates`: (k,) draws as they are; `low`, `high`: (1 + k,) smallest and largest score of a point in the
+    intervals' reach, then of draws about it; `points`: (3,) scores at `_POINTS`.
     """
 
     replicates: Mapping[str, Floats]
@@ -151,10 +149,7 @@ def _joint(away: Floats) -> Floats:
 
 
 def _points(result: Drawn, names: Sequence[str], table: ScoringTable, wider: float) -> Floats:
-    """(5, m) every value at `_POINTS`, at the low point of its reach and at the high one; nan for none.
-
-    `wider`: width of the joint intervals, in widths of a value's own.
-    """
+    """(5, m) every value at `_POINTS`, and at the ends of its reach, `wider` times its interval; nan for none."""
     points = np.full((len(_POINTS) + 2, len(names)), np.nan)
     varies = result.draws.error > 0
     for place, name in enumerate(names):

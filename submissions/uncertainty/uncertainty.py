@@ -28,14 +28,10 @@ class Uncertainty:
     Args:
         unit: Resampled unit, for example `image of an occupation`.
         clusters: Units, missing ones included.
-        resamples: Resamples drawn.
         undefined: Resamples without a number; the rest make the interval.
         error: Standard error.
-        low: Lower end of the shown 95 % interval, which always holds the value.
-        high: Upper end.
-        method: Method of the interval.
-        percentile_low: Lower end of the percentile interval.
-        percentile_high: Upper end.
+        low, high: Ends of the shown 95 % interval, which always holds the value.
+        percentile_low, percentile_high: Ends of the percentile interval.
         debiased: Estimate without the bias of few samples; of a size at most the true size, on average.
         fair: Mean of perfectly fair models at this number of samples; None where that is 0 or unknown.
         fair_high: Number that 95 % of such fair models stay below (above for a score that is better when higher).

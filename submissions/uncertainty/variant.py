@@ -38,14 +38,10 @@ LONGEST = 2_000
 
 @dataclass(frozen=True)
 class Variant:
-    """Raw values as another instrument gives them.
+    """Raw values as another instrument gives them; `name` is its setting, such as `0.50`, and `note` its method.
 
-    Args:
-        kind: Changed part of the instrument.
-        name: New setting, for example `0.50`.
-        values: Name -> number, for the values that change.
-        intervals: Name -> 95 % interval, including the instrument's own error; absent where there is none.
-        note: Method, for people.
+    `values`: name -> number, for the values that change; `intervals`: name -> 95 % interval, including the instrument's
+    own error; absent where there is none.
     """
 
     kind: Kind
