@@ -30,7 +30,7 @@ from fairspace.submissions.uncertainty.draws import KEPT
 from fairspace.submissions.uncertainty.scores import Drawn, many_replicates
 
 LEVEL = 0.03
-"""Level of all pairs down to a row: 5 % of cohorts of equal models are separated, 6.5 % with groups of equal models."""
+"""Level of the pairs down to a row: at most 5 % of equal cohorts separate in simulations, 6.5 % with equal groups."""
 FEWEST_DRAWS = 20
 """Fewest draws for a tier; with fewer common draws, a difference's error is the sum of both errors."""
 MOST_RANGES = 1_000
