@@ -1,10 +1,9 @@
-"""What ARES asks a vision-language model about an escalated image, and how it reads the answer (IRIS, B.1).
+"""The question to a vision-language model about an escalated image, and the rules for its answer (IRIS, B.1).
 
-The model is asked for perceived presentation: one value per attribute of the task, as one JSON object. An answer counts
-only if it is exactly that. A Markdown fence around the whole object is tolerated, because models add it from habit;
-anything else is not usable: prose, several objects, a key twice, unknown or missing keys, a value that is no string or
-not in the list, letter for letter. Then the image is asked about once more, in other words, and after that there is no
-answer. No answer is guessed from words inside of a text.
+The model is asked for perceived presentation: one value per attribute of the task, as one JSON object. Only exactly
+that is usable, with a Markdown fence around it at most: no prose, several objects, double, unknown or missing keys, or
+values that are no string or not in the list, letter for letter. After an unusable answer the image is asked about once
+more, in other words. No answer is guessed from words in a text.
 """
 
 from __future__ import annotations
@@ -17,25 +16,25 @@ from dataclasses import dataclass
 from typing import Any
 
 LONGEST = 1000
-"""Characters of an answer; a longer one is not usable."""
+"""Most characters of a usable answer."""
 _FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
 
 
 class ArbiterError(RuntimeError):
-    """A vision-language model cannot be opened, or does not work; the message says where, what, and how to mend it."""
+    """A vision-language model cannot be opened, or does not work; the message has place, problem and remedy."""
 
 
 @dataclass
 class Counts:
-    """What became of the images, since the arbiter was opened.
+    """Images since the arbiter was opened.
 
     Args:
-        asked: images that were asked about.
-        answered: of them, with a usable answer.
-        asked_again: whose first answer was not usable.
-        unusable: without a usable answer after that.
-        refused: that the endpoint's content filter did not let through; they are not asked about again.
-        failed: that the endpoint failed on, where that is allowed.
+        asked: Images asked about.
+        answered: Images with a usable answer.
+        asked_again: Images whose first answer was unusable.
+        unusable: Images without a usable second answer.
+        refused: Images blocked by the endpoint's content filter; they are not asked about again.
+        failed: Images that the endpoint failed on, where that is allowed.
     """
 
     asked: int = 0
@@ -48,14 +47,14 @@ class Counts:
 
 @dataclass(frozen=True)
 class Reply:
-    """A model's text, or why there is none (`refused` or `failed`)."""
+    """A model's text, or the reason for none (`refused` or `failed`)."""
 
     text: str = ""
     missing: str = ""
 
 
 class Asking(ABC):
-    """An arbiter, but for how a model is reached. `counts` says what became of the images."""
+    """An arbiter without the access to its model. `counts`: outcomes of the images."""
 
     def __init__(self) -> None:
         self.counts = Counts()
@@ -70,7 +69,7 @@ class Asking(ABC):
         """The model's reply about each PIL image."""
 
     def answer(self, images: Sequence[Any], task: Mapping[str, Any]) -> list[str | None]:
-        """For each PIL image one of the task's `labels`, or None where there was no usable answer.
+        """For each PIL image one of the task's `labels`, or None without a usable answer.
 
         Errors: ArbiterError if the model or endpoint does not work, or cannot be asked about this task.
         """
@@ -95,11 +94,7 @@ class Asking(ABC):
 
 
 def question(task: Mapping[str, Any], *, again: bool = False) -> str:
-    """What is asked about an image.
-
-    Args:
-        task: an entry of the attribute registry.
-        again: for an image whose first answer was not usable.
+    """The question about an image; `again`: after an unusable first answer.
 
     Errors: ArbiterError if two labels of the task have the same attributes.
     """
@@ -126,7 +121,7 @@ def question(task: Mapping[str, Any], *, again: bool = False) -> str:
 
 
 def read_answer(text: str, task: Mapping[str, Any]) -> str | None:
-    """The label that an answer names, or None if it is not usable; the module's docstring has the rules."""
+    """The label in an answer, or None if it is not usable; the module's docstring has the rules."""
     if len(text) > LONGEST:
         return None
     text = text.strip()
@@ -150,5 +145,4 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _labels(task: Mapping[str, Any]) -> dict[tuple[str, ...], str]:
-    """Values of the attributes, in their order -> label."""
     return dict(zip(zip(*task["attributes"].values(), strict=True), task["labels"], strict=True))

@@ -1,7 +1,6 @@
-"""From images to answers: read ahead in threads, find faces if asked to, and fill the model's batches across images.
+"""From images to answers: read ahead in threads, find faces on request, and fill the model's batches across images.
 
-What is answered for an image depends on nothing but the image: not on the size of a batch, not on the number of
-threads, not on what stands beside it.
+An image's answer depends on the image alone: not on batch size, threads or other images.
 """
 
 from __future__ import annotations
@@ -27,12 +26,9 @@ if TYPE_CHECKING:
 
 @dataclass
 class Answered:
-    """One input.
+    """One input: its fate, and an answer per face, in the detector's order.
 
-    Args:
-        fate: what became of it.
-        answers: one per face, in the order of the detector; exactly one where no detector is on, or where there is no
-            face or no readable image.
+    There is exactly one answer without a detector, a face or a readable image.
     """
 
     fate: Fate
@@ -51,16 +47,15 @@ def classify(
     """The answers for one image, or for many.
 
     Args:
-        model: ARES.
-        images: see `AresImageProcessor.preprocess`: PIL images, paths, bytes, arrays, or a dataset's column.
-        processor: reads them; one of the model's size if left out.
-        batch: faces that are decided together; rounded up to whole tiles.
-        workers: threads that read ahead; 0 reads in between.
-        detector: finds faces; without one, every image counts as one face.
+        model: Opened ARES.
+        images: PIL images, paths, bytes, arrays, or a dataset's column; see `AresImageProcessor.preprocess`.
+        processor: Reader of images; one of the model's size if left out.
+        batch: Faces per batch; rounded up to whole tiles.
+        workers: Threads that read ahead; 0 reads in between.
+        detector: Face detector; without one, every image counts as one face.
 
     Returns:
-        For each image its answers, one per face. An image without usable content has one whose status and reason say
-        why.
+        For each image its answers, one per face; an unusable image has one with status and reason.
     """
     processor = processor or AresImageProcessor(image_size=model.config.image_size)
     results = answered(model, processor, as_images(images), batch=batch, workers=workers, detector=detector)
@@ -78,16 +73,7 @@ def answered(
 ) -> Iterator[Answered]:
     """The answers for each image, in order; images are taken from the iterator a little ahead of them.
 
-    Args:
-        model: ARES.
-        processor: of the model's size.
-        images: any number of them.
-        batch: faces that are decided together; rounded up to whole tiles.
-        workers: threads that read ahead.
-        detector: finds faces.
-
-    Raises:
-        ValueError: the processor makes squares of another size than the model takes.
+    Arguments as in `classify`. ValueError if the processor's squares do not have the model's size.
     """
     size = model.config.image_size
     if processor.image_size != size:
@@ -128,7 +114,6 @@ class _Face:
 def _faces(
     group: Sequence[Prepared], processor: AresImageProcessor, detector: FaceDetector | None
 ) -> list[list[_Face]]:
-    """The faces of each image; an image counts as one where no detector is on."""
     if detector is None:
         return [[] if each.pixels is None else [_Face(each.pixels, each.image)] for each in group]
     faces: list[list[_Face]] = [[] for _ in group]
@@ -141,7 +126,6 @@ def _faces(
 
 
 def _decide(model: AresModel, processor: AresImageProcessor, faces: Sequence[_Face]) -> None:
-    """Answer faces, and hand each answer to its image."""
     pixels = processor.tensor([face.pixels for face in faces], model.device, model.dtype)
     images = [face.image for face in faces] if model.arbiter is not None else None
     for face, answer in zip(faces, model.answers(model.decide(pixels, images)), strict=True):
@@ -161,13 +145,12 @@ def _without_face(fate: Fate) -> Answer:
 
 
 def _finished(waiting: deque[tuple[Answered, int]]) -> Iterator[Answered]:
-    """The images at the head of the queue that have all their answers."""
     while waiting and len(waiting[0][0].answers) == waiting[0][1]:
         yield waiting.popleft()[0]
 
 
 def _ahead(prepare: Callable[[Any], Prepared], images: Iterable[Any], workers: int, most: int) -> Iterator[Prepared]:
-    """Prepared images in order; at most so many are ready or under way."""
+    """Prepared images in order; at most `most` are ready or under way."""
     stream = iter(images)
     if not workers:
         yield from map(prepare, stream)

@@ -1,7 +1,7 @@
 """The configuration of ARES: its attribute registry, experts, routers and thresholds (IRIS, Table 10, B.1, A.4.2).
 
-A *task* is what one group of experts decides together; it may settle several attributes (`age_gender` settles `age` and
-`gender`). Adding an attribute is adding a task: experts, a registry entry and a routing rule; the other tasks stay.
+A *task* is decided by one group of experts; it may settle several attributes (`age_gender` settles `age` and `gender`).
+A new attribute is a new task: experts, a registry entry and a routing rule; the other tasks stay.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ SKIN_TONES = ("light", "middle", "dark")
 RACES = ("Asian", "Black", "Hispanic", "White")
 
 FAST_CONFIDENCE = 0.9
-"""The fast path is taken where its router is surer than this."""
+"""Router's confidence above which the fast path is taken."""
 ESCALATION = 0.7
-"""An image is escalated where its probability is above this."""
+"""Probability above which an image is escalated."""
 CUTS = (0.48, 1.24)
-"""Where the regressed skin tone on 0-2 becomes `middle` and `dark`; calibrated on a validation set."""
+"""Cuts of the regressed skin tone on 0-2 to `middle` and `dark`; calibrated on a validation set."""
 DECISIONS = 2
 """The newest rules; see `deciding_ares`."""
 
@@ -29,10 +29,10 @@ BACKBONES: dict[str, dict[str, Any]] = {
     "dinov2": {"source": "facebook/dinov2-base", "shared": 8},
     "convnext": {"source": "facebook/convnext-base-224-22k", "shared": 2},
 }
-"""The three L1 backbones: upstream checkpoint, and how many leading blocks are frozen and so shared between tasks.
+"""The three L1 backbones: upstream checkpoint, and number of leading blocks frozen and so shared between tasks.
 
-CLIP is trained whole but for its embeddings; of DINOv2's twelve layers the last four, of ConvNeXt's four stages the
-last two are trained (B.2)."""
+B.2 trains CLIP but for its embeddings, the last four of DINOv2's layers, and the last two of ConvNeXt's stages.
+"""
 ROUTER = "google/efficientnet-b0"
 
 AGE_GENDER: dict[str, Any] = {
@@ -64,36 +64,36 @@ RACE: dict[str, Any] = {
 
 
 class AresConfig(PretrainedConfig):
-    """Everything that decides ARES' answers, but for its weights.
+    """All that decides ARES' answers, but for its weights.
 
     Args:
-        tasks: the attribute registry, in order. Each entry has `name`; `labels` (what experts choose from);
-            `attributes` (attribute -> its label for each of `labels`); `prompts` (text of CLIP's prototypes, one per
-            label); `arbiter`: `fusion`, with its `cuts` and the `slope` of its probabilities; or what escalated
-            images go to, `vlm` or `vote`.
-        backbones: kind (`clip`, `dinov2`, `convnext`) -> `source` and `revision` of the upstream checkpoint, `shared`
+        tasks: Attribute registry, in order. Each entry has `name`; `labels` (the experts' choices); `attributes`
+            (attribute -> its label for each of `labels`); `prompts` (text of CLIP's prototypes, one per label);
+            `arbiter`: `fusion`, with its `cuts` and the `slope` of its probabilities; or for escalated images `vlm` or
+            `vote`.
+        backbones: Kind (`clip`, `dinov2`, `convnext`) -> `source` and `revision` of the upstream checkpoint, `shared`
             leading blocks, `config` of its architecture.
         router: `source`, `revision`, `config` of the fast path's EfficientNet.
-        fast_confidence: 0.9 in the paper; 1 or more closes the fast path.
-        escalation: 0.7 in the paper; 1 or more closes the escalation.
-        minimum_confidence: answers below it are abstained from; 0 never abstains.
-        image_size: pixels of the square that experts and router see.
-        tile: images per forward pass. Every pass has exactly so many rows (the last one is filled up), so that all run
-            on the same kernels; what an image's place in the pass still changes is rounded away (`rounding_ares`).
-        fusion_hidden: width of the fusion regressor's hidden layers.
-        vlm: how to reach the L2 vision-language model: `source` and `revision` of an InternVL-class checkpoint, or
+        fast_confidence: Threshold of the fast path, 0.9 in the paper; 1 or more closes it.
+        escalation: Threshold of the escalation, 0.7 in the paper; 1 or more closes it.
+        minimum_confidence: Confidence below which answers are abstained from; 0 never abstains.
+        image_size: Pixels of the square that experts and router see.
+        tile: Images per forward pass. Every pass has exactly so many rows (the last one is filled up), so that all run
+            on the same kernels; the remaining effect of an image's place is rounded away (`rounding_ares`).
+        fusion_hidden: Widths of the fusion regressor's hidden layers.
+        vlm: Access to the L2 vision-language model: `source` and `revision` of an InternVL-class checkpoint, or
             `endpoint` and `model` of an OpenAI-compatible server; empty for none.
-        ablation: `full`, or which parts are switched off (E1 to E7 of Tables 11 and 12), by `ares.ablations`.
-        training: name and hash of the training configuration, dataset revision; for the record.
-        gate: what is no face is told by (`gate_ares`): `kind` of its stem, `channels`, `side`, `hidden`; the `cut` of
-            the probability of a face below which an image has no label; `trained_on` (kinds of non-faces), and what it
-            did at the end of training: `kept` of faces and `answered` of each kind of non-faces, each as [images of
-            which, images]. Empty for a model without a gate, which labels whatever it is given.
-        decisions: the rules that decide (`deciding_ares`), 1 or 2. A configuration without this entry is of before
-            there were rules 2, and keeps rules 1; what is trained now has `DECISIONS`.
+        ablation: `full`, or the parts switched off (E1 to E7 of Tables 11 and 12), by `ares.ablations`.
+        training: Name and hash of the training configuration, dataset revision; for the record.
+        gate: The gate against non-faces (`gate_ares`): `kind` of its stem, `channels`, `side`, `hidden`; the `cut` of
+            the probability of a face below which an image has no label; `trained_on` (kinds of non-faces); its results
+            `kept` of faces and `answered` of each kind of non-faces, each as [passed images, images]. Empty for a model
+            without a gate, which labels everything.
+        decisions: Decision rules (`deciding_ares`), 1 or 2; older configurations without this entry keep rules 1, new
+            models have `DECISIONS`.
 
     Raises:
-        ValueError: it decides by rules that this code does not know.
+        ValueError: Unknown decision rules.
     """
 
     model_type = "ares"
@@ -161,7 +161,7 @@ class AresConfig(PretrainedConfig):
 
     @property
     def attributes(self) -> dict[str, list[str]]:
-        """Attribute -> its labels, over all tasks."""
+        """Attribute -> labels, over all tasks."""
         return {
             attribute: list(dict.fromkeys(labels))
             for task in self.tasks

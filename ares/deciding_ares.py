@@ -1,12 +1,10 @@
-"""How ARES comes from what its parts say of images to labels, and to the probabilities that stand beside them.
+"""From the outputs of ARES' parts to labels and their probabilities.
 
 Two sets of rules, by `AresConfig.decisions`. A model keeps the rules that it was released with.
-
-- *Rules 2*: a task with a fusion regressor is decided by it on every image, as in the authors' program. A label has the
-  largest of the probabilities beside it, because these are those of the part that decided: of the fast path's expert;
-  of the experts that the vote followed, on average; of the regressed value. A vision-language model gives no
-  probabilities, so none stand beside its answer. An attribute's probabilities are given the labels of the task's other
-  attributes.
+- *Rules 2*: a task with a fusion regressor is decided by it on every image, as in the authors' program. The
+  probabilities are those of the deciding part, so the label's is the largest: of the fast path's expert; of the experts
+  that the vote followed, on average; of the regressed value. A vision-language model gives none. An attribute's
+  probabilities are given the labels of the task's other attributes.
 - *Rules 1*: the regressor decides escalated images alone, the fast path or the vote all others. The probabilities after
   a vote or an escalation are the mean of all experts, and need not agree with the label.
 """
@@ -51,17 +49,17 @@ class Arbiter(Protocol):
         """Model and revision, or endpoint and model."""
 
     def answer(self, images: Sequence[Any], task: Mapping[str, Any]) -> list[str | None]:
-        """For each PIL image one of the task's `labels`, or None where it gave no usable answer."""
+        """For each PIL image one of the task's `labels`, or None without a usable answer."""
 
 
 @dataclass
 class Observed:
-    """What the fast router, the experts and the fusion regressor say of n images in one task.
+    """Outputs of the fast router, the experts and the fusion regressor for n images in one task.
 
     Args:
-        fast: (n, experts) probabilities that an expert is the one to ask; nan where the fast path is closed.
+        fast: (n, experts) probabilities of the best expert; nan where the fast path is closed.
         probabilities: (n, experts, labels); nan where an expert was not asked.
-        value: (n,) regressed from all experts' embeddings; nan where not all were asked, or there is no regressor.
+        value: (n,) regressed from all experts' embeddings; nan where not all were asked, or without a regressor.
         gate: (n, outcomes) probabilities of `gate_ares.OUTCOMES`; no columns without a gate.
     """
 
@@ -72,7 +70,7 @@ class Observed:
 
     @property
     def numbers(self) -> Floats:
-        """(n, f): all of them."""
+        """(n, f) all numbers."""
         return np.column_stack([self.fast, self.probabilities.reshape(len(self.fast), -1), self.value, self.gate])
 
     def rounded(self) -> Observed:
@@ -80,30 +78,30 @@ class Observed:
         return Observed(*map(rounded, (self.fast, self.probabilities, self.value, self.gate)))
 
     def replace(self, rows: NDArray[np.intp], other: Observed) -> None:
-        """Put what was seen of other images in the place of rows."""
+        """Replace rows by observations of other images."""
         self.fast[rows], self.probabilities[rows], self.value[rows] = other.fast, other.probabilities, other.value
         self.gate[rows] = other.gate
 
 
 def joined(parts: Sequence[Observed]) -> Observed:
-    """What was seen of images in several parts, one after the other."""
+    """The observations of several parts, one after the other."""
     columns = zip(*((part.fast, part.probabilities, part.value, part.gate) for part in parts), strict=True)
     return Observed(*map(np.concatenate, columns))
 
 
 @dataclass
 class Decided:
-    """What was decided for n images in one task.
+    """The decisions for n images in one task.
 
     Args:
         label: (n,) index into the task's labels, -1 where abstained.
-        probability: (n, labels), of the part that decided; nan after a vision-language model's answer. Under rules 1
-            the experts' mean, but for the fast path.
+        probability: (n, labels) of the deciding part; nan after a vision-language model's answer. Under rules 1 the
+            experts' mean, but for the fast path.
         route: n times `fast:<kind>`, `vote`, `fusion`, `escalated:<arbiter>` or `abstained`.
-        reason: n times why there is no label, or ''.
+        reason: n reasons for no label, or ''.
         value: (n,) the fusion regressor's value; nan where it did not decide.
-        escalation: (n,) probability of escalation; nan where it was not asked for.
-        conditional: whether an attribute's probabilities are given the labels of the task's other attributes (rules 2).
+        escalation: (n,) probability of escalation; nan where it was not computed.
+        conditional: Whether an attribute's probabilities are given the labels of the task's other attributes (rules 2).
     """
 
     label: NDArray[np.intp]
@@ -115,20 +113,14 @@ class Decided:
     conditional: bool = False
 
     def withhold(self, row: int, reason: str) -> None:
-        """Take the label of an image away."""
+        """Remove the label of an image."""
         self.label[row], self.route[row], self.reason[row] = -1, ABSTAINED, reason
 
     def chances(self, task: Mapping[str, Any], attribute: str) -> Floats:
-        """Probabilities of an attribute's labels.
+        """(n, labels) probabilities of an attribute's labels, in the registry's order; nan for none.
 
-        Args:
-            task: registry entry.
-            attribute: one of its attributes.
-
-        Returns:
-            (n, labels of the attribute), in the order in which the registry entry first names them; nan where there
-            are none. Sums over the task's labels: under rules 2 over those that share the decided labels of the other
-            attributes, so that the decided label always has the largest; where there is no label over all of them.
+        They are sums over the task's labels: under rules 2 over those that share the decided labels of the other
+        attributes, so that the decided label always has the largest; without a label over all of them.
         """
         values = task["attributes"][attribute]
         probability = self.probability
@@ -147,19 +139,19 @@ class Decided:
 
 @dataclass(frozen=True)
 class Answer:
-    """What ARES says of one face.
+    """ARES' answer for one face.
 
     Args:
         status: `ok`, `no_face`, `unreadable`, `refused` (there is no image) or `abstained` (no attribute has a label).
-        reason: why labels are missing, '' if none are; with `abstained` the gate's `several_faces` or
-            `out_of_distribution`, or what each task says.
-        labels: attribute -> label, '' where it abstains.
-        probabilities: attribute -> label -> probability; {} where what decided gives none. Of `labels` and these the
-            label has the largest.
-        routes: task -> route.
-        values: task -> regressed value, for tasks with a fusion regressor where it ran.
-        face: number of the face in the image.
-        faces: how many faces the image has; 1 where no detector is on, 0 where there is no readable image.
+        reason: Reason for missing labels, '' for none; with `abstained` the gate's `several_faces` or
+            `out_of_distribution`, or the reason of each task.
+        labels: Attribute -> label, '' where it abstains.
+        probabilities: Attribute -> label -> probability; the label's is the largest of those with `labels`; {} if the
+            deciding part gives none.
+        routes: Task -> route.
+        values: Task -> regressed value, for tasks with a fusion regressor where it ran.
+        face: Number of the face in the image.
+        faces: Faces in the image; 1 without a detector, 0 without a readable image.
     """
 
     status: str
@@ -187,7 +179,7 @@ def regresses(config: AresConfig, task: Mapping[str, Any]) -> bool:
 def fast_path(
     config: AresConfig, task: Mapping[str, Any], seen: Observed
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """The expert that the fast router names per image, and whether it is sure enough: never on a closed path."""
+    """The fast router's expert per image, and whether it is sure enough: never on a closed path."""
     closed = config.ablation in ("vote", "l2", *SINGLE) or config.fast_confidence >= 1
     if closed or regresses(config, task):
         return np.zeros(len(seen.fast), np.intp), np.zeros(len(seen.fast), bool)
@@ -205,12 +197,12 @@ def decide_task(
     """The decisions of one task.
 
     Args:
-        config: its thresholds, ablation and rules.
-        task: registry entry.
-        seen: what the parts say of n images.
-        router: the task's escalation router; without one nothing is escalated.
-        arbiter: the vision-language model; without one, what would go to it is voted on.
-        images: the n PIL images, for the arbiter.
+        config: Configuration with thresholds, ablation and rules.
+        task: Registry entry.
+        seen: Observations of n images.
+        router: The task's escalation router; without one nothing is escalated.
+        arbiter: The vision-language model; without one, the vote replaces it.
+        images: The n PIL images, for the arbiter.
     """
     mode, n = config.ablation, len(seen.fast)
     unknown = np.full(n, np.nan)

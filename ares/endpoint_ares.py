@@ -1,8 +1,8 @@
 """ARES' L2 arbiter behind an OpenAI-compatible endpoint; images are sent to it.
 
-A request that fails for a time (429, 5xx, a time-out, no connection, a body that is no chat completion) is sent again
-a few times, after growing pauses or those that the endpoint asks for. If that does not help, the run stops, because
-abstaining from all that is escalated would change what is measured; a run that can go on goes on where it stopped.
+A temporary failure (429, 5xx, a time-out, no connection, a body that is no chat completion) is retried a few times,
+after growing pauses or those that the endpoint asks for. Then the run stops, because abstaining from all that is
+escalated would change the measurement; a resumable run resumes there.
 """
 
 from __future__ import annotations
@@ -20,32 +20,31 @@ from urllib.parse import urlsplit
 from .asking_ares import ArbiterError, Asking, Reply
 
 KEY = "OPENAI_API_KEY"
-"""Environment variable of the endpoint's key. It is sent over https, or to this machine, only."""
+"""Environment variable of the endpoint's key, sent over https, or to this machine, only."""
 _FILTERED = ("content_filter", "content_policy_violation", "responsibleaipolicyviolation", "moderation_blocked")
-"""Error codes by which endpoints say that they do not look at an image."""
+"""Error codes for images blocked by an endpoint's filter."""
 _HERE = ("localhost", "127.0.0.1", "::1")
 _PAUSE = 0.5
 """Seconds before the second attempt after a body that is no chat completion; they double."""
 
 
 class EndpointVlm(Asking):
-    """Asks a vision-language model by chat completions, with the image as a data URL.
+    """A vision-language model asked by chat completions, with the image as a data URL.
 
     Args:
-        endpoint: its address, such as `https://api.openai.com/v1`.
-        model: as the endpoint calls it.
-        concurrency: images asked about at the same time.
-        retries: how often a request that failed is sent again.
-        timeout: seconds for one answer.
-        tokens: longest answer.
-        temperature: of sampling; None leaves it to the endpoint. Even at 0, most endpoints do not promise the same
-            answer twice.
-        side: pixels; a larger image is made smaller before it is sent, as a JPEG of quality 95.
-        abstain_on_failure: whether an image that the endpoint keeps failing on is abstained from and counted as
+        endpoint: Address, such as `https://api.openai.com/v1`.
+        model: Name of the model at the endpoint.
+        concurrency: Images asked about at the same time.
+        retries: Most retries of a failed request.
+        timeout: Seconds for one answer.
+        tokens: Tokens of the longest answer.
+        temperature: Sampling temperature; None leaves it to the endpoint. Even at 0, most endpoints do not promise the
+            same answer twice.
+        side: Pixels; a larger image is reduced before it is sent, as a JPEG of quality 95.
+        abstain_on_failure: Whether an image that the endpoint keeps failing on is abstained from and counted as
             `failed`, instead of stopping the run.
-
-    Errors: ArbiterError without the package `openai`, if the endpoint refuses the key, the model or the request, and
-    if it keeps failing.
+    Errors: ArbiterError without the package `openai`, if the endpoint refuses the key, the model or the request, and if
+    it keeps failing.
     """
 
     def __init__(

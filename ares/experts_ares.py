@@ -1,7 +1,7 @@
 """The L1 experts: a frozen stem that tasks share, a trained tail and a head per task (IRIS, Table 10 and B.2).
 
-The backbones are transformers' own; they are cut in two after the leading blocks that training leaves as they are. The
-stem of a backbone runs once per image, whatever the number of tasks.
+The backbones are transformers' own, cut in two after the leading frozen blocks. A stem runs once per image, for any
+number of tasks.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from transformers import (
 
 IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 OPENAI = ((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711))
-"""Mean and standard deviation that DINOv2, ConvNeXt and EfficientNet, and that CLIP were trained with."""
+"""Training mean and standard deviation: `IMAGENET` of DINOv2, ConvNeXt and EfficientNet, `OPENAI` of CLIP."""
 _TEMPERATURE = 2.6592
 """CLIP's initial logit scale, log(1 / 0.07)."""
 
 
 def normalised(pixels: torch.Tensor, kind: str) -> torch.Tensor:
-    """Pixels in [0, 1], (n, 3, h, w), as a backbone expects them."""
+    """Pixels in [0, 1], (n, 3, h, w), normalised for a backbone."""
     mean, deviation = _statistics(kind == "clip", pixels.device, pixels.dtype)
     return (pixels - mean) / deviation
 
 
 @lru_cache
 def _statistics(clip: bool, device: torch.device, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
-    """Mean and deviation, (1, 3, 1, 1); copied to a device once, because it would have to be waited for each time."""
+    """Mean and deviation, (1, 3, 1, 1); cached, because each copy to a device would have to be waited for."""
     with torch.inference_mode(False):
         mean, deviation = (
             torch.tensor(each, device=device, dtype=dtype).view(1, 3, 1, 1) for each in (OPENAI if clip else IMAGENET)
@@ -60,7 +60,7 @@ def backbone(kind: str, config: dict[str, Any]) -> nn.Module:
 
 
 class Stem(nn.Module):
-    """The leading blocks of a backbone, which training leaves as they are."""
+    """The leading, frozen blocks of a backbone."""
 
     def __init__(self, kind: str, whole: nn.Module, shared: int) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ class Stem(nn.Module):
         self.requires_grad_(False)
 
     def forward(self, pixels: torch.Tensor) -> torch.Tensor:
-        """(n, 3, h, w) in [0, 1] -> what the tails take."""
+        """(n, 3, h, w) in [0, 1] -> input of the tails."""
         hidden: torch.Tensor = self.before(self.embeddings(normalised(pixels, self.kind)))
         for block in self.blocks:
             hidden = _run(self.kind, block, hidden)
@@ -104,7 +104,7 @@ class Expert(nn.Module):
             self.head = nn.Linear(self.width, labels)
 
     def forward(self, hidden: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """What the stem gave -> embeddings (n, width) and logits (n, labels)."""
+        """Output of the stem -> embeddings (n, width) and logits (n, labels)."""
         for block in self.blocks:
             hidden = _run(self.kind, block, hidden)
         if self.kind == "convnext":

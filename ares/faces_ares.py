@@ -1,9 +1,8 @@
 """Faces, or persons, found in images before ARES looks at them. Off unless the user hands a detector over.
 
-IRIS classifies whole images. With a detector on, every face is a row of its own, the largest first, and an image
-without any is `no_face`. A detector is any object with `name` and `detect`; the one here runs YOLOS (Fang et al. 2021)
-or another of transformers' object detectors, with whatever label the checkpoint knows: `face`, or `person`, of which
-the upper part is taken.
+IRIS classifies whole images. With a detector every face is a row of its own, the largest first, and an image without
+any is `no_face`. A detector is any object with `name` and `detect`; the one here runs YOLOS (Fang et al. 2021) or
+another of transformers' object detectors, with any label of the checkpoint: `face`, or `person`, cut to the upper part.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Box(NamedTuple):
-    """What ARES is shown of a face, in pixels from the upper left corner; `score` is the confidence in [0, 1]."""
+    """The part of an image for ARES, in pixels from the upper left corner; `score` is the confidence in [0, 1]."""
 
     x: float
     y: float
@@ -41,11 +40,11 @@ class FaceDetector(Protocol):
         """Model, revision and settings."""
 
     def detect(self, images: Sequence[Image]) -> list[list[Box]]:
-        """For each RGB image the parts that ARES is shown, margin included; none without a face."""
+        """For each RGB image the parts for ARES, margin included; none without a face."""
 
 
 class FaceError(RuntimeError):
-    """A detector cannot be opened; the message says why and how to mend it."""
+    """A detector cannot be opened; the message has the reason and the remedy."""
 
 
 def face_crops(image: Image, boxes: Sequence[Box]) -> list[Image]:
@@ -64,12 +63,9 @@ def face_crops(image: Image, boxes: Sequence[Box]) -> list[Image]:
 
 
 def open_faces(settings: Mapping[str, Any]) -> FaceDetector | None:
-    """The detector that settings name; None if they are empty.
+    """The detector from `source` and other arguments of `TransformersFaces`; None for empty settings.
 
-    Args:
-        settings: `source`, and other arguments of `TransformersFaces`.
-
-    Errors: FaceError if a setting is not known, or the model cannot be opened.
+    FaceError if a setting is unknown, or the model cannot be opened.
     """
     if not settings:
         return None
@@ -83,18 +79,16 @@ class TransformersFaces:
     """Faces by a checkpoint for `AutoModelForObjectDetection`, with safetensors.
 
     Args:
-        source: folder, or id of a Hub repository.
-        revision: commit of the repository, 40 hexadecimal digits; a folder has none.
-        label: what is looked for, as the checkpoint calls it.
-        upper: take the upper part only: as high as wide. For `person`.
-        threshold: lowest confidence, in [0, 1].
-        margin: added on every side, as a share of the longer side of the box.
-        smallest: pixels; boxes with a shorter side are left out.
-        overlap: of boxes whose intersection over union is larger, the most certain stays.
-        batch: images per pass. Every pass has exactly so many images, of one shape, so what is found in an image does
-            not depend on the others.
-        device: of torch; '' takes a GPU if there is one.
-
+        source: Folder, or id of a Hub repository.
+        revision: Commit of the repository, 40 hexadecimal digits; a folder has none.
+        label: The checkpoint's label to look for.
+        upper: Whether to take the upper part only, as high as wide. For `person`.
+        threshold: Lowest confidence, in [0, 1].
+        margin: Margin on every side, as a share of the longer side of the box.
+        smallest: Pixels; boxes with a shorter side are left out.
+        overlap: Intersection over union above which only the most certain box stays.
+        batch: Images per pass. Every pass has exactly so many images, of one shape, so images do not affect each other.
+        device: Device of torch; '' takes a GPU if there is one.
     Errors: FaceError if the weights cannot be had, or do not know the label.
     """
 
@@ -132,7 +126,7 @@ class TransformersFaces:
 
     @cached_property
     def name(self) -> str:
-        """Checkpoint and what decides its boxes."""
+        """Checkpoint and settings that decide its boxes."""
         part = f"upper part of {self.label}" if self.upper else self.label
         numbers = (
             f"threshold {self.threshold:g} margin {self.margin:g} overlap {self.overlap:g} from {self.smallest} px"
@@ -141,7 +135,7 @@ class TransformersFaces:
 
     @torch.inference_mode()
     def detect(self, images: Sequence[Image]) -> list[list[Box]]:
-        """For each RGB image the parts that ARES is shown, the most certain first."""
+        """For each RGB image the parts for ARES, the most certain first."""
         pixels = [self.processor(images=[image], return_tensors="pt")["pixel_values"] for image in images]
         by_image: list[list[Box]] = [[] for _ in images]
         for shape in dict.fromkeys(each.shape for each in pixels):

@@ -1,4 +1,4 @@
-"""What can become of an image that ARES is given: closed lists of stable words."""
+"""Outcomes of reading an image for ARES: closed lists of stable words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REASONS = {
     "unknown_input": "none of the kinds of input, or an array of another shape",
     "hash_differs": "its bytes do not have the sha256 that stands beside them",
 }
-"""Why an input has no pixels."""
+"""Reasons why an input has no pixels."""
 NOTES = {
     "first_frame": "animated or of several pages: the first one counts",
     "exif_rotated": "turned or mirrored as its EXIF orientation says",
@@ -32,12 +32,12 @@ NOTES = {
     "extension_differs": "the extension of its name belongs to another format",
     "draft": "decoded at a fraction of its size",
 }
-"""What was done to an input that has pixels."""
+"""Changes of an input that has pixels."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What is refused before it is decoded: more bytes or pixels than these, or a side shorter than `side`."""
+    """Limits checked before decoding: most bytes and pixels, and pixels of the shortest `side`."""
 
     bytes: int = 64 * 2**20
     pixels: int = 8192**2
@@ -46,16 +46,15 @@ class Limits:
 
 @dataclass(frozen=True)
 class Fate:
-    """What became of one input.
+    """The outcome of reading one input.
 
     Args:
         status: `ok`, `unreadable`, or `refused` where there was no image.
-        reason: a word of `REASONS`; '' with `ok`.
-        detail: what was found, in a line; '' with `ok`.
-        notes: words of `NOTES`, in their order.
-        format: of the content (`PNG`); '' for arrays, and where it is not known.
-        width: as the header says, in pixels; 0 where it is not known.
-        height: likewise.
+        reason: Word of `REASONS`; '' with `ok`.
+        detail: Finding, in a line; '' with `ok`.
+        notes: Words of `NOTES`, in their order.
+        format: Format of the content (`PNG`); '' for arrays, and if unknown.
+        width, height: Pixels from the header; 0 if unknown.
     """
 
     status: str
@@ -68,7 +67,7 @@ class Fate:
 
 
 class UnreadableError(Exception):
-    """Ends the reading of one image. Args: a word of `REASONS`, and what was found."""
+    """Ends the reading of one image, with a word of `REASONS` and the finding."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(detail)

@@ -1,7 +1,7 @@
 """The gate: whether an image shows one whole face, like those that ARES was trained on.
 
-A small convolutional network on what the stem of one backbone says of an image. That stem runs anyway, and keeps where
-in the image something is, which the experts' embeddings have given up. What is refused has no label in any task.
+A small convolutional network on the stem of one backbone, which runs anyway and keeps positions, unlike the experts'
+embeddings. A refused image has no label in any task.
 """
 
 from __future__ import annotations
@@ -16,19 +16,13 @@ from torch import nn
 
 FACE, NO_FACE, SEVERAL_FACES, OUT_OF_DISTRIBUTION = "face", "no_face", "several_faces", "out_of_distribution"
 OUTCOMES = (FACE, NO_FACE, SEVERAL_FACES, OUT_OF_DISTRIBUTION)
-"""What the gate tells apart; all but the first are reasons for an answer without labels."""
+"""Outcomes of the gate; all but the first are reasons for an answer without labels."""
 _SIDE, _WIDTH = 4, 64
-"""Convolutions halve the sides of a map while they are longer; values between the last of them and the logits."""
+"""Side above which convolutions halve a map; width of the layer before the logits."""
 
 
 class Gate(nn.Module):
-    """Logits of `OUTCOMES`.
-
-    Args:
-        channels: of the stem's output.
-        side: height and width of the stem's output.
-        hidden: channels of its convolutions.
-    """
+    """Logits of `OUTCOMES`, from a stem's output of some channels and height and width `side`."""
 
     def __init__(self, channels: int, side: int, hidden: int) -> None:
         super().__init__()
@@ -40,7 +34,7 @@ class Gate(nn.Module):
         self.layers = nn.Sequential(*layers, *flat)
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
-        """What a stem gives, (n, channels, side, side) or (n, 1 + side * side, channels) -> (n, outcomes)."""
+        """Output of a stem, (n, channels, side, side) or (n, 1 + side * side, channels) -> (n, outcomes)."""
         logits: torch.Tensor = self.layers(as_map(hidden))
         return logits
 
@@ -54,14 +48,10 @@ def as_map(hidden: torch.Tensor) -> torch.Tensor:
 
 
 def refusals(gate: Mapping[str, Any], chances: NDArray[np.float64]) -> list[str]:
-    """Why images are not labelled.
+    """The reasons why n images are not labelled, from (n, outcomes) rounded probabilities.
 
-    Args:
-        gate: `AresConfig.gate`; without one nothing is refused.
-        chances: (n, outcomes) probabilities, rounded.
-
-    Returns:
-        n words of `OUTCOMES`: the likeliest but for `face` where `face` has a probability below the cut; '' elsewhere.
+    Where `face` has a probability below the cut of `AresConfig.gate`, the likeliest other word of `OUTCOMES`; ''
+    elsewhere, and without a gate.
     """
     if not gate:
         return [""] * len(chances)

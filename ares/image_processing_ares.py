@@ -1,8 +1,8 @@
-"""The image processor of ARES: images of any kind to squares of pixels in [0, 1], and what became of each input.
+"""The image processor of ARES: images of any kind to squares of pixels in [0, 1], and the fate of each input.
 
-The whole image is squeezed into the square (bicubic, with antialiasing), and nothing is cropped: in an upright
-portrait a head often touches the upper edge, which a centre crop would cut off, while a change of proportions up to
-4:3 is among what the experts are trained with. Generated images are mostly square, and are then only scaled.
+The whole image is squeezed into the square (bicubic, with antialiasing), not cropped: in an upright portrait a head
+often touches the upper edge, and the experts are trained with changes of proportions up to 4:3. Most generated images
+are square, and only scaled.
 """
 
 from __future__ import annotations
@@ -39,9 +39,8 @@ class Prepared:
     """One input.
 
     Args:
-        fate: what became of it.
         pixels: (s, s, 3) of uint8; None where it is unreadable, or only `image` was asked for.
-        image: upright RGB, its longer side at most `detail`, where it was asked for.
+        image: Upright RGB, its longer side at most `detail`, where it was asked for.
     """
 
     fate: Fate
@@ -50,14 +49,14 @@ class Prepared:
 
 
 class AresImageProcessor(BaseImageProcessor):
-    """Reads and scales images.
+    """Reader and scaler of images.
 
     Args:
-        image_size: pixels of the square's side; the model's `image_size`.
-        max_bytes: larger files are refused unread.
-        max_pixels: images whose header announces more are refused undecoded.
-        min_side: images with a shorter side are refused.
-        detail: longer side, in pixels, of the images that a face detector and a vision-language model see.
+        image_size: Pixels of the square's side; the model's `image_size`.
+        max_bytes: Size above which files are refused unread.
+        max_pixels: Pixels in the header above which images are refused undecoded.
+        min_side: Smallest side of an image.
+        detail: Longer side, in pixels, of the images for a face detector and a vision-language model.
     """
 
     model_input_names = ("pixel_values",)
@@ -84,10 +83,10 @@ class AresImageProcessor(BaseImageProcessor):
         """Read images.
 
         Args:
-            images: one, or many in a sequence, a dataset's column, or an array with a fourth dimension in front; see
-                `reading_ares.read_image` for the kinds.
-            args: none are known.
-            kwargs: likewise; `return_tensors="pt"` is what is returned anyway.
+            images: One image, or many in a sequence, a dataset's column, or an array with a fourth dimension in front;
+                see `reading_ares.read_image` for the kinds.
+            args: Unused.
+            kwargs: Unused; the result is that of `return_tensors="pt"`.
 
         Returns:
             `pixel_values`: (n, 3, s, s) float32 in [0, 1] of the n readable ones, in order; `fates`: one `Fate` for
@@ -102,12 +101,9 @@ class AresImageProcessor(BaseImageProcessor):
         return BatchFeature({"pixel_values": self.tensor(pixels), "fates": [each.fate for each in prepared]})
 
     def prepare(self, image: Any, *, square: bool = True, keep: bool = False) -> Prepared:
-        """Read one image; safe to call from several threads at once, within `reading_ares.quiet()`.
+        """Read one image; safe in several threads at once, within `reading_ares.quiet()`.
 
-        Args:
-            image: see `reading_ares.read_image`.
-            square: scale it to the square.
-            keep: keep it in detail as well.
+        `image`: see `reading_ares.read_image`; `square`: scale it to the square; `keep`: keep it in detail as well.
         """
         limits = Limits(self.max_bytes, self.max_pixels, self.min_side)
         read, fate = read_image(image, limits, least=2 * self.image_size if square else self.detail)
@@ -135,7 +131,7 @@ class AresImageProcessor(BaseImageProcessor):
 
 
 def as_images(images: Any) -> Iterable[Any]:
-    """What a user gave, as many images: a single one becomes a list of one."""
+    """A user's input as many images: a single one becomes a list of one."""
     return [images] if is_single(images) else images
 
 

@@ -4,8 +4,7 @@ IRIS, section 3.3, appendices A.4.2 and B. A task with a fusion regressor (skin 
 the experts' embeddings, on every image. For each other task a fast path router may name one expert whose answer is
 taken alone; else all experts answer, and an escalation router decides between their majority vote and a vision-language
 model. `deciding_ares` holds the rules.
-
-Labels are perceived presentation, with error. `measurement.json` of a release says how large it is.
+Labels are perceived presentation, with the error in a release's `measurement.json`.
 """
 
 from __future__ import annotations
@@ -75,24 +74,17 @@ class AresModel(PreTrainedModel):
         self.post_init()
 
     def _init_weights(self, module: nn.Module) -> None:
-        """Fill what is in no checkpoint: CLIP's position numbers. All else initialises itself when it is made."""
+        """Fill CLIP's position numbers, which are in no checkpoint; all else initialises itself."""
         numbers = getattr(module, "position_ids", None)
         if isinstance(numbers, torch.Tensor):
             with torch.no_grad():
                 numbers.copy_(torch.arange(numbers.shape[-1]).expand(numbers.shape))
 
     def open_arbiter(self, settings: Mapping[str, Any] | None = None) -> Arbiter | None:
-        """Open the vision-language model that escalated images of tasks with the arbiter `vlm` are asked of.
+        """Open and return the vision-language model for tasks with the arbiter `vlm`; None if none is named.
 
-        Loading a model does not open it, because that can take gigabytes, or send images to an endpoint.
-
-        Args:
-            settings: instead of `config.vlm`; see `open_vlm`.
-
-        Returns:
-            The arbiter, which is `arbiter` from now on; None if no model is named.
-
-        Errors: ArbiterError if it cannot be opened.
+        It becomes `arbiter`. Loading a model does not open it, because that can take gigabytes, or send images to an
+        endpoint. `settings` replace `config.vlm`; see `open_vlm`. Errors: ArbiterError if it cannot be opened.
         """
         from .vlm_ares import open_vlm
 
@@ -135,28 +127,19 @@ class AresModel(PreTrainedModel):
 
     @torch.inference_mode()
     def decide(self, pixel_values: torch.Tensor, images: Sequence[Any] | None = None) -> dict[str, Decided]:
-        """Route images through fast path, vote and escalation; only what is needed runs.
+        """Task -> decisions of fast path, vote and escalation; only necessary parts run. Independent of batches.
 
-        Args:
-            pixel_values: (n, 3, s, s) in [0, 1].
-            images: the n PIL images, for a vision-language arbiter; without them it is not asked.
-
-        Returns:
-            Task -> what was decided. Does not depend on how images are put into batches.
+        `pixel_values`: (n, 3, s, s) in [0, 1]; `images`: the n PIL images, without which no vision-language model is
+        asked.
         """
         return self.route(self.observe(pixel_values), images)
 
     @torch.inference_mode()
     def observe(self, pixel_values: torch.Tensor, *, everything: bool = False) -> dict[str, Observed]:
-        """What the fast router and the experts say of images, rounded.
+        """Task -> rounded outputs of the fast router and the experts. Independent of batches; see `rounding_ares`.
 
-        Args:
-            pixel_values: (n, 3, s, s) in [0, 1].
-            everything: whether all of them run on all images, as `route` needs it under other thresholds and
-                ablations than the configuration's.
-
-        Returns:
-            Task -> what was seen. Does not depend on how images are put into batches; see `rounding_ares`.
+        `pixel_values`: (n, 3, s, s) in [0, 1]; `everything`: run all parts on all images, for `route` under other
+        thresholds and ablations than the configuration's.
         """
         seen = self._passes(pixel_values, everything, self.config.tile)
         if self.config.tile == 1:  # every image has passed alone already
@@ -169,7 +152,7 @@ class AresModel(PreTrainedModel):
         return {name: part.rounded() for name, part in seen.items()}
 
     def _passes(self, pixel_values: torch.Tensor, everything: bool, tile: int) -> dict[str, Observed]:
-        """The same as the kernels give it, in passes of `tile` images; on a processor several run side by side."""
+        """Unrounded observations in passes of `tile` images; on a CPU several run side by side."""
         if tile > 1 and len(pixel_values) <= tile:
             return self._observe(pixel_values, everything, tile)
         seen = side_by_side(lambda part: self._observe(part, everything, tile), split(pixel_values, tile))
@@ -177,7 +160,7 @@ class AresModel(PreTrainedModel):
 
     @torch.inference_mode()
     def _observe(self, pixel_values: torch.Tensor, everything: bool, tile: int) -> dict[str, Observed]:
-        """The same, one pass after the other."""
+        """Unrounded observations, one pass after the other."""
         n, kinds = len(pixel_values), self.config.kinds
         mode = self.config.ablation
         seen = {}
@@ -223,11 +206,9 @@ class AresModel(PreTrainedModel):
 
     @torch.inference_mode()
     def route(self, seen: Mapping[str, Observed], images: Sequence[Any] | None = None) -> dict[str, Decided]:
-        """Decide from what was observed, under the configuration's thresholds and ablation.
+        """Decide from observations, under the configuration's thresholds and ablation.
 
-        Args:
-            seen: of `observe`, with this configuration or with everything.
-            images: as in `decide`.
+        `seen`: from `observe`, with this configuration or with everything; `images`: as in `decide`.
         """
         return {
             task["name"]: decide_task(
@@ -242,7 +223,7 @@ class AresModel(PreTrainedModel):
         }
 
     def _fast(self, pixels: torch.Tensor, mode: str, everything: bool, tile: int) -> dict[str, NDArray[np.float64]]:
-        """Task -> (n, experts) probabilities that an expert is the one to ask; nan where the fast path is closed."""
+        """Task -> (n, experts) probabilities of the best expert; nan where the fast path is closed."""
         n, kinds = len(pixels), len(self.config.kinds)
         names = [task["name"] for task in self.config.tasks]
         closed = mode in ("vote", "l2", *SINGLE) or self.config.fast_confidence >= 1
@@ -302,7 +283,7 @@ class AresModel(PreTrainedModel):
     def save_pretrained(self, save_directory: str | Path, *args: Any, **kwargs: Any) -> None:
         """Write config, safetensors, escalation routers as JSON, the image processor's settings, and the code.
 
-        With the code beside the weights, `AutoModel.from_pretrained(folder, trust_remote_code=True)` opens the folder.
+        The code lets `AutoModel.from_pretrained(folder, trust_remote_code=True)` open the folder.
         """
         from .image_processing_ares import AresImageProcessor
 
@@ -344,7 +325,6 @@ def escalation_file(task: str) -> str:
 
 
 def _chances(logits: torch.Tensor) -> NDArray[np.float64]:
-    """Probabilities of the last dimension, on the CPU."""
     chances: NDArray[np.float64] = logits.float().softmax(-1).double().cpu().numpy()
     return chances
 

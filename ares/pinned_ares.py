@@ -11,7 +11,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 def pinned(source: str, revision: str) -> dict[str, Any]:
-    """What `from_pretrained` takes beside the source. ValueError if a repository is named without a commit."""
+    """Arguments of `from_pretrained` beside the source. ValueError for a repository without a commit."""
     if Path(source).is_dir():
         return {}
     if not _COMMIT.fullmatch(revision):
@@ -20,7 +20,7 @@ def pinned(source: str, revision: str) -> dict[str, Any]:
 
 
 def checkpoint_name(source: str, revision: str) -> str:
-    """Repository@commit; of a folder its own name and a hash of the files in it, because a path says nothing."""
+    """Repository@commit; for a folder its name and a hash of its files, because a path identifies nothing."""
     folder = Path(source)
     if not folder.is_dir():
         return f"{source}@{revision}"

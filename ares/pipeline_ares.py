@@ -1,7 +1,6 @@
 """ARES as a pipeline of transformers: `pipeline(model="fairspace/ares", trust_remote_code=True)`.
 
-A picture may hold several faces, and each has several attributes, so an image's result is a list with one entry per
-face and attribute, in the pipeline's usual form of label and score.
+An image's result is a list with one entry per face and attribute, in the pipeline's usual form of label and score.
 """
 
 from __future__ import annotations
@@ -24,16 +23,11 @@ class AresPipeline(Pipeline):
     _load_tokenizer = False
 
     def __call__(self, images: Any, **settings: Any) -> Any:
-        """Label images.
+        """Label one or many images, with settings of `AresModel.classify`: `batch`, `workers`, `detector`.
 
-        Args:
-            images: one or many.
-            settings: of `AresModel.classify`: `batch`, `workers`, `detector`.
-
-        Returns:
-            For each image a list of `attribute`, `label` ('' without one), `score` (its probability; None without
-            one), `status`, `reason` and `face`, an entry per face and attribute; where there is no face to label, a
-            single entry whose status and reason say why. The list itself for a single image.
+        For each image a list (the list itself for a single one) of `attribute`, `label` ('' without one), `score` (its
+        probability; None without one), `status`, `reason` and `face`, an entry per face and attribute; without a face
+        to label, a single entry with status and reason.
         """
         results = self.postprocess(self._forward(self.preprocess(images), **settings))
         return results[0] if is_single(images) else results
@@ -42,7 +36,7 @@ class AresPipeline(Pipeline):
         return {}, settings, {}
 
     def preprocess(self, input_: Any, **_: Any) -> Iterable[Any]:
-        """What was given, as many images."""
+        """The input as many images."""
         return as_images(input_)
 
     def _forward(self, input_tensors: Any, **settings: Any) -> list[list[Answer]]:

@@ -1,7 +1,7 @@
 """Decoded images as upright RGB with 8 bits per value.
 
 Colour profiles are not applied; alpha is laid on white; of several frames the first one counts; 16-bit values are
-scaled, not cut off. A JPEG that is far larger than needed is decoded at a half, a quarter or an eighth of its size.
+scaled, not cut off. A JPEG far larger than needed is decoded at a half, a quarter or an eighth of its size.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ORIENTATION = 0x0112
 
 
 def decoded(image: Image.Image, least: int, notes: set[str]) -> Image.Image:
-    """Upright and RGB; the only place that decodes. A `least` of 0 is for images that may not be changed."""
+    """Upright RGB; the only place that decodes. A `least` of 0 is for images that may not be changed."""
     before = image.size
     if least and image.format in ("JPEG", "MPO"):
         image.draft("RGB", (least, least))

@@ -1,4 +1,4 @@
-"""From whatever a user calls an image to upright RGB pixels, or to the reason why there are none.
+"""From any kind of image to upright RGB pixels, or to the reason why there are none.
 
 Files are judged by their content, never by their name, and their header is read before they are decoded, once. Nothing
 here raises for a bad image: each input has a `Fate`.
@@ -25,7 +25,7 @@ from .fates_ares import NOTES, Fate, Limits, UnreadableError, check_size, refuse
 from .pixels_ares import decoded, eight_bits
 
 FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
-"""Formats that are decoded; every other one is `not_an_image`."""
+"""Decoded formats; every other one is `not_an_image`."""
 
 _SUFFIXES = {
     ".avif": ("AVIF",),
@@ -44,18 +44,14 @@ _SIGNATURE = re.compile(rb"\xff\xd8\xff|\x89PNG\r\n|GIF8[79]a|BM|II\*\0|MM\0\*|R
 
 
 def read_image(source: Any, limits: Limits, least: int) -> tuple[Image.Image | None, Fate]:
-    """The pixels of one input.
+    """An upright RGB image and its fate; None with every status but `ok`. `quiet()` silences decoders' warnings.
 
     Args:
-        source: a PIL image; a path; bytes; an array or tensor (h, w), (h, w, 1, 3 or 4) or (1, 3 or 4, h, w) of
-            bools, 8 or 16 bits, or floats in [0, 1]; a mapping with `bytes` and `path`, as a dataset's column has it,
-            and `sha256`, which the bytes must have.
-        limits: what is refused.
-        least: pixels of the shorter side below which a JPEG is not reduced while it is decoded.
-
-    Returns:
-        An upright RGB image, and its fate; None with every status but `ok`. Warnings of decoders are silenced within
-        `quiet()`.
+        source: PIL image; path; bytes; array or tensor (h, w), (h, w, 1, 3 or 4) or (1, 3 or 4, h, w) of bools, 8 or 16
+            bits, or floats in [0, 1]; mapping with `bytes` and `path`, as in a dataset's column, and `sha256`, the
+            required hash of the bytes.
+        limits: Limits of accepted images.
+        least: Pixels of the shorter side below which a JPEG is not reduced while it is decoded.
     """
     facts: dict[str, Any] = {}
     notes: set[str] = set()
@@ -175,6 +171,5 @@ def _from_array(source: Any, limits: Limits, notes: set[str]) -> Image.Image:
 
 
 def _line(error: BaseException) -> str:
-    """An error in a line that is the same in every run."""
     text = re.sub(r"<[^>]*>| at 0x[0-9a-fA-F]+", "", " ".join(str(error).split()))
     return f"{type(error).__name__}: {text}"[:200]

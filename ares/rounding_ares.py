@@ -1,15 +1,13 @@
-"""How the noise of a processor's kernels is kept out of answers: every number is rounded before it decides anything.
+"""Rounding that keeps the noise of kernels out of answers: every number is rounded before it decides anything.
 
-Sums of float32 depend on the order of their terms, and some kernels choose it by the place of a row in a pass: the same
-image then has probabilities that differ in the seventh to ninth decimal. What is promised in float32:
-
+Sums of float32 depend on the order of their terms, and some kernels choose it by a row's place in a pass, so
+probabilities differ in the seventh to ninth decimal. Promised in float32:
 - *On one machine*, labels, routes, counts, stored probabilities and regressed values do not depend on batches or on the
-  order of images. Numbers are rounded to multiples of `STEP`; an image with a number so near the middle between two
-  multiples that noise could move it across is observed again, alone, so that this number is always the same one.
+  order of images. Numbers are rounded to multiples of `STEP`; an image with a number within noise of the middle between
+  two multiples is observed again, alone.
 - *On two machines*, or with another number of threads, such a number may be rounded to the neighbouring multiple of
   `STEP`: about four numbers in ten thousand at a noise of 1e-7. A label or a route changes only where that happens at a
   threshold or between two labels of equal probability.
-
 Not promised: anything where kernels differ by more than `NOISE`, as they do in bfloat16.
 """
 
@@ -21,11 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 STEP = 2.0**-11
-"""Numbers are multiples of this, about 0.0005. Multiples of a power of two add without error, in any order."""
+"""Rounding step, about 0.0005. Multiples of a power of two add without error, in any order."""
 NOISE = 2.0**-20
-"""The largest difference between two kernels that is provided for, about 1e-6.
-
-A model of the paper's size shows 1.1e-7 between passes of one and of eight images."""
+"""Largest tolerated difference between two kernels, about 1e-6 (1.1e-7 measured at the paper's size)."""
 
 
 def rounded(values: NDArray[Any]) -> NDArray[np.float64]:

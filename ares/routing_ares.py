@@ -1,6 +1,6 @@
-"""How ARES goes from experts' probabilities to an answer: vote, meta-features, escalation, fusion (IRIS, Table 10).
+"""From experts' probabilities to an answer: vote, meta-features, escalation, fusion (IRIS, Table 10).
 
-All functions are of arrays, row by row: what is decided for one image never depends on another one.
+All functions are of arrays, row by row: the decision for one image never depends on another one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 class FastRouter(nn.Module):
-    """Which expert answers an image best, from the raw image: EfficientNet-B0 with one head per task."""
+    """The best expert for an image, from the raw image: EfficientNet-B0 with one head per task."""
 
     def __init__(self, config: dict[str, Any], tasks: list[str], experts: int) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class EscalationRouter:
 
     @classmethod
     def load(cls, file: Path) -> EscalationRouter:
-        """Read a booster. ValueError names the file if it is none of XGBoost's JSON."""
+        """Read a booster. ValueError names a file that is not XGBoost's JSON."""
         import xgboost
 
         booster = xgboost.Booster()
@@ -89,14 +89,10 @@ class EscalationRouter:
 
 
 def meta_features(probabilities: Floats) -> Floats:
-    """What the escalation router sees of the L1 pool: predictions, confidences and consensus (B.1).
+    """(n, f) features of the L1 pool for the escalation router, rounded: predictions, confidences and consensus (B.1).
 
-    Args:
-        probabilities: (n, experts, labels).
-
-    Returns:
-        (n, f): every probability; per expert its label, confidence, margin and entropy; the number of experts that
-        agree with the vote, the mean and the spread of their confidence in it; all rounded.
+    From (n, experts, labels) every probability; per expert its label, confidence, margin and entropy; the number of
+    experts that agree with the vote, the mean and the spread of their confidence in it.
     """
     n, experts, labels = probabilities.shape
     ordered = np.sort(probabilities, axis=2)
@@ -124,14 +120,7 @@ def meta_features(probabilities: Floats) -> Floats:
 
 
 def vote(probabilities: Floats) -> NDArray[np.intp]:
-    """The label that most experts choose; a tie goes to the tied label with the larger mean probability.
-
-    Args:
-        probabilities: (n, experts, labels).
-
-    Returns:
-        (n,) label indices.
-    """
+    """(n,) labels that most experts choose, from (n, experts, labels); a tie goes to the larger mean probability."""
     labels = probabilities.shape[2]
     ballots = np.eye(labels)[probabilities.argmax(axis=2)].sum(axis=1)
     tied = ballots == ballots.max(axis=1, keepdims=True)
@@ -144,21 +133,18 @@ def cut(values: Floats, cuts: list[float]) -> NDArray[np.intp]:
 
 
 SLOPE = 8.0
-"""Of `ordinal_probabilities` where none was fitted; skin tone lies on 0 to 2."""
+"""Slope of `ordinal_probabilities` where none was fitted; skin tone lies on 0 to 2."""
 
 
 def ordinal_probabilities(values: Floats, cuts: list[float], slope: float | None = None) -> Floats:
-    """Probabilities of ordered labels from a regressed value: the adjacent-categories logit model (Agresti 2010, 4.1).
+    """(n, k) rounded probabilities of ordered labels: the adjacent-categories logit model (Agresti 2010, 4.1).
 
     log P(label k) / P(label k - 1) = slope * (value - cut k), so the likeliest label is that of `cut`, at every slope.
 
     Args:
-        values: (n,) regressed; nan gives nan.
+        values: (n,) regressed values; nan gives nan.
         cuts: k - 1 rising values.
-        slope: above 0, fitted on a calibration set; the steeper, the surer. None is `SLOPE`.
-
-    Returns:
-        (n, k), rounded.
+        slope: Slope above 0, fitted on a calibration set; the steeper, the surer. None is `SLOPE`.
     """
     steps = (SLOPE if slope is None else slope) * (values[:, None] - np.asarray(cuts))
     logits = np.concatenate([np.zeros((len(values), 1)), np.cumsum(steps, axis=1)], axis=1)

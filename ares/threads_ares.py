@@ -1,7 +1,7 @@
-"""Passes of networks on a processor: side by side, each on one thread.
+"""Passes of networks on a CPU: side by side, each on one thread.
 
-Threads that share one image's kernels wait for each other hundreds of times in every pass, and take the processor while
-they wait. A pass on one thread also gives the same numbers whatever the number of threads.
+Threads that share one image's kernels wait for each other hundreds of times in every pass, and take the CPU while they
+wait. One thread also gives the same numbers for any number of threads.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import torch
 
 T = TypeVar("T")
 _MOST = 16
-"""Passes at a time: more of them would wait for the interpreter."""
+"""Most passes at a time: more would wait for the interpreter."""
 
 
 def split(rows: torch.Tensor, tile: int) -> tuple[torch.Tensor, ...]:
-    """Rows in one part for each thread, of whole passes of `tile` rows; in one part if they are not on a processor."""
+    """Rows in one part for each thread, of whole passes of `tile` rows; in one part if they are not on a CPU."""
     if rows.device.type != "cpu" or not len(rows):
         return (rows,)
     passes, threads = -(-len(rows) // tile), min(_MOST, torch.get_num_threads())
@@ -26,7 +26,7 @@ def split(rows: torch.Tensor, tile: int) -> tuple[torch.Tensor, ...]:
 
 
 def side_by_side(run: Callable[[torch.Tensor], T], parts: Sequence[torch.Tensor]) -> list[T]:
-    """What `run` gives of each part; on a processor all run at once, each on one thread."""
+    """The results of `run` for each part; on a CPU all run at once, each on one thread."""
     threads = torch.get_num_threads()
     if threads == 1 or parts[0].device.type != "cpu":
         return [run(part) for part in parts]

@@ -1,8 +1,8 @@
 """ARES' L2 arbiter: an InternVL-class model of transformers, run here, or one behind an endpoint (IRIS, Table 10).
 
 Nothing is loaded or asked unless `AresModel.open_arbiter` is called. Greedy decoding, and passes of a fixed number of
-images (the last one is filled up) with questions of equal length, so without padding: an answer does not depend on
-which images are asked about together. It may depend on device, number format and versions, as all of such models do.
+images (the last one is filled up) with questions of equal length, so without padding: an answer does not depend on the
+other images. It may depend on device, number format and versions.
 """
 
 from __future__ import annotations
@@ -20,18 +20,16 @@ from .endpoint_ares import EndpointVlm
 from .pinned_ares import checkpoint_name, pinned
 
 TOKENS = 48
-"""Longest answer; the JSON object that is asked for has about 20."""
+"""Tokens of the longest answer; the requested JSON object has about 20."""
 _PLACEHOLDERS = ("<IMG_CONTEXT>", "<image>")
-"""What chat templates of this class of models write for an image."""
+"""Images in the chat templates of this class of models."""
 
 
 def open_vlm(settings: Mapping[str, Any]) -> Asking | None:
-    """The arbiter that `AresConfig.vlm` names; None if it is empty.
+    """The arbiter from `AresConfig.vlm`; None if it is empty.
 
-    Args:
-        settings: `source`, and other arguments of `LocalVlm`; or `endpoint`, and other arguments of `EndpointVlm`.
-
-    Errors: ArbiterError if a setting is not known, or the model cannot be opened.
+    `settings`: `source`, and other arguments of `LocalVlm`; or `endpoint`, and other arguments of `EndpointVlm`.
+    ArbiterError if a setting is unknown, or the model cannot be opened.
     """
     if not settings:
         return None
@@ -49,16 +47,16 @@ def open_vlm(settings: Mapping[str, Any]) -> Asking | None:
 class LocalVlm(Asking):
     """A checkpoint for `AutoModelForImageTextToText`, with safetensors, of InternVL's layout.
 
-    Args:
-        source: folder, or id of a Hub repository.
-        revision: commit of the repository, 40 hexadecimal digits; a folder has none.
-        batch: images per pass.
-        tokens: longest answer.
-        tiles: into how many parts a large image is cut at most; 1 shows it whole, at the size that the model takes.
-        dtype: number format; '' is bfloat16 on a GPU and float32 on a CPU.
-        device: of torch; '' takes a GPU if there is one.
-
     The weights are loaded at once. Errors: ArbiterError if they cannot be had, or are of another kind of model.
+
+    Args:
+        source: Folder, or id of a Hub repository.
+        revision: Commit of the repository, 40 hexadecimal digits; a folder has none.
+        batch: Images per pass.
+        tokens: Tokens of the longest answer.
+        tiles: Most parts of a large image; 1 shows it whole, at the model's size.
+        dtype: Number format; '' is bfloat16 on a GPU and float32 on a CPU.
+        device: Device of torch; '' takes a GPU if there is one.
     """
 
     def __init__(
@@ -93,7 +91,7 @@ class LocalVlm(Asking):
 
     @cached_property
     def name(self) -> str:
-        """Repository and commit, or the folder's name and a hash of what is in it; and what decides the answers."""
+        """Repository and commit, or the folder's name and a hash of its content; and settings behind the answers."""
         return f"{checkpoint_name(self.source, self.revision)} {self.dtype} tiles {self.tiles}"
 
     @torch.inference_mode()
@@ -112,7 +110,6 @@ class LocalVlm(Asking):
         return replies
 
     def _pixels(self, image: Any) -> torch.Tensor:
-        """(parts, 3, h, w)."""
         cut: dict[str, Any] = {"crop_to_patches": True, "max_patches": self.tiles} if self.tiles > 1 else {}
         if not cut and hasattr(self.processor, "crop_to_patches"):
             cut = {"crop_to_patches": False}

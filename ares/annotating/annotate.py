@@ -1,17 +1,12 @@
 """Annotate images with ARES or a package: from folders or Parquet to a submission's annotations.
 
-The output folder:
-
     annotations-00000-of-0000N.parquet   a submission's table; its metadata name the model's revision and measurement
-    routes/routes-00000-of-0000N.parquet   the same rows with routes, regressed values, probabilities, what reading said
-    annotation.json                      what labelled what, and what became of how many images; written last
+    routes/routes-00000-of-0000N.parquet   the same rows with routes, regressed values, probabilities, notes on reading
+    annotation.json                      labeller, source and counts; written last
     .annotate/                           finished parts of unfinished work; gone when it is done
-
-Every image has one fate: its faces, one row each, or one row that says why there is none. A shard holds a fixed part of
-the inputs in their order; it is written beside its name, then renamed, then entered in `.annotate/`. So work that was
-killed goes on at the first shard that is not entered, and ends with the same bytes, whatever the size of a batch, the
-number of threads that read. On another processor labels and counts are the same but for images at a
-threshold, and so are probabilities but for a few that differ by one step of rounding; `rounding_ares` says how many.
+Every image has its faces, one row each, or one row with the reason why there is none. Killed work resumes at the first
+shard that is not entered in `.annotate/`, with the same bytes for any batch size and number of threads. Other
+processors differ at thresholds and by single rounding steps (`rounding_ares`).
 """
 
 from __future__ import annotations
@@ -39,21 +34,14 @@ if TYPE_CHECKING:
 
 FILE, WORK = "annotation.json", ".annotate"
 SHARD, MOST = 1_000, 1_000
-"""Images of a shard, and shards; above that they become larger."""
+"""Images of a shard, and most shards; more images make larger shards."""
 _TABLES = {"annotations": "", "routes": "routes/"}
 """Table -> its folder."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What was annotated.
-
-    Args:
-        out: the folder.
-        data: `annotation.json`.
-        images: of this call; the others were done before.
-        seconds: of this call.
-    """
+    """The outcome of `annotate`; `images` and `seconds` are of this call alone. `data`: `annotation.json`."""
 
     out: Path
     data: Mapping[str, Any]
@@ -62,7 +50,7 @@ class Report:
 
     @property
     def images_per_second(self) -> float | None:
-        """Of this call; None if nothing was left to do."""
+        """Speed of this call; None if nothing was left to do."""
         return self.images / self.seconds if self.images else None
 
     @property
@@ -98,28 +86,27 @@ def annotate(
     shard: int = SHARD,
     progress: Callable[[str, int, int], None] = lambda what, done, total: None,
 ) -> Report:
-    """Annotate images, or go on where an earlier call with the same arguments stopped.
+    """Annotate images, or resume an earlier call with the same arguments; `batch` and `workers` change speed alone.
 
     Args:
-        model: a folder, or a repository on the Hub with `@<revision>` at its end; '' for another labeller than ARES.
-        images: see `source.open_source`.
-        out: a new or empty folder, or one with this work, finished or not.
-        batch: faces that are decided together; changes nothing but speed.
-        workers: threads that read ahead; changes nothing but speed.
-        task: of all images, where their names do not say it.
+        model: Folder, or repository on the Hub with `@<revision>` at its end; '' for another labeller than ARES.
+        images: Source of images (`source.open_source`).
+        out: New or empty folder, or one with this work, finished or not.
+        batch: Faces per batch.
+        workers: Threads that read ahead.
+        task: Task of all images, where their names do not say it.
         names: `items`, or `files` where images are no benchmark's.
-        columns: names of the columns `task`, `id`, `sample` and `image`, where they are called otherwise.
-        detector: finds faces; or the settings of one (`faces_ares.open_faces`).
-        device: of torch; '' takes a GPU if there is one.
+        columns: Names of the columns `task`, `id`, `sample` and `image`, where they differ.
+        detector: Face detector, or the settings of one (`faces_ares.open_faces`).
+        device: Device of torch; '' takes a GPU if there is one.
         precision: `float32` or `bfloat16`.
-        ask_endpoint: whether images may be sent to the endpoint that the model names.
+        ask_endpoint: Whether images may be sent to the endpoint that the model names.
         labeller: `ares`, or a package (`labellers`).
-        measurement: of a package, what `fairspace ares evaluate` wrote of it; its error then goes with the labels.
-        shard: images of a shard.
-        progress: called with what is being done and how fast, how much is done, and of how much.
-
+        measurement: Output of `fairspace ares evaluate` for a package; its error then goes with the labels.
+        shard: Images of a shard.
+        progress: Callback with a text on work and speed, the number done, and the total.
     Errors: BuildError: SOURCE_MISSING, SOURCE_LAYOUT, SOURCE_VALUE for the images; OUT_IN_USE for other work in `out`;
-        TOOL_MISSING for models and packages; as `find_labeller`.
+    TOOL_MISSING for models and packages; as `find_labeller`.
     """
     if out.is_file():
         raise _in_use(out, "it is a file")
@@ -165,7 +152,6 @@ def annotate(
 
 
 def _is_done(out: Path, file: Path) -> bool:
-    """Whether a shard is entered, and its tables are there."""
     if not file.is_file():
         return False
     entry = json.loads(file.read_text(encoding="utf-8"))
@@ -180,7 +166,6 @@ def _is_there(out: Path, table: Mapping[str, Any]) -> bool:
 def _write(
     out: Path, file: Path, annotations: pa.Table, routes: pa.Table, counts: Counts, named: Mapping[str, str]
 ) -> None:
-    """Write a shard, and enter it in a file."""
     import pyarrow.parquet as pq
 
     metadata = {f"ares_{key}": named[key] for key in ("name", "revision", "sha256", "measurement")}
@@ -212,7 +197,6 @@ def _finish(out: Path, files: Sequence[Path], request: Mapping[str, Any]) -> dic
 
 
 def _claim(out: Path, request: Mapping[str, Any]) -> None:
-    """Write down what is done here, or check that it is what was written down."""
     file = out / WORK / "asked.json"
     text = json.dumps(request, indent=1, sort_keys=True)
     if not file.is_file():
@@ -225,7 +209,6 @@ def _claim(out: Path, request: Mapping[str, Any]) -> None:
 
 
 def _finished(out: Path, request: Mapping[str, Any]) -> dict[str, Any]:
-    """What was written when the work was finished. BuildError OUT_IN_USE if it was other work, or a file is gone."""
     data: dict[str, Any] = json.loads((out / FILE).read_text(encoding="utf-8"))
     if {name: data.get(name) for name in request} != request:
         raise _in_use(out, f"finished work with {_difference(data, request)}")

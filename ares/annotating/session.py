@@ -1,6 +1,6 @@
-"""A labeller, ARES or a package, opened once for any images; its name for ever; its answers as rows.
+"""A labeller, ARES or a package, opened once for any images: its identity, and its answers as rows.
 
-The rows are the annotations of a submission, and beside them the routes, with all that ARES says of a face.
+Rows are the annotations of a submission, and routes with all that ARES says of a face.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 LABELS = ("gender", "age", "skin_tone", "race")
-"""Attributes that the format has columns for; others stand in the routes alone."""
+"""Attributes with columns in the format; others stand in the routes alone."""
 _QUALITIES = ("image_quality", "face_quality", "prompt_similarity", "reference_similarity")
 _TEXT, _NUMBER, _REAL = pa.string(), pa.int32(), pa.float64()
 _KEY = [
@@ -45,17 +45,16 @@ ANNOTATIONS = pa.schema(
 
 
 Counts = dict[str, Any]
-"""What became of images.
+"""Counts of outcomes.
 
-`images`, inputs; `rows` of the annotations; `faces` that were found, where every readable image counts as one if no
-detector is on; `status` -> rows; `reasons` why an image has no usable face (a word of `REASONS`, `no_face`) -> images;
-`notes` on what was done to read an image (a word of `NOTES`) -> images; `routes`, task of ARES -> route -> faces;
-`labels`, attribute -> label -> faces, where '' counts the abstentions.
+`images`, inputs; `rows` of the annotations; `faces` found (one per readable image without a detector); `status` ->
+rows; `reasons` (a word of `REASONS`, `no_face`) -> images without a usable face; `notes` on reading (a word of `NOTES`)
+-> images; `routes`, task of ARES -> route -> faces; `labels`, attribute -> label -> faces, '' for abstentions.
 """
 
 
 def added(first: Any, other: Any) -> Any:
-    """Counts together; a key that one lacks counts nothing there."""
+    """The sum of counts; a missing key counts as 0."""
     if isinstance(first, int):
         return first + other
     keys = list(first) if list(first) == list(other) else sorted({*first, *other})
@@ -87,17 +86,9 @@ def route_schema(config: Any) -> pa.Schema:
 def tables(
     entries: Sequence[Entry], answered: Iterable[Answered], routes: pa.Schema
 ) -> tuple[pa.Table, pa.Table, Counts]:
-    """The rows of some inputs.
+    """Annotations, routes (by `route_schema`) and counts of some inputs, from their answers in the same order.
 
-    Args:
-        entries: the inputs.
-        answered: what became of each, in the same order.
-        routes: of `route_schema`.
-
-    Returns:
-        Annotations, routes, and the counts.
-
-    Errors: BuildError BUILD_CHECK if an input has no fate or several, or rows and faces do not agree.
+    BuildError BUILD_CHECK if an input has no answer or several, or rows and faces do not agree.
     """
     faces = 0
     counts: dict[str, Counter[str]] = {name: Counter() for name in ("status", "reasons", "notes")}
@@ -154,7 +145,6 @@ def _routed(image: Answered, answer: Any) -> dict[str, Any]:
 
 
 def _table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
-    """Rows as a table; what a row does not say is null."""
     columns = [pa.array([row.get(column.name) for row in rows], column.type) for column in schema]
     return pa.Table.from_arrays(columns, schema=schema)
 
@@ -163,13 +153,11 @@ _SOFTWARE: tuple[str, ...] = ("torch", "transformers", "pillow", "numpy", "xgboo
 
 
 class Labeller(NamedTuple):
-    """What labels images.
+    """A labeller of images.
 
-    Args:
-        folder: of ARES; of a package the current one, which is not read.
-        named: its `name`, `revision`, `sha256`, and its `measurement`'s sha256 or ''.
-        software: packages whose versions can change an answer.
-        error: what a submission says of the error of its labels (`label_error`); None if it was not measured.
+    `folder` is unread for a package; `named` has `name`, `revision`, `sha256` and the `measurement`'s sha256 or '';
+    `software` are packages whose versions can change an answer; `error` is a submission's `label_error`, None if
+    unmeasured.
     """
 
     folder: Path
@@ -179,14 +167,9 @@ class Labeller(NamedTuple):
 
 
 def find_labeller(labeller: str, model: Path | str = "", measurement: Path | None = None) -> Labeller:
-    """The folder of an ARES, or a package; and what names it for ever.
+    """The folder of an ARES, or a package, with its identity. Arguments as in `annotate`.
 
-    Args:
-        labeller: `ares`, or the name of a package.
-        model: folder of ARES, or repository on the Hub with `@<revision>` at its end; '' for a package.
-        measurement: what `fairspace ares evaluate` wrote of a package; ARES has its own in its folder.
-
-    Errors: BuildError CONFIG_INVALID if these do not go together; TOOL_MISSING, BUILD_INCOMPLETE, MEASUREMENT_INVALID.
+    BuildError CONFIG_INVALID if the arguments do not go together; TOOL_MISSING, BUILD_INCOMPLETE, MEASUREMENT_INVALID.
     """
     from fairspace.ares.evaluating.measurement import (
         FILE,
@@ -225,7 +208,7 @@ def find_labeller(labeller: str, model: Path | str = "", measurement: Path | Non
 
 
 def versions(software: Sequence[str]) -> dict[str, str]:
-    """Package -> its version, of those that are installed."""
+    """Package -> version, for installed packages."""
     installed = {}
     for name in software:
         try:
@@ -236,7 +219,7 @@ def versions(software: Sequence[str]) -> dict[str, str]:
 
 
 PRECISIONS = ("float32", "bfloat16")
-"""Of an opened model; what was measured of one says nothing of the other."""
+"""Precisions of an opened model; a measurement holds for one alone."""
 _STEP = 32
 """Images between two reports of progress."""
 _PROCESSOR = ("image_size", "max_bytes", "max_pixels", "min_side", "detail")
@@ -244,18 +227,7 @@ _PROCESSOR = ("image_size", "max_bytes", "max_pixels", "min_side", "detail")
 
 @dataclass(frozen=True)
 class Settings:
-    """How to annotate.
-
-    Args:
-        model: folder of ARES.
-        labeller: `ares`, or the name of a package (`labellers`), which takes the place of the model.
-        batch: faces that are decided together.
-        workers: threads that read ahead.
-        detector: finds faces; or the settings that `open_faces` takes, or None.
-        device: of torch; '' takes a GPU if there is one.
-        precision: one of `PRECISIONS`, of weights and sums.
-        ask_endpoint: whether images may be sent to the endpoint that the model names.
-    """
+    """Settings of a labeller, with the same meaning as in `annotate`."""
 
     model: Path
     labeller: str = ARES
@@ -268,7 +240,7 @@ class Settings:
 
 
 def open_session(settings: Settings) -> BaseSession:
-    """The labeller that settings name, opened. BuildError as its session says."""
+    """Open the labeller that settings name. BuildError as its session says."""
     return Session(settings) if settings.labeller == ARES else PackageSession(settings)
 
 
@@ -279,21 +251,18 @@ class BaseSession(ABC):
 
     @abstractmethod
     def about(self) -> dict[str, Any]:
-        """What decides the answers, beside the images and the labeller's files."""
+        """Settings that decide the answers, beside the images and the files of model or package."""
 
     @abstractmethod
     def answered(self, images: Iterable[Any]) -> Iterator[Answered]:
-        """The answers for each image, in order; images are as `source.contents` gives them."""
+        """The answers for each image, in order; images as from `source.contents`."""
 
     def answer(
         self, entries: Sequence[Entry], images: Iterable[Any], step: Callable[[int], None]
     ) -> tuple[pa.Table, pa.Table, Counts]:
-        """The rows of some inputs: annotations, routes, counts.
+        """Annotations, routes and counts of some inputs, with one image each, in order.
 
-        Args:
-            entries: the inputs.
-            images: one for each, in order.
-            step: called with how many images more are done.
+        `step` is called with numbers of finished images.
         """
         return tables(entries, _reported(self.answered(images), step), self.routes)
 
@@ -301,8 +270,7 @@ class BaseSession(ABC):
 class Session(BaseSession):
     """ARES, opened.
 
-    BuildError CONFIG_INVALID for another precision; TOOL_MISSING if the vision-language model or the detector is not
-    there.
+    BuildError CONFIG_INVALID for an unknown precision; TOOL_MISSING without the vision-language model or the detector.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -331,7 +299,7 @@ class Session(BaseSession):
         self.routes = route_schema(self.model.config)
 
     def about(self) -> dict[str, Any]:
-        """What decides the answers, beside the images and the model's files."""
+        """Ablation, arbiter, detector, precision, processor."""
         arbiter = self.model.arbiter
         return {
             "ablation": self.model.config.ablation,
@@ -365,7 +333,7 @@ class PackageSession(BaseSession):
         self.routes = route_schema(SimpleNamespace(tasks=tasks, attributes=self.package.attributes))
 
     def about(self) -> dict[str, Any]:
-        """What decides the answers, beside the images and the weights."""
+        """Package, licence, processor."""
         return {
             "labeller": f"{self.package.name} {self.package.version}",
             "licence": self.package.licence,

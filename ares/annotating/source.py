@@ -1,17 +1,15 @@
-"""Which images are annotated: where they lie, and what each is called.
+"""Sources of images to annotate: their places and names.
 
-| kind | what | a name for each image |
+| kind | content | name of each image |
 |---|---|---|
 | `folder` | files anywhere below a folder | `<task>/<id>/<sample>.png`; an id may contain `/` |
 | `parquet` | a file, or `images*.parquet`, else `*.parquet`, below a folder | the columns `task`, `id`, `sample` |
 
-A dataset on the Hub is fetched, and is then a folder of one of both kinds. With a given task the names have no task
-part. With `names="files"` an image needs no name: its id is its path or its row.
-
-Of a folder, links that lead out of it are refused, but for those of a snapshot in the Hub's cache; linked folders are
-not entered. Hidden files and folders are left out, and so are files whose extension is not one of an image. Of Parquet
-the column `image` is a struct of `bytes` and `path`, or bytes. A path in it is a name, and is never opened. A column
-`sha256` says which bytes an image must have.
+A dataset on the Hub becomes a folder of either kind. With a given task the names have no task part; with
+`names="files"` the id is the path or row.
+In folders, links that lead out are refused (but for snapshots in the Hub's cache), and linked folders, hidden files and
+files without an image extension are skipped. In Parquet `image` is bytes or a struct of `bytes` and `path`; the path is
+never opened. `sha256` is the hash that an image's bytes must have.
 """
 
 from __future__ import annotations
@@ -34,24 +32,17 @@ from fairspace.builders.errors import BuildError
 COLUMNS = {"task": "task", "id": "id", "sample": "sample", "image": "image"}
 NAMES = ("items", "files")
 DEFAULT_TASK = "images"
-"""The task of images without one."""
+"""Task of images without one."""
 _BATCH = 16
-"""Images in memory at a time, beside those that were handed on."""
+"""Images in memory at a time, beside those handed on."""
 _SAMPLES = 2**31
 
 
 @dataclass(frozen=True)
 class Source:
-    """A source of images.
+    """A source of images: `kind` (`folder` or `parquet`) and absolute `place`, or `name` and `revision` on the Hub.
 
-    Args:
-        kind: `folder` or `parquet`.
-        place: absolute path.
-        task: of all images; '' where each says its own.
-        names: `items` where each image has its name, `files` where its id is where it lies.
-        columns: names of the columns `task`, `id`, `sample` and `image`.
-        name: of a dataset on the Hub; '' for what lies here.
-        revision: commit of a dataset on the Hub.
+    `task` is '' where each image says its own; `names` is `items` for named images, `files` where the id is the place.
     """
 
     kind: str
@@ -64,16 +55,9 @@ class Source:
 
 
 class Entry(NamedTuple):
-    """An image: its name, and where it lies.
+    """An image: its name (`task`, `id`, `sample` from 0) and place: `file` below the source, and row `place` in it.
 
-    Args:
-        task: of the benchmark.
-        id: of the item.
-        sample: from 0.
-        file: that holds it, below the source.
-        place: row where it stands there.
-        size: in bytes, 0 where that is not known.
-        sha256: that its bytes must have; '' if it is not said.
+    `size` in bytes is 0 if unknown, `sha256` is '' or the required hash of its bytes.
     """
 
     task: str
@@ -93,15 +77,10 @@ class Entry(NamedTuple):
 def open_source(
     images: Path | str, task: str = "", names: str = "items", columns: Mapping[str, str] | None = None
 ) -> Source:
-    """The source that a command line names.
+    """The source that a command line names. BuildError SOURCE_MISSING, SOURCE_LAYOUT.
 
-    Args:
-        images: a folder or file, or the name of a dataset on the Hub, with `@<revision>` at its end.
-        task: see `Source`.
-        names: see `Source`.
-        columns: names of columns that are called otherwise than in `COLUMNS`.
-
-    Errors: BuildError SOURCE_MISSING, SOURCE_LAYOUT.
+    `images`: folder or file, or name of a dataset on the Hub with `@<revision>`; `task`, `names`: see `Source`;
+    `columns`: column names that differ from `COLUMNS`.
     """
     if names not in NAMES:
         raise BuildError("SOURCE_LAYOUT", str(images), f"names {names!r}", " or ".join(NAMES), "choose one of these")
@@ -125,7 +104,7 @@ def open_source(
 
 
 def list_images(source: Source) -> tuple[list[Entry], str]:
-    """All entries of a source, and the sha256 of names, places and sizes, which does not depend on where it lies.
+    """All entries of a source, and the sha256 of names, places and sizes, which does not depend on the source's path.
 
     Errors: BuildError SOURCE_LAYOUT; SOURCE_VALUE, also for a name that comes twice.
     """
@@ -148,7 +127,7 @@ def list_entries(source: Source) -> Iterator[Entry]:
 
 
 def contents(source: Source, entries: Sequence[Entry]) -> Iterator[Any]:
-    """What `reading_ares.read_image` takes, for each entry, in order."""
+    """Input of `reading_ares.read_image` for each entry, in order."""
     root = Path(source.place)
     if source.kind == "folder":
         yield from (root / entry.file for entry in entries)
@@ -163,7 +142,6 @@ def contents(source: Source, entries: Sequence[Entry]) -> Iterator[Any]:
 
 
 def _files(source: Source) -> Iterator[Entry]:
-    """The images of a folder, by name; samples by number."""
     root = Path(source.place)
     allowed = [root.resolve()]
     if root.parent.name == "snapshots":
@@ -186,7 +164,7 @@ def _order(name: str) -> tuple[int, int, str]:
 
 
 def _named(path: str, source: Source) -> tuple[str, str, int]:
-    """Task, id and sample that a path says. BuildError SOURCE_LAYOUT if it does not."""
+    """Task, id and sample from a path. BuildError SOURCE_LAYOUT."""
     if source.names == "files":
         return source.task or DEFAULT_TASK, path, 0
     parts = path.removesuffix(Path(path).suffix).split("/")
@@ -200,7 +178,6 @@ def _named(path: str, source: Source) -> tuple[str, str, int]:
 
 
 def _rows(source: Source) -> Iterator[Entry]:
-    """The images of Parquet files, file by file."""
     root, image = Path(source.place), source.columns["image"]
     found = [root] if root.is_file() else sorted(root.rglob("images*.parquet")) or sorted(root.rglob("*.parquet"))
     for path in found:
@@ -221,7 +198,6 @@ def _rows(source: Source) -> Iterator[Entry]:
 
 
 def _key_columns(source: Source, present: Sequence[str], where: str) -> dict[str, str]:
-    """The columns to read for names. BuildError SOURCE_LAYOUT if one is missing."""
     wanted = [] if source.names == "files" else ["id", "sample"] + ([] if source.task else ["task"])
     columns = {name: source.columns[name] for name in wanted}
     for column in (*columns.values(), source.columns["image"]):
@@ -233,7 +209,6 @@ def _key_columns(source: Source, present: Sequence[str], where: str) -> dict[str
 
 
 def _key(source: Source, cells: Mapping[str, Any], file: str, row: int) -> tuple[str, str, int]:
-    """Task, id and sample of a row. BuildError SOURCE_VALUE."""
     if source.names == "files":
         return source.task or DEFAULT_TASK, f"{file}/{row}", 0
     task, item, sample = source.task or cells["task"], cells["id"], cells["sample"]
@@ -255,7 +230,7 @@ def _opened(file: Path) -> pq.ParquetFile:
 
 
 def _images(parquet: pq.ParquetFile, column: str, start: int) -> Iterator[Any]:
-    """The cells of a column from a row on; only row groups that hold them are read."""
+    """The cells of a column from a row on; reads only the row groups that hold them."""
     group = 0
     while start >= parquet.metadata.row_group(group).num_rows:
         start -= parquet.metadata.row_group(group).num_rows
@@ -274,13 +249,8 @@ def _layout(where: str, what: str, expected: str) -> BuildError:
 def fetched(name: str, kind: str, patterns: list[str], code: str, expected: str, mend: str) -> Path:
     """The snapshot of a repository on the Hub: data alone, no code of it.
 
-    Args:
-        name: of the repository, with `@<revision>` at its end where it is not the newest.
-        kind: `model` or `dataset`.
-        patterns: of the files that are fetched.
-        code: of the BuildError if it cannot be had.
-        expected: see `BuildError`.
-        mend: see `BuildError`.
+    `name` may end with `@<revision>`; `kind` is `model` or `dataset`. If it cannot be had, BuildError `code` with
+    `expected` and `mend`.
     """
     from huggingface_hub import snapshot_download
 
@@ -292,7 +262,7 @@ def fetched(name: str, kind: str, patterns: list[str], code: str, expected: str,
 
 
 def hub_errors() -> tuple[type[Exception], ...]:
-    """What the Hub's client raises: of httpx or its successor, whichever it was made with; for bad names; offline."""
+    """Errors of the Hub's client: of httpx or its successor; for bad names; offline."""
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
     return cast(type[Exception], HfHubHTTPError.__bases__[0]), HFValidationError, OSError

@@ -1,7 +1,6 @@
 """The images that ARES is measured on: the test split of a built IRIS-Classifier-25, or faces drawn on the fly.
 
-A task is measured on its own config's test split. What else is known of an image (its labels for other tasks, whether
-it was generated) says which groups it belongs to.
+A task is measured on its own config's test split. Labels for other tasks and the origin of an image are its groups.
 """
 
 from __future__ import annotations
@@ -27,10 +26,7 @@ UNKNOWN = -1
 class HeldOut:
     """Images of one source, measured for some tasks.
 
-    Args:
-        faces: the images, with labels per task.
-        tasks: the tasks that are measured on them.
-        groups: name -> labels and (n,) indices into them, -1 where it is not known: every attribute, and `origin`.
+    `groups`: name (an attribute or `origin`) -> labels and (n,) indices into them, -1 if unknown.
     """
 
     faces: Faces
@@ -38,7 +34,6 @@ class HeldOut:
     groups: Mapping[str, tuple[tuple[str, ...], NDArray[np.intp]]]
 
     def __len__(self) -> int:
-        """Images."""
         return len(next(iter(self.faces.labels.values())))
 
     def pixels(self, rows: NDArray[np.intp], device: torch.device) -> torch.Tensor:
@@ -49,13 +44,9 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class HeldOutData:
-    """All images that a model is measured on.
+    """All images that a model is measured on; each task is measured on one of the `sets`.
 
-    Args:
-        name: of the dataset.
-        revision: of the dataset; of drawn faces their number and seed.
-        sha256: of everything that decides the images.
-        sets: each task is measured on one of them.
+    Drawn faces have number and seed as `revision`; `sha256` covers everything that decides the images.
     """
 
     name: str
@@ -65,13 +56,12 @@ class HeldOutData:
 
 
 class Pictures(Sequence[Any]):
-    """The PIL images of a test set, opened when they are asked for, as a vision-language model sees them."""
+    """The PIL images of a test set as a vision-language model sees them, opened on demand."""
 
     def __init__(self, faces: Faces) -> None:
         self.faces = faces
 
     def __len__(self) -> int:
-        """Images."""
         return len(next(iter(self.faces.labels.values())))
 
     def __getitem__(self, row: Any) -> Any:
@@ -87,16 +77,10 @@ class Pictures(Sequence[Any]):
 
 
 def open_test(data: str, tasks: Sequence[Mapping[str, Any]], size: int, seed: int, work: Path) -> HeldOutData:
-    """The images that a command line names.
+    """The images that a command line names: a built IRIS-Classifier-25, or `drawn:N` for N faces that no training drew.
 
-    Args:
-        data: the folder of a built IRIS-Classifier-25, or `drawn:N` for N faces that no training drew.
-        tasks: registry entries of the model.
-        size: of its images, in pixels.
-        seed: of drawings.
-        work: a folder for what reading prepares.
-
-    Errors: BuildError TRAINING_DATA if an image or a label is missing.
+    BuildError TRAINING_DATA if an image or a label is missing. `size`: pixels; `seed`: of drawings; `work`: folder for
+    prepared data.
     """
     opened = open_data(data, tasks, size, seed, work)
     if isinstance(opened, FolderData):
@@ -118,7 +102,7 @@ def attribute_codes(task: Mapping[str, Any], attribute: str, labels: NDArray[np.
 
 
 def held_out(faces: Faces, measured: Sequence[Mapping[str, Any]], tasks: Sequence[Mapping[str, Any]]) -> HeldOut:
-    """Images for measuring some tasks, with the groups that labels for all of a model's tasks tell."""
+    """Images for measuring some tasks, with the groups from labels for all of a model's tasks."""
     groups = {
         attribute: (
             tuple(dict.fromkeys(str(value) for value in values)),

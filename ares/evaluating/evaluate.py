@@ -1,15 +1,10 @@
 """Measure a trained ARES: reports, confusion matrices, disparities, calibration, ablations (IRIS, B.3 and B.4).
 
 The experts run once over all test images; every ablation (E1 to E7 of Tables 11 and 12) is a configuration of the same
-model, routed from what `AresModel.observe` saw, so that it answers exactly as `decide` would. Answers of the
-vision-language model are kept, so that it sees an image once per task. Cost is counted in passes of experts and
-questions to that model. Written are
-
-    evaluation.json    everything, for programs
-    report.md          the tables in the shape of Tables 11 to 19, with the printed figures beside them
-
-An undefined cell says `undefined`; nothing undefined is shown as 0. All of it follows from the model, the data and the
-seed.
+model, routed from `AresModel.observe` exactly as by `decide`. Answers of the vision-language model are kept, one per
+image and task. Cost is counted in passes of experts and questions to that model.
+Output: `evaluation.json` (everything) and `report.md` (Tables 11 to 19 beside the printed figures). An undefined cell
+says `undefined`, never 0. All of it follows from the model, the data and the seed.
 """
 
 from __future__ import annotations
@@ -52,7 +47,7 @@ ROWS = {
     "E7": "(E7) ARES (w/o Fusion MLP)",
     "ARES": "ARES (Ours)",
 }
-"""Row of an ablation -> how Tables 11 and 12 name it."""
+"""Row of an ablation -> its name in Tables 11 and 12."""
 _SETS = {"random_200": "ares_table11_random200", "selected_300": "ares_table12_selected300"}
 _PRINTED_CLASS = {"middle-aged": "middle"}
 _SCORES = ("precision", "recall", "f1", "support")
@@ -60,15 +55,13 @@ _SCORES = ("precision", "recall", "f1", "support")
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The measured quality of an ARES model.
+    """The measured quality of an ARES model; `gate` is None without a gate, or if nothing was shown to it.
 
     Args:
         model: `name` and `sha256` of the model's folder, `arbiter` that it escalated to or ''.
         data: `name`, `revision`, `sha256`, and `images` per task.
-        attributes: attribute -> what was measured of the model as it is configured.
-        ablations: row of Tables 11 and 12 -> outcome.
-        notes: what a reader must know.
-        gate: what the gate lets pass; None where the model has none, or nothing was shown to it.
+        attributes: Attribute -> measurement of the configured model.
+        ablations: Row of Tables 11 and 12 -> outcome.
     """
 
     model: Mapping[str, str]
@@ -79,27 +72,21 @@ class Evaluation:
     gate: MeasuredGate | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data."""
+        """JSON data."""
         gate = self.gate.model_dump() if self.gate is not None else None
         return {"format": 1, **asdict(self), "gate": gate}
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of figures.
-
-    Args:
-        title: what it shows, and which printed table it has the shape of.
-        header: of the columns.
-        rows: cells; None is undefined.
-    """
+    """A table of figures; a cell of None is undefined."""
 
     title: str
     header: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
 
     def text(self) -> str:
-        """As Markdown."""
+        """Markdown."""
         lines = [self.header, tuple("---" for _ in self.header), *(tuple(map(_shown, row)) for row in self.rows)]
         return f"### {self.title}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
@@ -257,11 +244,7 @@ Progress = Callable[[str, int, int], None]
 
 
 class Remembering:
-    """An arbiter whose answers are kept.
-
-    Args:
-        arbiter: the one that is asked.
-    """
+    """An arbiter that keeps its answers."""
 
     def __init__(self, arbiter: Any) -> None:
         self.arbiter = arbiter
@@ -269,11 +252,11 @@ class Remembering:
 
     @property
     def name(self) -> str:
-        """Of the arbiter."""
+        """Name of the arbiter."""
         return str(self.arbiter.name)
 
     def answer(self, images: Sequence[Any], task: Mapping[str, Any]) -> list[str | None]:
-        """As the arbiter answers; an image that it saw before is not shown again."""
+        """The arbiter's answers; an image that it saw before is not shown again."""
         keys = [(str(task["name"]), _hash(image)) for image in images]
         new = {key: image for key, image in zip(keys, images, strict=True) if key not in self._answers}
         if new:
@@ -285,7 +268,7 @@ class Remembering:
 def observe_all(
     model: AresModel, images: HeldOut, batch: int, progress: Progress = lambda what, done, total: None
 ) -> dict[str, Observed]:
-    """What every part of the model says of every image of a set."""
+    """Observations of every part of the model on every image of a set."""
     observations: list[dict[str, Observed]] = []
     for start in range(0, len(images), batch):
         rows = np.arange(start, min(start + batch, len(images)))
@@ -296,7 +279,7 @@ def observe_all(
 
 @contextmanager
 def configured(model: AresModel, **settings: Any) -> Iterator[AresModel]:
-    """The model with other settings in its configuration, for a while."""
+    """The model with other settings in its configuration, inside a `with` block."""
     before = {name: getattr(model.config, name) for name in settings}
     for name, value in settings.items():
         setattr(model.config, name, value)
@@ -321,16 +304,15 @@ NO_ARBITER = "no vision-language model was named"
 
 @dataclass(frozen=True)
 class Outcome:
-    """The quality and cost of one configuration.
+    """The quality and cost of one configuration; `reason` says why it was not run, '' if it was.
 
     Args:
-        reason: why it was not run; '' if it was.
-        accuracy: over all tasks at once, over images with labels for all of them; None if there are none.
-        tasks: task -> share of right answers; None without images.
-        routes: task -> route -> images.
-        escalated: task -> share of the images that the escalation router hands on, whether or not there is an arbiter.
-        experts: passes of experts per image, over all tasks.
-        arbiter: questions to the vision-language model per image.
+        accuracy: Accuracy over images with labels for all tasks; None without any.
+        tasks: Task -> share of right answers; None without images.
+        routes: Task -> route -> images.
+        escalated: Task -> share of images that the escalation router hands on, with or without an arbiter.
+        experts: Passes of experts per image, over all tasks.
+        arbiter: Questions to the vision-language model per image.
     """
 
     reason: str
@@ -343,7 +325,7 @@ class Outcome:
 
 
 def ablations(model: AresModel, sets: Sequence[HeldOut], seen: Sequence[Mapping[str, Observed]]) -> dict[str, Outcome]:
-    """Row of Tables 11 and 12 -> outcome; `seen` as `observe_all` gives it, per set."""
+    """Row of Tables 11 and 12 -> outcome; `seen` from `observe_all`, per set."""
     outcomes = {}
     for row, mode in ABLATIONS.items():
         missing = f"the model has no expert {mode}" if mode in SINGLE and mode not in model.config.kinds else ""
@@ -380,14 +362,12 @@ def outcome(model: AresModel, sets: Sequence[HeldOut], seen: Sequence[Mapping[st
 
 
 def _handed_on(model: AresModel, decided: Decided) -> NDArray[np.bool_]:
-    """Which images the escalation router hands on."""
     if model.config.ablation == "l2":
         return np.ones(len(decided.label), bool)
     return np.nan_to_num(decided.escalation, nan=-1.0) > model.config.escalation
 
 
 def _cost(model: AresModel, decided: Mapping[str, Decided], seen: Mapping[str, Observed]) -> tuple[float, int]:
-    """Passes of experts, and questions to the vision-language model, over all images and tasks."""
     mode, kinds = model.config.ablation, model.config.kinds
     passes, questions = 0.0, 0
     for task in model.config.tasks:
@@ -408,7 +388,7 @@ def _share(mask: NDArray[np.bool_]) -> float | None:
 
 EVALUATION, REPORT = "evaluation.json", "report.md"
 _FACES = 1_000
-"""Of the test set, at most so many are shown to the gate."""
+"""Most faces of the test set that are shown to the gate."""
 
 
 def evaluate(
@@ -423,21 +403,19 @@ def evaluate(
     nonfaces: int = 20,
     progress: Progress = lambda what, done, total: None,
 ) -> Evaluation:
-    """Measure a model and write what was found.
+    """Measure a model and write the evaluation into `out`, in place of an earlier one.
 
     Args:
-        model: its folder.
-        data: the folder of a built IRIS-Classifier-25 (its test splits), or `drawn:N`.
-        out: a folder; what an earlier evaluation wrote there is replaced.
-        batch: images at a time; changes nothing but speed.
-        seed: of drawn faces.
-        device: of torch; '' takes a GPU if there is one.
-        ask_endpoint: whether images may be sent to the endpoint that the model names; see `open_arbiter`.
-        nonfaces: drawn non-faces of each kind that a model with a gate is shown; 0 shows none.
-        progress: called with what is being done, how much is done, and of how much.
-
-    Errors: BuildError TOOL_MISSING as `open_arbiter`, TRAINING_DATA for images that cannot be used, BUILD_INCOMPLETE
-    for a folder without a model.
+        model: Folder of the model.
+        data: Folder of a built IRIS-Classifier-25 (its test splits), or `drawn:N`.
+        out: Folder of the output.
+        batch: Images per batch; changes speed alone.
+        seed: Seed of drawn faces.
+        device: Device of torch; '' takes a GPU if there is one.
+        ask_endpoint: Whether images may be sent to the endpoint that the model names; see `open_arbiter`.
+        nonfaces: Drawn non-faces of each kind for a model with a gate; 0 shows none.
+        progress: Callback with the work, the number done, and the total.
+    Errors: BuildError TOOL_MISSING as `open_arbiter`, TRAINING_DATA, BUILD_INCOMPLETE for a folder without a model.
     """
     import torch
 
@@ -454,14 +432,9 @@ def evaluate(
 
 
 def write_measurement(model: Path, tested: Evaluation, date: str) -> Measurement:
-    """Write what an evaluation found into the folder of the model that was evaluated.
+    """Write an evaluation by `evaluate` into the folder of its model; `date`: YYYY-MM-DD.
 
-    Args:
-        model: the folder.
-        tested: by `evaluate`.
-        date: of the measurement, YYYY-MM-DD.
-
-    Errors: BuildError MEASUREMENT_INVALID if another model was evaluated, or the date is none.
+    BuildError MEASUREMENT_INVALID if another model was evaluated, or the date is none.
     """
     if (now := model_sha256(model)) != tested.model["sha256"]:
         what = f"an evaluation of the model {tested.model['sha256'][:16]}"
@@ -484,7 +457,7 @@ def measure(
     nonfaces: int = 20,
     progress: Progress = lambda what, done, total: None,
 ) -> Evaluation:
-    """Measure an open model; `about` is its name and sha256, other arguments are as in `evaluate`."""
+    """Measure an open model; `about`: its name and sha256; other arguments are as in `evaluate`."""
     first, arbiter = data.sets[0], model.arbiter
     seen = [observe_all(model, images, batch, progress) for images in data.sets]
     model.arbiter = Remembering(arbiter) if arbiter is not None else None
@@ -507,7 +480,7 @@ def measure(
 
 
 def _gate(model: AresModel, images: HeldOut, nonfaces: int, batch: int) -> MeasuredGate:
-    """What the gate lets pass. An arbiter is not asked: it decides nothing about what is a face."""
+    """The gate's outcomes. No arbiter is asked: it never decides about faces."""
     chosen = np.arange(min(len(images), _FACES))
     faces = next(images.faces.batches([chosen], 0)).permute(0, 2, 3, 1).numpy()
     label = partial(answered, model, AresImageProcessor(image_size=model.config.image_size), batch=batch)
@@ -527,10 +500,10 @@ def open_model(folder: Path) -> AresModel:
 
 
 def open_arbiter(model: AresModel, ask_endpoint: bool) -> None:
-    """Open the vision-language model that a model names, if it names one.
+    """Open the vision-language model that a model names, if any.
 
-    Images leave this machine only if the caller says so: BuildError TOOL_MISSING for an endpoint without
-    `ask_endpoint`.
+    BuildError TOOL_MISSING for an endpoint without `ask_endpoint`: images leave this machine only if the caller says
+    so.
     """
     endpoint = model.config.vlm.get("endpoint")
     if endpoint and not ask_endpoint:

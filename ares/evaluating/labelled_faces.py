@@ -1,13 +1,10 @@
-"""Measure what any labeller gets wrong on faces that a user has labels for: `fairspace ares evaluate --labels`.
+"""Measure the errors of any labeller on faces with a user's labels: `fairspace ares evaluate --labels`.
 
-Beside a folder of images stands a CSV file with a column `file` (below the folder), columns of labels (`gender`, `age`,
-`skin_tone`, `race`; empty where not known), and any other columns, by whose values images are grouped as well
-(`origin`, `lighting`). One person to an image: of several faces the largest counts. Written are
-
-    measurement.json   confusion matrices with counts per attribute, over all images and per group, as ARES has its own
+A CSV file beside the images has the column `file` (below the folder), labels (`gender`, `age`, `skin_tone`, `race`;
+empty if unknown), and any further columns to group by (`origin`, `lighting`). One person to an image: the largest face
+counts. An image without an answer is wrong wherever a share is taken. Output:
+    measurement.json   confusion matrices with counts per attribute, over all images and per group, as for ARES
     accuracy.csv       shares of right answers with 95 % intervals (Wilson 1927), per attribute, group and true label
-
-An image without an answer (no face, not readable, abstained) is wrong wherever a share is taken.
 """
 
 from __future__ import annotations
@@ -36,19 +33,16 @@ from fairspace.builders.engine.build import file_hash, write_atomically
 from fairspace.builders.errors import BuildError
 
 VOCABULARY = {"gender": GENDERS, "age": AGES, "skin_tone": SKIN_TONES, "race": RACES}
-"""Attribute -> its labels, in the order of matrices."""
+"""Attribute -> labels, in the order of matrices."""
 _SIDE, _FACES = 256, 200
-"""Pixels of non-faces, and images of faces that they are made of."""
+"""Pixels of non-faces, and images of faces behind them."""
 Groups = Mapping[str, tuple[tuple[str, ...], NDArray[np.intp]]]
 
 
 class LabelledFaces(NamedTuple):
-    """Images with people's labels.
+    """Images with people's labels: `files` below the folder in the order of the CSV file, and the hash of both.
 
-    Args:
-        files: below the folder, in the order of the CSV file.
-        groups: column -> its values and (n,) indices into them, -1 where the cell is empty; the labels among them.
-        sha256: of the labels and the images.
+    `groups`: column, labels included -> its values and (n,) indices into them, -1 for an empty cell.
     """
 
     files: tuple[str, ...]
@@ -68,19 +62,9 @@ def measure_labeller(
     nonfaces: int = 0,
     progress: Callable[[str, int, int], None] = lambda what, done, total: None,
 ) -> tuple[Measurement, dict[str, Measured]]:
-    """Label the images, compare, and write what was found into `out`.
+    """Label the images, compare, and write the measurement into `out`, in place of an earlier one.
 
-    Args:
-        folder: of the images.
-        labels: the CSV file.
-        out: a folder; what an earlier measurement wrote there is replaced.
-        labeller: `ares`, or a package.
-        model: of ARES.
-        device: of torch.
-        date: of the measurement, YYYY-MM-DD.
-        nonfaces: drawn non-faces of each kind that the labeller is shown as well; 0 shows none.
-        progress: called with what is being done, how much is done, and of how much.
-
+    `nonfaces`: drawn non-faces of each kind to show as well, 0 for none; `date`: YYYY-MM-DD; others as in `annotate`.
     Errors: BuildError SOURCE_MISSING, SOURCE_LAYOUT, SOURCE_VALUE for the labels; as `find_labeller`.
     """
     faces = read_labelled(folder, labels)
@@ -117,7 +101,6 @@ def measure_labeller(
 
 
 def _gate(session: BaseSession, images: Sequence[Path], nonfaces: int) -> MeasuredGate | None:
-    """What the labeller answers for the images, and for non-faces, some made of them; None if no image is readable."""
     processor = AresImageProcessor(image_size=_SIDE)
     with quiet():
         prepared = [processor.prepare(image).pixels for image in images[:_FACES]]

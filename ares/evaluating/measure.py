@@ -1,10 +1,8 @@
-"""What one configuration of ARES gets right: per attribute and group, and how well its confidence is calibrated.
+"""Accuracy of one configuration of ARES per attribute and group, and the calibration of its confidence.
 
-Precision, recall and F1 come from the confusion matrix (IRIS, Tables 13-15 from 16-18). A matrix is counts, so that a
-score made with the classifier's labels can be corrected for its errors, and two test sets can be added.
-
-An image that is abstained from is wrong wherever a share is taken, so abstaining never helps. A share without images is
-None, never 0.
+Precision, recall and F1 come from the confusion matrix (IRIS, Tables 13-15 from 16-18), which holds counts, so scores
+can be corrected for its errors, and test sets added.
+An abstention is wrong wherever a share is taken, so abstaining never helps. A share without images is None, never 0.
 """
 
 from __future__ import annotations
@@ -25,13 +23,9 @@ from fairspace.metrics.accuracy_disparity.formula import accuracy_disparity
 
 @dataclass(frozen=True)
 class ClassScores:
-    """The scores of one class, or their plain mean over classes.
+    """The scores of one class with `support` images, or their plain mean over classes; None without a denominator.
 
-    Args:
-        precision: share of the images with this label that have this class; None if none has the label.
-        recall: share of the images of this class that get this label; None if there is none.
-        f1: harmonic mean of both, 2 * hits / (labels + images); None if both counts are 0.
-        support: images of this class.
+    `f1` is the harmonic mean of precision and recall, 2 * hits / (labels + images).
     """
 
     precision: float | None
@@ -42,12 +36,9 @@ class ClassScores:
 
 @dataclass(frozen=True)
 class Report:
-    """A classification report.
+    """A classification report: class -> scores in the order of the matrix, plain means, and share of right labels.
 
-    Args:
-        classes: class -> its scores, in the order of the matrix.
-        macro: plain means over the classes; None where one class has no score.
-        accuracy: share of right labels; None without images.
+    `macro` has None where one class has no score; `accuracy` is None without images.
     """
 
     classes: dict[str, ClassScores]
@@ -56,18 +47,15 @@ class Report:
 
 
 def classification_report(confusion: ArrayLike, classes: Sequence[str], abstained: ArrayLike | None = None) -> Report:
-    """The report of a confusion matrix.
+    """The report of a confusion matrix: scores in [0, 1], ideal 1, None (never 0) without a denominator.
 
     Args:
         confusion: (k, k) counts, row = true class, column = predicted class.
-        classes: the k class names.
-        abstained: (k,) images per true class that got no label; each is wrong, so that abstaining never helps.
-
-    Returns:
-        Scores in [0, 1], ideal 1. A ratio without a denominator is None, never 0.
+        classes: The k class names.
+        abstained: (k,) images per true class without a label, counted as wrong.
 
     Raises:
-        ValueError: the matrix is not k by k, `abstained` is not k long, or a count is below 0.
+        ValueError: The matrix is not k by k, `abstained` is not k long, or a count is below 0.
     """
     counts = np.asarray(confusion)
     k = len(classes)
@@ -93,12 +81,10 @@ def classification_report(confusion: ArrayLike, classes: Sequence[str], abstaine
 
 
 def _share(part: int, whole: int) -> float | None:
-    """The quotient, None where the whole is 0."""
     return float(part / whole) if whole else None
 
 
 def _mean(scores: list[float | None]) -> float | None:
-    """The mean, None if a score is None."""
     known = [score for score in scores if score is not None]
     return fmean(known) if known and len(known) == len(scores) else None
 
@@ -125,13 +111,10 @@ class Share:
 
 @dataclass(frozen=True)
 class Confusion:
-    """What became of some images.
+    """Answers to some images.
 
-    Args:
-        images: how many.
-        matrix: (k, k) counts, row = true label, column = the answer.
-        abstained: (k,) images per true label without an answer.
-        report: precision, recall, F1, support.
+    `matrix`: (k, k) counts, row = true label, column = answer; `abstained`: (k,) images per true label without an
+    answer.
     """
 
     images: int
@@ -147,14 +130,10 @@ class Confusion:
 
 @dataclass(frozen=True)
 class Disparity:
-    """The gap between the most and the least accurate group (IRIS, Table 19).
+    """The gap in [0, 1], ideal 0, between the `most` and the `least` accurate group (IRIS, Table 19).
 
-    Args:
-        value: in [0, 1], ideal 0; None with fewer than two groups of two images.
-        low: least gap over what abstained images could have been.
-        high: largest such gap.
-        most: the most accurate group; None where `value` is.
-        least: the least accurate one.
+    `value`, `most` and `least` are None with fewer than two groups of two images; `low` and `high` bound the gap over
+    all possible answers to abstained images.
     """
 
     value: float | None
@@ -166,14 +145,10 @@ class Disparity:
 
 @dataclass(frozen=True)
 class Calibration:
-    """How confidence and accuracy agree, over images with an answer that has a probability.
+    """Agreement of confidence and accuracy in `BINS` bins, over images with an answer that has a probability.
 
-    Args:
-        edges: of the bins, `BINS` + 1 numbers from 0 to 1.
-        images: per bin.
-        confidence: mean per bin; None for an empty one.
-        accuracy: share of right answers per bin; None for an empty one.
-        error: expected calibration error, the mean gap of both, weighted by images; None without images.
+    `edges`: `BINS` + 1 numbers from 0 to 1; `images`, mean `confidence` and `accuracy` per bin, None for an empty one;
+    `error`: expected calibration error, the mean gap of both weighted by images, None without images.
     """
 
     edges: list[float]
@@ -185,15 +160,10 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Measured:
-    """Everything about one attribute.
+    """The measurement of one attribute; `disparity` is between its own labels (Table 19).
 
-    Args:
-        labels: of the attribute.
-        overall: over all its images.
-        disparity: between its own labels (Table 19).
-        groups: group -> label -> images of that group; groups are the other attributes and `origin`.
-        disparities: group -> gap in this attribute's accuracy between its labels.
-        calibration: of the answers.
+    `groups`: group (another attribute or `origin`) -> label -> answers; `disparities`: group -> gap in this attribute's
+    accuracy.
     """
 
     labels: tuple[str, ...]
@@ -205,14 +175,7 @@ class Measured:
 
 
 def measure_attribute(task: Mapping[str, Any], attribute: str, images: HeldOut, decided: Decided) -> Measured:
-    """Measure an attribute of a task on its test set.
-
-    Args:
-        task: registry entry.
-        attribute: one of its attributes.
-        images: the set, n images.
-        decided: the model's n decisions in this task.
-    """
+    """Measure an attribute of a task (a registry entry) on its test set, from the model's decisions in this task."""
     labels = tuple(dict.fromkeys(str(value) for value in task["attributes"][attribute]))
     said, mass = attribute_codes(task, attribute, decided.label), decided.chances(task, attribute)
     return measure_codes(attribute, labels, images.groups[attribute][1], said, mass, images.groups)
@@ -226,15 +189,10 @@ def measure_codes(
     mass: NDArray[np.float64],
     by: Mapping[str, tuple[tuple[str, ...], Codes]],
 ) -> Measured:
-    """Measure a labeller's answers for one attribute.
+    """Measure a labeller's (n,) answers `said` for one attribute against the `true` labels, as indices, -1 for none.
 
-    Args:
-        attribute: its name.
-        labels: its k labels.
-        true: (n,) indices into them, -1 where it is not known.
-        said: (n,) the answers, -1 where there is none.
-        mass: (n, k) probabilities; images whose answer has none (nan) are left out of the calibration.
-        by: group -> its values and (n,) indices into them, -1 where it is not known.
+    `mass`: (n, k) probabilities; images without any (nan) are left out of the calibration. `by`: group -> its values
+    and (n,) indices into them, -1 if unknown.
     """
     known = true >= 0
     groups, disparities = {}, {}
@@ -270,7 +228,7 @@ def confusion(labels: Sequence[str], true: Codes, said: Codes, chosen: NDArray[n
 
 
 def disparity(groups: Mapping[str, Confusion]) -> Disparity:
-    """The gap between groups."""
+    """The accuracy gap between groups."""
     names, parts = list(groups), groups.values()
     images = np.array([part.images for part in parts])
     silent = np.array([sum(part.abstained) for part in parts])
@@ -288,9 +246,7 @@ def disparity(groups: Mapping[str, Confusion]) -> Disparity:
 def calibration(confidence: NDArray[np.float64], right: NDArray[np.bool_]) -> Calibration:
     """The reliability diagram's bins of equal width, and the expected calibration error.
 
-    Args:
-        confidence: (n,) probability that the model gives to its answer.
-        right: (n,) whether the answer is right.
+    `confidence`: (n,) probability of the answer; `right`: (n,) correctness.
     """
     edges = np.linspace(0, 1, BINS + 1)
     place = np.clip(np.searchsorted(edges, confidence, side="right") - 1, 0, BINS - 1)

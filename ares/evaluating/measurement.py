@@ -1,8 +1,7 @@
-"""The instrument's error, which travels with it: `measurement.json` in the model's folder.
+"""The instrument's error: `measurement.json` in the model's folder.
 
-It holds confusion matrices with counts per attribute, over all test images and per group, so that a score made with
-the classifier's labels can be corrected for its errors and carry its uncertainty. It names the images and the exact
-weights.
+Confusion matrices with counts per attribute, over all test images and per group, so that scores can be corrected for
+the classifier's errors. It names the images and the exact weights.
 """
 
 from __future__ import annotations
@@ -34,26 +33,14 @@ class _Strict(BaseModel):
 
 
 class Counts(_Strict):
-    """What became of images.
-
-    Args:
-        matrix: (k, k), row = true label, column = the answer.
-        abstained: (k,) per true label, images without an answer.
-    """
+    """Answers to images: (k, k) `matrix`, row = true label, column = answer; (k,) `abstained` per true label."""
 
     matrix: list[list[Count]]
     abstained: list[Count]
 
 
 class MeasuredError(_Strict):
-    """The measured error in one attribute.
-
-    Args:
-        labels: of rows and columns.
-        overall: over all images.
-        groups: group -> label of the group -> its images.
-        calibration_error: expected calibration error; null without answers.
-    """
+    """The measured error in one attribute; `labels` are of rows and columns, `groups` by group and its label."""
 
     labels: list[str] = Field(min_length=2)
     overall: Counts
@@ -77,12 +64,9 @@ class MeasuredError(_Strict):
 
 
 class MeasuredGate(_Strict):
-    """How it tells faces from what is none; `ok`, or the reason why there is no label -> images.
+    """Outcomes of the gate (`ok`, or the reason for no label -> images) for faces, and for kinds of drawn non-faces.
 
-    Args:
-        faces: what became of images of faces.
-        kinds: kind of drawn non-faces -> what became of them.
-        held_out: kinds that its own gate was not trained on.
+    `held_out`: kinds that the gate was not trained on.
     """
 
     faces: dict[str, Count]
@@ -91,7 +75,7 @@ class MeasuredGate(_Strict):
 
 
 class Images(_Strict):
-    """What was measured on: `images` per task."""
+    """The test images; `images` per task."""
 
     name: str
     revision: str
@@ -100,7 +84,7 @@ class Images(_Strict):
 
 
 class Instrument(_Strict):
-    """What was measured: the model's folder, the hash of what decides its answers, the model that it escalates to."""
+    """The labeller: folder, hash of the files that decide its answers, and the model that it escalates to."""
 
     name: str
     sha256: Hash
@@ -124,14 +108,14 @@ class Measurement(_Strict):
 
     @property
     def sha256(self) -> str:
-        """Of its content."""
+        """Hash of its content."""
         unmeasured = {"gate"} if self.gate is None else set()
         text = json.dumps(self.model_dump(mode="json", exclude=unmeasured), sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
 
 def model_sha256(folder: Path) -> str:
-    """The hash of everything in a model's folder that decides its answers: names and contents of `DECIDING` files."""
+    """The hash of names and contents of the `DECIDING` files in a model's folder."""
     total = hashlib.sha256()
     for file in sorted(file for file in folder.iterdir() if DECIDING.fullmatch(file.name)):
         with file.open("rb") as stream:
@@ -147,17 +131,9 @@ def write_document(
     date: str,
     gate: MeasuredGate | None = None,
 ) -> Measurement:
-    """Write `measurement.json`.
+    """Write `measurement.json` with the fields of `Instrument` and `Images`; `date`: YYYY-MM-DD.
 
-    Args:
-        file: to write.
-        instrument: the fields of `Instrument`.
-        images: the fields of `Images`.
-        attributes: attribute -> what was measured.
-        date: of the measurement, YYYY-MM-DD.
-        gate: how it tells faces from what is none; None where that was not measured.
-
-    Errors: BuildError MEASUREMENT_INVALID if the date is none, or nothing was measured.
+    BuildError MEASUREMENT_INVALID if the date is none, or nothing was measured.
     """
     from fairspace.builders.engine.build import write_atomically
 
@@ -189,8 +165,7 @@ def write_document(
 def read_measurement(model: Path) -> Measurement:
     """The measurement in a model's folder.
 
-    Errors: BuildError MEASUREMENT_INVALID if it is missing, breaks its schema, or is of other weights than those beside
-    it.
+    BuildError MEASUREMENT_INVALID if it is missing, breaks its schema, or is of other weights than those beside it.
     """
     file = model / FILE
     validated = read_document(file, model_sha256(model))
@@ -206,13 +181,9 @@ def read_measurement(model: Path) -> Measurement:
 
 
 def read_document(file: Path, sha256: str) -> Measurement:
-    """The measurement in a file.
+    """The measurement in a file, of the labeller with this hash.
 
-    Args:
-        file: `measurement.json`.
-        sha256: of what labels.
-
-    Errors: BuildError MEASUREMENT_INVALID if it is missing, breaks its schema, or is of something else.
+    BuildError MEASUREMENT_INVALID if it is missing, breaks its schema, or is of something else.
     """
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
@@ -228,12 +199,7 @@ def read_document(file: Path, sha256: str) -> Measurement:
 
 
 def error_of_labels(measurement: Measurement, name: str) -> dict[str, Any]:
-    """The error of a labeller's labels, as a submission says it (`label_error`).
-
-    Args:
-        measurement: of the labeller.
-        name: of the labeller.
-    """
+    """The error of a labeller's labels as a submission's `label_error`."""
     images = sum(measurement.data.images.values())
     source = f"{name}: {images} images of {measurement.data.name}, {measurement.date}, {measurement.sha256[:16]}"
     attributes = {

@@ -1,7 +1,6 @@
-"""What a labeller answers for drawn images that show no single whole face, kind by kind.
+"""A labeller's answers to drawn images without a single whole face, kind by kind; ideal: none is `ok`.
 
-The images are `fairspace.ares.training.drawn_nonfaces`'; kinds that show faces are made of the faces that the labeller
-is measured on. Ideal: none is answered `ok`.
+Images are from `fairspace.ares.training.drawn_nonfaces`; kinds that show faces are made of the measured faces.
 """
 
 from __future__ import annotations
@@ -20,21 +19,16 @@ from fairspace.ares.training.drawn_nonfaces import KINDS, nonface
 
 OK = "ok"
 WORDS = (OK, *OUTCOMES[1:], "other")
-"""What is counted: `ok`, a reason of the gate, any other reason."""
+"""Counted outcomes: `ok`, a reason of the gate, any other reason."""
 Label = Callable[[Iterable[NDArray[np.uint8]]], Iterable[Answered]]
 
 
 def measure_gate(
     label: Label, faces: NDArray[np.uint8], trained_on: Iterable[str], images: int, *, seed: int = 0
 ) -> MeasuredGate:
-    """Show a labeller faces, and non-faces of every kind.
+    """Show a labeller (n, s, s, 3) faces, n > 0, and as many drawn `images` of every kind of non-faces.
 
-    Args:
-        label: the labeller, from images to what became of each.
-        faces: (n, s, s, 3), n > 0.
-        trained_on: kinds that its gate was trained on.
-        images: non-faces of each kind.
-        seed: of the drawings.
+    `trained_on`: kinds that its gate was trained on.
     """
     kinds = {
         kind: _count(label(nonface(kind, "measured", number, faces, seed=seed) for number in range(images)))
@@ -46,7 +40,7 @@ def measure_gate(
 
 
 def rows(gate: MeasuredGate) -> Iterator[tuple[str, bool, Share, Mapping[str, int]]]:
-    """What was shown, whether its kind was held out, the share answered `ok`, and what was answered; faces first.
+    """Images shown, whether held out, share answered `ok`, and outcomes; faces first.
 
     The last two rows take the kinds together: those that the gate was trained on, and those held out.
     """

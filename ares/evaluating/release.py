@@ -1,11 +1,11 @@
-"""What of a trained ARES is published: weights, JSON, and the code that loads them; nothing that could run by itself.
+"""The published files of a trained ARES: weights, JSON, and the code that loads them.
 
-| file | what |
+| file | content |
 |---|---|
 | `config.json`, `*.safetensors`, `escalation_*.json`, `preprocessor_config.json` | the model |
 | `*_ares.py` | its code, from this software and never from the model's folder |
 | `measurement.json` | its measured error; without it nothing is published |
-| `calibration.json`, `training.json`, `metrics.jsonl` | how it was trained and calibrated |
+| `calibration.json`, `training.json`, `metrics.jsonl` | records of training and calibration |
 | `README.md` | the card |
 """
 
@@ -32,8 +32,7 @@ _HIDDEN = (".cache", ".gitattributes", ".DS_Store", "__pycache__")
 def release_files(folder: Path) -> dict[str, Path]:
     """Path in the repository -> file, of a trained model's folder; all but the card.
 
-    Errors: BuildError BUILD_INCOMPLETE if the model is not complete, MEASUREMENT_INVALID if its error was not measured,
-    MODEL_UNSAFE for a file that is none of the above.
+    BuildError BUILD_INCOMPLETE, MEASUREMENT_INVALID without a measurement, MODEL_UNSAFE for other files.
     """
     missing = [name for name in NEEDED if not (folder / name).is_file()]
     if missing or not list(folder.glob("*.safetensors")):
@@ -47,7 +46,7 @@ def release_files(folder: Path) -> dict[str, Path]:
 
 
 def check_trained(folder: Path, tag: str) -> None:
-    """That no part of a model was trained on a sample. BuildError TAG_OF_SAMPLE; also if its training does not say."""
+    """BuildError TAG_OF_SAMPLE if a part of a model was trained on a sample, or its training does not say."""
     file = folder / "training.json"
     report = _read(file) if file.is_file() else {}
     for training in (report, *report.get("added", ())):
@@ -60,7 +59,7 @@ def check_trained(folder: Path, tag: str) -> None:
 
 
 def check_measured(folder: Path, tag: str) -> None:
-    """That a model's error was measured on images like those it labels. BuildError TAG_OF_SAMPLE for drawings."""
+    """BuildError TAG_OF_SAMPLE if a model's error was measured on drawings."""
     data = read_measurement(folder).data
     if data.name == DRAWN_FACES or data.revision.endswith(SAMPLE):
         what = f"an error measured on {data.name} {data.revision}"
@@ -75,7 +74,7 @@ def code_files() -> list[Path]:
 
 
 def _own(folder: Path) -> Iterator[tuple[str, Path]]:
-    """The model's own files. MODEL_UNSAFE for any that should not be there."""
+    """The model's own files. MODEL_UNSAFE for unexpected ones."""
     for file in sorted(folder.iterdir()):
         name = file.name
         if name in _HIDDEN or name in _REPLACED or _OURS.fullmatch(name):
@@ -89,7 +88,6 @@ def _own(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _check_config(folder: Path) -> None:
-    """That the configuration leads to this code, and to no other repository's."""
     from fairspace.ares.configuration_ares import AresConfig
 
     ours, config, processor = AresConfig(), "config.json", "preprocessor_config.json"

@@ -1,6 +1,6 @@
-"""Stage 4: cuts and slope of the fusion regressor, and what answers to the calibration set look like (IRIS, B.1).
+"""Stage 4: cuts and slope of the fusion regressor, and the report on the calibration set (IRIS, B.1).
 
-The thresholds of the routers are not touched: they are the paper's unless the configuration says otherwise.
+The routers' thresholds stay the paper's unless the configuration says otherwise.
 """
 
 from __future__ import annotations
@@ -24,21 +24,16 @@ from fairspace.ares.training.loop import Run
 QUANTILES = (0.0, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 1.0)
 _STEP = 0.02
 _FEWEST = 30
-"""With fewer images than this of a label, cuts stay where they are."""
+"""Fewest images of a label for moving its cuts."""
 LEAST, MOST = 0.1, 100.0
-"""Bounds of the slope; values that part all labels would drive it to infinity."""
+"""Bounds of the slope, which separable labels would drive to infinity."""
 
 
 def calibrated_cuts(values: NDArray[np.float64], labels: NDArray[np.intp], start: Sequence[float]) -> list[float]:
-    """The cuts with the best mean recall; of equally good ones those nearest to the start.
+    """The rising cuts with the best mean recall; of equally good ones those nearest to `start`.
 
-    Args:
-        values: (n,) regressed.
-        labels: (n,) indices of the right labels, 0 to the number of cuts.
-        start: rising; kept where a label has fewer than 30 images.
-
-    Returns:
-        As many rising cuts.
+    `values`: (n,) regressed; `labels`: (n,) right indices, 0 to the number of cuts. `start` stays where a label has
+    fewer than 30 images.
     """
     count = np.bincount(labels, minlength=len(start) + 1)
     if count.min() < _FEWEST:
@@ -65,15 +60,9 @@ def _nearest(steps: NDArray[np.float64], start: Sequence[float]) -> tuple[int, .
 
 
 def fitted_slope(values: NDArray[np.float64], labels: NDArray[np.intp], cuts: Sequence[float]) -> float:
-    """The slope with the smallest mean log loss (maximum likelihood), in [`LEAST`, `MOST`].
+    """The slope with the smallest mean log loss (maximum likelihood), in [`LEAST`, `MOST`], with four digits.
 
-    Args:
-        values: (n,) regressed; n is at least 1.
-        labels: (n,) indices of the right labels.
-        cuts: rising.
-
-    Returns:
-        With four digits.
+    `values`: (n,) regressed, n at least 1; `labels`: (n,) right indices; `cuts`: rising.
     """
     from scipy.optimize import minimize_scalar
 
@@ -87,7 +76,6 @@ def fitted_slope(values: NDArray[np.float64], labels: NDArray[np.intp], cuts: Se
 
 
 def _decisions(model: AresModel, faces: Faces, rows: NDArray[np.intp], run: Run) -> dict[str, Decided]:
-    """The finished model's decisions on some images of a part, without a vision-language model."""
     order = [rows[start : start + 256] for start in range(0, len(rows), 256)]
     seen = [model.observe(run.moved(pixels).float() / 255) for pixels in faces.batches(order, run.workers)]
     return model.route({name: joined([each[name] for each in seen]) for name in seen[0]})
@@ -96,12 +84,10 @@ def _decisions(model: AresModel, faces: Faces, rows: NDArray[np.intp], run: Run)
 def part_report(
     model: AresModel, part: str, data: Data, run: Run, tasks: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Per task how a part is answered: routes, confidence, accuracy and confusion matrix per attribute.
+    """Task -> answers to a part: `images`, `routes` (route -> count), `confidence`, `abstained` and `attributes`.
 
-    Returns:
-        Task -> `images`; `routes` (route -> count); `confidence` (`quantiles` and their `values`); `abstained`;
-        `attributes` (attribute -> `labels`, `confusion` with rows true and columns predicted, `accuracy` with abstained
-        images counted as wrong, `confidence` of its likeliest label).
+    Confidence has `quantiles` and their `values`. An attribute has `labels`, `confusion` with rows true and columns
+    predicted, `accuracy` with abstentions counted as wrong, and `confidence` of its likeliest label.
     """
     report: dict[str, Any] = {}
     decided: dict[int, dict[str, Decided]] = {}

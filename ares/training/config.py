@@ -1,8 +1,7 @@
 """The settings of a training run: one TOML file, read strictly.
 
 `ares/configs/paper.toml` holds IRIS' values (B.2), `ares/configs/tiny.toml` a small model that a CPU trains in minutes.
-An unknown key, a value of the wrong type, and an upstream checkpoint without a pinned revision are refused before
-anything is read or written.
+Unknown keys, wrong types and unpinned upstream checkpoints are refused before anything is read or written.
 """
 
 from __future__ import annotations
@@ -23,22 +22,20 @@ Share = Field(default=0.0, ge=0, le=1)
 
 
 class Strict(BaseModel):
-    """A table without unknown keys, whose values have exactly the types that it says."""
+    """A table without unknown keys, and with exact types."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Augmentation(Strict):
-    """How far a training image may differ from its original.
+    """Bounds of a training image's differences from its original.
 
     Args:
-        scale: smallest and largest share of the area that a crop keeps.
-        ratio: narrowest and widest aspect of a crop.
-        flip: probability of a horizontal flip.
-        brightness: factors lie within 1 - this and 1 + this.
-        contrast: the same.
-        saturation: the same.
-        hue: largest turn, as a share of the circle of hues.
+        scale: Smallest and largest share of the area that a crop keeps.
+        ratio: Narrowest and widest aspect of a crop.
+        flip: Probability of a horizontal flip.
+        brightness, contrast, saturation: Largest deviation of the factor from 1.
+        hue: Largest turn, as a share of the circle of hues.
     """
 
     scale: tuple[float, float] = (0.8, 1.0)
@@ -64,12 +61,9 @@ class Augmentation(Strict):
 
 
 class Upstream(Strict):
-    """Where weights come from: a checkpoint at a pinned revision or in a folder, or `config` alone for random ones.
+    """Source of weights: a checkpoint at a pinned revision or in a folder, or `config` alone for random ones.
 
-    Args:
-        source: a Hub repository, or a folder with a checkpoint; '' for random weights.
-        revision: the full commit hash, 40 hexadecimal digits; not for folders.
-        config: the architecture's configuration where there is no source.
+    `source`: Hub repository, or folder; '' for random weights. `revision`: full commit hash, 40 hexadecimal digits.
     """
 
     source: str = ""
@@ -78,16 +72,14 @@ class Upstream(Strict):
 
 
 class Schedule(Strict):
-    """How long, in what steps.
+    """Length and steps of training.
 
     Args:
-        epochs: at most.
-        patience: epochs without a better score on held-out images after which it stops.
-        batch: images per step, over all devices.
-        warmup: share of the steps in which the learning rate rises, before it falls along a cosine.
-        learning_rate: of heads, prototypes and temperature, or of everything where there is no backbone.
-        weight_decay: of AdamW.
-        clip: largest norm of a step's gradient, which is shortened to it; 0 leaves gradients as they are.
+        patience: Epochs without a better score on held-out images before stopping.
+        batch: Images per step, over all devices.
+        warmup: Share of the steps in which the learning rate rises, before it falls along a cosine.
+        learning_rate: Rate of heads, prototypes and temperature, or of everything without a backbone.
+        clip: Largest norm of a step's gradient; 0 for no clipping.
     """
 
     epochs: int = Field(gt=0)
@@ -100,15 +92,10 @@ class Schedule(Strict):
 
 
 class ExpertSettings(Upstream, Schedule):
-    """One kind of expert.
+    """One kind of expert; `gamma` and `alpha` are of the focal loss.
 
-    Args:
-        shared: leading blocks that stay as they are and are shared between tasks.
-        backbone_learning_rate: of the blocks that are trained.
-        text_learning_rate: of CLIP's text encoder, which makes the prototypes; 0 freezes it.
-        loss: `focal`, or `cross_entropy`.
-        gamma: of the focal loss.
-        alpha: of the focal loss.
+    `shared`: leading blocks that stay frozen and are shared between tasks; `backbone_learning_rate`: of the other
+    blocks; `text_learning_rate`: of CLIP's text encoder, which makes the prototypes; 0 freezes it.
     """
 
     shared: int = Field(ge=0)
@@ -124,22 +111,16 @@ class FastSettings(Upstream, Schedule):
 
 
 class FusionSettings(Schedule):
-    """The fusion regressor; `hidden` are the widths of its hidden layers."""
+    """The fusion regressor; `hidden`: widths of its hidden layers."""
 
     hidden: list[int] = Field(min_length=1)
 
 
 class GateSettings(Schedule):
-    """The gate, which tells faces from what is none.
+    """The gate, on the stem of the backbone `kind`: channels, training faces and non-faces of each kind.
 
-    Args:
-        kind: the backbone whose stem it looks at.
-        hidden: channels of its convolutions.
-        faces: at most so many of each part.
-        images: non-faces of each kind that it is trained on.
-        hard: the same of each kind that is `hard`.
-        tested: non-faces of each kind that count what passes.
-        without: kinds of `drawn_nonfaces` that are left out of its training, beside those held out.
+    `faces`: most of each part; `hard`: images of each `hard` kind; `tested`: images of each kind in the test;
+    `without`: kinds of `drawn_nonfaces` left out of training, beside those held out.
     """
 
     kind: Literal["clip", "dinov2", "convnext"]
@@ -152,15 +133,10 @@ class GateSettings(Schedule):
 
 
 class EscalationSettings(Strict):
-    """The escalation router.
+    """The escalation router: `rounds` boosted trees of a depth and learning rate.
 
-    Args:
-        rounds: boosted trees.
-        depth: of a tree.
-        learning_rate: of the boosting.
-        indifferent: weight of the images whose answer an arbiter would not change for better or worse.
-        balanced: whether the images to escalate weigh as much as all others together; else few are escalated where the
-            experts are mostly right.
+    `indifferent`: weight of images whose answer an arbiter would not make better or worse; `balanced`: whether the
+    images to escalate weigh as much as all others together, which escalates more where the experts are mostly right.
     """
 
     rounds: int = Field(gt=0)
@@ -171,14 +147,9 @@ class EscalationSettings(Strict):
 
 
 class RouterSettings(Strict):
-    """What the routers are trained on, and the thresholds that answers are given with.
+    """The routers' training images, and the thresholds of answers (`AresConfig`).
 
-    Args:
-        images: at most so many of the validation set (the paper: 8 000).
-        generated_only: whether only generated images are used, as in the paper.
-        fast_confidence: the fast path is taken above it.
-        escalation: an image is escalated above it.
-        minimum_confidence: answers below it are abstained from.
+    `images`: most images of the validation set (the paper: 8 000), only generated ones in the paper.
     """
 
     images: int = Field(gt=0)
@@ -194,10 +165,10 @@ _PINNED = re.compile(r"[0-9a-f]{40}")
 
 
 class TaskSettings(Strict):
-    """A task: the name of a known one (`age_gender`, `skin_tone`, `race`), or a whole registry entry.
+    """A task: the name of a known one (`age_gender`, `skin_tone`, `race`), or a whole registry entry (`AresConfig`).
 
-    See `AresConfig` for the fields. `arbiter` and `cuts` may differ from the known task's. `colour` is the share of
-    the augmentation's colour jitter that this task bears (1 all, 0 none): a skin tone is a colour.
+    `arbiter` and `cuts` may differ from the known task's. `colour` is this task's share of the augmentation's colour
+    jitter (1 all, 0 none): a skin tone is a colour.
     """
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -245,24 +216,14 @@ class TrainingConfig(Strict):
     """A training run.
 
     Args:
-        name: of the configuration; stands in the model's config.
-        seed: decides every draw.
-        image_size: pixels of the square that experts and router see.
-        tile: images per forward pass of the finished model.
-        precision: `bf16` for training steps in mixed precision. Scores, routers and cuts are computed in float32, as
-            `fairspace ares annotate` runs unless it is told otherwise.
-        compiler: backend of `torch.compile` for training steps: `inductor` makes kernels for the machine at hand (it
-            needs a C++ compiler, and minutes before the first step), `aot_eager` none; `no` for none at all.
-        workers: processes that decode images, for each process that trains.
-        tasks: in order.
-        augmentation: of the experts' and the fast router's training images.
-        experts: kind -> settings.
-        fusion: settings of the fusion regressor.
-        fast: settings of the fast path's router.
-        escalation: settings of the escalation routers.
-        routers: their images, and thresholds.
-        gate: settings of the gate; without them the model labels whatever it is given.
-        vlm: how to reach the L2 vision-language model; see `AresConfig`.
+        tile: Images per forward pass of the finished model.
+        precision: `bf16` for training steps in mixed precision; scores, routers and cuts are always float32.
+        compiler: Backend of `torch.compile` for training steps: `inductor` (needs a C++ compiler, and minutes before
+            the first step), `aot_eager`, or `no`.
+        workers: Decoding processes for each training process.
+        augmentation: Augmentation for the experts and the fast router.
+        gate: Settings of the gate; without them the model labels everything.
+        vlm: Access to the L2 vision-language model; see `AresConfig`.
     """
 
     name: str
@@ -284,7 +245,7 @@ class TrainingConfig(Strict):
 
     @property
     def sha256(self) -> str:
-        """Of everything that can change the weights: all but the number of workers."""
+        """Hash of all settings that can change the weights: all but the number of workers."""
         decides = self.model_dump(mode="json", exclude={"workers"})
         return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
 
@@ -296,8 +257,7 @@ class TrainingConfig(Strict):
 def read_config(file: Path) -> TrainingConfig:
     """Read a training configuration.
 
-    Errors: BuildError CONFIG_INVALID (not TOML, an unknown key, a wrong value: the first is named with its key), or
-    REVISION_UNPINNED (a checkpoint whose commit is not given).
+    BuildError CONFIG_INVALID (not TOML, an unknown key, a wrong value: the first is named), or REVISION_UNPINNED.
     """
     try:
         raw = tomllib.loads(file.read_text(encoding="utf-8"))

@@ -1,8 +1,8 @@
-"""Checkpoints that exist only as pickles (`pytorch_model.bin`), converted once to safetensors.
+"""Convert checkpoints that exist only as pickles (`pytorch_model.bin`) once to safetensors.
 
-The pickle is read in a process of its own, with `weights_only=True`, which builds tensors and nothing else. What came
-of it lies in a folder, by repository and commit, where training looks for it; `conversion.json` there holds the hashes
-of what was read and of what was written. ARES itself never opens a pickle.
+The pickle is read in a separate process with `weights_only=True`, which builds tensors and nothing else. The output
+folder, by repository and commit, has the hashes of input and output in `conversion.json`. ARES itself never opens a
+pickle.
 """
 
 from __future__ import annotations
@@ -27,21 +27,16 @@ _BESIDE, _PICKLES = ("*.json", "*.txt", "*.model"), "pytorch_model*.bin"
 
 
 def converted_folder(source: str, revision: str) -> Path:
-    """The folder of the converted form of a checkpoint, whether it is there or not."""
+    """The folder of the converted form of a checkpoint, existing or not."""
     place = Path(os.environ.get(PLACE, Path.home() / ".cache" / "fairspace" / "converted"))
     return place / f"{source.replace('/', '--')}@{revision or 'folder'}"
 
 
 def convert(source: str, revision: str) -> dict[str, Any]:
-    """Convert a checkpoint.
+    """Convert a checkpoint and return its `conversion.json`.
 
-    Args:
-        source: a Hub repository, or a folder with `pytorch_model*.bin`.
-        revision: the commit, 40 hexadecimal digits; '' for a folder.
-
-    Returns:
-        What `conversion.json` says: `source`, `revision`, `read` and `written` (file -> sha256).
-
+    It has `source`, `revision`, `read` and `written` (file -> sha256). `source`: Hub repository, or folder with
+    `pytorch_model*.bin`; `revision`: commit, 40 hexadecimal digits, '' for a folder.
     Errors: BuildError TRAINING_DATA without a pickle or a repository, REVISION_UNPINNED, MODEL_UNSAFE for a pickle that
     holds anything but tensors.
     """
@@ -84,7 +79,7 @@ def convert(source: str, revision: str) -> dict[str, Any]:
 def converted(source: str, revision: str) -> Path | None:
     """The folder of a converted checkpoint; None if it was not converted.
 
-    Errors: BuildError MODEL_UNSAFE if its weights are not those that were written.
+    BuildError MODEL_UNSAFE if its weights are not those that were written.
     """
     folder = converted_folder(source, revision)
     if not revision or not (folder / RECORD).is_file():
@@ -97,7 +92,6 @@ def converted(source: str, revision: str) -> Path | None:
 
 
 def _converted(pickles: list[Path], out: Path) -> None:
-    """Run this module in a process of its own."""
     command = [sys.executable, "-m", "fairspace.ares.training.conversion", str(out), *map(str, pickles)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

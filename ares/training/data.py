@@ -38,16 +38,9 @@ _STOP, _CALIBRATION = 20, 5
 
 
 def open_data(data: str, tasks: Sequence[Mapping[str, Any]], size: int, seed: int, work: Path) -> Data:
-    """The data that a command line names.
+    """The data that a command line names: a folder, or `drawn:N`. BuildError TRAINING_DATA.
 
-    Args:
-        data: a folder, or `drawn:N`.
-        tasks: registry entries.
-        size: of the images, in pixels.
-        seed: of drawings and of the choice of parts.
-        work: a folder for what reading prepares.
-
-    Errors: BuildError TRAINING_DATA.
+    `size`: pixels; `seed`: of drawings and of the choice of parts; `work`: folder for prepared data.
     """
     if data.startswith(DRAWN):
         number = data.removeprefix(DRAWN)
@@ -64,10 +57,10 @@ def label_index(task: Mapping[str, Any]) -> dict[tuple[str, ...], int]:
 
 
 class DrawnData:
-    """Drawn faces; all tasks have labels for all of them.
+    """Drawn faces with labels for all tasks.
 
-    Like `FolderData` it has a `name`, the `sha256` of everything that decides the images, and `sample`: whether the
-    images are drawings, or a sample build, good for trying things, and for no release.
+    Like `FolderData` it has a `name`, the `sha256` of everything that decides the images, and `sample`: whether they
+    are drawings or a sample build, whose models are not released.
     """
 
     def __init__(self, number: int, tasks: Sequence[Mapping[str, Any]], size: int, seed: int) -> None:
@@ -90,7 +83,7 @@ class DrawnData:
 class DrawnFaces:
     """The faces of one part, in memory.
 
-    Like `FolderFaces` it has `labels`: task -> (n,) indices into its labels, -1 where the image has none.
+    Like `FolderFaces` it has `labels`: task -> (n,) indices into its labels, -1 for none.
     """
 
     def __init__(self, part: str, n: int, tasks: Sequence[Mapping[str, Any]], size: int, seed: int) -> None:
@@ -112,7 +105,7 @@ class DrawnFaces:
         }
 
     def batches(self, order: Sequence[NDArray[np.intp]], workers: int) -> Iterator[torch.Tensor]:
-        """For each list of rows the images, (n, 3, s, s) of uint8."""
+        """The images of each list of rows, (n, 3, s, s) of uint8."""
         for rows in order:
             yield self.pixels[torch.as_tensor(rows)]
 
@@ -165,7 +158,7 @@ class FolderData:
 
 
 class FolderFaces:
-    """Rows of a split. An image is read from a memory-mapped file and decoded when its row is asked for."""
+    """Rows of a split, read from a memory-mapped file and decoded on demand."""
 
     def __init__(self, table: Any, keep: NDArray[np.intp], tasks: Sequence[Mapping[str, Any]], size: int) -> None:
         self.table, self.keep, self.size = table, keep, size
@@ -174,7 +167,7 @@ class FolderFaces:
         self.labels: Mapping[str, NDArray[np.intp]] = {task["name"]: _labels(table, task)[keep] for task in tasks}
 
     def batches(self, order: Sequence[NDArray[np.intp]], workers: int) -> Iterator[torch.Tensor]:
-        """For each list of rows the images, in pinned memory where there is a GPU; `workers` processes decode."""
+        """The images of each list of rows, in pinned memory where there is a GPU; `workers` processes decode."""
         yield from torch.utils.data.DataLoader(
             _Decoder(self.table, self.keep, self.processor),
             batch_sampler=[rows.tolist() for rows in order],
@@ -188,13 +181,11 @@ class FolderFaces:
 
 
 class _Decoder(torch.utils.data.Dataset[torch.Tensor]):
-    """Rows of a table as images."""
-
     def __init__(self, table: Any, keep: NDArray[np.intp], processor: AresImageProcessor) -> None:
         self.table, self.keep, self.processor = table, keep, processor
 
     def __getitem__(self, row: int) -> torch.Tensor:
-        """One image, (3, s, s) of uint8, read and scaled as one that is to be classified. BuildError TRAINING_DATA."""
+        """One image, (3, s, s) of uint8, read and scaled as for classification. BuildError TRAINING_DATA."""
         cells = self.table[int(self.keep[row])]
         with quiet():
             image = self.processor.prepare(cells["image"]["bytes"])

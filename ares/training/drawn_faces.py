@@ -1,8 +1,7 @@
 """Drawn faces with known labels, to train and to test a small ARES without any photograph.
 
-All six groups of age and gender meet all ten Monk swatches equally often. A share of the faces is incomplete, small,
-or noisy, as in a set of generated images, so that experts err and routing has something to do. What is drawn follows
-from (seed, part, number) alone.
+All six groups of age and gender meet all ten Monk swatches equally often. Some faces are incomplete, small or noisy, so
+that experts err and routing has work. A drawing follows from (seed, part, number) alone.
 """
 
 from __future__ import annotations
@@ -30,13 +29,9 @@ _CELLS = list(product(GENDERS, AGES, _SWATCH))
 
 @dataclass(frozen=True)
 class DrawnFace:
-    """A drawing and what it shows.
+    """A square RGB drawing with its labels, the `monk` swatch of its skin, and whether part of the face is missing.
 
-    Args:
-        image: RGB, square.
-        labels: attribute -> label, for `gender`, `age`, `skin_tone` and `accessories` (`with` or `without`).
-        monk: swatch of the skin.
-        incomplete: whether part of the face is outside the picture or covered.
+    Labels are of `gender`, `age`, `skin_tone` and `accessories` (`with` or `without`).
     """
 
     image: Image
@@ -48,11 +43,7 @@ class DrawnFace:
 def drawn_face(part: str, number: int, *, seed: int = 0, size: int = 64) -> DrawnFace:
     """The face of a number; parts (`train`, `test`, ...) never share a draw.
 
-    Args:
-        part: name of the set.
-        number: from 0; 60 in a row hold each group and swatch once.
-        seed: of all draws.
-        size: width and height in pixels.
+    60 numbers in a row hold each group and swatch once. `size`: pixels of a side.
     """
     random = draws("drawn face", seed, part, number)
     gender, age, monk = _CELLS[number % len(_CELLS)]
@@ -85,7 +76,6 @@ def drawn_face(part: str, number: int, *, seed: int = 0, size: int = 64) -> Draw
 def _placed(
     pixels: np.typing.NDArray[np.float64], size: int, random: np.random.RandomState
 ) -> np.typing.NDArray[np.float64]:
-    """A picture on a wall of the size asked for."""
     inner = len(pixels)
     if inner == size:
         return pixels

@@ -1,8 +1,7 @@
-"""Drawn images that show no single whole face, to train and to measure the gate of a small ARES.
+"""Drawn images without a single whole face, to train and to measure the gate of a small ARES.
 
-Some kinds are drawn, the others are made of pictures of faces. Those that are `held_out` are in no training set, so
-that what is measured with them holds for kinds that the gate has never seen. What is drawn follows from (seed, part,
-kind, number) and the faces alone.
+Some kinds are drawn, the others are made of pictures of faces. `held_out` kinds are in no training set, so that their
+measurement holds for unseen kinds. An image follows from (seed, part, kind, number) and the faces alone.
 """
 
 from __future__ import annotations
@@ -46,13 +45,10 @@ _PEOPLE = list(product(GENDERS, AGES, BUCKETS))
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of images.
+    """A kind of images: its right outcome, one of `gate_ares.OUTCOMES`, and its maker.
 
-    Args:
-        outcome: what ARES should say of them, one of `gate_ares.OUTCOMES`.
-        make: random numbers, size, and (n, size, size, 3) faces -> (size, size, 3).
-        held_out: whether nothing is trained on them.
-        hard: whether more of its images are trained on: they differ much, or have much of a face.
+    `make`: random numbers, size, (n, size, size, 3) faces -> (size, size, 3); `held_out`: kept from all training;
+    `hard`: more training images, because they differ much, or have much of a face.
     """
 
     outcome: str
@@ -62,17 +58,9 @@ class Kind:
 
 
 def nonface(kind: str, part: str, number: int, faces: Pixels, *, seed: int = 0) -> Pixels:
-    """An image of a kind; parts (`train`, `test`, ...) never share a draw.
+    """An image (s, s, 3) of a kind in `KINDS`; parts (`train`, `test`, ...) never share a draw.
 
-    Args:
-        kind: one of `KINDS`.
-        part: name of the set.
-        number: from 0.
-        faces: (n, s, s, 3), n > 0: what kinds that show faces are made of.
-        seed: of all draws.
-
-    Returns:
-        (s, s, 3).
+    `faces`: (n, s, s, 3), n > 0, the material of kinds that show faces.
     """
     return KINDS[kind].make(draws("drawn non-face", seed, part, kind, number), faces.shape[1], faces)
 
@@ -108,7 +96,6 @@ def _shapes(pen: Pen, random: Random) -> None:
 
 
 def _ovals(pen: Pen, random: Random) -> None:
-    """Ovals upon an oval, at places where features could be and elsewhere."""
     x, y = random.uniform(0.4, 0.6, 2)
     wide, high = random.uniform(0.12, 0.45, 2)
     for _ in range(random.randint(3)):
@@ -138,7 +125,6 @@ def _person(random: Random) -> Sitter:
 
 
 def _faceless(pen: Pen, random: Random) -> None:
-    """A head from behind, or without features."""
     who = _person(random)
     head = Pen(pen.canvas, pen.x + 0.5 * pen.unit, pen.y + random.uniform(0.37, 0.43) * pen.unit, 0.155 * pen.unit)
     paint(head, who)
@@ -146,8 +132,6 @@ def _faceless(pen: Pen, random: Random) -> None:
 
 
 def _drawn(*paints: Paint) -> Callable[[Random, int, Pixels], Pixels]:
-    """One of some drawings, in a room."""
-
     def make(random: Random, size: int, faces: Pixels) -> Pixels:
         image, canvas = room((size, size), random)
         if paints:
@@ -167,7 +151,6 @@ def _scene(random: Random, size: int, faces: Pixels) -> Pixels:
 
 
 def _texture(random: Random, size: int, faces: Pixels) -> Pixels:
-    """Waves of several lengths and directions, each of a colour of its own."""
     y, x = np.mgrid[:size, :size] / size
     whole = np.empty((size, size, 3))
     whole[:] = colour(random)

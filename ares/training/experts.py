@@ -1,11 +1,9 @@
 """Stage 1: one expert per task and kind, on top of the stem that the kind's experts share (IRIS, B.2).
 
-CLIP's prototypes begin as its text encoder's embeddings of the task's prompts. While the expert is trained, a prototype
-is that embedding plus a learnable offset: the text encoder learns at its low rate, the offset at the head's rate.
-Afterwards their sum is the prototype, and the text encoder is no longer needed.
-
-A backbone without an upstream checkpoint has random weights, and nothing in its stem is worth keeping: there the stem
-is trained together with the first task's expert, and stays as it is from then on.
+CLIP's prototypes begin as its text encoder's embeddings of the task's prompts. In training a prototype is that
+embedding (learning at the text encoder's low rate) plus an offset (at the head's rate); afterwards their sum is fixed.
+Without an upstream checkpoint the stem is random, so it is trained together with the first task's expert, and frozen
+from then on.
 """
 
 from __future__ import annotations
@@ -27,27 +25,20 @@ from fairspace.ares.training.loop import Run, Stage, augmented, drawn, image_see
 from fairspace.ares.training.upstream import Texts
 
 HEADS = ("head.", "prototypes", "temperature")
-"""What is trained at the head's learning rate."""
+"""Weights trained at the head's learning rate."""
 
 
 def focal_loss(logits: torch.Tensor, labels: torch.Tensor, gamma: float, alpha: float) -> torch.Tensor:
-    """-alpha * (1 - p) ** gamma * log p, with p the probability of the right label.
+    """(n,) losses -alpha * (1 - p) ** gamma * log p, with p the probability of the right label; gamma 0: cross-entropy.
 
-    Args:
-        logits: (n, labels).
-        labels: (n,) indices.
-        gamma: how much less easy images count; 0 is the cross-entropy.
-        alpha: factor.
-
-    Returns:
-        (n,).
+    `logits`: (n, labels); `labels`: (n,) indices.
     """
     log = functional.log_softmax(logits, dim=-1).gather(1, labels[:, None]).squeeze(1)
     return -alpha * (1 - log.exp()) ** gamma * log
 
 
 class Trained(nn.Module):
-    """An expert while it is trained, with the text encoder of its prototypes and the stem, if they are trained too."""
+    """An expert in training, with the text encoder of its prototypes and the stem, if they are trained too."""
 
     def __init__(self, expert: Expert, texts: Texts | None, stem: Stem | None) -> None:
         super().__init__()
@@ -60,14 +51,14 @@ class Trained(nn.Module):
             nn.init.zeros_(expert.prototypes)
 
     def forward(self, given: torch.Tensor) -> torch.Tensor:
-        """Images in [0, 1] where the stem is trained, else what the stem gave -> (n, labels) logits."""
+        """Images in [0, 1] where the stem is trained, else the stem's output -> (n, labels) logits."""
         hidden = given if self.stem is None else self.stem(given)
         changed = {} if self.texts is None else {"prototypes": self.expert.prototypes + self.texts()}
         logits: torch.Tensor = torch.func.functional_call(self.expert, changed, (hidden,))[1]
         return logits
 
     def settle(self) -> None:
-        """Freeze the stem, and make the sums the expert's prototypes."""
+        """Freeze the stem, and fix the expert's prototypes."""
         if self.stem is not None:
             self.stem.requires_grad_(False)
         if self.texts is not None:
@@ -87,19 +78,9 @@ def expert_stage(
     *,
     with_stem: bool,
 ) -> Stage:
-    """The stage that trains one expert of the model in place; `Trained.settle` ends it.
+    """The stage that trains one expert of the model, and with `with_stem` its stem, in place; `Trained.settle` ends it.
 
-    Its epochs' metrics have a confusion matrix over the held-out images (rows: true, columns: predicted).
-
-    Args:
-        model: with upstream weights.
-        kind: of the expert.
-        task: registry entry.
-        config: of the training.
-        data: its images.
-        run: device, folder, seed.
-        texts: the text encoder with the task's prompts, for CLIP.
-        with_stem: whether the stem is trained too.
+    Metrics have a confusion matrix over the held-out images (rows: true, columns: predicted).
     """
     settings, name = config.experts[kind], str(task["name"])  # type: ignore[index]
     faces, held_out = data.part("train", name), data.part("stop", name)
@@ -137,7 +118,6 @@ def expert_stage(
 
 
 def _groups(trained: Trained, settings: ExpertSettings) -> list[dict[str, Any]]:
-    """Heads, backbone and text encoder, each at its rate."""
     heads: list[nn.Parameter] = []
     body: list[nn.Parameter] = []
     for name, parameter in trained.expert.named_parameters():
@@ -170,7 +150,7 @@ def predictions(
 
 
 def _metrics(confusion: NDArray[np.float64], loss: float) -> dict[str, Any]:
-    """Metrics from counts; `score` is the mean recall, ties going to the smaller loss."""
+    """Metrics from counts; `score` is the mean recall, then the smaller loss."""
     support, n = confusion.sum(axis=1), max(1.0, float(confusion.sum()))
     recall = float(np.mean(np.diag(confusion)[support > 0] / support[support > 0]))
     return {

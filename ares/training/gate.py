@@ -1,9 +1,8 @@
 """Stage 5: the gate, from faces and from drawn non-faces.
 
-Faces and non-faces go through a stem that is finished; only the gate's own weights are trained. The cut is where, by
-the calibration set's faces, which neither an expert nor the gate was trained on, the share `KEPT` of all faces passes.
-What then passes of the test set's faces, and of fresh non-faces of every kind, also of those that nothing was trained
-on, stays in the configuration.
+Only the gate's own weights are trained, on a finished stem. The cut lets the share `KEPT` of the calibration set's
+faces pass, which nothing was trained on. The configuration keeps the passing shares of the test set's faces, and of
+fresh non-faces of every kind, held-out ones included.
 """
 
 from __future__ import annotations
@@ -27,22 +26,18 @@ from fairspace.ares.training.loop import Event, Run, Stage, fit, image_seed
 from fairspace.builders.errors import BuildError
 
 KEPT = 0.99
-"""The least share of faces that is expected to pass, of all that are like the calibration set's."""
+"""Smallest expected share of passing faces, of all that are like the calibration set's."""
 _HELD_OUT = 10
-"""One image in this many stops the training."""
+"""One image in this many is held out for early stopping."""
 _REACH = 16
-"""Training images are moved by up to this part of their size, and in every other epoch mirrored."""
+"""Inverse of the largest move of a training image, as a part of its size; every other epoch is mirrored."""
 _SHRUNK, _INNER = 0.15, (0.7, 0.95)
-"""Share of the training images that are shrunk in an epoch, and to what part of their size: small faces are rare."""
+"""Share of the training images shrunk in an epoch, and range of the factor: small faces are rare."""
 _BATCH = 64
 
 
 def train_gate(model: AresModel, config: TrainingConfig, data: Data, run: Run) -> list[Event]:
-    """Train the gate of a model with finished experts, if the configuration wants one.
-
-    Returns:
-        The metrics of each epoch.
-    """
+    """Train the gate of a model with finished experts, if the configuration wants one; return each epoch's metrics."""
     settings = config.gate
     if settings is None:
         return []
@@ -107,20 +102,14 @@ def train_gate(model: AresModel, config: TrainingConfig, data: Data, run: Run) -
 def kept_cut(chances: NDArray[np.float64]) -> float:
     """The highest cut at which a new face passes with the probability `KEPT` at least.
 
-    That is the k-th smallest of the n probabilities, k = (n + 1)(1 - KEPT) rounded down: a new face is as likely to
-    fall between any two of them as between any others, whatever their distribution (split conformal prediction: Vovk
-    et al., Algorithmic Learning in a Random World, 2005). The smallest of all with fewer than 99 faces, which say too
-    little.
-
-    Args:
-        chances: (n,) probabilities of a face, of faces that the gate was not trained on.
+    It is the k-th smallest of the n held-out probabilities, k = (n + 1)(1 - KEPT) rounded down (split conformal
+    prediction: Vovk et al., Algorithmic Learning in a Random World, 2005); with fewer than 99 faces the smallest.
     """
     order = math.floor((len(chances) + 1) * (1 - KEPT))
     return float(np.sort(chances)[max(0, order - 1)])
 
 
 def _shrunk(images: torch.Tensor, grounds: torch.Tensor, random: np.random.RandomState) -> torch.Tensor:
-    """Images (n, 3, s, s) made smaller, upon grounds of one colour each, (n, 3)."""
     side = images.shape[-1]
     inner = round(side * random.uniform(*_INNER))
     down, across = random.randint(side - inner + 1, size=2).tolist()
@@ -131,7 +120,6 @@ def _shrunk(images: torch.Tensor, grounds: torch.Tensor, random: np.random.Rando
 
 
 def _chances(gate: Gate, stem: nn.Module, images: torch.Tensor, run: Run) -> NDArray[np.float64]:
-    """Probabilities that images show a face, rounded."""
     with torch.inference_mode():
         parts = torch.split(images, _BATCH)
         said = [gate(stem(run.moved(part).float() / 255)).softmax(-1)[:, 0].cpu() for part in parts]
@@ -139,7 +127,6 @@ def _chances(gate: Gate, stem: nn.Module, images: torch.Tensor, run: Run) -> NDA
 
 
 def _faces(data: Data, part: str, task: str, most: int, run: Run) -> torch.Tensor:
-    """Images of a part, (n, 3, s, s); at most so many, drawn by the seed."""
     faces = data.part(part, task)
     order = np.random.RandomState(image_seed(run.seed, "gate", part)).permutation(len(faces.labels[task]))
     (pixels,) = faces.batches([np.sort(order[:most])], 0)
@@ -147,7 +134,6 @@ def _faces(data: Data, part: str, task: str, most: int, run: Run) -> torch.Tenso
 
 
 def _nonfaces(kind: str, part: str, images: int, faces: torch.Tensor, run: Run) -> torch.Tensor:
-    """Images of a kind, (n, 3, s, s)."""
     given = faces.permute(0, 2, 3, 1).numpy()
     drawn = np.stack([nonface(kind, part, number, given, seed=run.seed) for number in range(images)])
     return torch.from_numpy(drawn).permute(0, 3, 1, 2)

@@ -1,11 +1,10 @@
-"""One loop for everything in ARES that gradients train: cosine schedule, early stopping, a checkpoint per epoch.
+"""The training loop: cosine schedule, early stopping, a checkpoint per epoch.
 
-Epoch e of a stage draws everything from (seed, stage, e); so a run that was killed goes on from its last finished
-epoch, and on a CPU it ends with the weights of a run that was not, to the bit. Between the first and the last batch of
-an epoch nothing waits for the device: losses stay there until the epoch is over.
-
-Training images are cropped, flipped and jittered (IRIS, B.2) as one batch on any device; each from its own seed, so
-neither the batch that it is in nor the number of workers matters.
+Epoch e of a stage draws everything from (seed, stage, e); so a killed run resumes from its last finished epoch, and on
+a CPU ends with the same weights, to the bit. Within an epoch nothing waits for the device: losses stay there until its
+end.
+Training images are cropped, flipped and jittered (IRIS, B.2) as one batch on any device, each from its own seed,
+independent of batch and workers.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ def image_seed(*key: str | int) -> int:
 
 
 def drawn(seeds: Sequence[int]) -> torch.Tensor:
-    """What `augmented` takes: (n, 9) numbers in [0, 1), each image's from its own seed."""
+    """Draws for `augmented`: (n, 9) numbers in [0, 1), each image's from its own seed."""
     random = np.random.RandomState()  # seeded anew for each image: to make one takes fifty times as long as to seed it
     draws = np.empty((len(seeds), _DRAWS))
     for row, seed in enumerate(seeds):
@@ -47,22 +46,14 @@ def drawn(seeds: Sequence[int]) -> torch.Tensor:
 
 
 def augmented(pixels: torch.Tensor, draws: torch.Tensor, amounts: Augmentation, colour: float = 1.0) -> torch.Tensor:
-    """A variant of each image. No step waits for the device.
+    """A variant of each image, (n, 3, s, s) in [0, 1]. No step waits for the device.
 
-    Args:
-        pixels: (n, 3, s, s) in [0, 1].
-        draws: of `drawn`, on the device of the pixels.
-        amounts: how far a variant may go.
-        colour: share of the colour jitter that is applied.
-
-    Returns:
-        (n, 3, s, s) in [0, 1].
+    `draws`: from `drawn`, on the same device; `colour`: share of the colour jitter to apply.
     """
     return _jittered(_cropped(pixels, draws[:, :5], amounts), draws[:, 5:], amounts, colour)
 
 
 def _cropped(pixels: torch.Tensor, draws: torch.Tensor, amounts: Augmentation) -> torch.Tensor:
-    """A part of the image, enlarged to the whole: area, aspect, place and mirroring from five draws."""
     area = amounts.scale[0] + draws[:, 0] * (amounts.scale[1] - amounts.scale[0])
     low, high = math.log(amounts.ratio[0]), math.log(amounts.ratio[1])
     aspect = (low + draws[:, 1] * (high - low)).exp()
@@ -76,7 +67,6 @@ def _cropped(pixels: torch.Tensor, draws: torch.Tensor, amounts: Augmentation) -
 
 
 def _jittered(pixels: torch.Tensor, draws: torch.Tensor, amounts: Augmentation, colour: float) -> torch.Tensor:
-    """Brightness, contrast, saturation and hue, in this order."""
     limits = [each * colour for each in (amounts.brightness, amounts.contrast, amounts.saturation, amounts.hue)]
     if not any(limits):
         return pixels
@@ -108,16 +98,10 @@ Progress = Callable[[Event], None]
 
 @dataclass(frozen=True)
 class Run:
-    """The device, folder and settings that all stages of a run share.
+    """The device, folder (`work`) of checkpoints, and settings that all stages of a run share.
 
-    Args:
-        device: where it trains.
-        work: folder of the checkpoints.
-        seed: of all draws.
-        workers: processes that decode images.
-        progress: called with the metrics of each epoch.
-        precision: `bf16` for gradients in mixed precision. Whatever is measured is measured in float32.
-        compiler: backend of `torch.compile`, or `no`.
+    `workers`: processes that decode images; `precision`: `bf16` for gradients in mixed precision, while measurements
+    are float32; `compiler`: backend of `torch.compile`, or `no`.
     """
 
     device: torch.device
@@ -133,30 +117,27 @@ class Run:
         return torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bf16")
 
     def moved(self, tensor: torch.Tensor) -> torch.Tensor:
-        """A tensor on the device; from pinned memory, so that nothing waits for a GPU."""
+        """A tensor on the device, from pinned memory, so that nothing waits for a GPU."""
         if self.device.type == "cuda" and not tensor.is_pinned():
             tensor = tensor.pin_memory()
         return tensor.to(self.device, non_blocking=True)
 
     def compiled(self, module: nn.Module) -> nn.Module:
-        """The module as it takes steps: compiled if that is wanted."""
+        """The module for training steps, compiled if wanted."""
         return module if self.compiler == "no" else cast(nn.Module, torch.compile(module, backend=self.compiler))
 
 
 @dataclass(frozen=True)
 class Stage:
-    """Something to train.
+    """A stage of training, named as its checkpoint.
 
     Args:
-        name: of the stage, and of its checkpoint.
-        module: what is trained; holds the best epoch's weights in the end.
-        groups: parameters with their `lr`.
-        schedule: epochs, batch, patience, warm-up, weight decay, clipping.
-        rows: number of training images.
-        losses: for the module as it is trained, a list of batches of rows, and the epoch: the sum of the losses of
-            each batch, on the device.
-        score: metrics on held-out images; `score` is a list of numbers, the first ones count most, to maximise.
-        adam: whether the optimiser is Adam instead of AdamW.
+        module: Trained module; holds the best epoch's weights in the end.
+        groups: Parameters with their `lr`.
+        rows: Number of training images.
+        losses: Module in training, batches of rows, and epoch -> sum of the losses of each batch, on the device.
+        score: Metrics on held-out images; `score` is a list of numbers to maximise, the first ones count most.
+        adam: Whether the optimiser is Adam instead of AdamW.
     """
 
     name: str
@@ -170,11 +151,7 @@ class Stage:
 
 
 def fit(stage: Stage, run: Run) -> list[Event]:
-    """Train a stage, or go on with it, or take its finished weights.
-
-    Returns:
-        The metrics of each epoch. The module holds the weights of the best one.
-    """
+    """Train a stage, resume it, or take its finished weights, the best epoch's; return the metrics of each epoch."""
     file, module = run.work / f"{stage.name}.checkpoint", stage.module
     optimiser, scheduler = make_optimiser(stage)
     epochs: list[Event] = []
@@ -220,7 +197,7 @@ def make_optimiser(stage: Stage) -> tuple[torch.optim.Optimizer, torch.optim.lr_
 def train_epoch(
     stage: Stage, trained: nn.Module, run: Run, epoch: int, optimiser: torch.optim.Optimizer, scheduler: Any
 ) -> float:
-    """One pass over the training images; the mean loss."""
+    """The mean loss of one pass over the training images."""
     trained.train()
     order = np.random.RandomState(image_seed(run.seed, stage.name, "order", epoch)).permutation(stage.rows)
     batches = [order[start : start + stage.schedule.batch] for start in range(0, stage.rows, stage.schedule.batch)]
@@ -243,7 +220,6 @@ def _finished(epochs: Sequence[Event], schedule: Schedule) -> bool:
 
 
 def _best(epochs: Sequence[Event]) -> int:
-    """The first epoch with the best score."""
     return max(range(len(epochs)), key=lambda epoch: (epochs[epoch]["score"], -epoch))
 
 
@@ -252,12 +228,12 @@ def _copy(module: nn.Module) -> dict[str, torch.Tensor]:
 
 
 def write_state(file: Path, state: Any) -> None:
-    """Write tensors, numbers and texts in one move."""
+    """Write tensors, numbers and texts atomically."""
     beside = file.with_suffix(".writing")
     torch.save(state, beside)
     beside.replace(file)
 
 
 def read_state(file: Path) -> Any:
-    """Read what `write_state` wrote; nothing else than tensors, numbers and texts is built of it."""
+    """Read a file of `write_state`; it can build nothing but tensors, numbers and texts."""
     return torch.load(file, map_location="cpu", weights_only=True)

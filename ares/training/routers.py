@@ -1,14 +1,12 @@
-"""Stages 2 and 3: the fusion regressor and the routers, from what finished experts say (IRIS, B.2).
+"""Stages 2 and 3: the fusion regressor and the routers, from the finished experts' outputs (IRIS, B.2).
 
-The regressor is trained with the mean absolute error on the experts' concatenated embeddings, which are extracted once.
-The routers learn from images that the experts were not trained on. Decisions where the paper is silent:
-
-- *Which expert suits an image* where several are right: the one that is right most often. The fast router learns to
-  name it with the probability that this expert gives to the right label, so that it is unsure where the expert is;
-  where no expert is right, it learns equal probabilities. Below the threshold the pool is asked.
-- *When to escalate*: the vote is wrong and the arbiter right. Where the arbiter is a vision-language model that is not
-  asked during training, the vote being wrong is enough. Images on which both are right, or both wrong, teach to trust
-  the vote, with a smaller weight.
+The regressor is trained with the mean absolute error on the experts' concatenated embeddings; the routers on images
+that the experts were not trained on. Decisions where the paper is silent:
+- *The expert for an image* where several are right: the most often right one, with the probability that it gives to the
+  right label; where none is right, all with equal probabilities. Below the threshold the pool is asked.
+- *When to escalate*: the vote is wrong and the arbiter right; for a vision-language model, which is not asked in
+  training, the vote being wrong is enough. Images with both right or both wrong teach to trust the vote, with a smaller
+  weight.
 """
 
 from __future__ import annotations
@@ -34,13 +32,10 @@ from fairspace.ares.training.loop import Event, Run, Stage, augmented, drawn, fi
 
 @dataclass(frozen=True)
 class Pool:
-    """What the experts of a task say of some images.
+    """The experts' outputs for some images in a task.
 
-    Args:
-        rows: (n,) rows of the part.
-        labels: (n,) indices of the right labels.
-        probabilities: (n, experts, labels), rounded.
-        embeddings: (n, width), the experts' concatenated.
+    (n,) `rows` of the part and right `labels`; (n, experts, labels) rounded `probabilities`; (n, width) `embeddings`,
+    the experts' concatenated.
     """
 
     rows: NDArray[np.intp]
@@ -50,13 +45,13 @@ class Pool:
 
     @property
     def right(self) -> NDArray[np.bool_]:
-        """(n, experts): who is right."""
+        """(n, experts): whether each expert is right."""
         correct: NDArray[np.bool_] = self.probabilities.argmax(axis=2) == self.labels[:, None]
         return correct
 
 
 def pool(model: AresModel, task: Mapping[str, Any], part: str, faces: Faces, rows: NDArray[np.intp], run: Run) -> Pool:
-    """Ask all experts of a task about some images of a part; the answer is kept in the run's folder."""
+    """Outputs of all experts of a task for some images of a part, kept in the run's folder."""
     name, kinds = str(task["name"]), model.config.kinds
     file = run.work / f"{name}__{part}.pool"
     if not file.is_file():
@@ -83,16 +78,9 @@ def pool(model: AresModel, task: Mapping[str, Any], part: str, faces: Faces, row
 def labelled_pool(
     model: AresModel, task: Mapping[str, Any], part: str, data: Data, run: Run, most: int = 0, generated: bool = False
 ) -> Pool:
-    """The experts' answers to the labelled images of a part.
+    """The experts' outputs for the labelled images of a part.
 
-    Args:
-        model: with finished experts.
-        task: registry entry.
-        part: of the data.
-        data: all parts.
-        run: devices, folder, seed.
-        most: at most so many images, drawn by the seed; 0 for all.
-        generated: whether only generated images are wanted.
+    `most`: most images, drawn by the seed, 0 for all; `generated`: only generated images.
     """
     name = str(task["name"])
     faces = data.part(part, name)
@@ -109,10 +97,9 @@ def labelled_pool(
 def train_fusion(
     model: AresModel, task: Mapping[str, Any], config: TrainingConfig, data: Data, run: Run
 ) -> list[Event]:
-    """Train a task's fusion regressor on its experts' embeddings: Adam, mean absolute error, targets 0, 1, 2.
+    """Train a task's fusion regressor on its experts' embeddings, and return each epoch's metrics.
 
-    Returns:
-        The metrics of each epoch.
+    Adam, mean absolute error, targets 0, 1, 2.
     """
     name, settings, device = str(task["name"]), config.fusion, run.device
     pools = {part: labelled_pool(model, task, part, data, run) for part in ("train", "stop")}
@@ -135,25 +122,23 @@ def train_fusion(
 
 
 def fusion_values(model: AresModel, task: str, embeddings: torch.Tensor) -> NDArray[np.float64]:
-    """What the regressor makes of embeddings, on the CPU, rounded."""
+    """The regressor's values of embeddings, on the CPU, rounded."""
     regressor = model.fusion[task].cpu().eval()
     with torch.inference_mode():
         return rounded(regressor(embeddings).numpy())
 
 
 _HELD_OUT = 10
-"""One image in this many of the routers' images stops the fast router's training."""
+"""One of the routers' images in this many is held out to stop the fast router early."""
 _STATISTICS = 256
-"""Images whose statistics normalise the layers of a trunk that begins with random weights."""
+"""Images whose statistics normalise the layers of a random trunk."""
 
 
 def suited(pool: Pool) -> NDArray[np.float32]:
-    """What the fast router is to say of images.
+    """(n, experts) target probabilities of the fast router.
 
-    Returns:
-        (n, experts) probabilities. The expert that is right, of several the one that is right most often over all
-        images (then the first one), has the probability that it gives to the right label, the others share what is
-        left; where none is right, all are equal.
+    The right expert (of several the most often right one, then the first) has the probability that it gives to the
+    right label, the others share the rest; where none is right, all are equal.
     """
     n, experts = pool.right.shape
     order = np.argsort(-pool.right.mean(axis=0), kind="stable")
@@ -175,19 +160,9 @@ def train_fast(
     *,
     heads_only: bool,
 ) -> list[Event]:
-    """Train the fast path's router, one head per task on a trunk that all share.
+    """Train the fast path's router, one head per task on a shared trunk, and return each epoch's metrics.
 
-    Args:
-        model: with finished experts.
-        tasks: whose heads are trained.
-        config: of the training.
-        data: the images.
-        run: devices, folder, seed.
-        pools: task -> what its experts say of the images.
-        heads_only: whether the trunk stays as it is.
-
-    Returns:
-        The metrics of each epoch.
+    `pools`: task -> its experts' outputs; `heads_only`: whether the trunk stays as it is.
     """
     settings, names = config.fast, [str(task["name"]) for task in tasks]
     routed = Routed(model.fast, names, heads_only=heads_only).to(run.device)
@@ -196,7 +171,7 @@ def train_fast(
     train, stop = np.flatnonzero(~held), np.flatnonzero(held)
     faces = {name: data.part("routers", name) for name in names}
     targets = {name: torch.as_tensor(suited(pool)) for name, pool in pools.items()}
-    # Which expert is right was seen on whole images, so they are not cropped here.
+    # The experts saw whole images, so they are not cropped here.
     mirrored = Augmentation(scale=(1.0, 1.0), ratio=(1.0, 1.0), flip=config.augmentation.flip)
 
     def loss(module: nn.Module, pixels: torch.Tensor, chosen: Sequence[tuple[str, int]]) -> torch.Tensor:
@@ -245,9 +220,8 @@ def train_fast(
 class Routed(nn.Module):
     """The fast router while some heads are trained, and the trunk if it is.
 
-    The statistics of its batch normalisation stay as they are: those of the checkpoint, or where the trunk begins with
-    random weights those of the first training images. So what an image gives depends on no other image of its batch:
-    training computes what inference computes.
+    Batch normalisation keeps the checkpoint's statistics, or those of the first training images for a random trunk, so
+    outputs are independent of the batch, and training computes the same as inference.
     """
 
     def __init__(self, router: FastRouter, names: Sequence[str], *, heads_only: bool) -> None:
@@ -259,7 +233,7 @@ class Routed(nn.Module):
             router.heads[name].requires_grad_(True)
 
     def train(self, mode: bool = True) -> Routed:
-        """Dropout is on where the trunk is trained; statistics are never updated."""
+        """Switch dropout on where the trunk is trained; statistics are never updated."""
         super().train(mode and not self.heads_only)
         for layer in self._normalisations():
             layer.eval()
@@ -295,10 +269,9 @@ def _rows(pool: Pool, units: Sequence[tuple[str, int]], name: str) -> NDArray[np
 def train_escalation(
     model: AresModel, task: Mapping[str, Any], pool: Pool, settings: EscalationSettings, seed: int
 ) -> dict[str, Any]:
-    """Train a task's escalation router, one thread, so that the trees are always the same.
+    """Train a task's escalation router on one thread, for reproducible trees; return counts of its examples.
 
-    Returns:
-        What it learnt from: counts of images, of wrong votes, of those that an arbiter mends, and of those it spoils.
+    Counts: images, wrong votes, votes that an arbiter corrects, and votes that it spoils.
     """
     import xgboost
 

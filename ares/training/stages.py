@@ -1,11 +1,8 @@
 """Training ARES stage by stage: experts, fusion, routers, gate, calibration (IRIS, B.2; the gate is ours).
 
-It begins with upstream weights where there are sources, and random ones elsewhere. The output folder is a model that
-`AresModel.from_pretrained` loads:
-
+It begins with upstream weights where there are sources, else random ones. `AresModel.from_pretrained` loads the output:
 config.json, model.safetensors, escalation_<task>.json, preprocessor_config.json    the model
-training.json      configuration and data with their hashes, seed, versions, the best epoch of every stage, and a
-report on the test images; written last, so that a folder with it is finished
+training.json      configuration, data, seed, versions, best epochs, report on the test images; written last
 metrics.jsonl      every epoch of every stage, with the confusion matrix over held-out images
 calibration.json   routes, confidence and cuts on the calibration set
 .training/         checkpoints of an unfinished run; gone when it is done
@@ -84,7 +81,7 @@ def untrained(config: TrainingConfig, tasks: Sequence[dict[str, Any]], options: 
 
 
 def extended(old: AresModel, config: TrainingConfig, tasks: Sequence[dict[str, Any]]) -> AresModel:
-    """The model with experts, head and regressor of new tasks beside what it has."""
+    """The model with experts, head and regressor of new tasks added."""
     settings = deepcopy(old.config)
     settings.tasks = [*settings.tasks, *deepcopy(list(tasks))]
     model = AresModel(settings)
@@ -98,7 +95,6 @@ def extended(old: AresModel, config: TrainingConfig, tasks: Sequence[dict[str, A
 def _set_experts(
     model: AresModel, config: TrainingConfig, tasks: Sequence[dict[str, Any]], wholes: Mapping[Any, nn.Module | None]
 ) -> None:
-    """Begin the tasks' experts with upstream weights, where there are any."""
     for kind, task in product(wholes, tasks):
         if (whole := wholes[kind]) is not None:
             expert = Expert(kind, deepcopy(whole), config.experts[kind].shared, len(task["labels"]))
@@ -140,7 +136,7 @@ _SOFTWARE = ("fairspace", "numpy", "pillow", "safetensors", "torch", "transforme
 
 @contextmanager
 def opened_run(config: TrainingConfig, out: Path, progress: Progress) -> Iterator[Run]:
-    """Device and folder of a run; leaves the caller's random numbers and settings as they were."""
+    """Device and folder of a run; restores the caller's random numbers and settings."""
     device = torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
     work, strict = out / WORK, torch.are_deterministic_algorithms_enabled()
 
@@ -159,7 +155,7 @@ def opened_run(config: TrainingConfig, out: Path, progress: Progress) -> Iterato
 
 
 def claimed(out: Path, request: Mapping[str, str]) -> dict[str, Any] | None:
-    """The report of a finished run with these arguments; None if it is to be done. OUT_IN_USE for another one."""
+    """The report of a finished run with these arguments; None if it is still to do. OUT_IN_USE for another one."""
     report, claim = out / REPORT, out / WORK / "asked.json"
     if report.is_file():
         before: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
@@ -185,7 +181,7 @@ def finish(
     metrics: Sequence[Event],
     base: Path | None,
 ) -> dict[str, Any]:
-    """Measure the finished model, write it, and clear up; `base` is the folder of the model that it extends."""
+    """Measure the finished model, write it, and clear up; `base`: folder of the model that it extends."""
     tasks = [task for task in model.config.tasks if task["name"] in {each.name for each in config.tasks}]
     model.to(run.device).eval()
     calibration: dict[str, Any] = {**request, "tasks": part_report(model, "calibration", data, run, tasks)}
@@ -222,7 +218,6 @@ def finish(
 
 
 def _stages(metrics: Sequence[Event]) -> dict[str, Any]:
-    """Per stage how many epochs ran, and the metrics of the best one."""
     records: dict[str, Any] = {}
     for event in metrics:
         before = records.setdefault(event["stage"], {"epochs": 0, "best": event})
@@ -235,21 +230,17 @@ def _stages(metrics: Sequence[Event]) -> dict[str, Any]:
 def train(
     config: Path, data: str, out: Path, *, base: Path | None = None, progress: Progress = lambda event: None
 ) -> dict[str, Any]:
-    """Train a model into a folder, or go on where an earlier call with the same arguments stopped.
+    """Train a model into a folder, or resume an earlier call with the same arguments, and return its `training.json`.
 
     Args:
-        config: a TOML file (`fairspace.ares.training.config`).
-        data: the folder of a built IRIS-Classifier-25, or `drawn:N`.
-        out: a new or empty folder, or one with an unfinished or finished run of the same configuration and data.
-        base: folder of a trained model that the tasks of the configuration are added to (IRIS, A.4.2); all else of it
-            stays as it is, to the bit. Sizes and checkpoints must be the model's.
-        progress: called with the metrics of each epoch, and of each escalation router.
-
-    Returns:
-        What `training.json` says; with `base` the model's, with the new tasks under `added`.
-
-    Errors: BuildError as `read_config` and `open_data` say, OUT_IN_USE if `out` holds something else, and
-    CONFIG_INVALID if the configuration does not fit `base`.
+        config: TOML file (`fairspace.ares.training.config`).
+        data: Folder of a built IRIS-Classifier-25, or `drawn:N`.
+        out: New or empty folder, or one with a run of the same configuration and data.
+        base: Folder of a trained model of the same sizes and checkpoints to extend with the configuration's tasks
+            (IRIS, A.4.2), otherwise unchanged to the bit; they are then under `added` in the result.
+        progress: Callback with the metrics of each epoch, and of each escalation router.
+    Errors: BuildError as `read_config` and `open_data`, OUT_IN_USE if `out` holds something else, CONFIG_INVALID if the
+    configuration does not fit `base`.
     """
     settings = read_config(config)
     with opened_run(settings, out, progress) as run:
@@ -273,7 +264,6 @@ def train(
 def _train_tasks(
     model: AresModel, tasks: Sequence[dict[str, Any]], config: TrainingConfig, data: Data, run: Run, *, added: bool
 ) -> list[Event]:
-    """Train all stages for some tasks of a model, in place; the metrics of every epoch."""
     for task in tasks:
         for part in PARTS:  # a part that is missing is refused before anything is trained
             data.part(part, task["name"])

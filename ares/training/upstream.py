@@ -1,6 +1,6 @@
 """Upstream checkpoints: backbones and CLIP's text encoder, from a pinned revision or a folder, safetensors only.
 
-Of a revision that was converted (`fairspace.ares.training.conversion`) the converted form is taken.
+A converted revision (`fairspace.ares.training.conversion`) is preferred.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CLASSES: dict[str, Any] = {
     "efficientnet": EfficientNetModel,
 }
 _RECORDS = ("transformers_version", "architectures", "dtype", "torch_dtype", "model_type", "_name_or_path")
-"""Entries of a configuration that say nothing of the architecture."""
+"""Entries of a configuration beside the architecture."""
 
 
 class Texts(nn.Module):
@@ -53,17 +53,14 @@ class Texts(nn.Module):
 def backbone_weights(kind: str, upstream: Upstream) -> nn.Module | None:
     """A backbone with its checkpoint's weights; None without a source.
 
-    Errors: BuildError TRAINING_DATA if the checkpoint cannot be had or holds no safetensors.
+    BuildError TRAINING_DATA if the checkpoint cannot be had or holds no safetensors.
     """
     module: nn.Module | None = _load(CLASSES[kind], upstream) if upstream.source else None
     return module
 
 
 def texts(upstream: Upstream, prompts: Sequence[str]) -> Texts | None:
-    """CLIP's text encoder with a task's prompts; None without a source.
-
-    Errors: as for `backbone_weights`.
-    """
+    """CLIP's text encoder with a task's prompts; None without a source. Errors as in `backbone_weights`."""
     if not upstream.source:
         return None
     encoder = _load(CLIPTextModelWithProjection, upstream)
@@ -73,7 +70,7 @@ def texts(upstream: Upstream, prompts: Sequence[str]) -> Texts | None:
 
 
 def architecture(module: Any) -> dict[str, Any]:
-    """The configuration that makes a module like this one with random weights."""
+    """The configuration that makes an equal module with random weights."""
     options: dict[str, Any] = {key: value for key, value in module.config.to_diff_dict().items() if key not in _RECORDS}
     return options
 

@@ -18,16 +18,9 @@ Ends = tuple[float, float] | None
 
 @dataclass(frozen=True)
 class Dot:
-    """One value.
+    """One value: `text` is its label with model and interval, `shown` the number printed beside it, '' for none.
 
-    Args:
-        value: its number.
-        text: what names it: the model, the number with its interval.
-        shown: the number as it is printed beside the dot, '' for none.
-        href: where a click leads, '' for nowhere.
-        colour, symbol: how it looks.
-        interval: the 95 % interval, a thick line.
-        bounds: the range that the missing samples allow, a thin line.
+    `interval`: 95 % interval, a thick line; `bounds`: range that the missing samples allow, a thin line.
     """
 
     value: float
@@ -42,13 +35,10 @@ class Dot:
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a plot.
+    """One line of a plot: a model or category, below the heading `head`.
 
-    Args:
-        name: of the model or category.
-        dots: its values; None keeps the room of a series without a number.
-        head: the heading above the line, '' for none.
-        reference: a number to compare the dots with, as an upright mark, and what it is.
+    A dot of None keeps the room of a series without a number. `reference`: number to compare the dots with, as an
+    upright mark, and its name.
     """
 
     name: str
@@ -58,21 +48,15 @@ class Line:
 
     @property
     def height(self) -> float:
-        """In pixels."""
+        """Height in pixels."""
         return LINE_HEIGHT + NEXT * max(0, len(self.dots) - 1) + (HEAD if self.head else 0)
 
 
 @dataclass(frozen=True)
 class DotPlot:
-    """A dot plot.
+    """A dot plot; `ends` and `title` are of the axis, `share` is the largest part of the width for names.
 
-    Args:
-        lines: from the top.
-        ends: of the axis.
-        title: of the axis.
-        levels: number -> the word at an upright dotted line.
-        heading: above the plot, '' for none.
-        share: of the width that names may take.
+    `levels`: number -> word at an upright dotted line.
     """
 
     lines: Sequence[Line]
@@ -83,7 +67,7 @@ class DotPlot:
     share: float = 0.42
 
     def draw(self, svg: Svg, x: float, y: float, width: float) -> float:
-        """Draw it from (x, y) on; returns where it ends."""
+        """Draw it from (x, y) on and return its lower end."""
         if self.heading:
             svg.text(x, y + 10, cut(self.heading, width), bold=True)
             y += 24

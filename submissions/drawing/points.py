@@ -1,4 +1,4 @@
-"""Maps: points in a plane with their names, their bounds as thin crosses and their intervals as thick ones.
+"""Maps: named points in a plane, their bounds as thin crosses and their intervals as thick ones.
 
 A name stands as near to its point as it can without covering a point, a name or the frame.
 """
@@ -16,13 +16,13 @@ from fairspace.submissions.plotting import GREY
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom."""
 _TURNS = (0, 180, 90, 270, 35, -35, 145, -145, 65, -65, 115, -115)
-"""Directions in the order in which they are tried, in degrees: right, left, below, above, between."""
+"""Directions in degrees, in order of preference: right, left, below, above, between."""
 _DISTANCES = (9.0, 18.0, 30.0, 46.0, 64.0, 84.0)
 
 
 @dataclass(frozen=True)
 class Place:
-    """A name's box, and whether it is so far from its point that a line must join them."""
+    """A name's box, and whether a line must join it to its distant point."""
 
     box: Box
     joined: bool
@@ -35,15 +35,7 @@ def place_labels(
     blocked: Sequence[Box] = (),
     radius: float = 6.0,
 ) -> list[Place | None]:
-    """A place for each name, None where there is none.
-
-    Args:
-        points: where the marks stand; names of earlier ones are placed first.
-        sizes: width and height of each name.
-        frame: that no name may leave.
-        blocked: where no name may stand.
-        radius: of the marks.
-    """
+    """A place for each name inside `frame` and outside `blocked`, None where there is none; earlier names first."""
     taken: list[Box] = [(x - radius, y - radius, x + radius, y + radius) for x, y in points]
     taken += blocked
     places: list[Place | None] = []
@@ -85,16 +77,9 @@ SMALL = 11.5
 
 @dataclass(frozen=True)
 class Point:
-    """One model's point.
+    """One model's point: `name` beside it where there is room, and `text`, the label with both numbers.
 
-    Args:
-        x, y: where it stands.
-        name: written beside it where there is room.
-        text: what names it: the model with both numbers.
-        href: where a click leads.
-        colour, symbol: how it looks.
-        x_ends, y_ends: bounds, thin lines.
-        x_interval, y_interval: 95 % intervals, thick lines.
+    `x_ends`, `y_ends`: bounds, thin lines; `x_interval`, `y_interval`: 95 % intervals, thick lines.
     """
 
     x: float
@@ -112,16 +97,10 @@ class Point:
 
 @dataclass(frozen=True)
 class Map:
-    """A plane with points.
+    """A plane with points, those with the most important names first; points beyond a span stand at its end as arrows.
 
-    Args:
-        points: those whose names matter most first.
-        x_title, y_title: of the axes.
-        x_span, y_span: ends of the axes; points beyond stand at the end as arrows.
-        curve: a dotted line through these points.
-        levels: dotted lines across and up at (x, y), None for no such line.
-        corners: texts in the four corners, from the upper left in the direction of reading.
-        keys: name -> colour and shape.
+    `levels`: dotted lines across and up at (x, y), None for none; `corners`: texts in the four corners, from the upper
+    left in the direction of reading; `keys`: name -> colour and shape.
     """
 
     points: Sequence[Point]
@@ -135,7 +114,7 @@ class Map:
     keys: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     def draw(self, width: float, title: str) -> Svg:
-        """The map, as wide as given."""
+        """The map."""
         svg = Svg(width, title)
         top = legend(svg, dict(self.keys), 4, 4, width - 8) + 10
         left, right = 52.0, width - 12
@@ -164,7 +143,6 @@ class Map:
         return svg
 
     def _frame(self, svg: Svg, across: Scale, up: Scale) -> list[Box]:
-        """Axes, lines and corners; returns where the texts of the corners stand."""
         left, right, bottom, top = across.start, across.end, up.start, up.end
         for x, text in across.labels():
             svg.line(x, top, x, bottom)

@@ -16,12 +16,12 @@ from fairspace.submissions.plotting import GREY, INK, number
 
 PAPER, LINE = "#ffffff", "#d5d9dd"
 SIZE = 12.5
-"""Of text, in pixels."""
+"""Text size in pixels."""
 _NARROW, _WIDE = frozenset("iljtfrI.,:;'|!()[] -"), frozenset("mwMW%@—…")
 
 
 def width_of(text: str, size: float = SIZE) -> float:
-    """About how wide a text is in a sans-serif font, in pixels; rather more than less."""
+    """Approximate width of a text in a sans-serif font, in pixels, rounded up."""
     return size * sum(
         0.4
         if sign in _NARROW
@@ -35,7 +35,7 @@ def width_of(text: str, size: float = SIZE) -> float:
 
 
 def cut(text: str, room: float, size: float = SIZE) -> str:
-    """The text without line breaks, and shortened so that it is no wider than `room` pixels."""
+    """The text without line breaks, shortened to `room` pixels."""
     text = plain(text)[: int(room / (0.4 * size)) + 2]  # no sign is narrower, so more would not fit
     if width_of(text, size) <= room:
         return text
@@ -57,12 +57,7 @@ def wrapped(text: str, room: float, size: float = SIZE) -> list[str]:
 
 
 class Svg:
-    """An image that grows by what is drawn, the later above the earlier.
-
-    Args:
-        width: in pixels.
-        title: what it shows, for readers who do not see it.
-    """
+    """An image; later elements cover earlier ones. `title` describes it to screen readers."""
 
     def __init__(self, width: float, title: str) -> None:
         self.width = width
@@ -141,7 +136,7 @@ class Svg:
 
     @contextmanager
     def mark(self, text: str, href: str = "") -> Iterator[None]:
-        """What is drawn within stands for one value: `text` names it, and `href` is where a click leads."""
+        """Group the elements drawn within as one value, named `text` and linked to `href`."""
         title = f"<title>{web(text)}</title>"
         tag = f'<a class="mark" href="{web(href)}">' if href else '<g class="mark">'
         self._parts.append(tag + title)
@@ -149,11 +144,10 @@ class Svg:
         self._parts.append("</a>" if href else "</g>")
 
     def reach(self, x: float, y: float, width: float, height: float) -> None:
-        """Room around a mark in which a pointer or a finger meets it."""
+        """An invisible box around a mark that a pointer or a finger can hit."""
         self.box(x, y, width, height, PAPER, 0)
 
     def _repr_svg_(self) -> str:
-        """The image in a notebook."""
         return self.document()
 
     def document(self, site: str = "") -> str:
@@ -179,7 +173,7 @@ SHAPES = {
     "cross": ((-0.9, -0.9), (0.9, 0.9), (-0.9, 0.9), (0.9, -0.9)),
     "tick": ((0, -1.9), (0, 1.9)),
 }
-"""Shape -> its corners around its middle, in units of its size; a circle has none."""
+"""Shape -> corners around its middle, in units of its size; a circle has none."""
 
 
 def _short(number: float) -> str:
@@ -187,7 +181,7 @@ def _short(number: float) -> str:
 
 
 def legend(svg: Svg, entries: dict[str, tuple[str, str]], x: float, y: float, width: float) -> float:
-    """Name -> colour and shape, in as many lines as they need; returns where they end."""
+    """Draw name -> colour and shape, in as many lines as needed, and return the lower end."""
     place, line = x, y + 10
     for name, (colour, kind) in entries.items():
         shown = cut(name, width - 30)
@@ -205,7 +199,7 @@ def legend(svg: Svg, entries: dict[str, tuple[str, str]], x: float, y: float, wi
 
 @dataclass(frozen=True)
 class Scale:
-    """The numbers from `low` to `high` stand between the pixels `start` and `end`."""
+    """A linear axis: the numbers from `low` to `high` between the pixels `start` and `end`."""
 
     low: float
     high: float
@@ -213,7 +207,7 @@ class Scale:
     end: float
 
     def __call__(self, value: float) -> float:
-        """Where a number stands; one beyond an end stands at that end."""
+        """Pixel of a number; one beyond an end stands at that end."""
         share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
         return self.start + share * (self.end - self.start)
 
@@ -222,7 +216,7 @@ class Scale:
         return self.low <= value <= self.high
 
     def ticks(self, apart: float = 70.0) -> list[float]:
-        """Round numbers that are about `apart` pixels from each other."""
+        """Round numbers, about `apart` pixels from each other."""
         room = max(1.0, abs(self.end - self.start) / apart)
         step = _round_step((self.high - self.low) / room)
         first = math.ceil(self.low / step - 1e-9)
@@ -253,7 +247,7 @@ def span(numbers: Iterable[float], *, zero: bool = False) -> tuple[float, float]
 
 
 def upright(svg: Svg, axis: Scale, top: float, bottom: float, title: str = "") -> float:
-    """Upright lines at the ticks of a horizontal axis, with their numbers and a title below; returns where they end."""
+    """Draw a horizontal axis's grid lines with numbers and a title below, and return the lower end."""
     for x, text in axis.labels():
         svg.line(x, top, x, bottom, GREY if text == "0" and axis.low < 0 else LINE)
         svg.text(x, bottom + 12, text, colour=GREY, size=11.5, anchor="middle")

@@ -25,13 +25,7 @@ from fairspace.submissions.version import VERSION
 
 
 def methods(results: Sequence[Result], names: Sequence[str], tests: int) -> list[str]:
-    """Paragraphs: benchmark, standard and protocol; for each model its answers and instruments; intervals; tests.
-
-    Args:
-        results: of one benchmark under one standard.
-        names: of their models.
-        tests: how many differences between models were tested.
-    """
+    """Paragraphs: benchmark, standard and protocol; for each model its answers and instruments; intervals; tests."""
     first = results[0]
     bench = benchmark(first.benchmark)
     texts = [
@@ -55,7 +49,6 @@ def methods(results: Sequence[Result], names: Sequence[str], tests: int) -> list
 
 
 def _of_model(result: Result, name: str) -> Iterator[str]:
-    """Sentences on one model: its answers, how they were read, what labelled or judged them, its intervals."""
     signature = result.signature
     yield f"{name}: dataset revision {signature.get('dataset_revision', 'not stated')}."
     counts = [summary.outcomes for summary in result.readings.values()]
@@ -82,7 +75,6 @@ def _of_model(result: Result, name: str) -> Iterator[str]:
 
 
 def _label_error(error: LabelError) -> str:
-    """The share of wrong labels by attribute."""
     shares = []
     for attribute, matrix in error.attributes.items():
         right, every = sum(row[i] for i, row in enumerate(matrix.counts)), sum(map(sum, matrix.counts))
@@ -93,7 +85,7 @@ def _label_error(error: LabelError) -> str:
 
 
 def citations(benchmark_name: str) -> str:
-    """The entries for BibTeX of the benchmark's paper and of the software."""
+    """BibTeX entries of the benchmark's paper and of the software."""
     software = (
         "@software{fairspace,\n  title = {fairspace: fairness benchmarks for generative models},\n"
         f"  author = {{{{The fairspace contributors}}}},\n  version = {{{VERSION}}}\n}}"
@@ -102,7 +94,7 @@ def citations(benchmark_name: str) -> str:
 
 
 LARGEST = 1e9
-"""Standard errors of a difference that does not vary, as JSON has no number for infinity."""
+"""Finite stand-in for infinitely many standard errors, which JSON has no number for."""
 
 
 @dataclass(frozen=True)
@@ -120,14 +112,14 @@ class Compared:
         return self.between.verdict_of(self.p)
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data."""
+        """JSON data."""
         about = {"score": self.score, "model": self.model, **vars(self.between)}
         return about | {"errors": min(self.between.errors, LARGEST), "p": self.p, "verdict": self.verdict}
 
 
 @dataclass(frozen=True)
 class Group:
-    """Answers of one model to look at, the worst first: of a value, or of a task."""
+    """Answers of one model to a task or behind a value, the worst first."""
 
     model: str
     name: str
@@ -136,18 +128,10 @@ class Group:
 
 @dataclass(frozen=True)
 class Report:
-    """The contents of a report on one model, or on several side by side.
+    """The contents of a report on one model, or on several with different names side by side.
 
-    Args:
-        title: of the report.
-        results: one for each model, of one benchmark under one standard.
-        names: of the models, all different.
-        headlines: of the results.
-        compared: scores of further models against the first model's.
-        tables: scores, differences, readings, raw values, values without a number; those that have rows.
-        items: answers to look at, by model and value or task; empty where none are at hand.
-        methods: paragraphs.
-        citations: entries for BibTeX.
+    `compared`: scores of further models against the first model's; `tables`: those that have rows; `items`: answers to
+    look at, by model and value or task; empty where none are at hand.
     """
 
     title: str
@@ -176,11 +160,7 @@ def check_comparable(results: Sequence[Result]) -> None:
 
 
 def make_report(results: Sequence[Result]) -> Report:
-    """The report on results. UsageError if they are of several benchmarks or standards.
-
-    Args:
-        results: at least one.
-    """
+    """The report on at least one result. UsageError if they are of several benchmarks or standards."""
     check_comparable(results)
     first = results[0]
     names = [plain(name) for name in model_names(results)]
@@ -239,7 +219,6 @@ def _values(
 
 
 def _compared(results: Sequence[Result], names: Sequence[str]) -> list[Compared]:
-    """The first values of each further model against the first model's, of those with resamples in both."""
     first, shown = results[0], first_values(results[0])
     raw = [name for name in shown if name not in first.scored.scores]
     by_model = [
@@ -254,7 +233,6 @@ def _compared(results: Sequence[Result], names: Sequence[str]) -> list[Compared]
 
 
 def _differences(results: Sequence[Result], names: Sequence[str], lines: Sequence[Compared]) -> Table:
-    """The compared scores as texts; the model has a column where there are several further ones."""
     several = len(names) > 2
     rows = []
     for line in lines:
@@ -271,7 +249,6 @@ def _differences(results: Sequence[Result], names: Sequence[str], lines: Sequenc
 
 
 def _readings(results: Sequence[Result], names: Sequence[str]) -> Table:
-    """What the answers of each task were read as."""
     outcomes = ("choice", "refused", "several", "unusable", "not_handed_in")
     rows = [
         (name, task, *(f"{summary.outcomes.get(outcome, 0):,}" for outcome in outcomes))
@@ -283,7 +260,6 @@ def _readings(results: Sequence[Result], names: Sequence[str]) -> Table:
 
 
 def _without_number(results: Sequence[Result], names: Sequence[str]) -> Table:
-    """Scores and raw values that have no number, with the reason."""
     rows = []
     for result, name in zip(results, names, strict=True):
         reasons: dict[tuple[str, str], list[str]] = {}
@@ -295,7 +271,7 @@ def _without_number(results: Sequence[Result], names: Sequence[str]) -> Table:
 
 
 def _kept_items(result: Result, model: str) -> Iterator[Group]:
-    """The answers that a result keeps of each value; an older one has those of each task, without their prompts."""
+    """The kept answers of each value; older results have those of each task, without their prompts."""
     for value, items in result.items.items():
         yield Group(model, value, items)
     if result.items:
@@ -310,7 +286,7 @@ def _kept_items(result: Result, model: str) -> Iterator[Group]:
 
 
 def to_markdown(report: Report) -> str:
-    """The report as Markdown with pipe tables."""
+    """The report as Markdown."""
     lines = [f"# {markdown(report.title)}", ""]
     for name, top in zip(report.names, report.headlines, strict=True):
         lines += [line for sentence in top.sentences for line in (markdown(f"{name}: {sentence}"), "")]
@@ -329,7 +305,7 @@ def to_markdown(report: Report) -> str:
 
 
 def to_csv(report: Report) -> str:
-    """Every score and raw value of every model, a line each with the columns of `Result.to_frame`, numbers in full."""
+    """Every score and raw value of every model, a line each with the columns of `Result.to_frame`, unrounded."""
     import pandas as pd
 
     rows: list[dict[str, Any]] = []
@@ -344,7 +320,7 @@ def to_csv(report: Report) -> str:
 
 
 def to_latex(report: Report) -> str:
-    """Tables with booktabs, the methods paragraphs, and the citations in comments to copy into a .bib file."""
+    """Tables with booktabs, the methods, and the citations in comments to copy into a .bib file."""
     tops = zip(report.names, report.headlines, strict=True)
     sentences = [latex(f"{name}: {sentence}") for name, top in tops for sentence in top.sentences]
     parts = ["% Needs \\usepackage{booktabs}.", *sentences, results_latex(report.results)]

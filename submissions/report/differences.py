@@ -1,13 +1,9 @@
 """Differences between models with their intervals, from draws of the same clusters, compared pair by pair.
 
-The interval reaches from the difference of the scores to that of their estimates without bias, and 1.96 standard errors
-of the pairs on either side; it is one of a ratio where scores are logarithmic. The test is for one pair alone, more
-than 1.96 errors away from 0; tiers test many pairs and ask for more, and `corrected` allows for all tests of a table
-(Holm 1979). It asks nothing about bias, because two models that are alike are biased alike. A difference may be
-significant while its interval, which allows for bias, holds 0.
-
-Where two models did not answer the same questions, interval and test begin at the bounds over what is missing: a
-difference that missing answers could explain is not significant.
+The interval spans the differences of the scores and of their debiased estimates, widened by 1.96 standard errors of the
+pairs; logarithmic scores have a ratio. The test of one pair (1.96 errors from 0) asks nothing about bias, because equal
+models have equal biases; `corrected` allows for all tests of a table (Holm 1979). Where two models did not answer the
+same questions, both begin at the bounds over the missing answers.
 """
 
 from __future__ import annotations
@@ -34,22 +30,17 @@ from fairspace.submissions.values import Value
 
 Verdict = Literal["significant", "significant if their biases are alike", "not significant"]
 SIGNIFICANT = 0.05
-"""A p that is corrected for all lines of a comparison is called significant below it."""
+"""Level of a p that is corrected for all lines of a comparison."""
 
 _ENDLESS = 20.0
-"""Logarithm of a ratio that stands for an endless one: missing answers could make a score 0."""
+"""Stand-in for the logarithm of an infinite ratio: missing answers could make a score 0."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Difference or ratio of a score to that of the first model, with its 95 % interval.
+    """Difference, or `ratio`, of a score to that of the first model, with its 95 % interval.
 
-    Args:
-        value: the difference or the ratio.
-        low, high: the ends of its interval.
-        ratio: whether it is a ratio, which is 1 for two models alike.
-        errors: how many standard errors it is away from there, whatever the missing answers are; infinite where the
-            draws do not vary.
+    `errors`: standard errors from equality, for all possible missing answers; infinite where the draws do not vary.
     """
 
     value: float
@@ -60,14 +51,14 @@ class Difference:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether this one difference is significant, uncorrected: of many equal pairs one in twenty is."""
+        """Significance of this one difference, uncorrected: of many equal pairs one in twenty is significant."""
         if self.errors <= Z:
             return "not significant"
         same = 1.0 if self.ratio else 0.0
         return "significant if their biases are alike" if self.low <= same <= self.high else "significant"
 
     def verdict_of(self, p: float) -> Verdict:
-        """Whether it is significant by a p that is corrected for all lines of a comparison."""
+        """Significance by a p that is corrected for all lines of a comparison."""
         return "not significant" if p >= SIGNIFICANT else self.verdict
 
 
@@ -76,11 +67,7 @@ def differences(
 ) -> list[dict[str, Difference]]:
     """For each result, score -> difference to the first result, for scores with draws in both.
 
-    Args:
-        benchmark: its name.
-        results: None for a model of which only printed figures are known.
-        standard: under which all of them were scored.
-        values: names of raw values that are compared as well; their differences are never ratios.
+    A result is None for a model with printed figures alone. `values`: raw values compared as well, never as ratios.
     """
     if not results:
         return []
@@ -112,13 +99,13 @@ def differences(
 
 
 def same_questions(first: Result, other: Result) -> bool:
-    """Whether two results answered the same questions, all of them or the same part; not of results without proofs."""
+    """Whether two results answered the same questions; False for results without proofs."""
     keys = [{task: held.keys for task, held in result.consistency.items()} for result in (first, other)]
     return bool(keys[0]) and keys[0] == keys[1]
 
 
 def remarks(results: Sequence[Result], names: Sequence[str]) -> list[str]:
-    """Sentences on which answers are compared, where a result is of a part of the benchmark, or lacks answers."""
+    """Sentences on the compared answers, where a result is of a part of the benchmark, or lacks answers."""
     sentences = [f"{name}: {mark}." for result, name in zip(results, names, strict=True) for mark in limits_of(result)]
     counts = [
         (sum(held.answers for held in proof), sum(held.expected for held in proof))
@@ -140,11 +127,7 @@ def remarks(results: Sequence[Result], names: Sequence[str]) -> list[str]:
 def corrected(by_row: Sequence[Mapping[str, Difference]]) -> list[dict[str, float]]:
     """For each row, score -> two-sided p of its difference, corrected for all differences of all rows.
 
-    Holm's step-down procedure: with it, at most 5 % of tables of equal models have one p below 0.05, however their
-    differences depend on each other.
-
-    Args:
-        by_row: as `differences` returns them.
+    Holm's step-down procedure: at most 5 % of tables of equal models have a p below 0.05, under any dependence.
     """
     keys = [(place, name) for place, row in enumerate(by_row) for name in row]
     single = {(place, name): 2 * float(ndtr(-by_row[place][name].errors)) for place, name in keys}
@@ -157,13 +140,9 @@ def corrected(by_row: Sequence[Mapping[str, Difference]]) -> list[dict[str, floa
 
 
 class Score(NamedTuple):
-    """A score of one model.
+    """A score of one model with (k,) draws, nan where one has no number.
 
-    Args:
-        value: as measured.
-        debiased: its estimate without bias.
-        draws: (k,) of it; nan where one has no number.
-        bounds: the least and the most that missing answers could make of it; None where none is missing.
+    `bounds`: smallest and largest score that missing answers allow; None where none is missing.
     """
 
     value: float
@@ -172,7 +151,7 @@ class Score(NamedTuple):
     bounds: tuple[float, float] | None = None
 
     def of_whole(self) -> Score:
-        """The score of a model as if nothing was asked but what it answered."""
+        """The score without bounds, as if the missing questions had not been asked."""
         return self._replace(bounds=None)
 
 
@@ -182,7 +161,6 @@ def _bounds(value: Value) -> tuple[float, float] | None:
 
 
 def _drawn(scored: Scored, draws: ScoreDraws) -> dict[str, Score]:
-    """Score -> what is known of it; of those with a number."""
     by_name = {}
     for name, column in draws.replicates.items():
         score = scored.shown.get(name)
@@ -192,7 +170,6 @@ def _drawn(scored: Scored, draws: ScoreDraws) -> dict[str, Score]:
 
 
 def _raw(result: Result | None, names: Collection[str]) -> dict[str, Score]:
-    """Raw value -> what is known of it; of those that are named and have a number and draws."""
     if result is None or result.draws is None:
         return {}
     return {
@@ -210,13 +187,9 @@ def _raw(result: Result | None, names: Collection[str]) -> dict[str, Score]:
 
 
 def difference(other: Score, first: Score, limits: tuple[float, float], logarithmic: bool) -> Difference | None:
-    """Difference of one score; None with too few common draws, or where nothing bounds what missing answers could do.
+    """Difference of one score, or ratio if `logarithmic` and all numbers are above 0.
 
-    Args:
-        other: the score.
-        first: the same of the first model.
-        limits: what the score can be.
-        logarithmic: as `Scoring.logarithmic`; it is a ratio then, if all numbers are above 0.
+    None with too few common draws, or unbounded effects of missing answers.
     """
     common = min(len(other.draws), len(first.draws))
     x, y = other.draws[:common], first.draws[:common]

@@ -1,7 +1,7 @@
-"""A result's first values, or its differences to another, as dot plots: intervals, fair models and the ideal.
+"""Dot plots of a result's first values, or of its differences to another: intervals, fair models and the ideal.
 
-A plot holds every number that its score can be, such as 0 to 1. Values share one scale where that shows all of them
-well, else each has its own, because units differ.
+Values share one scale where that shows all of them well, else each has its own, because units differ. A scale covers
+the score's range.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fairspace.submissions.values import Value
 
 _WIDTH = 720.0
 _DWARFED = 12.0
-"""One scale holds all values if it is at most so many times as long as the shortest of theirs."""
+"""Longest common scale, in lengths of the shortest own scale."""
 _COLOURS = {BIASED: ORANGE, NO_BIAS_SHOWN: GREY, "": BLUE}
 """Verdict on a value -> its colour."""
 Keys = dict[str, tuple[str, str]]
@@ -42,12 +42,7 @@ def strips(result: Result, shown: Mapping[str, Value]) -> Svg:
 
 
 def difference_strips(differences: Sequence[tuple[str, Difference, str]], title: str) -> Svg:
-    """Differences with their intervals; the tick is no difference.
-
-    Args:
-        differences: name, difference and verdict.
-        title: what they are differences to.
-    """
+    """Differences (name, difference, verdict) with their intervals; the tick is no difference."""
     keys: Keys = {}
     lines: list[Drawn] = []
     for name, between, verdict in differences:
@@ -62,7 +57,7 @@ def difference_strips(differences: Sequence[tuple[str, Difference, str]], title:
 
 
 def _value(result: Result, name: str, value: Value, keys: Keys) -> Drawn:
-    """A value as a line; `keys` gets its kinds of marks."""
+    """A value as a line; adds its kinds of marks to `keys`."""
     three, ideal = numbers_of(result, value), benchmark(result.benchmark).ideal(name, result.standard)
     if three.value is None:
         return Line(f"{name}: {three.value_text}", []), []
@@ -87,7 +82,6 @@ def _value(result: Result, name: str, value: Value, keys: Keys) -> Drawn:
 
 
 def _figure(title: str, lines: Sequence[Drawn], keys: Keys) -> Svg:
-    """The lines on one scale, or each on its own."""
     numbers = [number for _, needed in lines for number in needed]
     spans = [max(needed) - min(needed) for _, needed in lines if needed and max(needed) > min(needed)]
     shared = bool(spans) and max(numbers) - min(numbers) <= _DWARFED * min(spans)

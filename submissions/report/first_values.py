@@ -1,4 +1,4 @@
-"""The values of a result that a reader looks at first, with their three numbers and the digits to show them with."""
+"""The leading values of a result, with their three numbers and the digits to show them with."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from fairspace.submissions.values import Value
 
 
 def first_values(result: Result) -> dict[str, Value]:
-    """The leading values, then what the benchmark names first, or all its scores; that which ranks go by among them.
+    """The leading values, then the benchmark's chosen ones, or all its scores, the ranking one included.
 
-    Of a run of a part of the benchmark a score is what the sample estimates.
+    Scores of a partial run are estimates from the sample.
     """
     bench, scores = benchmark(result.benchmark), result.scored.shown
     names = (
@@ -29,13 +29,13 @@ def first_values(result: Result) -> dict[str, Value]:
 
 
 def named(result: Result, names: Collection[str]) -> dict[str, Value]:
-    """Raw values and scores of these names, those that the result has; of a name that both have, the raw value."""
+    """Raw values and scores of these names; of a name that both have, the raw value."""
     known = {**result.scored.shown, **result.values}
     return {name: known[name] for name in names if name in known}
 
 
 def limits_of(result: Result, name: str) -> tuple[float, float]:
-    """The smallest and the largest number that a score can be; infinite where it has no such end."""
+    """The smallest and largest possible number of a score; infinite where it has no such end."""
     bench = benchmark(result.benchmark)
     return bench.table_of(result.scored, find_standard(bench, result.standard)).limits.get(name, WITHOUT)
 
@@ -47,13 +47,13 @@ def numbers_of(result: Result, value: Value) -> ThreeNumbers:
 
 
 def lines_of(result: Result, values: Mapping[str, Value]) -> list[tuple[str, ...]]:
-    """Values as texts: name, number or state, interval, what fair models show by chance, and notes."""
+    """Values as texts: name, number or state, interval, chance of fair models, and notes."""
     threes = [(name, numbers_of(result, value)) for name, value in values.items()]
     return [(name, n.value_text, n.interval_text, n.chance_text, "; ".join(n.notes)) for name, n in threes]
 
 
 def value_row(result: Result, name: str, value: Value) -> dict[str, Any]:
-    """A value as a row of `Result.to_frame`, which says what the columns are."""
+    """A value as a row of `Result.to_frame`, which documents the columns."""
     three, about = numbers_of(result, value), value.uncertainty
     ideal = benchmark(result.benchmark).ideal(name, result.standard)
     low, high = three.interval or (None, None)

@@ -1,4 +1,4 @@
-"""The headline of a result: its score with interval and chance, place beside printed models, and what is missing."""
+"""The headline of a result: its score with interval and chance, place beside printed models, and missing answers."""
 
 from __future__ import annotations
 
@@ -16,12 +16,9 @@ from fairspace.submissions.values import Value, number_of
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a result would stand among the printed rows of its cohort, of whose errors nothing is known.
+    """Place, from 1, of a result by both ends of its score among the `models` printed rows and itself.
 
-    Args:
-        best, worst: its place by the favourable and by the unfavourable end of its score, from 1.
-        models: all of them, itself included.
-        other_protocol: whether any of them was measured by another protocol.
+    `other_protocol`: whether any of them was measured by another protocol.
     """
 
     best: int
@@ -40,24 +37,17 @@ class Standing:
 
 
 def _ordinal(place: int) -> str:
-    """'1st', '22nd', '13th'."""
     ending = "th" if place // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
     return f"{place}{ending}"
 
 
 @dataclass(frozen=True)
 class Headline:
-    """What a reader wants to know of a result first.
+    """The headline of a result; `sentences` is empty where the benchmark has no plain words.
 
-    Args:
-        sentences: the result in plain words; empty where the benchmark has none.
-        score: name of the first of the benchmark's leading values.
-        words: what it is.
-        direction: which way is better, and the ideal.
-        three: its numbers.
-        place: why it has none, or its place among the paper's models.
-        missing: how much of what the protocol asks for is missing, and what that costs.
-        unranked: every reason why there is no rank.
+    `score`: name of the first of the benchmark's leading values, in `words` and with its better `direction`; `place`:
+    among the paper's models, or the reason for none; `missing`: missing answers, and their consequence; `unranked`:
+    every reason.
     """
 
     sentences: tuple[str, ...]
@@ -71,12 +61,12 @@ class Headline:
 
 
 def sentences_of(result: Result) -> tuple[str, ...]:
-    """A result in the plain sentences of its benchmark, for the top of every report; () where that has none."""
+    """The benchmark's plain sentences on a result, for the top of every report; () where it has none."""
     return find_benchmark(result.benchmark).reporting.sentences(result.values, result.scored, result.standard)
 
 
 def headline(result: Result, show: Show) -> Headline:
-    """The headline of a result; `show` makes texts of its numbers."""
+    """The headline of a result; `show` formats its numbers."""
     bench, scored, standard = find_benchmark(result.benchmark), result.scored, result.standard
     name, ranking = bench.reporting.leading(scored, standard)[0], scored.shown.get(scored.ranking)
     ideal = bench.ideal(name, standard)
@@ -93,7 +83,6 @@ def headline(result: Result, show: Show) -> Headline:
 
 
 def _place(result: Result, by: str) -> str:
-    """The place of a result among printed models in words, or why it has none; `by` names the score that places it."""
     bench, scored = find_benchmark(result.benchmark), result.scored
     if scored.unranked:
         return "none"
@@ -106,7 +95,7 @@ def _place(result: Result, by: str) -> str:
 
 
 def direction(bench: Benchmark, ideal: Ideal | None, *, is_score: bool = False) -> str:
-    """Which way a value is better, and its ideal; '' of a raw value without one, which describes the model."""
+    """The better direction of a value, and its ideal; '' for a raw value without one, which describes the model."""
     if ideal is None:
         return "" if not is_score else "higher is better" if bench.higher_is_better else "lower is better"
     number = "what chance gives" if ideal.number is None else f"{ideal.number:g}"
@@ -115,7 +104,7 @@ def direction(bench: Benchmark, ideal: Ideal | None, *, is_score: bool = False) 
 
 
 def standing(result: Result) -> Standing | None:
-    """Where a result would stand among the printed rows of its cohort; None where none has such a number."""
+    """The place of a result among the printed rows of its cohort; None where none has such a number."""
     bench, name = find_benchmark(result.benchmark), result.scored.ranking
     total = result.scored.scores.get(name)
     if total is None or total.value is None:
@@ -134,9 +123,9 @@ def standing(result: Result) -> Standing | None:
 
 
 def printed_like(result: Result, name: str) -> list[tuple[Row, float]]:
-    """The printed rows of a result's cohort that are ranked as it is, with their number of a score where they have one.
+    """Printed rows that are ranked as a result is, with their number of a score.
 
-    None are beside a baseline, or beside a bias that the score does not see.
+    None for a baseline, or for a bias that the score does not see.
     """
     bench = find_benchmark(result.benchmark)
     if result.meta.get("baseline") or bench.reporting.leaning(result.values, result.scored, result.standard):
@@ -151,7 +140,7 @@ def printed_like(result: Result, name: str) -> list[tuple[Row, float]]:
 
 
 def missing(total: Value | None, higher_is_better: bool, show: Show) -> str:
-    """What the missing samples of a score could make of it, and what that costs."""
+    """Possible effect of the missing samples on a score, and its consequence."""
     if total is None or total.value is None:
         reason = "" if total is None else total.reason
         return f"{lacking(total, False)}: {reason}" if reason else lacking(total, False)

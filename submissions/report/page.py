@@ -1,4 +1,4 @@
-"""A report as one page that needs no network and no script: figures, tables, answers, methods, citations."""
+"""A report as one page without network or scripts: figures, tables, answers, methods, citations."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from fairspace.submissions.report.headline import printed_like
 from fairspace.submissions.results.three_numbers import why_no_interval
 
 FOLDED = frozenset({"values", "missing"})
-"""Tables that are folded: they may have a hundred rows."""
+"""Folded tables, which may have a hundred rows."""
 WIDTH = 760.0
-"""Of a figure, in pixels."""
+"""Width of a figure in pixels."""
 
 
 def to_html(report: Report) -> str:
@@ -40,12 +40,10 @@ def _template() -> Template:
 
 
 def _plain(value: object) -> object:
-    """A text of the page before it is escaped."""
     return plain(value) if type(value) is str else value
 
 
 def _figures(report: Report) -> list[tuple[str, Markup]]:
-    """Caption and figure: the headline beside the paper's models, and every first value of the models."""
     first = report.results[0]
     total, lines = report.headlines[0].score, _lines(report)
     printed = [
@@ -78,7 +76,6 @@ def _figure(plots: list[DotPlot], title: str) -> Markup:
 
 
 def _plot(report: Report, name: str, lines: list[Line]) -> DotPlot:
-    """The scale ends where the value does if it has two ends, else around the marks."""
     first = report.results[0]
     ideal, limits = benchmark(first.benchmark).ideal(name, first.standard), limits_of(first, name)
     dots = [dot for line in lines for dot in line.dots if dot is not None]
@@ -90,7 +87,6 @@ def _plot(report: Report, name: str, lines: list[Line]) -> DotPlot:
 
 
 def _lines(report: Report) -> dict[str, list[Line]]:
-    """First value -> a line for each model that has a number of it."""
     lines: dict[str, list[Line]] = {}
     for place, (result, model) in enumerate(zip(report.results, report.names, strict=True)):
         colour = COLOURS[place % len(COLOURS)]

@@ -1,6 +1,6 @@
-r"""The one table of texts, how it is written (text, Markdown, HTML, LaTeX), and the table of results for papers.
+"""A table of plain texts, its writers (text, Markdown, HTML, LaTeX), and the table of results for papers.
 
-Cells are plain texts; each writer escapes them. A LaTeX document needs `\usepackage{booktabs}` alone.
+Writers escape the cells. A LaTeX document needs the package `booktabs` alone.
 """
 
 from __future__ import annotations
@@ -18,15 +18,7 @@ from fairspace.submissions.values import Value
 
 @dataclass(frozen=True)
 class Table:
-    """A table of plain texts; its first columns are names.
-
-    Args:
-        name: for files, such as `scores`.
-        heading: what stands above it.
-        columns: their headers.
-        rows: their cells.
-        note: what a reader has to know, below it.
-    """
+    """A table of plain texts; its first columns are names. `name` is for files, such as `scores`."""
 
     name: str
     heading: str
@@ -53,7 +45,7 @@ class Table:
         return f"<table>{caption}<tr>{head}</tr>{rows}</table>"
 
     def to_latex(self) -> str:
-        """A `table` labelled `tab:NAME` whose caption is heading and note; columns but the first stand to the right."""
+        """A `table` labelled `tab:NAME` whose caption is heading and note; columns but the first are right-aligned."""
         import pandas as pd
 
         frame = pd.DataFrame([[latex(text) for text in row] for row in self.rows], columns=[*map(latex, self.columns)])
@@ -69,11 +61,9 @@ class Table:
 
 
 def results_latex(results: Sequence[Result], names: Collection[str] = ()) -> str:
-    """Values of one result, or of several side by side, as a table; its caption names what was not run.
+    """Values of one result, or of several of one benchmark, as a table; its caption names what was not run.
 
-    Args:
-        results: of one benchmark; at least one.
-        names: of scores and raw values; the first values of the benchmark if there are none.
+    Without `names` of scores and raw values, the first values of the benchmark.
     """
     first = results[0]
     shown = [named(result, names) if names else first_values(result) for result in results]
@@ -95,7 +85,7 @@ def results_latex(results: Sequence[Result], names: Collection[str] = ()) -> str
 
 
 def caption(results: Sequence[Result]) -> str:
-    """What a table or figure shows, by which rules, and how its intervals were made."""
+    """Contents, rules and interval methods of a table or figure."""
     first = results[0]
     title = benchmark(first.benchmark).title
     named = f" of {first.meta['model']}" if len(results) == 1 and first.meta.get("model") != "not stated" else ""
@@ -112,11 +102,10 @@ def caption(results: Sequence[Result]) -> str:
 
 
 def _cell(result: Result, value: Value | None) -> str:
-    """The number with its interval, or the state in words."""
     return "not run" if value is None else numbers_of(result, value).cell_text
 
 
 def model_names(results: Sequence[Result]) -> list[str]:
-    """A column's name for each result, all of them different."""
+    """A unique column name for each result."""
     names = [str(result.meta.get("model", "not stated")) for result in results]
     return [f"{name} ({place})" if names.count(name) > 1 else name for place, name in enumerate(names, 1)]

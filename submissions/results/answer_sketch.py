@@ -1,14 +1,10 @@
-"""Whether the answers of two submissions are the same, or more alike than those of two models are by nature.
+"""Sketches of answers: whether two submissions have the same answers, or more alike ones than two models by nature.
 
-Of each task that says who answered (`Task.alike`) a sketch holds the codes of 128 answers (`answers/codes.py`), which a
-key draws among all of them. Submissions to the same items draw the same ones, so the share of equal codes is that of
-equal answers with a standard error of at most 4.4 %. Nobody without the key knows which answers count: who wants to be
-taken for another must change a share of all of them.
-
-Two models share preferences for one letter or side, so what counts is Cohen's kappa (Cohen 1960), (p - c) / (1 - c): p
-is the share of equal codes, and c the share that two models with these frequencies of codes have in common by chance.
-`SAME` is the same answers. From a task's `alike` on, a person must look: a copy of which a quarter of the answers is
-drawn anew has .75, and models that agree that much by nature are rare, but nothing excludes them.
+A sketch holds, of each task with `Task.alike`, the codes of 128 answers (`answers/codes.py`) drawn by a secret key:
+submissions to the same items draw the same ones, with a standard error of at most 4.4 % for the share of equal codes.
+Compared is Cohen's kappa (Cohen 1960), (p - c) / (1 - c), with chance agreement c from both models' frequencies of
+codes. `SAME` means the same answers. From a task's `alike` on a person must look: a copy with a quarter of its answers
+redrawn has .75; models that agree as much by nature are rare, but possible.
 """
 
 from __future__ import annotations
@@ -28,49 +24,38 @@ from fairspace.submissions.reading.canonical import tables_digest
 
 Bytes = NDArray[np.uint8]
 SKETCH = "sketch"
-"""Name of a sketch without a key, in signatures of results from before; the digest of the answers is `answers`."""
+"""Name of a sketch without a key, in signatures of older results; the digest of the answers is `answers`."""
 BUCKETS = 128
 """Answers of a task in a sketch."""
 FEWEST = 64
-"""With fewer answers in common, two submissions' answers to a task say nothing."""
+"""Fewest common answers to a task that can be compared."""
 SAME = 0.97
-"""From this kappa on, answers are the same."""
+"""Smallest kappa of equal answers."""
 _ANSWERS = ("responses", "annotations", "judgements")
 _PURPOSE = b"fairspace: answer sketches"
 
 
 def answers_digest(tables: Mapping[str, Any]) -> str:
-    """The sha256 of the answers alone: the same for every name, order, sharding, compression and file format."""
+    """The sha256 of the answers alone, independent of name, order, sharding, compression and file format."""
     return tables_digest(hashlib.sha256(), {name: table for name, table in tables.items() if name in _ANSWERS})
 
 
 @dataclass(frozen=True)
 class SketchKey:
-    """What draws the answers of a sketch.
-
-    Args:
-        word: 64 bits.
-        name: 8 hexadecimal digits; sketches of one key alone can be compared.
-    """
+    """The 64 bits that draw the answers of a sketch; only sketches of one `name` (8 hex digits) can be compared."""
 
     word: np.uint64
     name: str
 
     @classmethod
     def of(cls, secret: str) -> SketchKey:
-        """The key that a Space's secret gives; without one everybody knows the key."""
+        """The key of a Space's secret; without one everybody knows the key."""
         digest = hmac.digest(secret.encode(), _PURPOSE, "sha256")
         return cls(np.uint64(int.from_bytes(digest[:8], "big")), digest[8:12].hex())
 
 
 def draw_sketch(codes: Codes, tasks: Sequence[str], key: SketchKey) -> dict[str, str]:
-    """Task -> items and codes of its drawn answers, 344 letters; tasks without an answer are left out.
-
-    Args:
-        codes: all answers.
-        tasks: the telling tasks of the benchmark.
-        key: draws.
-    """
+    """Task -> items and codes of its drawn answers, 344 letters; tasks without an answer are left out."""
     sketch = {}
     for place, task in enumerate(tasks):
         of_task = codes[codes["task"] == place]
@@ -87,7 +72,7 @@ def draw_sketch(codes: Codes, tasks: Sequence[str], key: SketchKey) -> dict[str,
 
 
 def read_sketch(sketch: Mapping[str, str], tasks: Sequence[str]) -> tuple[Bytes, Bytes]:
-    """(tasks, BUCKETS) items, 0 for none, and codes. ValueError for a text that is no sketch."""
+    """(tasks, BUCKETS) items, 0 for none, and codes. ValueError for an invalid sketch."""
     both = np.zeros((len(tasks), 2 * BUCKETS), np.uint8)
     for place, task in enumerate(tasks):
         if task in sketch:
@@ -113,11 +98,9 @@ def kappas(first: tuple[Bytes, Bytes], second: tuple[Bytes, Bytes]) -> list[floa
 
 
 def likeness(of_tasks: Sequence[float], alike: Sequence[float]) -> tuple[bool, float]:
-    """Whether answers are the same, and the largest kappa that is beyond what models share by nature; 0 for none.
+    """Whether answers are the same, and the largest kappa beyond natural likeness, 0 for none.
 
-    Args:
-        of_tasks: kappa of each task; 0 where nothing can be said.
-        alike: `Task.alike` of each.
+    `of_tasks`: kappa of each task, 0 if unknown; `alike`: `Task.alike` of each.
     """
     told = [value for value in of_tasks if value]
     beyond = [value for value, bound in zip(of_tasks, alike, strict=True) if value >= bound]

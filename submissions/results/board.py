@@ -1,11 +1,8 @@
-"""The rows of a board: published figures and scored results in one order. The command and the Space both show these.
+"""The rows of a board, shown by the command and the Space: published figures and scored results in one order.
 
-Rows stand by class (`CLASSES`), and each class has ranks of its own. On the Space what is handed in has none until
-a maintainer released it. Ranks go by the worst case (design, invariant 2). What is not ranked stands below the ranked
-rows of its class, with every reason.
-
-The facts of a model are those that its submitter told. A published row has what is certain of the paper's model, from
-`builders/reference/published/model_facts.csv` with the source of each line: what nobody printed stays unknown.
+Rows stand by class (`CLASSES`), and each class has ranks of its own, by the worst case (design, invariant 2). Unranked
+rows stand below, with every reason. Facts of a model are its submitter's; those of published rows are in
+`builders/reference/published/model_facts.csv` with sources.
 """
 
 from __future__ import annotations
@@ -31,11 +28,11 @@ from fairspace.submissions.results.tiers import tiered
 from fairspace.submissions.values import Value, not_run, number_of
 
 UNSCORABLE = "this version of fairspace cannot score it"
-"""Why a row is not ranked that an earlier or a later version wrote."""
+"""Reason of an unranked row that another version wrote."""
 _UNSCORABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""What the scoring of a result raises that lacks what this version needs."""
+"""Errors of scoring a result that lacks something this version needs."""
 NOT_STATED = "not stated"
-"""What `fairspace run` writes for a licence that nobody told."""
+"""Licence in `fairspace run` if none is given."""
 log = logging.getLogger(__name__)
 
 
@@ -44,20 +41,11 @@ def board(
     standard: str = "",
     results: Iterable[Result] = (),
 ) -> list[Row]:
-    """Published rows and results of one benchmark under one standard, ranked rows first.
+    """Published rows and results of one benchmark under one standard ('' for the default), others rescored.
 
-    Args:
-        benchmark: its name.
-        standard: name of the standard, the benchmark's default for ''; results scored under another one are rescored
-            from their raw values.
-        results: results of this benchmark, in any order; a submission that was scored under several standards
-            stands once, two submissions of one model name stand both.
-
-    Returns:
-        Rows by class; within a class by cohort and rank, then the unranked ones by value and model name.
-
-    Raises:
-        UsageError: unknown benchmark or standard.
+    Rows stand by class; within a class by cohort and rank, then the unranked ones by value and model name. A submission
+    that was scored under several standards stands once, two submissions of one model name stand both. UsageError:
+    unknown benchmark or standard.
     """
     standard = find_standard(find_benchmark(benchmark), standard).name
     scored = {entry(result): result for result in results}
@@ -66,7 +54,7 @@ def board(
 
 
 def keep_out(row: Row, *reasons: str) -> Row:
-    """The row without a rank, for reasons that hold whatever its scores are; as it is without reasons."""
+    """The row without a rank, for reasons independent of its scores; unchanged without reasons."""
     if not reasons:
         return row
     unranked = tuple(dict.fromkeys((*reasons, *row.unranked)))
@@ -74,14 +62,14 @@ def keep_out(row: Row, *reasons: str) -> Row:
 
 
 def entry(result: Result) -> str:
-    """What a result is called on the board, 16 hex digits; the same under every standard."""
+    """Identifier of a result on the board, 16 hex digits; the same under every standard."""
     parts = (result.signature.get("submission", ""), str(result.meta.get("model")), str(result.meta.get("revision")))
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 @lru_cache
 def published_rows(benchmark: str, standard: str = "") -> tuple[Row, ...]:
-    """The rows that the paper of a benchmark prints, unranked as yet. UsageError: unknown benchmark or standard."""
+    """The printed rows of a benchmark's paper, still unranked. UsageError: unknown benchmark or standard."""
     standard = find_standard(find_benchmark(benchmark), standard).name
     rows = enumerate(published(benchmark, standard), 1)
     return tuple(_published_row(benchmark, standard, number, row) for number, row in rows)
@@ -111,14 +99,14 @@ def _published_row(benchmark: str, standard: str, number: int, row: Published) -
 
 
 def scored_row(result: Result, standard: str) -> Row:
-    """The row of one's own result under a standard, unranked as yet. UsageError: unknown standard."""
+    """The row of one's own result under a standard, still unranked. UsageError: unknown standard."""
     return row_with(_row_of(_under(result, standard)), own="scored here")
 
 
 def logged_row(result: Result, standard: str) -> Row:
-    """The row of a result that a log holds, written by any version of fairspace, unranked as yet.
+    """The row of a result from a log, written by any version of fairspace, still unranked.
 
-    One that this version cannot score (it may need a value that the result lacks) stands unranked and without scores.
+    A result that this version cannot score has no scores.
     """
     try:
         return _row_of(_under(result, standard))
@@ -131,7 +119,6 @@ def _under(result: Result, standard: str) -> Result:
 
 
 def _unscored(result: Result, standard: str) -> Result:
-    """The result without scores and errors; the log says why, from where the error is handled."""
     log.exception("result %s under %s/%s: %s", entry(result), result.benchmark, standard, UNSCORABLE)
     names = dict.fromkeys(name for row in published_rows(result.benchmark, standard) for name in row.scores)
     scores = {name: not_run(name, UNSCORABLE) for name in names}
@@ -164,7 +151,7 @@ def _row_of(result: Result) -> Row:
 
 
 def ranking_of(row: Row, bench: Benchmark, standard: str) -> str:
-    """The score that a row's rank goes by; '' for a printed row that has none of those."""
+    """The score that ranks a row; '' for a printed row without one."""
     if row.result is not None and row.result.scored.ranking:
         return row.result.scored.ranking
     names = bench.scoring.table(bench.scoring.resolve(find_standard(bench, standard), row.labels), AS_RELEASED).ranking
@@ -172,10 +159,9 @@ def ranking_of(row: Row, bench: Benchmark, standard: str) -> str:
 
 
 def ranked(rows: Iterable[Row], benchmark: str, standard: str = "") -> list[Row]:
-    """Rows by class with their ranks, best first within each cohort and group, then the unranked ones of the class.
+    """Rows by class with their ranks, best first within each cohort and group, then the unranked ones by value.
 
-    Equal numbers share a rank. A baseline takes no rank: it is a line to compare with, not a model. Nor does a row that
-    was handed in, before it is verified or released. What is unranked stands by its value, and last if it has none.
+    Equal numbers share a rank. Baselines take none, nor do submitted rows before they are verified or released.
     """
     bench = find_benchmark(benchmark)
     sign, standard = -1.0 if bench.higher_is_better else 1.0, standard or bench.default
@@ -208,7 +194,7 @@ def ranked(rows: Iterable[Row], benchmark: str, standard: str = "") -> list[Row]
 
 
 def facts_of(result: Result) -> Facts:
-    """What `submission.json` says of the model, and the tasks that the result has values of."""
+    """Facts of the model from `submission.json`, and the tasks with values."""
     meta = result.meta
     licence = str(meta.get("licence", ""))
     return Facts(
@@ -221,7 +207,7 @@ def facts_of(result: Result) -> Facts:
 
 
 def published_facts(benchmark: str, row: Published) -> Facts:
-    """What is certain of a paper's model, and the tasks that the paper prints figures of."""
+    """Certain facts of a paper's model, and the tasks with printed figures."""
     known = _reviewed()[benchmark, row.model]
     return Facts(
         licence=known["licence"],

@@ -1,4 +1,4 @@
-"""What is known of a value beside its three numbers: the same facts in the same order everywhere, one fold away."""
+"""Details of a value beside its three numbers: the same facts in the same order everywhere, collapsed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SENTENCES: Mapping[str, str] = {
     "chances": "How probable it is, given the sampling error, that a label is right or a threshold is reached.",
     "other instruments": "The smallest and largest value that other judges, thresholds or corrected labels give.",
 }
-"""Fact -> what it is, in a sentence, in the order in which facts are shown."""
+"""Fact -> explanation, in display order."""
 _METHODS = {
     "bca": "bias-corrected and accelerated",
     "percentile": "percentiles",
@@ -52,14 +52,14 @@ _METHODS = {
 
 @dataclass(frozen=True)
 class Fact:
-    """One fact of a value: its name, what is known, and what it is in a sentence."""
+    """One fact of a value: its name and what is known."""
 
     name: str
     text: str
 
     @property
     def sentence(self) -> str:
-        """What it is."""
+        """Explanation of the fact."""
         return SENTENCES[self.name]
 
 
@@ -72,15 +72,10 @@ def folded_facts(
     row: Row | None = None,
     instruments: tuple[float, float] | None = None,
 ) -> list[Fact]:
-    """The facts of a value in the order of `SENTENCES`; a value without a number has its counts and its state alone.
+    """The facts of a value in the order of `SENTENCES`; without a number its counts and its state alone.
 
-    Args:
-        value: None where a row has no such value at all.
-        ideal: as the benchmark declares it (`Benchmark.ideal`).
-        show: number -> text.
-        published: whether it stands in a printed row.
-        row: whose ranks go by the value; its tier and chances are facts, too.
-        instruments: the smallest and the largest value by other instruments; None where there is no other.
+    `instruments`: its range by other instruments, None without any; `row`: the row that it ranks, whose tier and
+    chances are facts, too; others as in `three_numbers`.
     """
     texts: dict[str, str] = {}
     if value is not None and value.value is not None:
@@ -109,7 +104,7 @@ def probability(chance: float) -> str:
 
 
 def drawn(about: Uncertainty) -> str:
-    """How an interval was computed: units, draws, method and notes."""
+    """Method of an interval in words: units, draws, method and notes."""
     if about.clusters:
         draws = f"{about.clusters:,} × {about.unit}, drawn {about.resamples:,} times"
     else:

@@ -1,14 +1,11 @@
-"""The bundled baselines by their answers: recognised whatever they are called, from any seed, changed and mixed.
+"""Recognition of the bundled baselines by their answers: under any name or seed, changed and mixed.
 
-All coded answers are compared, none is drawn. A baseline whose answers follow from the items is made again and
-compared. One that answers everything alike is known by that. Where answers are texts, a baseline's are known by its
-sentences, which it draws from a few.
-
-A mixture takes a share of its answers from baselines and draws the rest. The shares are the non-negative least-squares
-solution of w in a_j = c_j + sum over k of w_k (b_jk - c_j), where a_j is how often the answers agree with baseline j,
-b_jk how often baseline k does, and c_j how often drawn answers do. Whether the rest is drawn shows in how often answers
-agree with a baseline: in a mixture that is the same for every statistic, occupation or person, and a model has
-preferences that differ. The test is chi-squared over the parts of the items' names.
+All coded answers are compared. A baseline whose answers follow from the items is made again; constant answers are known
+as such; text baselines are known by their few sentences.
+A mixture's shares are the non-negative least-squares solution of w in a_j = c_j + sum over k of w_k (b_jk - c_j): a_j
+is the answers' agreement with baseline j, b_jk baseline k's, and c_j that of drawn answers. Whether the rest is drawn
+is tested by chi-squared over the parts of the items' names: drawn answers agree equally often for every statistic,
+occupation or person, a model's do not.
 """
 
 from __future__ import annotations
@@ -34,33 +31,28 @@ from fairspace.submissions.results.answer_sketch import FEWEST, SAME, kappa, lik
 
 _DRAWN: Baseline = "random"
 _DEPENDING: tuple[Baseline, ...] = ("stereotyped", "balanced")
-"""Their answers follow from what is asked."""
+"""Baselines whose answers follow from the items."""
 _MIXED, _UNMIXED = 0.15, 0.04
-"""Share of `_DEPENDING` from which drawn answers are a mixture, and up to which they are `_DRAWN`; honest models lie
-between by nature."""
+"""Share of `_DEPENDING` from which drawn answers are a mixture, and up to which they are `_DRAWN`."""
 _EVEN: Baseline = "balanced"
 _EVEN_SHARE = 0.3
-"""It takes what is offered in turn, which no preference does: with this share, whatever the rest is."""
+"""Share of `_EVEN`, which takes the options in turn, that no preference explains."""
 _ENOUGH = 1000
-"""Answers of a task, from which on its shares are told."""
+"""Fewest answers of a task for its shares."""
 _CHANCE = 1e-3
 """Probability below which answers are not drawn."""
 _PER_CELL = 50
 _SENTENCES = 0.06
-"""Texts with this kappa have sentences of a baseline."""
+"""Smallest kappa of texts with sentences of a baseline."""
 Shares = Mapping[str, float]
 
 
 @dataclass(frozen=True)
 class LikeBaseline:
-    """What answers have in common with the bundled baselines.
+    """Likeness of answers to the bundled baselines, most to `baseline`, whose answers all tasks have if `is_same`.
 
-    Args:
-        baseline: name of the one that has most in common.
-        kappa: of a task whose answers are alike; 1 where its rule is met.
-        is_same: whether the answers are the baseline's in all tasks.
-        shares: baseline -> its share of a mixture.
-        is_drawn: whether the rest of the mixture is drawn.
+    `kappa` is 1 where its rule is met; `shares` of a mixture are by baseline; `is_drawn`: the rest of the mixture is
+    drawn.
     """
 
     baseline: str
@@ -81,13 +73,7 @@ class LikeBaseline:
 
 
 def like_baseline(codes: Codes, benchmark: str, revision: str) -> LikeBaseline | None:
-    """The bundled baselines that answers are like; None for none, and where they cannot answer the revision.
-
-    Args:
-        codes: as `answer_codes` gives them.
-        benchmark: its name.
-        revision: of the dataset that was answered.
-    """
+    """The bundled baselines that answers are like; None for none, or if they cannot answer the revision."""
     alike = find_benchmark(benchmark).telling_tasks
     if not _has_baselines(benchmark, revision):
         return None
@@ -104,9 +90,9 @@ def like_baseline(codes: Codes, benchmark: str, revision: str) -> LikeBaseline |
 
 
 def _mixture(codes: Codes, benchmark: str, revision: str) -> LikeBaseline | None:
-    """The mixture of baselines that answers to choices or images are; None for none.
+    """The mixture of baselines behind answers to choices or images; None for none.
 
-    Their rest must be drawn in every task, and one task must have the shares.
+    The rest must be drawn in every task, and one task must have the shares.
     """
     answered = set(baseline_codes(_DRAWN, benchmark, revision)["task"].tolist())
     by_task: list[tuple[Shares, bool]] = []
@@ -129,7 +115,6 @@ def _mixture(codes: Codes, benchmark: str, revision: str) -> LikeBaseline | None
 
 
 def _answered(known: Codes, task: int, ours: Codes) -> NDArray[np.int64]:
-    """A baseline's codes of our items; -1 of an item that it does not answer."""
     known = known[known["task"] == task]
     order = np.argsort(known["item"])
     at = order[np.minimum(np.searchsorted(known["item"][order], ours["item"]), len(order) - 1)]
@@ -137,7 +122,6 @@ def _answered(known: Codes, task: int, ours: Codes) -> NDArray[np.int64]:
 
 
 def _shares(ours: NDArray[np.uint8], theirs: Mapping[Baseline, NDArray[np.int64]]) -> Shares:
-    """The share of each baseline beside drawn answers."""
     names = [name for name in NAMES if name != _DRAWN]
     by_chance = np.array([(theirs[_DRAWN] == theirs[name]).mean() for name in names])
     both = np.array([[(theirs[name] == theirs[other]).mean() for other in names] for name in names])
@@ -148,9 +132,9 @@ def _shares(ours: NDArray[np.uint8], theirs: Mapping[Baseline, NDArray[np.int64]
 
 
 def _is_drawn(ours: Codes, theirs: Mapping[Baseline, NDArray[np.int64]], parts: Codes) -> bool:
-    """Whether what the baselines leave open does not depend on the item.
+    """Whether the answers that the baselines leave open are independent of the item.
 
-    Answers with the same codes of all baselines, or where these are many, with the same ones alike, are a cell.
+    A cell holds answers with the same codes of all baselines, or of those that agree where these are many.
     """
     fixed = [theirs[name] for name in ("constant", *_DEPENDING)]
     cells = np.unique(np.stack(fixed), axis=1, return_inverse=True)[1]
@@ -186,7 +170,7 @@ def _parts(benchmark: str, task: str, revision: str) -> NDArray[np.void]:
 
 
 def _has_baselines(benchmark: str, revision: str) -> bool:
-    """Whether baselines can answer a revision: one whose prompts are not ours has none, nor has an unknown one."""
+    """Whether baselines can answer a revision: a known one whose prompts are ours."""
     bench = find_benchmark(benchmark)
     return revision in bench.revisions and not any(revision in task.named_in for task in bench.tasks)
 
@@ -200,7 +184,6 @@ def baseline_codes(name: Baseline, benchmark: str, revision: str, seed: int = 0)
 
 
 def _kappas(ours: Codes, theirs: Codes, tasks: int) -> list[float]:
-    """The kappa of each task over the answers that both have."""
     return [kappa(*_both(ours[ours["task"] == task], theirs[theirs["task"] == task])) for task in range(tasks)]
 
 
@@ -211,7 +194,6 @@ def _share(ours: Codes, theirs: Codes) -> float:
 
 
 def _both(ours: Codes, theirs: Codes) -> tuple[np.ndarray, np.ndarray]:
-    """The codes of the items that both have."""
     if np.array_equal(ours["item"], theirs["item"]):
         return ours["code"], theirs["code"]
     _, first, second = np.intersect1d(ours["item"], theirs["item"], return_indices=True)
@@ -219,5 +201,4 @@ def _both(ours: Codes, theirs: Codes) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _is_constant(codes: Codes) -> bool:
-    """Whether a task's answers are all alike, in every task."""
     return all(len(np.unique(codes["code"][codes["task"] == task])) == 1 for task in np.unique(codes["task"]))

@@ -26,7 +26,7 @@ from fairspace.submissions.values import Value
 
 FORMAT = 1
 MOST_PARTS = 64
-"""Variants of a result, and tasks with readings."""
+"""Most variants of a result, and most tasks with readings."""
 _SHAPE: Mapping[str, tuple[type, ...]] = {
     "benchmark": (str,),
     "standard": (str,),
@@ -44,28 +44,23 @@ _FACTS: Mapping[str, TypeAdapter[Any]] = {
     "open_weights": TypeAdapter(bool),
     "architecture": TypeAdapter(Architecture),
 }
-"""Fields of `meta` that results have since readers filter by them; older ones have none."""
+"""Fields of `meta` that readers filter by; older results have none."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """The outcome of scoring one submission under one standard.
+    """The outcome of scoring one submission under one standard; older results lack some parts.
 
     Args:
-        benchmark: name of the benchmark.
-        standard: name of the standard.
         meta: `submission.json` without the contact.
-        values: raw values by name, independent of the standard.
-        scored: what the standard makes of them.
-        signature: standard, dataset revision, submission digest, software version, label source, parser, judge.
-        run: how the submission was made, one entry per stage of its manifest; empty if it has none.
-        draws: resampled raw values that the errors of scores are made from; None if nothing was resampled.
-        variants: the raw values as other instruments would have measured them.
-        readings: task, or part of a judge's answer -> how its answers were read.
-        consistency: task -> its items, answers and readings held against each other; results have it since rows can be
-            verified only while it holds, older ones have none.
-        items: value -> a few of the answers that it is made of, the worst and typical ones; older results have none.
-        derived: what boards computed from this very result, by name: its errors, its draws of the ranked number.
+        values: Raw values by name, independent of the standard.
+        signature: Standard, dataset revision, submission digest, software version, label source, parser, judge.
+        run: Stages of the submission's manifest; empty if it has none.
+        draws: Resampled raw values behind the errors of scores; None if nothing was resampled.
+        readings: Task, or part of a judge's answer -> summary of how its answers were read.
+        consistency: Task -> comparison of its items, answers and readings.
+        items: Value -> a few of its answers, the worst and typical ones.
+        derived: Numbers that boards computed from this very result: its errors, its draws of the ranked number.
     """
 
     benchmark: str
@@ -83,7 +78,7 @@ class Result:
     derived: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def to_json(self) -> dict[str, Any]:
-        """The result as JSON data, with the same bytes for the same submission and standard."""
+        """JSON data, with the same bytes for the same submission and standard."""
         return {
             "format": FORMAT,
             "benchmark": self.benchmark,
@@ -114,12 +109,12 @@ class Result:
         }
 
     def dumps(self) -> str:
-        """The result as JSON text."""
+        """JSON text."""
         return json.dumps(self.to_json(), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Result:
-        """The result that `to_json` wrote. UsageError if it is of another format."""
+        """Read `to_json`'s data. UsageError for another format."""
         if not isinstance(data, Mapping) or data.get("format") != FORMAT or "values" not in data:
             raise UsageError(f"This is no result of format {FORMAT}. `fairspace score` writes one with --out.")
         _check_shape(data)
@@ -133,7 +128,7 @@ class Result:
 
 
 def further(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a result that older ones lack, from its JSON data. ValueError, KeyError, TypeError: not ours."""
+    """Fields that older results lack, from JSON data. ValueError, KeyError, TypeError: not ours."""
     variants = data.get("variants", [])
     if type(variants) is not list or len(variants) > MOST_PARTS:
         raise ValueError(f"variants: expected a list of at most {MOST_PARTS:,} parts")
@@ -160,7 +155,6 @@ def further(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_shape(data: Mapping[str, Any]) -> None:
-    """Refuse what has another shape than a result's JSON. ValueError says where."""
     for name, kinds in _SHAPE.items():
         if type(data.get(name, ...)) not in kinds:
             raise ValueError(f"{name} is not what `fairspace score` writes")
@@ -177,7 +171,6 @@ def _check_shape(data: Mapping[str, Any]) -> None:
 
 
 def _check_run(run: Any) -> None:
-    """Refuse what is not `Manifest.run`; results of submissions without a manifest have none. ValueError says so."""
     from fairspace.submissions.format.manifest import RUN, STAGES, Stage
 
     unknown = "1970-01-01T00:00:00Z"

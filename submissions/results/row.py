@@ -15,13 +15,7 @@ RowClass = Literal["verified", "own", "printed", "handed in", "baseline"]
 
 @dataclass(frozen=True)
 class ClassAbout:
-    """What pages and the command say of a class.
-
-    Args:
-        title: of its part of a board.
-        means: one sentence: who made the numbers, and who checked them.
-        among: the rows that a rank is counted among, as in "rank 2 of 7 printed".
-    """
+    """Texts about a class: title, provenance in a sentence, and rows ranked together, as in "rank 2 of 7 printed"."""
 
     title: str
     means: str
@@ -51,36 +45,32 @@ CLASSES: Mapping[RowClass, ClassAbout] = {
         "Baselines", "Trivial models, and copies and mixtures of them; they take no rank.", "baselines"
     ),
 }
-"""Class -> what it means, in the order in which a board shows them: no row stands above one of an earlier class."""
+"""Class -> meaning, in display order: no row stands above one of an earlier class."""
 LEADING: Collection[RowClass] = ("verified", "printed")
-"""Classes that the first screen shows."""
+"""Classes on the first screen."""
 UNRANKED = "submitted, unranked until rerun or released"
-"""Why a row that was handed in has no rank before somebody answers for it."""
+"""Reason of a submitted row without a rank."""
 NONE_VERIFIED = "No row of this board is verified yet. Ranks compare rows of one kind only."
 ORDER: Mapping[RowClass, int] = {name: place for place, name in enumerate(CLASSES)}
 
 
 def none_verified(classes: Collection[RowClass]) -> str:
-    """The sentence that a board without a verified row begins with; '' for a board that has one."""
+    """The first sentence of a board without a verified row; '' for a board that has one."""
     return "" if "verified" in classes else NONE_VERIFIED
 
 
 Provenance = Literal["published", "scored here", "baseline"]
 Visibility = Literal["published", "self-reported labels or judge", "recomputed here", "rerun by maintainers"]
-"""Evidence for a row's figures: a printed table; answers with labels or judgements by the submitter; answers that were
-parsed and scored here; a run that the maintainers repeated."""
+"""Evidence for figures: a printed table; the submitter's labels or judgements; our scoring of answers; our own run."""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What a model is, as its submitter or the paper says.
+    """Facts of a model from its submitter or the paper; '' or None if unknown.
 
-    Args:
-        licence: SPDX identifier where there is one, '' if not told. Untrusted text.
-        architecture: one of `fairspace.submissions.format.text.ARCHITECTURES`; '' if not told.
-        parameters: in billions; None if not told.
-        open_weights: None if not told.
-        tasks: the tasks that have a value, in the benchmark's order.
+    `licence`: SPDX identifier where there is one, untrusted text; `architecture`: one of
+    `fairspace.submissions.format.text.ARCHITECTURES`; `parameters`: billions; `tasks`: tasks with a value, in the
+    benchmark's order.
     """
 
     licence: str = ""
@@ -95,38 +85,34 @@ class Row:
     """One line of a board.
 
     Args:
-        entry: unique on the board, made by us: `p-` and a number, or 16 hex digits.
-        model: its name, untrusted text.
-        organisation: who made it, untrusted text.
-        provenance: `published`, `scored here` or `baseline`.
-        source: paper and table, or what produced the result.
-        scores: name -> value with state, bounds and coverage.
-        labels: other outcomes (profile codes).
-        cohort: rows are ranked among rows of the same cohort (GENRES: the evaluator; FACT-OR-FAIR: the kind of model).
-        protocol: how its values were measured, one of `Protocols.texts`; '' where the benchmark has none.
-        group: title of a group of protocols; rows are ranked among rows of the same cohort, group and class.
-        ranked: the number that ranks go by, None if unranked.
+        entry: Our identifier on the board: `p-` and a number, or 16 hex digits.
+        model: Name, untrusted text.
+        organisation: Maker of the model, untrusted text.
+        source: Paper and table, or producer of the result.
+        scores: Name -> value with state, bounds and coverage.
+        labels: Other outcomes (profile codes).
+        cohort: Rows ranked together (GENRES: the evaluator; FACT-OR-FAIR: the kind of model).
+        protocol: Measurement protocol, one of `Protocols.texts`; '' where the benchmark has none.
+        group: Title of a group of protocols; ranks are within cohort, group and class.
+        ranked: Number that ranks go by, None if unranked.
         rank: 1 is best; equal numbers share a rank; None if unranked or a baseline.
-        unranked: every reason why there is no rank.
-        remarks: what marks a run of a part of the benchmark.
-        footnotes: remarks on contradicting printed numbers.
-        values: raw or further printed values by name.
-        result: the result behind the row, None for published rows.
-        verified: whether the maintainers ran the model of a row that was scored here.
-        own: who ran the model, where whoever shows the board scored the answers; '' for a row that was handed in.
-        released: whether a maintainer let a row that was handed in have a rank.
-        copy_of: the bundled baselines that its answers are of, as in "copy of random"; '' for a model's own.
-        facts: what the model is.
-        submitter: the account that handed it in; '' for printed rows, baselines, and where nobody signs in.
-        owner: the account or organisation that owns the model as a Hub repository, if the submitter belongs to it.
-        attempt: its number among the attempts at its model, from 1; 0 for a row that nobody handed in.
-        account_attempt: its number among the attempts of its account on this benchmark.
-        kept_out: reasons for no rank that do not come from its scores, such as that another row has the same answers;
-            `unranked` has them too.
-        tier: 1 holds the best row and what cannot be told apart from it; None for a row without draws or rank.
-        rank_range: the best and the worst rank that the rows' errors allow, None without a tier or beyond 1 000 rows.
-        chances: as in `Scored`; made with the errors of the scores, by
-        `fairspace.submissions.results.row_errors.with_errors`.
+        unranked: Every reason why there is no rank.
+        remarks: Marks of a partial run.
+        footnotes: Remarks on contradicting printed numbers.
+        values: Raw or further printed values by name.
+        result: Result behind the row, None for published rows.
+        verified: Whether the maintainers ran the model of a row that was scored here.
+        own: Runner of the model, where the board's owner scored the answers; '' for a submitted row.
+        released: Whether a maintainer gave a submitted row a rank.
+        copy_of: Baselines behind its answers, as in "copy of random"; '' for a model's own.
+        submitter: Account of the submission; '' for printed rows, baselines, and without sign-in.
+        owner: Account or organisation that owns the model on the Hub, if the submitter belongs to it.
+        attempt: Number among the attempts at its model, from 1; 0 for rows that were not submitted.
+        account_attempt: Number among the attempts of its account on this benchmark.
+        kept_out: Reasons for no rank apart from its scores, such as equal answers; also in `unranked`.
+        tier: 1 holds the best row and those not significantly worse; None without draws or rank.
+        rank_range: Best and worst rank within the errors, None without a tier or beyond 1 000 rows.
+        chances: Probabilities as in `Scored`, from `fairspace.submissions.results.row_errors.with_errors`.
     """
 
     entry: str
@@ -162,7 +148,7 @@ class Row:
 
     @property
     def row_class(self) -> RowClass:
-        """The class of the row by what stands behind its numbers."""
+        """Class by the evidence for its numbers."""
         if self.provenance == "published":
             return "printed"
         if self.provenance == "baseline" or self.copy_of:
@@ -177,7 +163,7 @@ class Row:
 
     @property
     def takes_rank(self) -> bool:
-        """Whether somebody answers for the row: what is handed in ranks only once it is verified or released."""
+        """Whether the row may have a rank: submitted rows only once they are verified or released."""
         return self.row_class in ("verified", "own", "printed") or (self.row_class == "handed in" and self.released)
 
     @property
@@ -193,7 +179,7 @@ class Row:
 
     @property
     def claim(self) -> str:
-        """Whose model it is: its proved owner, or who claims it; '' where nobody need claim it."""
+        """Proved or claimed owner of the model; '' where none is needed."""
         if self.owner:
             return f"handed in for {self.owner}, its owner"
         if self.own or self.verified or self.provenance != "scored here":
@@ -203,17 +189,12 @@ class Row:
 
     @property
     def ranked_with(self) -> tuple[RowClass, str, str]:
-        """Class, cohort and group: rows of which all three are equal have ranks and tiers in common."""
+        """Class, cohort and group: rows of equal ones share ranks and tiers."""
         return self.row_class, self.cohort, self.group
 
 
 def row_with(row: Row, **fields: Any) -> Row:
-    """As `dataclasses.replace`, in a twentieth of its time: boards change thousands of rows.
-
-    Args:
-        row: to be copied.
-        fields: of the copy that are others.
-    """
+    """A copy with other fields: a faster `dataclasses.replace`, since boards change thousands of rows."""
     copy, about = object.__new__(Row), vars(row).copy()
     about.update(fields)
     object.__setattr__(copy, "__dict__", about)

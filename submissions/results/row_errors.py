@@ -1,7 +1,4 @@
-"""Uncertainties of the scores of rows: made with the result where it was scored, else when the rows are shown.
-
-Those of thousands of rows take seconds.
-"""
+"""Uncertainties of the scores of rows: made with the result where it was scored, else on display."""
 
 from __future__ import annotations
 
@@ -23,13 +20,13 @@ from fairspace.submissions.values import Value
 
 @dataclass(frozen=True)
 class Errors:
-    """Uncertainty by score, and the chances of what thresholds decide."""
+    """Uncertainty by score, and chances of crossing thresholds."""
 
     scores: Mapping[str, Uncertainty]
     chances: Mapping[str, float]
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data."""
+        """JSON data."""
         scores = {name: error.to_json() for name, error in self.scores.items()}
         return {"scores": scores, "chances": dict(self.chances)}
 
@@ -40,7 +37,7 @@ def errors_of(scores: Mapping[str, Value], chances: Mapping[str, float]) -> Erro
 
 
 def keep_errors(result: Result, errors: Errors) -> None:
-    """Let `with_errors` show these errors of a result, and compute nothing."""
+    """Keep the errors of a result for `with_errors`."""
     scores = {
         name: replace(value, uncertainty=errors.scores.get(name, value.uncertainty))
         for name, value in result.scored.scores.items()
@@ -49,17 +46,12 @@ def keep_errors(result: Result, errors: Errors) -> None:
 
 
 MANY = 500
-"""With more rows, one request computes at a time; those that wait find the errors with the results."""
+"""Rows above which requests compute one at a time; waiting ones find the errors with the results."""
 _COMPUTING = threading.Lock()
 
 
 def with_errors(rows: Sequence[Row], standard: str) -> list[Row]:
-    """The rows of a board with the errors and chances of their scores, those that keep draws; the others as they are.
-
-    Args:
-        rows: of one benchmark.
-        standard: under which they were scored.
-    """
+    """The rows of a board with errors and chances of their scores, where results keep draws."""
     results = [row.result for row in rows if row.result is not None and row.result.draws is not None]
     with _COMPUTING if len(results) > MANY else nullcontext():
         _compute([result for result in results if "errors" not in result.derived], standard)

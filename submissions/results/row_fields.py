@@ -1,7 +1,4 @@
-"""The fields of a board's row: type, meaning and how each is read.
-
-The board's page, its downloads, the API and the command each list the names of the fields that they show.
-"""
+"""The fields of a board's row: type, meaning and reader, shared by the page, downloads, the API and the command."""
 
 from __future__ import annotations
 
@@ -16,14 +13,9 @@ from fairspace.submissions.results.tiers import why_no_tier
 
 @dataclass(frozen=True)
 class RowField:
-    """One field of a row.
+    """One field of a row, with its type as JSON data, and its column header on the board's page.
 
-    Args:
-        name: in files and answers.
-        type: of the value as JSON data.
-        about: the meaning, where the name does not say it.
-        read: gives the value of a row; without it, the row's attribute of this name.
-        header: of the column on the board's page.
+    `about`: meaning, where the name does not say it; `read`: reader, by default of the row's attribute of this name.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Score a submission, rescore a result, also as another instrument would have measured it; load a result file."""
+"""Score a submission; rescore a result, also by another instrument; load a result file."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ from fairspace.submissions.uncertainty.variant import Kind, Variant
 from fairspace.submissions.values import Value
 
 MAX_BYTES = 64 << 20
-"""A larger file is no result; ours are below a megabyte."""
+"""Largest result file; ours are below a megabyte."""
 DEPTH = 16
 AUTHORS = "authors"
-"""Reading of answers: as the paper, or its authors' code, reads them."""
+"""Reading of answers as in the paper or its authors' code."""
 SAMPLE = "sample, not ranked"
-"""How the reason of an estimate begins that a run of a part of the benchmark gives of a score."""
+"""Beginning of the reason for a score estimated from a partial run."""
 Ends = tuple[float, float]
 _LABELS = ("labels_corrected", "labels_transported", "human_labels")
-"""Kinds of variants whose labels were corrected."""
+"""Kinds of variants with corrected labels."""
 _HASH = re.compile("[0-9a-f]{64}")
 
 
 def limits_of(result: Result) -> tuple[str, ...]:
-    """What marks a run of a part of the benchmark, such as `limited to 50 stimuli a task`; empty for a whole one.
+    """Marks of a partial run, such as `limited to 50 stimuli a task`; empty for a whole one.
 
-    Where scores are estimates of a sample, the marks begin with that.
+    Marks of scores estimated from a sample begin with `SAMPLE`.
     """
     return _marked(marks_of(result.meta, result.run), result.scored)
 
@@ -59,7 +59,7 @@ def _marked(marks: tuple[str, ...], scored: Scored) -> tuple[str, ...]:
 
 
 def marks_of(meta: Mapping[str, Any], run: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """As `limits_of`. `generation` and the judge's settings in `submission.json` say so, and every stage for itself."""
+    """Marks as in `limits_of`, from `generation` and the judge's settings in `submission.json`, and every stage."""
     from fairspace.submissions.format.manifest import SAMPLE_MARK, limit_mark, on_sample
 
     judge = meta.get("judge")
@@ -86,11 +86,9 @@ def _scored(
     adjustment: Adjustment = AS_RELEASED,
     reading: str = "",
 ) -> Scored:
-    """What a standard makes of values.
+    """Scores under a standard.
 
-    A run of a part of the benchmark has its scores, or estimates of them, but never a rank; nor have answers to items
-    of a dataset revision that the standard was not released for, nor answers that were read otherwise than those of a
-    board.
+    A rank needs a complete run, a dataset revision that the standard was released for, and the board's reading.
     """
     scored = bench.score(values, standard, adjustment)
     if draws is not None:
@@ -109,7 +107,6 @@ def _scored(
 
 
 def _unread(readings: Mapping[str, Summary]) -> Iterator[str]:
-    """Tasks of whose answers none could be read, with one of them."""
     for task, summary in readings.items():
         if summary.handed_in and summary.outcomes["unusable"] == summary.handed_in:
             example = next((f", such as {each.before!r}" for each in summary.examples if each.before), "")
@@ -124,7 +121,7 @@ def _sample(
     draws: Draws | None,
     adjustment: Adjustment,
 ) -> dict[str, Value]:
-    """The scores that lack samples alone, as the answers that are there estimate them; `Scored.sample`."""
+    """Estimates of the scores that lack samples alone, from the given answers; `Scored.sample`."""
     estimates = {
         name: replace(value, reason=f"{SAMPLE}: {scored.scores[name].reason}")
         for name, value in bench.table_of(scored, standard, adjustment).values(values).items()
@@ -151,12 +148,11 @@ def score_submission(
     """Measure a checked submission and score it under a standard.
 
     Args:
-        submission: as it was checked.
-        standard: name of the standard; the default of the submission's dataset revision for ''.
-        resamples: of the samples, for intervals; 0 for none; `FAIRSPACE_RESAMPLES`, or 1 000, if left out.
-        reading: who reads the answers: '' for the rules of this project, `AUTHORS` for those of the paper. A result of
-            the latter has every score and no rank, and keeps neither variants nor answers.
-
+        submission: Checked submission.
+        standard: Name of the standard; the default of the submission's dataset revision for ''.
+        resamples: Resamples for intervals; 0 for none; `FAIRSPACE_RESAMPLES`, or 1 000, if left out.
+        reading: Reading rules: '' for this project's, `AUTHORS` for the paper's, whose results have every score and no
+            rank, and keep neither variants nor answers.
     Errors: UsageError if its images are not labelled, or if there is no such reading.
     """
     from fairspace.submissions.version import VERSION
@@ -246,9 +242,9 @@ def rescore(result: Result, standard: str, adjustment: Adjustment = AS_RELEASED,
 
 
 def load_result(path: Path) -> Result:
-    """The result in a file. UsageError if the file is no JSON or no result.
+    """The result in a file, rescored from its raw values: a file's own scores are not trusted.
 
-    Its scores are made again from its raw values, under its own standard: what a file claims ranks nobody.
+    UsageError if the file is no JSON or no result.
     """
     if path.is_dir():
         raise UsageError(f"{path} is a folder, no result: `fairspace score {path} --out result.json` makes one.")
@@ -265,22 +261,13 @@ def load_result(path: Path) -> Result:
 
 
 def variant_scores(result: Result, standard: str) -> dict[Kind, dict[str, Ends]]:
-    """Kind of variant -> score -> its smallest and largest `value` over the variants of that kind.
+    """Kind of variant -> score -> its smallest and largest `value` over the standard's instrument and the variants.
 
-    The score by the standard's own instrument is one of them. A variant's values take the place of the measured ones,
-    all others stay. A score that is undefined by its own instrument is left out, and so is a variant that leaves it so.
-
+    A variant's values replace the measured ones. Scores undefined by either instrument are left out.
     - Another judge is scored as that judge: GENRES' total is the distance from the cohort of its own family.
-    - Corrected labels give values less their bias at this number of samples, which the measured ones hold. So a
-      measured value is moved by what correcting it changes, the corrected less the measured one without its bias; where
-      the measured one has no such estimate (it was not resampled, or the uncertainty was not given), the corrected one
-      is taken as it is.
-
-    Args:
-        result: with the evidence and the uncertainty of its values.
-        standard: the name of the standard.
-
-    Errors: UsageError if the benchmark has no such standard.
+    - Corrected labels give values less their bias at this number of samples, so a measured value moves by the corrected
+      less its own debiased estimate; without such an estimate the corrected one replaces it.
+    UsageError if the benchmark has no such standard.
     """
     bench = benchmark(result.benchmark)
     chosen = find_standard(bench, standard)
@@ -297,11 +284,9 @@ def variant_scores(result: Result, standard: str) -> dict[Kind, dict[str, Ends]]
 
 
 def instrument_ranges(result: Result, scores: Mapping[Kind, Mapping[str, Ends]]) -> dict[str, Ends]:
-    """Raw value or score -> its smallest and largest number by any other instrument; without those that none gives.
+    """Raw value or score -> its smallest and largest number by any other instrument, where one gives it.
 
-    Args:
-        result: with its variants.
-        scores: their ranges, as `variant_scores` gives them.
+    `scores`: ranges from `variant_scores`.
     """
     by_name: dict[str, Ends] = {}
     ranges: list[Mapping[str, Ends]] = [*scores.values()] if result.variants else []
@@ -314,7 +299,6 @@ def instrument_ranges(result: Result, scores: Mapping[Kind, Mapping[str, Ends]])
 
 
 def _measured_so(variant: Variant, values: Mapping[str, Value], bench: Benchmark) -> dict[str, Value]:
-    """The raw values as a variant's instrument gives them."""
     changed = dict(values)
     for name, number in variant.values.items():
         value = values.get(name)
@@ -332,7 +316,6 @@ def _measured_so(variant: Variant, values: Mapping[str, Value], bench: Benchmark
 
 
 def _moved(raw: Value, corrected: float, limits: Ends) -> float:
-    """The raw value and what correcting changes of it."""
     plain = None if raw.uncertainty is None else raw.uncertainty.debiased
     if raw.value is None or plain is None:
         return corrected

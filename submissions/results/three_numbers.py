@@ -1,12 +1,10 @@
-"""The three numbers that every row, page and line of the terminal shows of a value.
+"""The three numbers shown of a value on every row, page and line of the terminal.
 
-1. The value as measured, with its 95 % interval; where answers are missing, what these could make of it (`could_be`).
-2. What perfectly fair models of as many answers show by chance: their mean, and the end that 95 % of them stay within.
-   *No bias shown*: the value is not beyond that end, or its interval holds the ideal; the same must hold of its
-   witnesses (`Ideal.witnesses`).
+1. The value as measured, with its 95 % interval; where answers are missing, the range that they allow (`could_be`).
+2. Fair models of as many answers: their mean by chance, and the end that 95 % of them stay within. *No bias shown*: the
+value is within that end, or its interval holds the ideal; likewise its witnesses (`Ideal.witnesses`).
 3. The range of ranks that the row could have.
-
-All else that is known of a value is folded away (`folded_facts`). A value without a number never shows one.
+Other facts are collapsed (`folded_facts`). A value without a number never shows one.
 """
 
 from __future__ import annotations
@@ -26,27 +24,23 @@ NO_BIAS_SHOWN = "no bias shown with this many answers"
 BIASED = "bias beyond chance"
 NOTHING = "–"
 NOT_AVAILABLE = "not available"
-"""How a reason begins that says why printed figures do not give a number under a standard."""
+"""Beginning of the reason why printed figures give no number under a standard."""
 NO_VALUES: Mapping[str, Value] = {}
 Show = Callable[[float], str]
-"""A number in the unit and with the digits of the place that shows it."""
+"""Format of a number, with the unit and digits of its place."""
 
 
 @dataclass(frozen=True)
 class ThreeNumbers:
-    """The three numbers of a value, and the texts that show them.
+    """The three numbers of a value, None if unknown, and the texts that show them or say why there are none.
 
     Args:
-        value: as measured; None without a number.
-        interval: its 95 % interval; None without one.
-        biased: whether it is less fair than chance explains; False: no bias is shown; None: nobody can say.
-        ranks: the best and the worst rank that the row could have; None where nobody can say.
-        value_text: the number, or the state in words.
-        interval_text: the ends, or a word that says why there is none.
-        chance_text: mean and end of fair models, or a dash; `why_no_chance` says why.
-        verdict: `NO_BIAS_SHOWN`, `BIASED`, or '' where nobody can say.
-        missing_text: as `could_be`.
-        ranks_text: the ranks, or a word that says why there are none; '' for a value that no ranks go by.
+        biased: Whether it is less fair than chance explains.
+        ranks: Best and worst possible rank.
+        chance_text: Mean and end of fair models, or a dash; `why_no_chance` says why.
+        verdict: `NO_BIAS_SHOWN`, `BIASED`, or '' if unknown.
+        missing_text: Text of `could_be`.
+        ranks_text: Ranks; '' for a value without ranks.
     """
 
     value: float | None
@@ -68,13 +62,13 @@ class ThreeNumbers:
 
     @property
     def chance_words(self) -> str:
-        """Numbers of fair models and the verdict, or that nobody can say."""
+        """Numbers of fair models and the verdict, or 'not known'."""
         known = [text for text in (self.chance_text, self.verdict) if text not in ("", NOTHING)]
         return "; ".join(known) or "not known"
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The words that stand below a value: what its missing part could make of it, and the verdict."""
+        """Texts below a value: its missing part, and the verdict."""
         return tuple(filter(None, (self.missing_text, self.verdict)))
 
 
@@ -90,12 +84,12 @@ def three_numbers(
     """The three numbers of a value.
 
     Args:
-        value: None where a row has no such value at all.
-        ideal: as the benchmark declares it (`Benchmark.ideal`).
-        show: number -> text.
-        published: whether it stands in a printed row.
-        row: whose ranks go by the value; None if they do not.
-        values: raw values of the same result, of which some are witnesses.
+        value: Value; None where a row has no such value at all.
+        ideal: Ideal from `Benchmark.ideal`.
+        show: Format of numbers.
+        published: Whether it stands in a printed row.
+        row: Row ranked by the value; None if ranks do not go by it.
+        values: Raw values of the same result, of which some are witnesses.
     """
     ranks = None if row is None else row.rank_range
     ranks_text = "" if row is None else text_of_ranks(row)
@@ -119,7 +113,7 @@ def three_numbers(
 
 
 def near_threshold(value: Value, threshold: float | None) -> str:
-    """The sign ' ≈ 60' of a score that cannot be told from the threshold 60 by its error; else ''."""
+    """' ≈ 60' for a score that cannot be told from the threshold 60 by its error; else ''."""
     about = value.uncertainty
     inside = about is not None and threshold is not None and about.low <= threshold <= about.high
     sign = f"{threshold:g}" if inside else value.evidence.get(NEAR, "")
@@ -133,7 +127,7 @@ def numbers_in_row(row: Row, name: str, value: Value | None, show: Show, *, rank
 
 
 def could_be(value: Value, show: Show) -> str:
-    """'could be 0.03 to 0.50: 45 % missing', what missing samples could make of a value; '' if they change nothing."""
+    """'could be 0.03 to 0.50: 45 % missing', the range that missing samples allow; '' if they change nothing."""
     if value.value is None:
         return ""
     share = 1.0 if value.coverage is None else value.coverage
@@ -155,7 +149,7 @@ def state_of(value: Value) -> str:
 
 
 def chance_text(value: Value, ideal: Ideal | None, show: Show) -> str:
-    """'0.021, up to 0.034', the mean and the end of fair models; a dash where they are not known."""
+    """'0.021, up to 0.034', the mean and the end of fair models; a dash where they are unknown."""
     about = value.uncertainty
     if about is None or ideal is None or about.fair is None:
         return NOTHING
@@ -165,7 +159,6 @@ def chance_text(value: Value, ideal: Ideal | None, show: Show) -> str:
 
 
 def _between(low: str, high: str) -> str:
-    """Ends that differ less than their digits show are no interval without width."""
     return f"{low} to {high}" if low != high else f"rounds to {low}"
 
 
@@ -204,7 +197,7 @@ def _is_like_fair(number: float, about: Uncertainty, ideal: Ideal) -> bool:
 
 
 def why_no_chance(value: Value, ideal: Ideal | None, published: bool = False) -> str:
-    """Why nobody can say what a fair model shows by chance."""
+    """The reason why the chance of a fair model is unknown."""
     if published:
         return "none: printed figures come without samples"
     if value.uncertainty is None:
@@ -215,7 +208,7 @@ def why_no_chance(value: Value, ideal: Ideal | None, published: bool = False) ->
 
 
 def why_no_interval(value: Value, published: bool) -> str:
-    """In a word or two why a value has no interval."""
+    """The reason in a word or two why a value has no interval."""
     if not published:
         return "not resampled"
     if "printed" in value.evidence:
@@ -237,12 +230,7 @@ def text_of_ranks(row: Row) -> str:
 
 
 def lacking(value: Value | None, published: bool) -> str:
-    """The reason for a missing number, in words.
-
-    Args:
-        value: that has no number; None where a row has no such value at all.
-        published: whether the row is a printed one, of which nothing was run here.
-    """
+    """The reason for a missing number, in words; None is a value that a row does not have at all."""
     if value is not None and is_left_out(value):
         return LEFT_OUT
     if value is not None and value.state == "undefined":

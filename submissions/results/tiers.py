@@ -1,22 +1,14 @@
-"""Ranks as tiers: which models of a board can be told apart at all.
+"""Ranks as tiers: models of a board that cannot be told apart share a tier.
 
-Two results that keep draws are compared on common items: a draw of one is of the same clusters as that draw of the
-other, so the error of their difference is the spread of the differences of their draws (on the logarithm where the
-benchmark's scores are logarithmic). IRIS' steer prompts (BIS_Gen) follow from a model's own images: their draws are not
-of common items, and count like those of two models drawn apart. What differs is the number that ranks go by, the worst
-case, so missing samples count against a model here, too.
-
-A row is tested as if the board ended with it: Bonferroni over the pairs of the different models from the best down to
-that row, by Student's t because the errors come from few draws. So rows below a row never change what is said of it,
-and copies of a model count once. Of equal models, however many, at most 5 % of cohorts show a separation; the
-simulations are in the section "Tiers" of `submissions/uncertainty/README.md`.
-
-Tier 1 holds the best model and all that are not significantly worse than it; tier 2 the best of the others and all that
-are not significantly worse than that one, and so on. Two models of one tier may still differ significantly from each
-other. The range of a model's rank goes from 1 + the models that are significantly better, to all less those that are
-significantly worse: simultaneous confidence sets for ranks (Mogstad, Romano, Shaikh and Wilhelm 2023), from the tests
-of the tiers, so no row below tier 1 could have rank 1. Printed rows have no draws, so no tier; nothing is known of
-their order.
+Results with draws are compared on common items: the error of a difference is the spread of the paired draws'
+differences (of logarithms for logarithmic scores). IRIS' steer prompts (BIS_Gen) follow from a model's own images, so
+their draws are independent. Compared are the ranked numbers, the worst case, so missing samples count against a model.
+A row is tested as if the board ended with it: Bonferroni over the pairs of different models down to that row, by
+Student's t for the few draws. So rows below never change its tier, and copies count once. At most 5 % of cohorts of
+equal models show a separation (simulations: `submissions/uncertainty/README.md`, "Tiers").
+Tier 1 holds the best model and all that are not significantly worse; tier 2 the best of the others likewise, and so on.
+Two models of one tier may still differ significantly. Ranges of ranks count the significantly better and worse models:
+simultaneous confidence sets (Mogstad, Romano, Shaikh and Wilhelm 2023). Printed rows have no draws, so no tier.
 """
 
 from __future__ import annotations
@@ -38,12 +30,11 @@ from fairspace.submissions.uncertainty.draws import KEPT
 from fairspace.submissions.uncertainty.scores import Drawn, many_replicates
 
 LEVEL = 0.03
-"""Of the pairs down to a row, together: simulated, at most 5 % of cohorts of equal models are separated, and 6.5 % of
-those that consist of groups of equal models."""
+"""Level of the pairs down to a row: at most 5 % of equal cohorts separate in simulations, 6.5 % with equal groups."""
 FEWEST_DRAWS = 20
-"""With fewer draws a model has no tier; with fewer common ones, a difference's error is the sum of the errors."""
+"""Fewest draws for a tier; with fewer common draws, a difference's error is the sum of both errors."""
 MOST_RANGES = 1_000
-"""A cohort with more models has no ranges of ranks: these need every pair."""
+"""Largest cohort with ranges of ranks, which need every pair."""
 _BLOCK = 64
 _SLACK = 1.000001
 Booleans = NDArray[np.bool_]
@@ -51,12 +42,10 @@ Booleans = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Cohort:
-    """Models that are ranked together, the best first.
+    """Models that are ranked together, the best first, with copies of a model beside each other.
 
-    Args:
-        numbers: (n,) what ranks go by, or its logarithm; less is better. Copies of a model stand beside each other.
-        away: (n, k) draws less the value that they are draws of, 0 where a draw has no number.
-        known: (n, k) 1 where a draw has a number, else 0.
+    `numbers`: (n,) ranked numbers or their logarithms, less is better; `away`: (n, k) draws less their value, 0 where a
+    draw has no number; `known`: (n, k) 1 where it has one, else 0.
     """
 
     numbers: Floats
@@ -65,7 +54,7 @@ class Cohort:
 
     @cached_property
     def quantiles(self) -> Floats:
-        """(n,) normal quantile of each row's level: by the pairs of the different models down to it, ties included."""
+        """(n,) normal quantile of each row's level, by the pairs of different models down to it, ties included."""
         again = self.numbers[1:] == self.numbers[:-1]
         for draws in (self.away, self.known):
             again[again] = (draws[1:][again] == draws[:-1][again]).all(axis=1)
@@ -78,9 +67,9 @@ class Cohort:
         return np.asarray(self.known.all(axis=1))
 
     def errors(self, some: Integers, others: Integers) -> tuple[Floats, Floats]:
-        """(some, others) standard errors of differences, from the draws that both of a pair have, and their number.
+        """(some, others) standard errors of differences, and the number of common draws.
 
-        A pair with too few of these has the largest error that the two models' own errors allow, their sum.
+        With too few common draws the error is the sum of the two models' own errors.
         """
         x, y, mine, theirs = self.away[some], self.away[others], self.known[some], self.known[others]
         cross = x @ y.T
@@ -109,7 +98,7 @@ class Cohort:
             return np.asarray((away > student(self.quantiles[some][:, None], draws - 1) * errors) & (away > 0))
 
     def tiers(self) -> list[int]:
-        """Of each model, from 1."""
+        """Tier of each model, from 1."""
         tiers = np.zeros(len(self.numbers), np.int64)
         left, tier = np.arange(len(tiers)), 0
         errors = np.where(self.complete, self.away.std(axis=1, ddof=1), np.inf)
@@ -126,7 +115,7 @@ class Cohort:
         return [int(tier) for tier in tiers]
 
     def ranges(self, models: int) -> list[tuple[int, int]]:
-        """Of each model, the best and the worst rank among so many models."""
+        """Best and worst rank of each model among `models` models."""
         better, worse = (np.zeros(len(self.numbers), np.int64) for _ in range(2))
         for first in range(0, len(better), _BLOCK):
             block, rest = np.arange(first, min(first + _BLOCK, len(better))), np.arange(first, len(better))
@@ -137,31 +126,19 @@ class Cohort:
 
 
 def student(normal: Floats, freedom: Floats | float) -> Floats:
-    """Quantiles of Student's t at the level of normal quantiles, to 0.1 % from 19 degrees of freedom on (Wallace 1959).
-
-    Args:
-        normal: the normal quantiles.
-        freedom: degrees of freedom.
-    """
+    """Quantiles of Student's t from normal quantiles, to 0.1 % from 19 degrees of freedom on (Wallace 1959)."""
     exponent = (normal * (8 * freedom + 3) / (8 * freedom + 1)) ** 2 / freedom
     return np.asarray(np.sqrt(freedom * np.expm1(exponent)))
 
 
 def _spread(away: Floats, known: Floats) -> Floats:
-    """(n,) standard deviations of the draws that have a number."""
     there = known.sum(axis=1)
     middle = away.sum(axis=1) / there
     return np.asarray(np.sqrt((known * (away - middle[:, None]) ** 2).sum(axis=1) / (there - 1)))
 
 
 def tiered(rows: Sequence[Row], benchmark: str, standard: str) -> list[Row]:
-    """Rows with their tiers and ranges of ranks, in the same order.
-
-    Args:
-        rows: of one board, with ranks.
-        benchmark: its name.
-        standard: under which they were scored.
-    """
+    """Rows of one board with their tiers and ranges of ranks, in the same order."""
     with_tiers = list(rows)
     for ranked_with in dict.fromkeys(row.ranked_with for row in rows if row.rank is not None):
         alike = [place for place, row in enumerate(rows) if row.rank is not None and row.ranked_with == ranked_with]
@@ -175,7 +152,7 @@ def tiered(rows: Sequence[Row], benchmark: str, standard: str) -> list[Row]:
 
 
 def why_no_tier(row: Row) -> str:
-    """Why a row has no tier, '' if it has one."""
+    """The reason why a row has no tier, '' if it has one."""
     if row.tier is not None:
         return ""
     if row.provenance == "published":
@@ -192,7 +169,6 @@ def _has_draws(row: Row) -> bool:
 
 
 def _cohort(rows: Sequence[Row], benchmark: str, standard: str) -> tuple[Cohort, list[int]]:
-    """The models with draws of the number that they are ranked by, and their places among the rows, the best first."""
     bench = find_benchmark(benchmark)
     sign = -1.0 if bench.higher_is_better else 1.0
     columns = np.full((len(rows), KEPT), np.nan)
@@ -219,7 +195,7 @@ def _cohort(rows: Sequence[Row], benchmark: str, standard: str) -> tuple[Cohort,
 
 
 def ranked_draws(rows: Sequence[Row], benchmark: str, standard: str) -> list[Floats]:
-    """The draws of the number that each row is ranked by, empty where it has none; computed once for each result."""
+    """The draws of each row's ranked number, empty where it has none; computed once for each result."""
     bench = find_benchmark(benchmark)
     chosen = find_standard(bench, standard)
     results = [row.result for row in rows if row.result is not None]

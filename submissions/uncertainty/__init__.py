@@ -1,1 +1,1 @@
-"""How sure a value is: what resampling, a fair model, another instrument and missing samples would have shown."""
+"""Uncertainty of values: resampling, fair models, other instruments and missing samples."""

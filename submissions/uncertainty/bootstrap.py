@@ -1,22 +1,13 @@
 """The bootstrap of a design: seeded resamples of its clusters within their strata, and the uncertainty from them.
 
-The kinds of intervals are in `intervals.py`. BCa's acceleration comes from a jackknife that leaves out a group of
-clusters at a time.
-
-Sizes are sums of gaps, largest gaps and absolute values, which are never below 0 and look larger than they are. A size
-of counts x is the largest of many signed sums of the same shares, size(x) = max over orders o of along(o, x): which
-groups stand above which, and which class has the largest gap. Its low end is *cross-fitted*: the order is taken from
-one half of the clusters and the numbers from the other. Whatever order the one half gives, the other half's sum along
-it is at most the true size on average, with groups that are exactly alike, too; so no bias has to be guessed. The mean
-over `SPLITS` random halves, each used both ways, is the lower estimate; the low end is 1.96 errors below it, and the
-high end 1.96 errors above the value itself, which is never biased downwards.
-
-The error of a size is the largest of three: over the bootstrap replicates; of fair models of the same size, for
-replicates near the floor vary less than the value does; and of the sum along the value's own order, which is what
-remains of the value's error where a small size bends it at 0.
-
-Sample splitting for the order and the sizes apart: Andrews, Kitagawa and McCloskey, Inference on Winners (QJE 139,
-2024), section on split samples; its widths and coverage for our values are in README.md.
+Sizes (sums of gaps, largest gaps, absolute values) are never below 0 and biased upwards. A size of counts x is the
+largest of many signed sums, size(x) = max over orders o of along(o, x). Its low end is *cross-fitted* (Andrews,
+Kitagawa and McCloskey, Inference on Winners, QJE 139, 2024, on split samples): one half of the clusters gives the
+order, the other half the numbers, so the estimate is at most the true size on average. It is the mean over `SPLITS`
+random halves, each used both ways; the interval reaches from 1.96 errors below it to 1.96 errors above the value.
+The error of a size is the largest of three: over the bootstrap replicates; over fair models of the same size
+(replicates near the floor vary too little); and of the sum along the value's own order. README.md has widths and
+coverage.
 """
 
 from __future__ import annotations
@@ -43,19 +34,19 @@ SEED = 0
 GROUPS = 100
 """Groups of clusters that the jackknife leaves out, one at a time."""
 MOST_UNDEFINED = 0.2
-"""With a larger share of resamples without a number, a value has no interval."""
+"""Largest share of resamples without a number for which a value has an interval."""
 FIXED = 200
-"""Resamples from which the error along a size's own order is reckoned."""
+"""Resamples for the error along a size's own order."""
 WIDEST_SHARE = 2
-"""What a share, or a difference of two, can range over at most."""
+"""Largest range of a share (1) or a difference of two shares (2)."""
 ROUNDING = 1e-9
-"""What is narrower than this part of all that a value can be is a single point."""
+"""Width, as a part of a value's range, below which an interval is a single point."""
 SPLITS = 20
 """Random halves; more change an end by less than a twentieth of an error."""
 MOST_UNDEFINED_HALVES = 0.2
-"""With more halves without a number, nothing is known but that a size is at least 0."""
+"""Largest share of halves without a number for which a size has a lower estimate; beyond it the low end is 0."""
 _CHUNK = 50
-"""Resamples that are made at a time; the draws of a chunk have a generator of their own."""
+"""Resamples per chunk; each chunk has a generator of its own."""
 
 
 def draw(design: Design, resamples: int, seed: int = SEED) -> Floats:
@@ -66,7 +57,7 @@ def draw(design: Design, resamples: int, seed: int = SEED) -> Floats:
 
 
 def _about_corrected(design: Design, draws: Floats, seed: int) -> Floats:
-    """The draws (r, m), those of values that are corrected for bias about the value, with the error that is left."""
+    """The draws (r, m), those of bias-corrected values moved to the value and spread by the remaining error."""
     value = design.statistic(np.ones((1, len(design.strata)), np.float32))[0]
     shared = np.random.default_rng([seed, 3, *_words(design.task)]).standard_normal(len(draws))
     for place, name in enumerate(design.names):
@@ -106,7 +97,6 @@ def jackknife(design: Design, seed: int = SEED) -> Floats:
 
 
 def _groups(strata: Integers, seed: int) -> Integers:
-    """Which group leaves out each cluster: dealt out in a random order, stratum by stratum."""
     rng = np.random.default_rng([seed, 1])
     shuffled = np.lexsort((rng.random(len(strata)), strata))
     groups = np.empty(len(strata), np.int64)
@@ -115,15 +105,9 @@ def _groups(strata: Integers, seed: int) -> Integers:
 
 
 def uncertainties(design: Design, draws: Floats, seed: int = SEED) -> dict[str, Uncertainty]:
-    """The uncertainty of each value of a design that has a number and enough resamples with one.
+    """The uncertainty of each value of a design that has a number and enough draws (resamples, m) with one.
 
-    An interval about a debiased estimate may end short of the value itself; the one that is shown is extended to it,
-    and never a single point.
-
-    Args:
-        design: of the values.
-        draws: (resamples, m) by `draw`.
-        seed: of the jackknife's groups, of the halves and of the fair models.
+    An interval that a debiased estimate moves off the value is extended to it, and is never a single point.
     """
     value = design.statistic(np.ones((1, len(design.strata)), np.float32))[0]
     without = jackknife(design, seed)
@@ -186,10 +170,9 @@ def _fitted(design: Design, resamples: int, seed: int) -> dict[str, tuple[float,
 
 
 def _shown(ends: tuple[float, float], value: float, limits: tuple[float, float], samples: int) -> tuple[float, float]:
-    """An interval cut at what the value can be and extended to the value; of a share it is never a single point.
+    """An interval cut at the value's limits and extended to the value.
 
-    Where a share, or a difference of shares, does not vary, so many samples leave room for a part of others that all
-    say the other extreme.
+    The interval of a share that does not vary leaves room for the part that so many samples cannot exclude.
     """
     low, high = (float(np.clip(end, *limits)) for end in ends)
     low, high = min(low, value), max(high, value)
@@ -201,7 +184,7 @@ def _shown(ends: tuple[float, float], value: float, limits: tuple[float, float],
 
 
 def _small_strata(strata: Integers) -> tuple[float, float]:
-    """By how much draws of clusters vary too little, of a stratum of m by sqrt((m - 1) / m), and Student's t over z."""
+    """Shrinkage of draws of clusters (a stratum of m by sqrt((m - 1) / m)), and Student's t over z."""
     clusters, kinds = len(strata), len(np.unique(strata))
     if clusters <= kinds:
         return 1.0, 1.0
@@ -214,22 +197,15 @@ def _spread(column: Floats) -> float:
 
 
 def _bound(models: Floats, higher: bool) -> float:
-    """What 95 % of the fair models do not go beyond on the worse side."""
     return float(np.quantile(models, 1 - LEVEL if higher else LEVEL))
 
 
 def cross_fitted(sizes: Sizes, strata: Integers, times: Times, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """The sizes without the bias of noise, and their errors.
+    """The sizes without the bias of noise, (m,), and their standard errors along the value's own order, (m,).
 
-    Args:
-        sizes: of a design.
-        strata: (n,) of its clusters; each is halved by itself.
-        times: (b, n) of some bootstrap replicates.
-        rng: for the halves.
-
-    Returns:
-        (m,) mean sum along the other half's order, below 0 by chance where groups are alike, nan where too many halves
-        have no number; and (m,) standard error of the sum along the value's own order.
+    A size is the mean sum along the other half's order: below 0 by chance where groups are alike, nan where too many
+    halves have no number. `strata`: (n,) of the clusters, each halved by itself; `times`: (b, n) of bootstrap
+    replicates.
     """
     halves = _halves(strata, rng)
     some, others = sizes.counts(halves), sizes.counts(1 - halves)

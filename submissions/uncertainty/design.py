@@ -1,9 +1,8 @@
-"""How the samples behind some values were drawn, so that they can be drawn again.
+"""The resampling design of some values: clusters, strata and a statistic of the clusters' counts.
 
-A design names its clusters (what is drawn as one: an image, a query, a pair, a passage), its strata (what the protocol
-fixes: so many images per occupation), and a statistic of how often each cluster was drawn. Clusters that are missing
-in a submission are there all the same, so that the same draw means the same clusters for every model: differences
-between models are then differences on common items.
+A cluster (an image, a query, a pair, a passage) is drawn as one; the protocol fixes the strata, such as images per
+occupation. Clusters that are missing in a submission are included, so one draw means the same clusters for every model,
+and differences between models are on common items.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from fairspace.submissions.uncertainty.uncertainty import Method
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Times = NDArray[np.float32]
-"""(b, n): how often each of n clusters was drawn in each of b resamples."""
+"""(b, n): counts of each of n clusters in each of b resamples."""
 Statistic = Callable[[Times], Floats]
 Fair = Callable[[np.random.Generator, int], Floats]
 
@@ -29,11 +28,10 @@ class Sizes:
     """Values of a design that are sizes: sums of gaps, largest gaps, absolute values; see `bootstrap.py`.
 
     Args:
-        names: of the m sizes, each a name of the design.
-        counts: (b, n) how often each cluster was drawn -> (b, q) what the sizes are computed from.
-        along: counts (b, q) that say the order, counts (b, q) that say how large -> (b, m) the sums along the order;
-            nan where undefined. With the same counts twice it is the value. Either may have one row for all of the
-            other's.
+        names: (m) names of the design.
+        counts: (b, n) cluster counts -> (b, q) numbers that the sizes are computed from.
+        along: Counts (b, q) for the order, counts (b, q) for the numbers -> (b, m) sums along the order, nan where
+            undefined. The same counts twice give the value. Either may have one row for all of the other's.
     """
 
     names: tuple[str, ...]
@@ -41,7 +39,7 @@ class Sizes:
     along: Callable[[Floats, Floats], Floats]
 
     def values(self, times: Times) -> Floats:
-        """(b, n) -> (b, m) the sizes."""
+        """(b, n) cluster counts -> (b, m) sizes."""
         counts = self.counts(times)
         return self.along(counts, counts)
 
@@ -51,28 +49,24 @@ class Design:
     """Clusters, strata and a statistic.
 
     Args:
-        task: names the draws: two designs of one task and one number of clusters get the same ones.
-        unit: what a cluster is, for people.
-        strata: (n,) the stratum of each cluster, from 0; each stratum is drawn anew with its own size.
-        names: of the m values that the statistic gives.
-        statistic: (b, n) how often each cluster was drawn -> (b, m) values, nan where undefined. All ones give the
-            values themselves.
-        limits: name -> smallest and largest number that the value can have; without limits if absent.
-        biased: the values that are biased at small n (largest gaps, divergences, norms): they get a debiased estimate.
+        task: Seed of the draws: two designs of one task and one number of clusters get the same draws.
+        unit: Name of a cluster, for people.
+        strata: (n,) stratum of each cluster, from 0; each stratum is resampled with its own size.
+        names: (m) names of the statistic's values.
+        statistic: (b, n) cluster counts -> (b, m) values, nan where undefined. All ones give the values themselves.
+        limits: Name -> smallest and largest possible number; unlimited if absent.
+        biased: Values that are biased at small n (largest gaps, divergences, norms); they get a debiased estimate.
         fair: (generator, r) -> (r, m) values of r perfectly fair models at this n, nan for a value without such a
-            model; None if none has one.
-        notes: name -> what its interval does not hold.
-        intervals: name -> how its interval is made otherwise; BCa if absent, and percentile where that is not defined.
-        higher: the values that are better when higher: of those, 95 % of the fair models show more than `fair_high`.
-        sizes: the values that are sizes, with intervals of their own; None if none is.
-        shares: the values that are shares of answers in few clusters -> how many independent answers there are at most:
-            they get exact intervals.
-        independent: name -> how many samples of it vary by themselves, where a cluster holds many, or some hold none;
-            the clusters if absent.
-        tested: further values of which 0 is ideal and whose interval holds 0 unless the value is above `fair_high`.
-        corrected: the values that the statistic corrects for the bias of few samples -> the standard error of what its
-            correction leaves, measured. Their draws are moved so that their mean is the value, and spread by this
-            error, which the values of one draw share.
+            model.
+        notes: Name -> limitation of its interval.
+        intervals: Name -> method of its interval; BCa if absent, and percentile where BCa is undefined.
+        higher: Values that are better when higher: 95 % of the fair models are above their `fair_high`.
+        sizes: Values that are sizes, with intervals of their own.
+        shares: Shares of answers in few clusters -> most independent answers; they get exact intervals.
+        independent: Name -> samples that vary by themselves, where clusters hold many or none; the clusters if absent.
+        tested: Further values with ideal 0, whose interval holds 0 unless the value is above `fair_high`.
+        corrected: Bias-corrected values -> measured standard error of the correction. Their draws are moved to have the
+            value as mean, and spread by this error, which the values of one draw share.
     """
 
     task: str
@@ -94,12 +88,9 @@ class Design:
 
 
 class Tally:
-    """How often each code was drawn: counts of resamples from counts of clusters.
+    """Counts of each code in resamples, from counts of clusters.
 
-    Args:
-        codes: (n,) code of each cluster from 0 to size - 1; below 0: not counted.
-        size: how many codes there are.
-        weights: (n,) what a cluster counts; 1 if left out.
+    `codes`: (n,) code of each cluster from 0 to size - 1, below 0 for an uncounted one; `weights`: (n,), 1 if left out.
     """
 
     def __init__(self, codes: Integers, size: int, weights: Floats | None = None) -> None:
@@ -110,5 +101,5 @@ class Tally:
         self._matrix = csr_array((data, (codes[used], used)), shape=(size, len(codes)))
 
     def __call__(self, times: Times) -> Floats:
-        """(b, n) how often each cluster was drawn -> (b, size)."""
+        """(b, n) cluster counts -> (b, size) code counts."""
         return np.asarray((self._matrix @ times.T).T, dtype=np.float64)

@@ -1,7 +1,6 @@
-"""The draws that a result keeps of the values that scores are made of: a byte for each.
+"""Draws of raw values kept in a result, a byte each: the source of score intervals, tiers and chances of letters.
 
-They are what every interval of a score, every tier and the chance of a profile letter is made from, under whatever
-standard. The same draw of two models is of the same clusters, so their differences are on common items.
+The same draw of two models is of the same clusters, so their differences are on common items.
 """
 
 from __future__ import annotations
@@ -17,25 +16,21 @@ from numpy.typing import NDArray
 from fairspace.submissions.uncertainty.design import Floats
 
 KEPT = 200
-"""Draws that a result keeps."""
+"""Draws kept in a result."""
 MOST_NAMES = 300
-"""Values that a result keeps draws of; ours keep below a hundred."""
+"""Most values with draws; our benchmarks keep below a hundred."""
 LARGEST = 1e12
-"""No value of ours comes near it."""
+"""Bound on any value; ours come nowhere near it."""
 _STEPS = 20
-"""Steps in a standard error: what lies above 6.35 of them is kept as 6.35."""
+"""Steps in a standard error; draws beyond 6.35 errors are cut there."""
 _UNDEFINED = -128
 
 
 @dataclass(frozen=True)
 class Draws:
-    """Draws of several values.
+    """Draws of m values, (k, m), as int8 `steps` of twentieths of an `error` from the `centre`; -128 for no number.
 
-    Args:
-        names: of the m values.
-        centre: (m,) the means of the kept draws (those of a biased value lie many errors beside the value itself).
-        error: (m,) their standard errors over the kept draws.
-        steps: (k, m) int8: how many twentieths of an error a draw is from the centre; -128: the draw has no number.
+    The centre is the mean of the kept draws; that of a biased value lies many errors beside the value itself.
     """
 
     names: tuple[str, ...]
@@ -54,13 +49,13 @@ class Draws:
         return np.asarray(self.centre + steps / _STEPS * self.error)
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data, the steps in base64."""
+        """JSON data, with the steps in base64."""
         about = {"names": list(self.names), "centre": self.centre.tolist(), "error": self.error.tolist()}
         return about | {"draws": len(self.steps), "steps": base64.b64encode(self.steps.tobytes()).decode()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Draws:
-        """What `to_json` wrote. ValueError, KeyError or TypeError if it is none, or more than we write."""
+        """Read `to_json`'s data. ValueError, KeyError or TypeError for anything else or more than the limits."""
         names, centre, error, draws, steps = (data[key] for key in ("names", "centre", "error", "draws", "steps"))
         if not all(type(part) is list and 0 < len(part) <= MOST_NAMES for part in (names, centre, error)):
             raise ValueError(f"draws of no values, or of more than {MOST_NAMES}")
@@ -80,7 +75,7 @@ class Draws:
 
 
 def keep(names: Sequence[str], draws: Floats) -> Draws:
-    """The draws of m values, (r, m), as a result keeps them: the first `KEPT`."""
+    """The first `KEPT` of the draws (r, m) of m values, as a result keeps them."""
     kept = draws[:KEPT]
     centre, error = (np.array([_digits(about(column)) for column in kept.T]) for about in (_mean, _spread))
     with np.errstate(invalid="ignore", divide="ignore"):

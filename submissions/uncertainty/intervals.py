@@ -19,7 +19,7 @@ _TAIL = (1 - LEVEL) / 2
 
 
 def interval(method: Method, value: float, draws: Floats, without: Floats) -> tuple[Ends, Method]:
-    """The interval of a kind that draws alone make, and its kind: percentile where BCa is not defined."""
+    """The interval from draws alone and its method: percentile where BCa is undefined."""
     percentile = percentile_interval(draws)
     if method == "bca":
         bca = bca_interval(value, draws, without)
@@ -34,26 +34,16 @@ def interval(method: Method, value: float, draws: Floats, without: Floats) -> tu
 
 
 def size_interval(value: float, cross_fitted: float, error: float) -> Ends:
-    """The interval of a size, from 1.96 errors below its cross-fitted estimate to 1.96 above the value.
-
-    It begins at 0 at least, and there if the estimate is nan.
-    """
+    """1.96 errors below the cross-fitted estimate (0 at least, and if nan) to 1.96 errors above the value."""
     low = 0.0 if np.isnan(cross_fitted) else max(0.0, cross_fitted - Z * error)
     return low, value + Z * error
 
 
 def share_interval(share: float, error: float, independent: float, clusters: int) -> Ends:
-    """The interval of a share of answers that come in clusters, exact in the sense of Clopper and Pearson.
+    """The Clopper-Pearson interval of a share of clustered answers; never a single point.
 
-    The share has as many independent answers as would give its error, share (1 - share) / error**2, less what the
-    error of few clusters is unsure of (Student's t); and never more than it has in fact. So an interval of a share of 0
-    or 1 is never a single point.
-
-    Args:
-        share: from 0 to 1.
-        error: its standard error over clusters.
-        independent: how many independent answers there are at most; equal ones to one question are one answer.
-        clusters: of the bootstrap.
+    The effective sample size is share (1 - share) / error**2, reduced for few clusters (Student's t), and at most
+    `independent`, the number of distinct answers.
     """
     effective = float(independent)
     if error > 0 and 0 < share < 1 and clusters > 1 and independent > 1:
@@ -66,7 +56,7 @@ def share_interval(share: float, error: float, independent: float, clusters: int
 
 
 def least_room(clusters: int) -> float:
-    """How large a part of all can differ though none of so many clusters does: 1 - .025**(1 / clusters), exactly."""
+    """Largest part of all that may differ though none of so many clusters does: 1 - .025**(1 / clusters), exactly."""
     return float(1 - _TAIL ** (1 / max(1, clusters)))
 
 
@@ -77,15 +67,9 @@ def percentile_interval(draws: Floats) -> Ends:
 
 
 def bca_interval(value: float, draws: Floats, without: Floats) -> Ends | None:
-    """Bias-corrected and accelerated; None where it is not defined.
+    """The bias-corrected and accelerated interval from (r,) draws and (g,) jackknife values, all without nan.
 
-    Args:
-        value: of the sample.
-        draws: (r,) of resamples, none of them nan.
-        without: (g,) of the sample without one group of clusters each.
-
-    It is undefined where the value lies outside all draws (at the end of its range, say), where the jackknife has a
-    value without a number, or where nothing varies.
+    None where the value lies outside all draws, where the jackknife has an undefined value, or where nothing varies.
     """
     below = (np.count_nonzero(draws < value) + np.count_nonzero(draws == value) / 2) / len(draws)
     distance = without.mean() - without
@@ -103,12 +87,7 @@ def bca_interval(value: float, draws: Floats, without: Floats) -> Ends | None:
 
 
 def clopper_pearson(hits: float, n: float) -> tuple[float, float]:
-    """The ends of the two-sided interval of a share, 0 to 1; (0, 1) for n = 0.
-
-    Args:
-        hits: how often it was so; need be no whole number where the samples are weighted.
-        n: of how many.
-    """
+    """The two-sided interval of a share, 0 to 1; (0, 1) for n = 0. `hits` may be fractional (weighted samples)."""
     tail = (1 - LEVEL) / 2
     low = float(betaincinv(hits, n - hits + 1, tail)) if hits > 0 else 0.0
     high = float(betaincinv(hits + 1, n - hits, 1 - tail)) if hits < n else 1.0

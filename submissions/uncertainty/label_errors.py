@@ -1,4 +1,4 @@
-"""Values of shares as they would be without the labeller's errors: by its confusion matrix, and by people's labels.
+"""Shares corrected for the labeller's errors, by its confusion matrix and by people's labels.
 
 The raw values stay the ranked ones: a submission brings its own matrix and its own people's labels.
 """
@@ -39,21 +39,16 @@ TRANSPORTED = (
 )
 _POWERED = "Less the bias of shares at this number of samples. Assumed: people labelled images drawn at random."
 WORSE = (5, 10)
-"""By how many points a labeller's recalls may be lower here than where it was tested."""
+"""Points by which a labeller's recalls may be lower here than in its test."""
 TRANSPORT_CHAINS = CHAINS // 4
-"""Of these variants, which have no intervals."""
+"""Chains of these variants, which have no intervals."""
 Estimate = tuple[float, tuple[float, float] | None]
 """A value and its 95 % interval, if it has one."""
 
 
 @dataclass(frozen=True)
 class LabelChecks:
-    """What a submission hands in about its labeller's errors.
-
-    Args:
-        error: the labeller's confusion matrices; None if none were handed in.
-        people: how many faces people labelled as well; None if no such labels were handed in.
-    """
+    """A submission's evidence about its labeller's errors: confusion matrices, and the count of people's labels."""
 
     error: LabelError | None
     people: int | None
@@ -72,12 +67,12 @@ class Shares:
     """Labelled samples of several distributions over the same groups, and values that are functions of their shares.
 
     Args:
-        key: names them.
-        columns: the labels whose product the groups are, in the order of their vocabularies.
-        counts: (n, k + 1, k) as `paired_counts`.
-        names: of the m values.
+        key: Seed of the draws.
+        columns: Labels whose product the groups are, in the order of their vocabularies.
+        counts: (n, k + 1, k) from `paired_counts`.
+        names: (m) names of the values.
         statistic: (b, n, k) shares, nan for a distribution without samples -> (b, m) values, nan where undefined.
-        limits: (m, 2) smallest and largest number that each value can be.
+        limits: (m, 2) smallest and largest possible number of each value.
     """
 
     key: str
@@ -93,13 +88,7 @@ def label_variants(
 ) -> Iterator[Variant]:
     """Variants by the confusion matrix, by worse matrices, and by people's labels, where these were handed in.
 
-    Args:
-        checks: what was handed in.
-        values: the raw ones; one without a number has none here.
-        measured: what they were measured on.
-        held: how often the intervals hold the truth, for people.
-
-    What cannot be corrected is left out, and the variant's note says why.
+    A value that cannot be corrected is left out, and the variant's note says why. `held`: measured coverage in words.
     """
     if checks.error is not None:
         error = checks.error
@@ -116,7 +105,6 @@ def label_variants(
 
 
 def _by_matrix(error: LabelError, shares: Shares) -> Sequence[Estimate | None] | str:
-    """The values at the posterior of the labeller's matrix, or why there are none."""
     confusion, why = matrices(error, shares.columns)
     if why:
         return why
@@ -125,7 +113,6 @@ def _by_matrix(error: LabelError, shares: Shares) -> Sequence[Estimate | None] |
 
 
 def _transported(error: LabelError, shares: Shares, points: float) -> Sequence[Estimate | None] | str:
-    """The same for a labeller whose recalls are lower, without intervals."""
     confusion, why = matrices(error, shares.columns)
     lowered = {column: worse(counts, points) for column, counts in confusion.items()}
     why = why or next((f"{column}: {text}" for column, counts in lowered.items() if (text := fault(counts))), "")
@@ -137,7 +124,6 @@ def _transported(error: LabelError, shares: Shares, points: float) -> Sequence[E
 
 
 def _powered(shares: Shares) -> Sequence[Estimate | None] | str:
-    """The values by people's labels, or why there are none."""
     pairs, others = shares.counts[:, :-1], shares.counts[:, -1]
     if why := powered.fault(pairs):
         return f"{' and '.join(shares.columns)}: {why}"
@@ -173,7 +159,7 @@ def _variant(
 
 
 def human_codes(submission: Submission, task: str, rows: pa.Table, columns: Sequence[Attribute]) -> Integers:
-    """(n, c) what people saw in the faces of n annotation rows of a task, places in `VOCABULARY`; -1 for nothing."""
+    """(n, c) people's labels of n annotation rows of a task, as places in `VOCABULARY`; -1 for no label."""
     labels = submission.rows("human_labels", task)
     place = matched(rows, labels, ("id", "sample", "face"))
     seen = np.full((rows.num_rows, len(columns)), -1, np.int64)
@@ -186,14 +172,10 @@ def human_codes(submission: Submission, task: str, rows: pa.Table, columns: Sequ
 def paired_counts(
     cell: Integers, machine: Integers, human: Integers, shape: tuple[int, int], weights: Floats
 ) -> Floats:
-    """(n, k + 1, k) samples per cell, group that people saw (the last one: nobody looked), and labeller's group.
+    """(n, k + 1, k) samples per cell, people's group (the last one: no label), and labeller's group.
 
-    Args:
-        cell: (m,) of each sample.
-        machine: (m,) the labeller's group; samples with -1 are left out.
-        human: (m,) the people's group, -1 for none.
-        shape: n cells, k groups.
-        weights: (m,) what a sample counts.
+    `shape`: n cells, k groups. The labeller's and the people's groups are -1 for none; samples without the former are
+    left out.
     """
     n, k = shape
     used = machine >= 0
@@ -203,7 +185,7 @@ def paired_counts(
 
 
 def matrices(error: LabelError, columns: Sequence[Attribute]) -> tuple[Mapping[str, Floats], str]:
-    """Column -> its confusion matrix of counts, and why they cannot correct anything, '' if they can."""
+    """Column -> confusion matrix of counts, and the reason why they cannot correct anything, '' if they can."""
     confusion: dict[str, Floats] = {}
     for column in columns:
         counts = error.counts(column)

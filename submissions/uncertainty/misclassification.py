@@ -1,19 +1,14 @@
-"""Shares of groups, corrected for the errors of the instrument that labelled the samples.
+"""Shares of groups, corrected for the labeller's errors.
 
-A labeller that answers j where the truth is i with probability C[i, j] turns the true shares π into π C. What was seen
-is a multinomial sample of π C, and C was itself measured on a finite set of images. `correct` draws π and C from their
-posterior, by data augmentation (Tanner and Wong 1987):
-
+A labeller that answers j where the truth is i with probability C[i, j] turns the true shares π into π C. Seen is a
+multinomial sample of π C, and C was measured on a finite set of images. `correct` draws π and C from their posterior by
+data augmentation (Tanner and Wong 1987):
     true group of a sample ~ its group under π and C, given the answer
     row i of C ~ Dirichlet(images of the test + 1/2 + samples of group i, by answer)
     π ~ Dirichlet(a + samples by true group)
-
-So every draw is a distribution, and a group that is rarer than the labeller's errors keeps an interval. Where several
-distributions are corrected together (the occupations of IRIS), their prior a is estimated from them in each chain, with
-the distributions weighted at random (`next_parameters`); of a few, each a is 1/2.
-
-Assumed: the labeller errs on these samples as it did where it was measured, its errors in one attribute say nothing
-about those in another (a joint matrix is the product), and samples without a label are like those with one.
+Several distributions together (the occupations of IRIS) share a prior a, estimated in each chain (`next_parameters`);
+of fewer than `FEWEST`, each a is 1/2. Assumed: the labeller errs here as in its test, errors in different attributes
+are independent (a joint matrix is the product), and unlabelled samples are like labelled ones.
 """
 
 from __future__ import annotations
@@ -30,40 +25,34 @@ from fairspace.submissions.uncertainty.design import Floats, Integers
 from fairspace.submissions.uncertainty.intervals import percentile_interval
 
 CHAINS = 64
-"""Chains behind each interval; each starts from a matrix of its own, drawn from the posterior of the test alone. Fewer
-than `FEWEST` distributions have `MORE` times as many."""
+"""Chains behind each interval, `MORE` times as many for fewer than `FEWEST` distributions."""
 MORE = 6
 KEPT = (20, 28, 36)
-"""The steps of a chain whose shares are draws. The last one ends it."""
+"""Steps of a chain whose shares are draws. The last one ends it."""
 LARGEST_CONDITION = 10.0
-"""A matrix with a larger condition number (2-norm of the rates) tells the groups apart too little to be inverted."""
+"""Largest condition number (2-norm of the rates) of an invertible matrix."""
 PRIOR = 0.5
 """Jeffreys' prior, added to each count of a row, and to each group of a distribution that is corrected by itself."""
 FEWEST = 8
-"""Distributions of which the prior is estimated."""
+"""Fewest distributions for which the prior is estimated."""
 _LARGEST = 1e6
 _EVEN = 1e-4
 """Added to each group's mean share, so that a group that nobody shows keeps a prior."""
 TIED = 1 + 2**0.5
-"""The bias of a gap between equal groups, in biases that its draws show: it is |e|, all noise, and a draw is |e + e*|,
-sqrt(2) times as large on average, so a draw shows sqrt(2) - 1 of it."""
+"""Bias of a gap between equal groups, in biases of its draws: the gap is |e|, a draw |e + e*|, sqrt(2) times as large.
+"""
 
 
 @dataclass(frozen=True)
 class Corrected:
-    """Corrected shares.
-
-    Args:
-        shares: (..., k) the estimate, on the simplex; nan where nothing was seen.
-        draws: (r, ..., k) likewise.
-    """
+    """Corrected shares on the simplex, (..., k), nan where nothing was seen; and r draws of them, (r, ..., k)."""
 
     shares: Floats
     draws: Floats
 
 
 def fault(counts: Floats) -> str:
-    """Why a confusion matrix of counts, (k, k), cannot correct anything; '' if it can."""
+    """The reason why a confusion matrix of counts, (k, k), cannot correct anything; '' if it can."""
     empty = np.flatnonzero(counts.sum(axis=-1) == 0)
     if len(empty):
         return f"row {empty[0] + 1} of its confusion matrix has no image"
@@ -75,10 +64,9 @@ def fault(counts: Floats) -> str:
 
 
 def worse(counts: Floats, points: float) -> Floats:
-    """The matrix of a labeller whose recalls are lower by `points`, (k, k) counts with the same images in each row.
+    """(k, k) counts of a labeller whose recalls are lower by `points`, 0 at least, with the same images in each row.
 
-    What a row loses goes to the wrong answers in the proportions that they have in it, or evenly where it has none. A
-    recall does not fall below 0.
+    The lost part goes to the wrong answers in a row's own proportions, or evenly where it has none.
     """
     rates = _rates(counts)
     k = len(rates)
@@ -93,16 +81,10 @@ def worse(counts: Floats, points: float) -> Floats:
 def correct(
     counts: Floats, matrices: Mapping[str, Floats], key: str, chains: int = CHAINS, seed: int = SEED
 ) -> Corrected:
-    """The shares of several distributions: the mean and draws of their posterior.
+    """The posterior mean and draws of the shares of several distributions.
 
-    Args:
-        counts: (n, k) samples per distribution and answered group; a sample may be parted between groups, and counts
-            as one.
-        matrices: attribute -> (k, k) images of the labeller's test by true group and answer, without a `fault`; the
-            groups of the product are in this order.
-        key: names the draws.
-        chains: that run beside each other.
-        seed: of the draws.
+    `counts`: (n, k) samples per distribution and answered group, split samples counting as one. `matrices`: attribute
+    -> (k, k) test images by true group and answer, without a `fault`; the groups of the product are in this order.
     """
     rng = np.random.default_rng([seed, 4, *hashlib.sha256(key.encode()).digest()[:8]])
     tested = [images + PRIOR for images in matrices.values()]
@@ -141,20 +123,14 @@ def correct(
 def posterior_intervals(
     corrected: Corrected, statistic: Callable[[Floats], Floats], limits: Sequence[tuple[float, float]]
 ) -> list[tuple[float, tuple[float, float]] | None]:
-    """The posterior mean of each value and its 95 % interval; None where no draw has the value.
+    """The posterior mean of each value (`statistic`) and its 95 % interval; None where no draw has the value.
 
-    Args:
-        corrected: n distributions.
-        statistic: (b, n, k) shares -> (b, m) values, nan where undefined.
-        limits: (m, 2) smallest and largest number that each value can be.
-
-    The middle 95 % of the draws, widened in two cases where a value of equal shares is biased:
-
-    - The labeller's errors are the same for all distributions, so they do not average out. Of groups that are all
-      alike they make a gap |e|, which draws show as |e + e*|. The end on the biased side goes as far as the value
-      would lie off if all groups were alike (`TIED`). The bias is measured by moving the mean shares with the draws.
-    - No draw is exactly fair. An end is a limit if the value of the mean shares less that bias, as far as all draws
-      show it, comes as near to the limit as draws scatter.
+    The interval is the middle 95 % of the draws, widened in two cases where a value of equal shares is biased:
+    - The labeller's errors do not average out over distributions. Of equal groups they make a gap |e|, which draws show
+      as |e + e*|. The end on the biased side moves by the bias of equal groups (`TIED`), measured by moving the mean
+      shares with the draws.
+    - No draw is exactly fair. An end is a limit if the value of the mean shares less that bias comes as near to the
+      limit as draws scatter.
     """
     values, plain = statistic(corrected.draws), statistic(corrected.shares[None])[0]
     measured = ~np.isnan(corrected.shares[:, 0])
@@ -185,13 +161,8 @@ def posterior_intervals(
 def debiased(value: float, draws: Floats, limits: tuple[float, float]) -> tuple[float, tuple[float, float]]:
     """A value of estimated shares less its bias at this number of samples, and its basic 95 % interval.
 
-    Args:
-        value: of the estimated shares.
-        draws: (r,) of theirs, resampled; nan where undefined; one at least is a number.
-        limits: smallest and largest number that the value can be.
-
-    Noise spreads shares, and what measures inequality rises with their spread. So a draw's distance from the value is
-    turned round, and its mean taken off.
+    Noise spreads shares and raises measures of inequality, so the draws' distances from the value are reversed.
+    `draws`: (r,), nan where undefined; at least one is a number.
     """
     replicates = draws[~np.isnan(draws)]
     low, high = percentile_interval(replicates)
@@ -200,7 +171,7 @@ def debiased(value: float, draws: Floats, limits: tuple[float, float]) -> tuple[
 
 
 def on_simplex(points: Floats) -> Floats:
-    """The nearest shares, (..., k), of numbers that may be negative (Euclidean distance)."""
+    """(..., k) nearest shares of numbers that may be negative (Euclidean distance)."""
     falling = -np.sort(-points, axis=-1)
     over = np.cumsum(falling, axis=-1) - 1
     used = (falling - over / np.arange(1, points.shape[-1] + 1) > 0).sum(axis=-1, keepdims=True)
@@ -209,7 +180,6 @@ def on_simplex(points: Floats) -> Floats:
 
 
 def _drawn_rows(parameters: Floats, rng: np.random.Generator) -> Floats:
-    """A draw of each of the Dirichlet distributions (..., k)."""
     drawn = rng.standard_gamma(parameters) + np.finfo(float).tiny
     return np.asarray(drawn / drawn.sum(axis=-1, keepdims=True))
 
@@ -226,7 +196,6 @@ def _rates(counts: Floats) -> Floats:
 
 
 def _product(matrices: Sequence[Floats]) -> Floats:
-    """The Kronecker product of matrices (..., k, k)."""
     joint = matrices[0]
     for matrix in matrices[1:]:
         k = joint.shape[-1] * matrix.shape[-1]
@@ -235,11 +204,9 @@ def _product(matrices: Sequence[Floats]) -> Floats:
 
 
 def first_guess(counts: Floats, inverse: Floats) -> Floats:
-    """(r, k) parameters by moments: what the distributions differ by beyond their sampling error.
+    """(r, k) prior parameters by moments, from the variance of the distributions beyond their sampling error.
 
-    Args:
-        counts: (n, k) samples per distribution and answered group.
-        inverse: (r, k, k) of the rates at which a labeller answers j where i is true; the unit matrix for true counts.
+    `counts`: (n, k); `inverse`: (r, k, k) inverse of the answer rates by true group, the unit matrix for true counts.
     """
     total = counts.sum(axis=-1)
     seen, total = counts[total > 1] / total[total > 1, None], total[total > 1]
@@ -256,17 +223,11 @@ def first_guess(counts: Floats, inverse: Floats) -> Floats:
 
 
 def next_parameters(counts: Integers, weights: Floats, parameters: Floats, rng: np.random.Generator) -> Floats:
-    """(r, k) after a step of each chain.
+    """(r, k) parameters after a step of each chain, from (r, n, k) counts and (r, n) Bayesian bootstrap weights.
 
-    Args:
-        counts: (r, n, k) samples per distribution and group.
-        weights: (r, n) of the distributions, drawn at random: the Bayesian bootstrap of what the groups' means are.
-        parameters: (r, k) before.
-        rng: of the step.
-
-    The mean shares become more likely (a fixed point of Minka 2000, Estimating a Dirichlet distribution). Their
+    The mean shares become more likely (a fixed point of Minka 2000, Estimating a Dirichlet distribution). The
     concentration A makes a Metropolis step under the uniform shrinkage prior of Daniels (1999): n / (n + A) is uniform
-    at the mean number of samples n, so that A stays finite where the distributions show no difference.
+    at the mean number of samples n, so A stays finite where the distributions are alike.
     """
     total = counts.sum(axis=-1)
     rise = digamma(counts + parameters[:, None]) - digamma(parameters)[:, None]

@@ -1,13 +1,11 @@
 """Prediction-powered inference: shares of groups where people labelled some of the samples that a labeller labelled.
 
-Angelopoulos, Bates, Fannjiang, Jordan and Zrnic, Prediction-powered inference, Science 382 (2023), equation for the
-mean; power tuning: Angelopoulos, Duchi and Zrnic, PPI++ (2023), section 6. With f the labeller's answer as a unit
-vector over the groups, Y the person's, n samples with both and N with f alone:
-
+Angelopoulos et al., Prediction-powered inference, Science 382 (2023), equation for the mean; power tuning:
+Angelopoulos, Duchi and Zrnic, PPI++ (2023), section 6. With unit vectors f (labeller) and Y (person), n samples with
+both and N with f alone:
     θ = λ mean_N(f) + mean_n(Y - λ f)      Var θ = λ² Var(f) / N + Var(Y - λ f) / n
-
-It needs no confusion matrix, and is right whatever the labeller's errors are, if the n samples were drawn at random
-from all labelled ones. λ = 1 is plain prediction-powered inference, λ = 0 the people's labels alone.
+Right whatever the labeller's errors are, if the n samples were drawn at random. λ = 1 is plain prediction-powered
+inference, λ = 0 the people's labels alone.
 """
 
 from __future__ import annotations
@@ -23,12 +21,11 @@ from fairspace.submissions.uncertainty.misclassification import Corrected, on_si
 DRAWS = 400
 """Draws behind each interval."""
 LEAST = 5
-"""Samples that people must have labelled in each distribution, for each group; of fewer, shares are too noisy for what
-measures inequality, and no interval holds the truth."""
+"""Fewest samples with people's labels per distribution and group; with fewer, intervals miss the truth."""
 
 
 def fault(pairs: Floats) -> str:
-    """Why the people's labels do not suffice, '' if they do. `pairs`: as of `prediction_powered`."""
+    """The reason why the people's labels do not suffice, '' if they do. `pairs`: as in `prediction_powered`."""
     fewest, least = float(pairs.sum(axis=(-1, -2)).min(initial=np.inf)), LEAST * pairs.shape[-1]
     if fewest < least:
         return f"people labelled {fewest:.0f} samples of one of the distributions, and {least} are needed of each"
@@ -36,12 +33,10 @@ def fault(pairs: Floats) -> str:
 
 
 def prediction_powered(pairs: Floats, others: Floats, weight: float | None = None) -> tuple[Floats, float]:
-    """(n, k) shares of several distributions, of which one can lie just outside [0, 1]; and λ, the same for all.
+    """(n, k) shares of several distributions, some perhaps just outside [0, 1]; and λ, the same for all.
 
-    Args:
-        pairs: (n, k, k) samples with both labels: the people's group, the labeller's group; without a `fault`.
-        others: (n, k) samples with the labeller's group alone.
-        weight: λ in [0, 1]; the one of least variance over all distributions if left out.
+    `pairs`: (n, k, k) samples by people's and labeller's group, without a `fault`; `others`: (n, k) samples with the
+    labeller's group alone; `weight`: λ in [0, 1], by default the one of least variance over all distributions.
     """
     both, alone = pairs.sum(axis=(1, 2))[:, None], others.sum(axis=-1, keepdims=True)
     human, answered = pairs.sum(axis=2) / both, pairs.sum(axis=1) / both
@@ -64,7 +59,7 @@ def prediction_powered(pairs: Floats, others: Floats, weight: float | None = Non
 def powered_draws(pairs: Floats, others: Floats, key: str, draws: int = DRAWS, seed: int = SEED) -> Corrected:
     """The shares of `prediction_powered` and draws of them on the simplex: all samples are drawn anew, λ stays.
 
-    Deviations are stretched by √(n / (n - 1)), which the few samples of the people need.
+    Deviations are stretched by √(n / (n - 1)) for the people's few samples.
     """
     shares, least_variance = prediction_powered(pairs, others)
     rng = np.random.default_rng([seed, 5, *hashlib.sha256(key.encode()).digest()[:8]])

@@ -1,4 +1,4 @@
-"""Resampling what a submission's values were measured on: values with their uncertainty, and the kept draws."""
+"""Resample a submission's designs: values with their uncertainty, and the kept draws."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from fairspace.submissions.values import Value
 
 SETTING = "FAIRSPACE_RESAMPLES"
 FEWEST = 100
-"""Fewer resamples say little of the ends of a 95 % interval."""
+"""Fewest resamples that show the ends of a 95 % interval."""
 MOST = 100_000
 
 
 def resamples_setting() -> int:
-    """How often is resampled if nobody says: the setting, or 1 000. UsageError if the setting is no such number."""
+    """The default number of resamples: the setting, or 1 000. UsageError for an invalid setting."""
     text = os.environ.get(SETTING, str(RESAMPLES))
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise UsageError(f"{SETTING} is {text!r}; give 0 (no intervals) or a whole number from {FEWEST} to {MOST}.")
@@ -29,7 +29,7 @@ def resamples_setting() -> int:
 
 
 def check_resamples(number: int, where: str) -> int:
-    """The number of resamples that somebody asks for, named `where`. UsageError if intervals cannot be made of it."""
+    """Return a requested number of resamples, named `where`. UsageError if intervals cannot be made of it."""
     if number and not FEWEST <= number <= MOST:
         raise UsageError(f"{where} is {number}; give 0 (no intervals) or a whole number from {FEWEST} to {MOST}.")
     return number
@@ -38,16 +38,9 @@ def check_resamples(number: int, where: str) -> int:
 def resample(
     designs: Sequence[Design], values: Mapping[str, Value], resamples: int, kept: frozenset[str] = frozenset()
 ) -> tuple[dict[str, Value], Draws | None]:
-    """The values with their uncertainty, and the draws of those that scores are made of.
+    """The values with their uncertainty (none without a design), and the draws of `kept` values, of all by default.
 
-    Args:
-        designs: of the values; one without a design keeps no uncertainty.
-        values: as they were measured.
-        resamples: how many, at least 1.
-        kept: names of the values whose draws are kept; all if empty.
-
-    Raises:
-        ValueError: a design gives another number than the value that was measured: one of the two is wrong.
+    ValueError if a design gives another number than the measured value. `resamples`: 1 at least.
     """
     measured = dict(values)
     names: list[str] = []
@@ -72,6 +65,6 @@ def resample(
 
 
 def as_wide(column: Floats, error: float) -> Floats:
-    """Draws that vary as much as the value does: those near a floor vary less, and are spread about their mean."""
+    """Draws near a floor, spread about their mean until they vary as much as the value does."""
     middle, spread = np.nanmean(column), np.nanstd(column, ddof=1)
     return np.asarray(middle + (column - middle) * (error / spread)) if 0 < spread < error else column

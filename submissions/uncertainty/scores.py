@@ -1,21 +1,14 @@
-"""The uncertainty of scores, from the values of a result and the draws that it keeps, under whatever standard.
+"""The uncertainty of scores under any standard, from the values and the kept draws of a result.
 
-A score is monotone in each of its values, and sizes among them (gaps, norms, divergences) look larger than they are.
-How much of that is noise differs from value to value, so a score's interval goes from the score of the most favourable
-point to that of the least favourable one:
-
-- a value that is biased lies between itself and its estimate without bias; a size whose interval reaches 0 may be 0;
+A score is monotone in each value, and sizes (gaps, norms, divergences) are biased upwards. Its interval goes from the
+score of the most favourable point to that of the least favourable one, each widened by the kept draws about it (2.5 %
+beyond), and is cut at the score's limits. The points:
+- a biased value lies between itself and its debiased estimate; a size whose interval reaches 0 may be 0;
 - a value that a score takes a distance from (`ScoringTable.centres`) may lie there, if its interval holds that number;
-- a value whose draws do not vary may be anywhere in its interval, for these say nothing of it;
-- any other value is as it was measured.
-
-Which intervals reach such a number is asked of all values jointly: they are widened from 1.96 errors to as many as 98 %
-of the kept draws stay within in every value at once (sup-t: Montiel Olea and Plagborg-Møller, Simultaneous confidence
-bands, Journal of Applied Econometrics 34, 2019).
-
-About both points lie the kept draws, less their means: the interval ends where 2.5 % of these scores lie beyond, or at
-the point itself, and is cut at what the score can be. No logarithm is taken of a size that may be 0. A score that is a
-value has the uncertainty of that value, so no number has two intervals.
+- a value whose draws do not vary may be anywhere in its interval; any other value is as measured.
+"Reaches" is joint over all values: intervals are widened to the errors that 98 % of the kept draws stay within in every
+value at once (sup-t: Montiel Olea and Plagborg-Møller, Simultaneous confidence bands, Journal of Applied Econometrics
+34, 2019). A score that is a value has the uncertainty of that value.
 """
 
 from __future__ import annotations
@@ -42,14 +35,13 @@ if TYPE_CHECKING:
 UNIT = "the samples of its values"
 WITHOUT = (-np.inf, np.inf)
 _EXACT: Literal["weibull"] = "weibull"
-"""The quantile of a sample that as large a share of the population lies beyond on average: 200 draws are few."""
+"""Quantile method that is unbiased for 200 draws: as large a share of the population lies beyond on average."""
 _POINTS = ("debiased", "fair", "fair_high")
-"""Points at which scores are made as well: estimates without bias, and what fair models show."""
+"""Points scored as well: debiased estimates, and fair models."""
 JOINT = 0.98
-"""Share of the kept draws that the joint region of all values holds: .95 by itself held eight metrics at 0 in 89 %, for
-200 draws know their errors and the far quantile of many values only roughly."""
+"""Share of the kept draws in the joint region of all values: .95 held eight metrics at 0 in 89 % only."""
 _TOGETHER = 200
-"""Results whose draws are made at a time: their raw values take some tens of MB."""
+"""Results whose draws are scored at a time: their raw values take some tens of MB."""
 Values = Mapping[str, Value]
 Made = TypeVar("Made")
 
@@ -64,13 +56,10 @@ class Drawn(NamedTuple):
 
 @dataclass(frozen=True)
 class ScoreDraws:
-    """What the draws of a result say of its scores, by name of the score; nan where one has no number.
+    """Scores of a result's draws by name of the score; nan where one has no number.
 
-    Args:
-        replicates: (k,) the scores of the draws as they are.
-        low, high: (1 + k,) the smallest score of a point in the intervals' reach, then of draws about it; and the
-            largest.
-        points: (3,) the scores at `_POINTS`.
+    `replicates`: (k,) draws as they are; `low`, `high`: (1 + k,) smallest and largest score of a point in the
+    intervals' reach, then of draws about it; `points`: (3,) scores at `_POINTS`.
     """
 
     replicates: Mapping[str, Floats]
@@ -79,14 +68,14 @@ class ScoreDraws:
     points: Mapping[str, Floats]
 
     def true_scores(self) -> dict[str, Floats]:
-        """(2 k,) what the true scores may be: the draws about both ends, for chances."""
+        """(2 k,) plausible true scores: the draws about both ends, for chances."""
         return {name: np.concatenate([self.low[name][1:], self.high[name][1:]]) for name in self.replicates}
 
 
 def many_score_draws(
     bench: Benchmark, results: Sequence[Drawn], standard: Any, changed: Adjustment = AS_RELEASED
 ) -> Iterator[ScoreDraws]:
-    """What the draws of each of many results say of its scores, in their order: a thousand take some seconds."""
+    """The score draws of each of many results, in their order: a thousand take some seconds."""
     return _together(bench, results, standard, changed, _score_draws)
 
 
@@ -102,7 +91,7 @@ def _together(
     changed: Adjustment,
     make: Callable[[ScoringTable, Sequence[Drawn]], Iterable[Made]],
 ) -> Iterator[Made]:
-    """What is made of each result; those that keep the same values are laid end to end: a table takes any number."""
+    """Apply `make` to results with the same values laid end to end: a table takes any number."""
     for first in range(0, len(results), _TOGETHER):
         part = results[first : first + _TOGETHER]
         alike: list[tuple[Any, tuple[str, ...], int, list[int]]] = []
@@ -121,7 +110,6 @@ def _together(
 
 
 def _replicates(table: ScoringTable, results: Sequence[Drawn]) -> Iterator[Mapping[str, Floats]]:
-    """Of results with the same values and as many draws each."""
     drawn = np.concatenate([result.draws.table() for result in results])
     scores = table.replicates(dict(zip(results[0].draws.names, drawn.T, strict=True)))
     rows = {name: column.reshape(len(results), -1) for name, column in scores.items()}
@@ -129,7 +117,6 @@ def _replicates(table: ScoringTable, results: Sequence[Drawn]) -> Iterator[Mappi
 
 
 def _score_draws(table: ScoringTable, results: Sequence[Drawn]) -> Iterator[ScoreDraws]:
-    """Of results with the same values and as many draws each."""
     names, k = results[0].draws.names, len(results[0].draws.steps)
     drawn = np.stack([result.draws.table() for result in results])
     away = drawn - np.stack([result.draws.centre for result in results])[:, None]
@@ -153,7 +140,7 @@ def _score_draws(table: ScoringTable, results: Sequence[Drawn]) -> Iterator[Scor
 
 
 def _joint(away: Floats) -> Floats:
-    """(n, k, m) draws less their means -> (n,) how many errors 98 % of a result's draws stay within, in all values."""
+    """(n, k, m) draws less their means -> (n,) errors that 98 % of a result's draws stay within, in all values."""
     known = ~np.isnan(away)
     squares = np.where(known, away, 0.0) ** 2
     spread = np.sqrt(squares.sum(axis=1, keepdims=True) / np.maximum(1, known.sum(axis=1, keepdims=True) - 1))
@@ -162,10 +149,7 @@ def _joint(away: Floats) -> Floats:
 
 
 def _points(result: Drawn, names: Sequence[str], table: ScoringTable, wider: float) -> Floats:
-    """(5, m) every value at `_POINTS`, at the low point of its reach and at the high one; nan: there is none.
-
-    `wider`: how many times as wide as alone the intervals of all values jointly are.
-    """
+    """(5, m) every value at `_POINTS`, and at the ends of its reach, `wider` times its interval; nan for none."""
     points = np.full((len(_POINTS) + 2, len(names)), np.nan)
     varies = result.draws.error > 0
     for place, name in enumerate(names):
@@ -196,7 +180,7 @@ def _points(result: Drawn, names: Sequence[str], table: ScoringTable, wider: flo
 def with_uncertainty(
     bench: Benchmark, scored: Scored, values: Values, draws: Draws, standard: Any, changed: Adjustment
 ) -> Scored:
-    """The scores with their uncertainty, and the chances of what thresholds decide."""
+    """The scores with their uncertainty, and the chances of crossing thresholds."""
     (of_scores,) = many_score_draws(bench, [Drawn(scored, values, draws)], standard, changed)
     table = bench.table_of(scored, standard, changed)
     scores = dict(scored.scores)
@@ -208,7 +192,7 @@ def with_uncertainty(
 def chances_of(
     bench: Benchmark, draws: ScoreDraws, scored: Scored, standard: Any, changed: Adjustment
 ) -> dict[str, float]:
-    """`Scored.chances`, from what the true scores may be."""
+    """`Scored.chances`, from the plausible true scores."""
     chances = bench.scoring.chances(draws.true_scores(), scored, standard, changed)
     return {name: round(chance, 4) for name, chance in chances.items()}
 
@@ -216,8 +200,7 @@ def chances_of(
 def uncertainties_of(scored: Scored, values: Values, draws: ScoreDraws, table: ScoringTable) -> dict[str, Uncertainty]:
     """The uncertainty of each score that has a number, and draws of which a fifth at most have none.
 
-    An interval holds its score, and no number is beyond what the score can be. A score whose draws are beyond all
-    numbers has no uncertainty.
+    An interval holds its score and is within the score's limits. A score with infinite draws has no uncertainty.
     """
     limits = table.limits
     uncertainties = {}
@@ -240,7 +223,7 @@ def uncertainties_of(scored: Scored, values: Values, draws: ScoreDraws, table: S
 def _uncertainty(
     shown: float, replicates: Floats, low: Floats, high: Floats, points: Floats, limits: tuple[float, float]
 ) -> Uncertainty | None:
-    """The uncertainty of one score; None with a draw that is infinite within the score's limits, or with too few."""
+    """The uncertainty of one score; None with a draw that is infinite within the score's limits, or too few draws."""
     cut = np.clip(replicates[~np.isnan(replicates)], *limits)
     tail = (1 - LEVEL) / 2
     least, most = (np.clip(column[~np.isnan(column)], *limits) for column in (low, high))

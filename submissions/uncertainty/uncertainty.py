@@ -1,4 +1,4 @@
-"""What is known of the error of one value."""
+"""The sampling error of one value."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from operator import attrgetter
 from typing import Any, Literal, get_args
 
 Method = Literal["bca", "percentile", "basic", "normal", "bracket", "size", "exact", "score"]
-"""How the shown interval is made: bias-corrected and accelerated; percentile; basic (the percentile interval turned
-round the value: 2 value - end); normal (the debiased value and 1.96 standard errors); size (from 1.96 errors below the
-cross-fitted estimate to 1.96 above the value); exact (of a share of answers in clusters); score (from the score of the
-most favourable values within their intervals to that of the least favourable, and the draws about both); bracket
-(results of earlier versions: 1.96 standard errors about the value with and without its largest bias)."""
+"""Method of the shown interval: bias-corrected and accelerated; percentile; basic (2 value - percentile end); normal
+(debiased value ± 1.96 errors); size (1.96 errors below the cross-fitted estimate to 1.96 above the value); exact (share
+of clustered answers); score (see `scores.py`); bracket (earlier versions: ± 1.96 errors about the value with and
+without its largest bias)."""
 METHODS: tuple[Method, ...] = get_args(Method)
 LEVEL = 0.95
 """Nominal coverage of every interval."""
@@ -27,22 +26,16 @@ class Uncertainty:
     """The sampling error of one value, all in the value's own unit.
 
     Args:
-        unit: what is resampled, for example `image of an occupation`.
-        clusters: how many of these there are, missing ones included.
-        resamples: how many were drawn.
-        undefined: how many of them gave no number; the rest make the interval.
-        error: standard error.
-        low: lower end of the 95 % interval that is shown; it holds the value, for it is extended to it if need be.
-        high: upper end.
-        method: how it is made.
-        percentile_low: lower end of the percentile interval.
-        percentile_high: upper end.
-        debiased: an estimate without the bias of few samples, for values that have one, else None; of a size it is the
-            true size at most, on average.
-        fair: what a perfectly fair model would show at this number of samples, on average; None where that is 0 or
-            cannot be said.
-        fair_high: the number that 95 % of such fair models stay below (for a score that is better when higher: above).
-        note: what the interval does not hold; '' for nothing.
+        unit: Resampled unit, for example `image of an occupation`.
+        clusters: Units, missing ones included.
+        undefined: Resamples without a number; the rest make the interval.
+        error: Standard error.
+        low, high: Ends of the shown 95 % interval, which always holds the value.
+        percentile_low, percentile_high: Ends of the percentile interval.
+        debiased: Estimate without the bias of few samples; of a size at most the true size, on average.
+        fair: Mean of perfectly fair models at this number of samples; None where that is 0 or unknown.
+        fair_high: Number that 95 % of such fair models stay below (above for a score that is better when higher).
+        note: Limitation of the interval; '' for none.
     """
 
     unit: str
@@ -61,13 +54,13 @@ class Uncertainty:
     note: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data, numbers to seven digits, without keys that say nothing."""
+        """JSON data, numbers to seven digits, without empty keys."""
         data = {name: part for name, part in vars(self).items() if part is not None and part != ""}
         return {name: _rounded(part) if type(part) is float else part for name, part in data.items()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Uncertainty:
-        """What `to_json` wrote. TypeError or ValueError if it is none."""
+        """Read `to_json`'s data. TypeError or ValueError for anything else."""
         loaded = cls(**data)
         stated = [*_NUMBERS(loaded), *(number for number in _MAY_BE_NONE(loaded) if number is not None)]
         if not set(map(type, stated)) <= {int, float} or not all(map(math.isfinite, stated)):

@@ -1,4 +1,4 @@
-"""What another instrument would have measured: another judge, another threshold, labels corrected for their errors."""
+"""Values by another instrument: another judge, another threshold, labels corrected for their errors."""
 
 from __future__ import annotations
 
@@ -18,34 +18,30 @@ Kind = Literal[
     "labels_transported",
     "human_labels",
 ]
-"""What was changed about the instrument.
+"""Change of the instrument.
 
-- occupation_threshold: the cosine from which IRIS maps an answer to an occupation.
-- judge: the judge of GENRES.
-- name_swap: the order of names in which the parser of GENRES reads a passage, which a perfect one would not mind.
-- repeated_evaluations: one judge of GENRES that is asked the same several times.
-- reading_errors: how often raw answers are misread.
-- authors_reading: answers are read and counted as the paper or its authors' code does, where a careful person differs.
-- labels_corrected: labels of images, corrected by the labeller's confusion matrix.
-- labels_transported: labels of images, corrected as if the labeller were worse here than where it was tested.
-- human_labels: labels of images, corrected by a subset that people labelled (prediction-powered inference).
+- occupation_threshold: cosine from which IRIS maps an answer to an occupation.
+- judge: judge of GENRES.
+- name_swap: order of names in which the parser of GENRES reads a passage.
+- repeated_evaluations: one judge of GENRES, asked the same several times.
+- reading_errors: misread raw answers.
+- authors_reading: answers read and counted as in the paper or its code.
+- labels_corrected: image labels corrected by the labeller's confusion matrix.
+- labels_transported: image labels corrected as if the labeller were worse here than in its test.
+- human_labels: image labels corrected by a subset that people labelled (prediction-powered inference).
 """
 KINDS: tuple[Kind, ...] = get_args(Kind)
 FIELDS = frozenset({"kind", "name", "values", "intervals", "note"})
 LONGEST = 2_000
-"""Characters of a variant's name or note."""
+"""Most characters of a variant's name or note."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """Raw values as another instrument gives them.
+    """Raw values as another instrument gives them; `name` is its setting, such as `0.50`, and `note` its method.
 
-    Args:
-        kind: what was changed.
-        name: to what, for example `0.50`.
-        values: name -> number, for those values that it changes.
-        intervals: name -> 95 % interval, which holds the instrument's own error too; absent where there is none.
-        note: how it was made, for people.
+    `values`: name -> number, for the values that change; `intervals`: name -> 95 % interval, including the instrument's
+    own error; absent where there is none.
     """
 
     kind: Kind
@@ -55,14 +51,14 @@ class Variant:
     note: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data."""
+        """JSON data."""
         intervals = {name: list(ends) for name, ends in self.intervals.items()}
         data = {"kind": self.kind, "name": self.name, "values": dict(self.values), "note": self.note}
         return data | ({"intervals": intervals} if intervals else {})
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Variant:
-        """What `to_json` wrote. TypeError, KeyError or ValueError if it is none."""
+        """Read `to_json`'s data. TypeError, KeyError or ValueError for anything else."""
         if not isinstance(data, dict):
             raise ValueError(f"a variant is of type {type(data).__name__}; expected an object")
         if unknown := sorted(set(data) - FIELDS):

@@ -1,4 +1,4 @@
-"""Results that come with the software: of real models' answers, each made by the command that README.md names."""
+"""Results of real models that come with the software, each made by the command in README.md."""
 
 from __future__ import annotations
 
