@@ -1,7 +1,7 @@
-"""Label a submission's images with ARES or a package: the submission that their annotations would have been.
+"""Label a submission's images with ARES or a package, into a submission with their annotations instead.
 
-Images are read again with the reader that checked them, a few at a time, and nothing is written. For work that may be
-interrupted, `fairspace ares annotate` labels the same images to the same annotations, and goes on where it stopped.
+The checked images are read again, a few at a time. `fairspace ares annotate` gives the same annotations, and goes on
+after an interruption.
 """
 
 from __future__ import annotations
@@ -28,21 +28,17 @@ from fairspace.submissions.reading.limits import LIMITS, Limits
 from fairspace.submissions.reading.tables import Progress, Rows, sort_files
 
 _SETTINGS = ("ablation", "arbiter", "detector", "precision", "labeller", "licence")
-"""What the manifest says of the labeller, as far as it has it."""
+"""Settings of the labeller in the manifest."""
 _CHUNK = 1_000
 """Images whose rows are made at a time."""
 
 
 def label_source(named: Mapping[str, str], about: Mapping[str, Any]) -> dict[str, Any]:
-    """What `labels` in submission.json says of annotations by ARES or a package.
+    """`labels` in submission.json for annotations; an error measured in float32 is none of another precision.
 
     Args:
         named: `model` of `annotation.json`: name, revision, sha256, measurement.
         about: `settings` of `annotation.json`: arbiter, detector, precision; of a package its name and licence.
-
-    Returns:
-        `name`, `version` (the model's revision), and `settings` with the hash of its measured error; an error that was
-        measured in float32 is none of a lower precision.
     """
     measured = about.get("precision", "float32") == "float32" and named["measurement"]
     settings = {"sha256": named["sha256"], "measurement": measured or "not measured"}
@@ -51,11 +47,7 @@ def label_source(named: Mapping[str, str], about: Mapping[str, Any]) -> dict[str
 
 
 def label_error(error: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """What `label_error` in submission.json says of annotations; None if the labeller's error was not measured.
-
-    Args:
-        error: `label_error` of `annotation.json`; attributes that are no columns of annotations are left out.
-    """
+    """`label_error` in submission.json, from that of `annotation.json`; None if it was not measured."""
     attributes = {
         name: matrix
         for name, matrix in (error or {"attributes": {}})["attributes"].items()
@@ -81,17 +73,17 @@ def label_images(
     """The submission with annotations instead of images.
 
     Args:
-        path: where it lies.
-        submission: as it was checked.
+        path: path of the submission.
+        submission: checked submission.
         model: folder of ARES, or repository on the Hub with `@<revision>` at its end; '' for another labeller.
         labeller: `ares`, or a package (`fairspace.ares.annotating.labellers`).
-        measurement: of a package, what `fairspace ares evaluate` wrote of it.
-        limits: how much is read.
-        detector: finds faces; or its settings; None takes each image as one face.
-        batch: faces that are decided together; changes nothing but speed.
-        workers: threads that decode images; likewise.
-        device: of torch; '' takes a GPU if there is one.
-        progress: called with what is being done, how much is done, and of how much.
+        measurement: output of `fairspace ares evaluate` on a package.
+        limits: bounds on reading.
+        detector: face finder or its settings; None takes each image as one face.
+        batch: faces decided together; changes only speed.
+        workers: threads that decode images; changes only speed.
+        device: torch device; '' takes a GPU if there is one.
+        progress: called with activity, number done, and total.
 
     Errors: SubmissionError if the files cannot be read again; UsageError if they changed meanwhile, or there is none;
         BuildError as `find_labeller`.
@@ -137,7 +129,7 @@ def label_images(
 
 
 def _contents(stream: Iterator[Any], entries: list[Any]) -> Iterator[dict[str, Any] | None]:
-    """The images of some entries, as the labeller takes them. UsageError if they are not those that were checked."""
+    """The images of some entries for the labeller. UsageError if they are not those that were checked."""
     place = 0
     for place, (key, data) in enumerate(islice(stream, len(entries)), start=1):
         entry = entries[place - 1]
