@@ -28,12 +28,9 @@ class Value:
 
     Args:
         name: key in the result, for example `RD_gender`.
-        state: `value`, `undefined` (with `reason`) or `not_run` (with `reason`).
         value: number from the valid samples; None unless `state` is `value`.
-        low: smallest number that the missing samples allow; None if not bounded.
-        high: largest number that the missing samples allow; None if not bounded.
-        expected: samples in the protocol.
-        valid: usable samples.
+        low: smallest number that the missing samples allow; None if not bounded. `high` is the largest.
+        expected: samples in the protocol; `valid` of them are usable.
         reason: why there is no number, and how to get one.
         evidence: basis of the number, JSON data (`by_group`, `by_occupation`, counts).
         smallest: valid samples of the smallest compared group or cell; None without a comparison.

@@ -63,12 +63,9 @@ class Recomputed:
     """A printed column, or its cells under one erratum, beside the numbers from other printed figures.
 
     Args:
-        benchmark: title.
         column: name of the score, the metric or the column.
-        table: table that prints it.
         count: numbers compared.
-        difference: largest absolute difference.
-        bound: largest difference that the printed digits allow.
+        difference: largest absolute difference; the printed digits allow `bound`.
         erratum: erratum that explains a larger difference; '' for none.
     """
 
@@ -170,7 +167,6 @@ def _table_3() -> Iterator[Recomputed]:
 
 
 def _noted(model: str, task: str) -> str:
-    """The erratum that names a printed code, or ''."""
     names = [row["erratum"] for row in table("footnotes") if (row["model"], row["score"]) == (model, f"profile_{task}")]
     return names[0] if names else ""
 
@@ -302,12 +298,10 @@ def _increases() -> Iterator[tuple[float, float, float, str]]:
 
 
 def _errata() -> Mapping[tuple[str, str], str]:
-    """Model and score -> erratum in a footnote."""
     return {(row["model"], row["score"]): row["erratum"] for row in table("footnotes")}
 
 
 def _score_name(row: Mapping[str, str], column: str) -> str:
-    """Name of a cell of Tables 4 to 8 in results."""
     printed = next(each for each in PAPER.tables if each.file == "fof_table4_8_scores")
     return printed.score(row, column)
 

@@ -180,8 +180,6 @@ def instances(submission: Submission, evaluation_id: str, model: str) -> Iterato
 
 
 class _Line(BaseModel):
-    """The fields of an instance record that an import reads."""
-
     model_config = ConfigDict(strict=True)
     sample_id: str
     output: dict[str, list[str] | None] | None = None
@@ -189,14 +187,10 @@ class _Line(BaseModel):
 
 
 def import_answers(samples: Path, meta: Path, out: Path) -> None:
-    """Write the answers of instance records as a submission.
+    """Write the answers of instance records, one a line, as a submission; `meta` is its `submission.json`.
 
     Our export's `metadata` name task and sample; else the item gives the task, and samples are counted line by line.
-
-    Args:
-        samples: instance records, one a line.
-        meta: `submission.json` of the new submission.
-        out: a new folder or zip. UsageError if there is something already.
+    UsageError if there is something at `out` already.
     """
     about = _read(SubmissionMeta, meta.read_bytes(), str(meta))
     bench = benchmark(about.benchmark)

@@ -59,14 +59,10 @@ def eval_result_entries(
     date: str = "",
     source: str = "",
 ) -> list[EvalResultEntry]:
-    """One entry per headline score of a result.
+    """One entry per headline score of a result of `publishable`.
 
-    Args:
-        result: result of `publishable`.
-        namespace: namespace of the datasets on the Hub.
-        commit_of: dataset -> the commit with the answered items; None if unknown.
-        date: ISO 8601 date of the run; '' if unknown.
-        source: address of the result's row; '' without one.
+    `commit_of`: dataset -> the commit with the answered items; None if unknown. `date` (ISO 8601) of the run and
+    `source`, the address of the result's row, can be ''.
     """
     from huggingface_hub import EvalResultEntry
 

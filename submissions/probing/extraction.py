@@ -32,11 +32,9 @@ class Enough(BaseException):
 
 @dataclass
 class Taken:
-    """Results of one stage, one array for each call of its module.
+    """Results of one stage for each call of its module, in double precision.
 
-    Args:
-        vectors: (batch, dimensions), on the CPU in double precision.
-        ratios: (batch,), participation ratio over the positions; nan for a single position.
+    `vectors` are (batch, dimensions); `ratios` (batch,) are participation ratios over positions, nan for a single one.
     """
 
     vectors: list[Floats] = field(default_factory=list)
@@ -59,13 +57,7 @@ def find_module(modules: Mapping[str, nn.Module], name: str, where: str) -> nn.M
 def taking(
     modules: Mapping[str, nn.Module], stages: Mapping[str, Stage], batch: int, *, steps: int = 1
 ) -> Iterator[dict[str, Taken]]:
-    """Hooks on the modules of some stages for the length of a `with` block.
-
-    Args:
-        modules: modules of the model by name.
-        stages: stages to take.
-        batch: stimuli of each call, to tell rows from positions.
-        steps: calls of a module whose vectors are kept; when all stages have them, the block ends.
+    """Hooks on the modules of some stages for the length of a `with` block, until each has vectors of `steps` calls.
 
     Errors: RunError RECIPE_INVALID if a module does not exist; MODEL_OUTPUT if its output cannot be pooled.
     """
@@ -166,11 +158,9 @@ _LONGEST_CACHE = "_previous_max_cache_length"
 
 @dataclass(frozen=True)
 class Found:
-    """Result of a stage for one stimulus.
+    """Result of a stage for one stimulus: vectors (calls, dimensions), more than one for `step` alone.
 
-    Args:
-        vectors: (calls, dimensions); one call but for `step`.
-        ratio: participation ratio over the positions of the first call; nan for a single position.
+    `ratio`: participation ratio over the positions of the first call; nan for a single position.
     """
 
     vectors: Floats
@@ -182,13 +172,7 @@ Extracted = dict[str, list[Found]]
 
 
 class Extractor:
-    """A model run by a recipe.
-
-    Args:
-        opened: model.
-        recipe: roles of its modules.
-        seed: seed of every draw while an image is made; the same for every stimulus.
-        tell: called with activity and number of stimuli.
+    """A model run by a recipe; every stimulus has the same seed for all draws while an image is made.
 
     Errors: RunError RECIPE_INVALID before anything is run, if the model has no such module or call.
     """

@@ -32,14 +32,7 @@ Tell = Callable[[str, int], None]
 
 @dataclass(frozen=True)
 class ProbeSettings:
-    """Settings of a probe.
-
-    Args:
-        seed: seed of the images and of the bootstrap.
-        resamples: bootstrap replicates; 0 for no intervals.
-        steps: generation steps that are followed; None for all.
-        dtype: number format given by the user, '' for the device's own.
-    """
+    """Settings of a probe: `resamples` are bootstrap replicates (0: no intervals); `steps` None follows all."""
 
     seed: int = 0
     resamples: int = 1000
@@ -155,7 +148,6 @@ def _complexity(extractor: Extractor, stimuli: Stimuli, settings: ProbeSettings)
 
 
 def _grouped(extract: Callable[[list[str]], Any], groups: Any) -> dict[str, Floats]:
-    """Stacked vectors of each group of texts."""
     each = iter(extract([text for texts in groups.values() for text in texts]))
     return {name: np.stack([next(each).vectors[0] for _ in texts]) for name, texts in groups.items()}
 

@@ -164,11 +164,8 @@ class Call(_Strict):
         gives: `tokens`, or `prompt` for a pipeline that takes texts.
         inputs: argument -> output of the image processor, for images.
         arguments: further arguments; those of a file are in `ARGUMENTS`.
-        prefix: text before each text.
-        suffix: text after each text.
         special: whether the tokenizer adds its own marks.
         processor: preprocessing class of transformers for images, if the model's folder has none.
-        batch: stimuli at a time.
     """
 
     call: str = ""

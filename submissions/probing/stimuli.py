@@ -74,8 +74,7 @@ class Stimuli:
 
     Args:
         occupations: occupation -> its stereotypical gender.
-        images: (occupation or `anchor`, gender) -> image files; empty if there are none.
-        hashes: hashes of the images' bytes, in the same order.
+        images: (occupation or `anchor`, gender) -> image files; `hashes` of their bytes in the same order.
     """
 
     occupations: Mapping[str, str]
@@ -139,13 +138,10 @@ def other(gender: str) -> str:
 
 
 def make_stimuli(occupations: str = "", images: Path | None = None) -> Stimuli:
-    """The stimuli of some occupations.
+    """The stimuli of some occupations: names with commas, each NAME or NAME:GENDER (the stereotypical one).
 
-    Args:
-        occupations: names with commas, each NAME or NAME:GENDER (the stereotypical one); '' for those of Table 30. A
-            name that the paper's tables do not have needs its gender.
-        images: folder of images, see `_LAYOUT`; None for none.
-
+    '' takes those of Table 30; a name that is not in the paper's tables needs its gender. `images`: folder, see
+    `_LAYOUT`.
     Errors: UsageError for an unknown gender or a folder without such images.
     """
     known = OCCUPATIONS | MORE

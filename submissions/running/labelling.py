@@ -34,11 +34,9 @@ _CHUNK = 1_000
 
 
 def label_source(named: Mapping[str, str], about: Mapping[str, Any]) -> dict[str, Any]:
-    """`labels` in submission.json for annotations; an error measured in float32 is none of another precision.
+    """`labels` in submission.json from `model` and `settings` of `annotation.json`.
 
-    Args:
-        named: `model` of `annotation.json`: name, revision, sha256, measurement.
-        about: `settings` of `annotation.json`: arbiter, detector, precision; of a package its name and licence.
+    An error measured in float32 is none of another precision.
     """
     measured = about.get("precision", "float32") == "float32" and named["measurement"]
     settings = {"sha256": named["sha256"], "measurement": measured or "not measured"}
@@ -70,20 +68,11 @@ def label_images(
     device: str = "",
     progress: Progress = lambda what, done, total: None,
 ) -> Submission:
-    """The submission with annotations instead of images.
+    """The submission with annotations by ARES or a package instead of images.
 
-    Args:
-        path: path of the submission.
-        submission: checked submission.
-        model: folder of ARES, or repository on the Hub with `@<revision>` at its end; '' for another labeller.
-        labeller: `ares`, or a package (`fairspace.ares.annotating.labellers`).
-        measurement: output of `fairspace ares evaluate` on a package.
-        limits: bounds on reading.
-        detector: face finder or its settings; None takes each image as one face.
-        batch: faces decided together; changes only speed.
-        workers: threads that decode images; changes only speed.
-        device: torch device; '' takes a GPU if there is one.
-        progress: called with activity, number done, and total.
+    `model`: folder of ARES, or repository on the Hub with `@<revision>`; '' for a package (`labeller`, of
+    `ares.annotating.labellers`), whose `measurement` is the output of `fairspace ares evaluate`. `detector`: face
+    finder or its settings; None takes each image as one face. `batch` and `workers` change only speed.
 
     Errors: SubmissionError if the files cannot be read again; UsageError if they changed meanwhile, or there is none;
         BuildError as `find_labeller`.

@@ -44,7 +44,6 @@ class Line:
         task: task of the submission; `judgements` for a judge.
         model: name; '' if none was given.
         made: whether images are made; each is a stimulus and a request.
-        stimuli: number chosen; `of_stimuli` in the data.
         requests: number chosen; `of_requests` of the full benchmark.
         input: tokens of prompts and shown images.
         output: tokens of answers of the usual length; `output_most` of the longest allowed ones.

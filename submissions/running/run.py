@@ -201,7 +201,6 @@ def _write(settings: RunSettings, work: Path, state: Made) -> None:
 
 
 def _check(settings: RunSettings) -> None:
-    """UsageError if the run makes no sense, before anything is asked."""
     if settings.model is None and not settings.images:
         raise UsageError("Name a model that answers (--model), one that makes images (--images), or both.")
     image_tasks = [task for task in benchmark(settings.chosen.benchmark).tasks if task.table == "annotations"]

@@ -40,17 +40,13 @@ class RunSettings:
     """A run.
 
     Args:
-        chosen: chosen part of a benchmark.
-        out: folder of the submission.
         model: model that answers; None for one that only makes images.
         images: model that makes images, for `images.models.open_image_model`; '' for one that only answers.
         ares: folder of ARES, or repository@revision; labels the images.
         faces: settings of ARES' face detector; None takes each image as one face.
         quality: role -> rater of the images, for `quality.models.open_quality`; {} leaves them unrated.
-        about: facts for `submission.json`.
         again: whether to ask again for earlier failures.
         score: whether Inspect's log gets the scores.
-        device: torch device; '' takes a GPU if there is one.
         batch: faces at a time for ARES; changes only speed.
     """
 

@@ -51,7 +51,6 @@ class Cohort:
         squares: (n, m) squared normalised values.
         sector_squares: (n, 6) sums over all metrics of a sector, also of those not printed one by one.
         total: (n,) the overall score.
-        architecture: (n,) architectures.
     """
 
     models: tuple[str, ...]

@@ -66,16 +66,9 @@ def answer(
 ) -> Answered:
     """Ask everything that has no fate yet, and return the answers to everything.
 
-    Args:
-        opened: benchmark and chosen stimuli.
-        model: model to ask.
-        work: folder of the run's workings: journal and logs.
-        meta: `submission.json` of the answers.
-        revision: revision of the model, for the manifest.
-        again: whether to ask again for earlier failures.
-        score: whether Inspect's log gets the scores; they take a while for a full benchmark.
-        tell: called with activity, requests with a fate, and their total.
-        ask: maker of the `Asking`.
+    `work` is the folder of the run's journal and logs, `meta` the `submission.json` of the answers. `again`: earlier
+    failures are asked again. `score`: Inspect's log gets the scores, which takes a while for a full benchmark. `tell`
+    is called with activity, requests with a fate, and their total.
 
     Errors: RunError RUN_OTHER, MODEL_SILENT, RUN_INCOMPLETE; answers are kept, and the same call goes on.
     """

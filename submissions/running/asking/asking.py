@@ -52,16 +52,13 @@ class Asking:
     """The asking of a run; one object for all its stimuli.
 
     Args:
-        parts: task -> its stimuli.
         journal: store of fates; None: Inspect's log alone.
         seed: seed of the run; None leaves the provider's own.
         attempts: attempts at a request whose failure the engine does not retry.
         patience: failures in a row after which the model must show that it still answers, or counts as silent; None: a
             failure says nothing of the next request.
         repair: (request, answer) -> message to the model if its answer cannot be read, else ''.
-        repairs: greatest number of repairs of an answer.
         shape: request -> JSON schema sent with it.
-        done: called with each fate.
         closes: whether to close the model's connections at the end.
         left: requests of the run without a fate; None if unknown.
     """
@@ -314,7 +311,6 @@ async def _close_at_end(model: Model) -> None:
 
 
 def _at_item(error: RunError, ask: Ask) -> RunError:
-    """The error with the item at which it ended the run."""
     where = f"{error.where}, task {ask.task}, item {ask.id}, sample {ask.sample}"
     return RunError(error.code, where, error.what, error.expected, error.mend)
 

@@ -47,15 +47,9 @@ def benchmark_scorer(
     """A scorer for a benchmark's task in Inspect: a sample's score is the share of its requests that were answered.
 
     The metrics of the run are every score of the standard by its name, with `.low` and `.high` (its bounds over missing
-    samples) and `.coverage`, as in `fairspace score`; NaN where undefined or not run.
-
-    Args:
-        meta: `submission.json` of the answers.
-        table: table of the submission that the answers fill.
-        base: its other tables (the narratives that a judge reads).
-        journal: store of all answers; None: each score carries its own, which takes memory with every sample.
-        standard: standard of the scores, the benchmark's default for ''; None counts fates alone.
-        finish: called when every request has its fate, before the answers are read.
+    samples) and `.coverage`, as in `fairspace score`; NaN where undefined or not run. The answers fill `table`; `base`
+    has the submission's others. Without a journal each score carries its answers, which takes memory. `standard`: ''
+    for the default, None counts fates alone. `finish` is called when every request has its fate.
     """
 
     @metric(name="fairspace_score")
@@ -124,14 +118,11 @@ class Chosen:
     """The chosen part of a benchmark, and its options.
 
     Args:
-        benchmark: name.
         data: folder of builds, or NAMESPACE[@TAG] on the Hub; '' for none.
         tasks: tasks of the submission; all that have text answers if empty.
         limit: greatest number of stimuli of a task; None for all.
         stratified: whether a limited choice is spread evenly over the strata.
         seed: seed of the run; None leaves it to the provider.
-        prefix: prefix of the prompts, an option of some benchmarks.
-        text_only: whether images are left out, an option of some benchmarks.
         dataset_revision: revision of the items; '' for the default.
         form: form of the questions; answers in another form than the paper's are not ranked.
         only: task -> stimuli, with id and sample of their requests, whatever `limit` says; None for no such choice.
@@ -182,9 +173,7 @@ class Opened:
     """A benchmark with its data, ready to be asked.
 
     Args:
-        chosen: chosen part of it.
-        parts: task -> its stimuli.
-        positions: task -> positions of the chosen stimuli.
+        positions: task -> positions of the chosen stimuli in its part.
         datasets: dataset -> revision.
         table: table of the submission that the answers fill.
         base: its other tables, if any (a judge's narratives), for the scores in the log.
@@ -280,14 +269,9 @@ def build_task(
     settings: Mapping[str, float | int | str] | None = None,
     score: bool = True,
 ) -> Task:
-    """The Inspect task; its scorer reports the scores of `fairspace score`.
+    """The Inspect task; its scorer reports the scores of `fairspace score`, unless `score` is false.
 
-    Args:
-        opened: benchmark and chosen stimuli.
-        asking: the asking of the run.
-        meta: `submission.json` of the answers.
-        settings: settings of generation; None for the paper's.
-        score: whether the log gets the scores of the benchmark.
+    `settings` of generation: None for the paper's.
     """
     from inspect_ai import Task
     from inspect_ai.model import GenerateConfig

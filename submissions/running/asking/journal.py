@@ -31,17 +31,12 @@ class Answer:
     """The fate of one request.
 
     Args:
-        task: task of the submission.
-        id: id of the item.
         sample: number of the sample, from 0.
-        fate: one of `FATES`.
         response: whole text; None unless answered.
         reason: reason of a refusal or failure; '' if answered.
         stop: why the model stopped (`stop`, `max_tokens`, ...); '' if unknown.
         attempts: number of attempts, repairs included.
-        input_tokens: the provider's count; 0 if it does not count.
-        output_tokens: the provider's count; 0 if it does not count.
-        seconds: seconds from asking to the fate.
+        input_tokens: the provider's count, like `output_tokens`; 0 if it does not count.
         prompt_hash: `asking.prompt_hash` of the sent prompt; '' in a log, which has one for a whole sample.
     """
 
@@ -76,14 +71,11 @@ CREATE TABLE IF NOT EXISTS answer (task TEXT, id TEXT, sample INT, fate TEXT NOT
 
 
 class Journal:
-    """The answers of one run in a file, for one thread.
+    """The answers of one run in an SQLite file, for one thread.
 
-    Args:
-        file: SQLite file, made if absent.
-        about: settings that must be equal for the run to go on: benchmark, model and its revision, settings; None takes
-            the file's. Prompts are compared one by one (`Answer.prompt_hash`).
-
-    Errors: RunError RUN_OTHER if the file is of another run, or is no journal.
+    `about` must be equal for the run to go on (benchmark, model and its revision, settings); None takes the file's.
+    Prompts are compared one by one (`Answer.prompt_hash`). Errors: RunError RUN_OTHER if the file is of another run, or
+    no journal.
     """
 
     def __init__(self, file: Path, about: Mapping[str, Any] | None = None) -> None:

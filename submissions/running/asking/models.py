@@ -55,14 +55,11 @@ class ModelSettings:
     Args:
         name: Inspect's name: PROVIDER/MODEL, such as `openai/gpt-4o`, `openai-api/local/qwen`, `local/FOLDER`.
         base_url: address of the server; '' for the provider's own.
-        connections: requests at once.
         retries: the engine's retries of a request: rate limits, errors of the server, timeouts.
         timeout: seconds of an attempt at a server.
-        temperature: None for the paper's, else the provider's default.
-        top_p: None for the paper's, else the provider's default.
+        temperature: None for the paper's, else the provider's default; so is `top_p`.
         max_tokens: greatest length of an answer; None for the task's own bound.
         arguments: the provider's, such as `{"device": "cpu"}` for `local`; `function` is a function itself.
-        bounds: bounds on spending.
     """
 
     name: str
@@ -107,11 +104,7 @@ def open_model(
 ) -> Model:
     """The model, ready to be asked; its generation settings go with the task.
 
-    Args:
-        settings: model and its settings.
-        greedy: whether temperature 0 is meant: transformers has a switch instead.
-        seeded: whether requests have seeds.
-        logs: folder of Inspect's logs, named in errors.
+    `greedy`: temperature 0 is meant, for which transformers has a switch. `seeded`: requests have seeds.
 
     Errors: RunError MODEL_UNKNOWN if there is none of that name, or a key or package lacks; UsageError if it does not
     heed seeds though its answers are random.
@@ -190,7 +183,6 @@ def local_shape(facts: Mapping[str, str | int | bool]) -> dict[str, str]:
 
 
 def _shown(name: str, value: object) -> str | int | float | bool | None:
-    """An argument's value in a manifest's form."""
     if _SECRET.search(name):
         return "not shown"
     if value is None or isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):

@@ -29,15 +29,9 @@ def parts(
 ) -> list[Part]:
     """The parts of a benchmark's tasks that a model answers with text, in the benchmark's order.
 
-    Stimuli whose images the dataset lacks are left out, and `expected` counts them.
-
-    Args:
-        benchmark: name.
-        data: source of images; None if not needed (fact_or_fair; genres without images; tournament).
-        tasks: names of tasks; empty for all that are not optional.
-        revision: dataset revision of the items; '' for the default.
-        form: form of the questions; the paper's, or one of `Asking.forms`, which covers some tasks only.
-        options: options of the benchmark.
+    Stimuli whose images the dataset lacks are left out, and `expected` counts them. `data` is None if not needed
+    (fact_or_fair; genres without images; tournament). Without `tasks` all that are not optional are meant; a `form`
+    other than the paper's covers some tasks only.
 
     Errors: UsageError for an unknown benchmark, form, option or value of an option; RunError TASK_UNKNOWN,
     DATA_MISSING, DATA_INVALID; BuildError REVISION_UNKNOWN.

@@ -35,13 +35,9 @@ _CURRENCY = re.compile(r"[A-Z]{3}")
 
 @dataclass(frozen=True)
 class Price:
-    """Price of one model; None for a missing one.
+    """Price of one model per million tokens of `input` and `output`, and per made `image`; None for a missing one.
 
-    Args:
-        input: price per million tokens.
-        output: price per million tokens.
-        image: price per made image.
-        currency: three letters.
+    `currency` has three letters.
     """
 
     input: float | None

@@ -108,8 +108,6 @@ class Known:
     """The facts of a manifest that decide a run.
 
     Args:
-        revision: revision of the item plan.
-        sample: whether it is the small dataset.
         notes: items that the build left out, and why.
         shards: (config, split) -> file below the dataset's folder -> bytes.
         sha256: hash of the manifest.
@@ -125,12 +123,7 @@ class Known:
 def read_known(folder: Path, name: str, revision: str = "") -> Known | None:
     """The manifest of a dataset; None without one, as in a folder of joined images alone.
 
-    Args:
-        folder: folder of the build.
-        name: name of the dataset.
-        revision: revision that the build must have; '' for the default.
-
-    Errors: RunError DATA_INVALID if the build is not finished, or of another dataset or revision.
+    Errors: RunError DATA_INVALID if the build is not finished, or of another dataset or revision ('': the default).
     """
     file = folder / MANIFEST
     if not file.is_file():
@@ -195,13 +188,7 @@ _NAMESPACE = re.compile(r"(?P<namespace>[\w-][\w.-]*)(@(?P<tag>[^@\s]+))?")
 
 
 class Data:
-    """Datasets by name, opened as they are needed; for one thread.
-
-    Args:
-        where: name given by the user.
-        place: source of the datasets.
-        revision: revision that the builds must have; '' for the default.
-    """
+    """Datasets by name, opened when needed, for one thread; builds must have the `revision` ('': the default)."""
 
     def __init__(self, where: str, place: FolderOfBuilds | OnHub, revision: str = "") -> None:
         self.where = where
@@ -247,7 +234,6 @@ class Data:
         return images
 
     def _split(self, name: str, config: str, split: str) -> tuple[Path, ...]:
-        """The files of a split, checked against the manifest once."""
         key = name, config, split
         if key not in self._files:
             folder, commit = self._place.fetch(*key)
@@ -291,16 +277,10 @@ class Data:
 
 
 def open_data(where: str, revision: str = "") -> Data:
-    """The datasets in a folder of builds, or `NAMESPACE[@TAG]` on the Hub; nothing is read yet.
+    """The datasets in a folder of builds, or `NAMESPACE[@TAG]` on the Hub, of one revision ('' for the default).
 
     A folder without datasets that has a namespace's name is passed over (`fairspace` is the package too); `./fairspace`
-    always means the folder.
-
-    Args:
-        where: folder or namespace.
-        revision: revision that the builds must have; '' for the default.
-
-    Errors: RunError DATA_MISSING if it is neither.
+    always means the folder. Nothing is read yet. Errors: RunError DATA_MISSING if it is neither.
     """
     path, named = Path(where).expanduser(), _NAMESPACE.fullmatch(where)
     if path.is_dir() and (named is None or any((path / name).is_dir() for name in NAMES)):
@@ -321,13 +301,8 @@ def planned_images(
 ) -> tuple[Images, list[int]]:
     """The images of a task, and the positions in the plan of those that are there, in order.
 
-    Args:
-        task: task of the benchmark.
-        data: source of the dataset.
-        place: dataset, config and split.
-        planned: ids of all images of the plan.
-        column_and_prompts: the dataset's column of prompts, and the plan's prompt for each image.
-
+    `place`: dataset, config and split; `planned`: ids of all images of the plan; `column_and_prompts`: the dataset's
+    column of prompts, and the plan's prompt for each image.
     Errors: RunError DATA_MISSING without data, split or any image; DATA_INVALID if an id or a prompt is not the plan's.
     """
     if data is None:

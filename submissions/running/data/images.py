@@ -14,16 +14,13 @@ GROUP = 1 << 29
 """Greatest number of bytes of images in one row group."""
 _BYTES, _PATH = "image.bytes", "image.path"
 _Group = tuple[Path, int]
-"""A file and the number of a row group in it."""
 
 
 class Images:
     """The images of one split, for one thread; of several rows with one id, the first with an image counts.
 
-    Args:
-        files: Parquet files with columns `id` and `image` (a struct of bytes and path).
-
-    Errors: RunError DATA_INVALID names the file that is damaged or has no such columns.
+    Parquet files have columns `id` and `image` (a struct of bytes and path). RunError DATA_INVALID names a damaged
+    file.
     """
 
     def __init__(self, files: Sequence[Path]) -> None:
@@ -90,7 +87,6 @@ class Images:
 
 
 def _check_size(file: Path, group: pq.RowGroupMetaData) -> None:
-    """RunError DATA_INVALID if a row group is too large."""
     columns = [group.column(place) for place in range(group.num_columns)]
     size = next(column.total_uncompressed_size for column in columns if column.path_in_schema == _BYTES)
     if size > GROUP:

@@ -127,13 +127,7 @@ def image_tasks(chosen: Chosen) -> list[str]:
 
 
 def image_asks(chosen: Chosen, task: str, items: pa.Table) -> list[Ask]:
-    """One request for each image of a task's items, or for a valid choice of them.
-
-    Args:
-        chosen: number of images, and whether they are spread evenly over the items.
-        task: task of the submission.
-        items: table with `id` and `prompt`.
-    """
+    """One request for each image of a task's items (`id`, `prompt`), or for a valid choice of them."""
     samples = benchmark(chosen.benchmark).task(task).samples
     asks = [
         Ask(task, item, sample, prompt)
@@ -212,7 +206,6 @@ def _images_hash(shards: Path) -> str:
 
 
 def _rate(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
-    """Rate the steered images (M8, M9)."""
     from fairspace.submissions.running.quality.measuring import measure_quality, steer_prompts
     from fairspace.submissions.running.quality.models import open_quality
 

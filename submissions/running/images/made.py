@@ -29,8 +29,7 @@ class Made:
 
     Args:
         image: bytes of a PNG, JPEG or WebP file that can be decoded; None unless answered.
-        fate: answered; refused, if the model or its provider withheld the image; failed, if there was no usable one
-            after all attempts.
+        fate: answered; refused by the model or its provider; failed, without a usable image after all attempts.
         reason: reason of a refusal or failure, one line; '' if answered.
     """
 

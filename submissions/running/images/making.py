@@ -67,8 +67,6 @@ class ImageReport:
     Args:
         fates: numbers of images `answered`, `refused` (rows of the shards without an image) and `failed` (in no shard).
         reasons: `refused: REASON` or `failed: REASON` -> images.
-        shards: files, in order.
-        started: time of the first start.
         ended: time at which every image had its fate.
     """
 
@@ -91,14 +89,9 @@ def make_images(
 ) -> ImageReport:
     """Make the images of a plan, or those that a stopped run of it left.
 
-    Args:
-        plan: requests, each key once.
-        model: maker of the images.
-        folder: folder of this run alone; `fairspace ares annotate` reads `shards/` in it.
-        seed: seed of the run.
-        progress: called with activity and speed, images done, and their total.
-        silent_after: calls in a row without a usable answer that end the run; none of them is recorded.
-        retry_failed: whether to ask again for what failed before; refusals stay.
+    `plan` has each key once; `folder` is of this run alone, and `fairspace ares annotate` reads `shards/` in it. After
+    `silent_after` calls in a row without a usable answer the run ends, and none of them is recorded. `retry_failed`:
+    failures are asked again, refusals are not.
 
     Errors: RunError RUN_OTHER, RUN_IN_USE, MODEL_SILENT, MODEL_OUTPUT, and those of the model.
     """
@@ -145,8 +138,6 @@ class _Outcome(NamedTuple):
 
 
 class _Making:
-    """The loop over the remaining calls."""
-
     def __init__(self, store: _Store, model: ImageModel, seed: int, progress: Progress, silent_after: int) -> None:
         self.store, self.model, self.seed, self.progress = store, model, seed, progress
         self.silent_after = silent_after
@@ -309,11 +300,9 @@ class _Store:
             yield
 
     def fates(self) -> dict[int, str]:
-        """Position in the plan -> fate."""
         return dict(self._db.execute("SELECT place, fate FROM image ORDER BY place"))
 
     def places(self, number: int) -> range:
-        """Positions in the plan of a slice."""
         return range(number * self.size, min((number + 1) * self.size, len(self.plan)))
 
     def keep(self, place: int, made: Made) -> bool:

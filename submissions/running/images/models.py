@@ -61,16 +61,11 @@ class EndpointImages:
 
     Args:
         url: address, such as `https://api.openai.com/v1`.
-        model: the endpoint's name for it.
-        named: name given by the user.
         size: pixels of a side, or the endpoint's own form, such as `1024x1536`.
         quality: the endpoint's name of a quality; '' leaves it out.
         seed: whether the seed is sent, as a field that not every endpoint knows.
-        concurrency: requests at the same time.
-        attempts: greatest number of requests for an image.
         timeout: seconds for one attempt.
         key: environment variable that holds the key. It is sent over https, or to this machine, alone.
-        revision: version or date of the model, if known.
 
     Errors: RunError MODEL_UNKNOWN if the address is none, or the named variable is not set; UsageError without the
         package openai.
@@ -151,7 +146,6 @@ class EndpointImages:
         return failed(wrong)
 
     def _request(self, prompt: Prompt, retries: int) -> Any:
-        """An answer that is not read yet."""
         import openai
 
         client = self._client if retries == self._attempts - 1 else self._client.with_options(max_retries=retries)
@@ -235,7 +229,6 @@ def _place(address: SplitResult) -> tuple[str, str | None, int | None]:
 
 
 def _codes(error: Any) -> list[str]:
-    """Every code in an error, inner errors included."""
     codes, body = [error.code, error.type], error.body
     while isinstance(body, dict):
         codes += [body.get("code"), body.get("type")]
@@ -248,13 +241,7 @@ def _unknown(where: str, what: str, expected: str) -> RunError:
 
 
 class DiffusersImages:
-    """A pipeline; each prompt's seed alone decides its noise.
-
-    Args:
-        model: folder or ID[@REVISION].
-        named: name given by the user.
-        device: torch device; '' takes a GPU if there is one.
-        chosen: fields of `fairspace.builders.models.diffusion.Settings`; the others have its defaults.
+    """A pipeline; each prompt's seed alone decides its noise. `chosen`: fields of `builders.models.diffusion.Settings`.
 
     Errors: UsageError without the packages; BuildError TOOL_MISSING without the weights.
     """
@@ -330,14 +317,7 @@ _FORM = "python:MODULE:FUNCTION, or python:FILE.py:FUNCTION"
 
 
 class CallableImages:
-    """A function of the user's.
-
-    Args:
-        what: MODULE:FUNCTION, or FILE.py:FUNCTION.
-        named: name given by the user.
-        batch: prompts of one call.
-        name: name of the model; '' takes MODULE:FUNCTION.
-        revision: revision of the model; '' takes the hash of a file.
+    """A function of the user's, MODULE:FUNCTION or FILE.py:FUNCTION; default `name` and `revision` follow from it.
 
     Errors: RunError MODEL_UNKNOWN if there is no such function.
     """
@@ -395,11 +375,7 @@ class CallableImages:
 
 
 def open_image_model(named: str, *, device: str = "") -> ImageModel:
-    """The model of a name (see the module). Weights are found now and loaded for the first image.
-
-    Args:
-        named: SCHEME:NAME[?SETTING=VALUE&...].
-        device: torch device, for diffusers; '' takes a GPU if there is one.
+    """The model of a name (see the module), on a torch `device` ('': a GPU if there is one), loaded when used.
 
     Errors: RunError MODEL_UNKNOWN if the scheme, a setting or the model is not known; UsageError without a package.
     """

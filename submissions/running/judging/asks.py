@@ -47,13 +47,10 @@ READINGS: tuple[Reading, ...] = get_args(Reading)
 
 @dataclass(frozen=True)
 class Judging:
-    """The requests about one submission.
+    """The requests about one submission; `shaped` sends the JSON schema of the answer with each.
 
-    Args:
-        opened: requests.
-        names: id of a narrative -> the names in it, in the order of its prompt; of a story of one character, its name
-            and the one left out.
-        shaped: whether the JSON schema of the answer goes with every request.
+    `names`: id of a narrative -> the names in it, in the order of its prompt; of a story of one character, its name and
+    the one left out.
     """
 
     opened: Opened
@@ -135,13 +132,7 @@ def fields(task: str, names: Names) -> tuple[str, ...]:
 
 
 def open_judging(submission: Submission, chosen: Chosen, *, shaped: bool = False, evaluation: int = 1) -> Judging:
-    """The requests about the narratives and profiles of a checked GENRES submission.
-
-    Args:
-        submission: checked submission.
-        chosen: number of narratives, and seed.
-        shaped: whether the JSON schema of the answer goes with every request.
-        evaluation: number of the evaluation by this judge, from 1.
+    """The requests about the narratives and profiles of a checked submission, for this judge's n-th `evaluation`.
 
     Errors: UsageError if it is of another benchmark; RunError JUDGE_NOTHING if there are none.
     """

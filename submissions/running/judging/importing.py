@@ -35,13 +35,10 @@ def import_judges(
     revisions: Sequence[str] = (),
     tell: Tell = lambda what, done, total: None,
 ) -> Outcome:
-    """Put the judgements in logs into a submission; former judgements are replaced.
+    """Put the judgements in logs into a submission's folder; former judgements are replaced.
 
-    Args:
-        files: logs of one or several judges; the judge of the first one is scored, by its first evaluation.
-        submission: folder of the judged submission.
-        revisions: revisions of the judges, in the order of their first logs; 'not stated' by default.
-        tell: called with activity, samples read, and 0.
+    The judge of the first log is scored, by its first evaluation. `revisions` are in the order of the judges' first
+    logs.
 
     Errors: SubmissionError if the submission has faults; RunError LOG_INVALID; LOG_CONFLICT if a log judges another
     submission; UsageError.
@@ -84,7 +81,6 @@ def _evaluations(logs: Sequence[LogAnswers]) -> list[list[LogAnswers]]:
 
 
 def _settings(log: LogAnswers) -> list[tuple[str, object]]:
-    """Settings that all evaluations by a judge have in common."""
     left_out = ("seed", "limit", "stratified", "arguments")
     return sorted((name, value) for name, value in log.stage.settings.items() if name not in left_out)
 

@@ -67,23 +67,15 @@ def judge(
     score: bool = False,
     tell: Tell = lambda what, done, total: None,
 ) -> Judged:
-    """Judge a submission, or go on where an earlier call stopped, and write the judgements into it.
+    """Judge a submission's folder, or go on after a stop; write the judgements when all judges are done.
 
-    Args:
-        submission: folder; a zip must be unpacked first.
-        models: judges, one at a time; the first is scored. A repeated one evaluates again, which needs a temperature
-            above 0 to tell anything. Temperature 0 unless given.
-        revisions: revisions of the models, in order; 'not stated' by default.
-        limit: greatest number of narratives; None for all.
-        stratified: whether a limited choice is spread evenly over relations, ages and plots.
-        seed: seed of the requests, one higher for each evaluation by the same judge; None leaves it to the provider.
-        json_schema: whether the schema of the answer goes with every request.
-        again: whether to ask again for earlier failures.
-        score: whether Inspect's log gets the scores; they take minutes for all narratives.
-        tell: called with activity, requests with a fate, and their total.
+    The first model is scored. A repeated one evaluates again with a seed one higher, which needs a temperature above 0
+    (the default). A limited choice can be `stratified` over relations, ages and plots. `json_schema`: the schema of the
+    answer goes with every request. `again`: earlier failures are asked again. `score`: Inspect's log gets the scores,
+    in minutes.
 
     Errors: UsageError; SubmissionError if it has faults; RunError JUDGE_NOTHING, RUN_OTHER, RUN_IN_USE, MODEL_UNKNOWN,
-    MODEL_SILENT, RUN_INCOMPLETE. The submission is written when all judges are done; answers are kept.
+    MODEL_SILENT, RUN_INCOMPLETE; answers are kept.
     """
     folder = _folder(submission)
     tools = _tools(models, [*revisions, *[NOT_STATED] * (len(models) - len(revisions))])

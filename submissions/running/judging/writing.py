@@ -27,15 +27,9 @@ _ASIDE = "judged.new"
 
 
 def write_judgements(folder: Path, work: Path, meta: SubmissionMeta, table: pa.Table, stages: Sequence[Stage]) -> None:
-    """Replace a submission's judgements.
+    """Replace a checked submission's judgements, and the stages of former judges.
 
-    Args:
-        folder: folder of a checked submission.
-        work: folder on the same file system, for incomplete files.
-        meta: `submission.json`, which names the judges.
-        table: judgements.
-        stages: stages of the judges; former judges' are removed.
-
+    `work` is a folder on the same file system, for incomplete files; `meta` names the new judges.
     Errors: UsageError if former judgements are in several files, which cannot be removed at once.
     """
     former = sorted(file for file in folder.iterdir() if file.name.startswith("judgements"))

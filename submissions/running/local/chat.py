@@ -53,13 +53,7 @@ from fairspace.submissions.running.local.found import CONVERT, Found
 
 
 def choosers(config: Any, choice: Choice, seeds: Sequence[int]) -> list[LogitsProcessor]:
-    """Processors of logits, of whose result the greatest is the chosen token; none for greedy decoding.
-
-    Args:
-        config: the model's own generation settings.
-        choice: temperature and the like.
-        seeds: seed of each row.
-    """
+    """Processors of logits, with each row's seed: the greatest result is the chosen token; none for greedy decoding."""
     temperature, top_p, top_k, min_p = choice.temperature, choice.top_p, choice.top_k, None
     if temperature is None:
         temperature = 0.0
@@ -196,8 +190,6 @@ class LocalChat:
     """A language model with safetensors weights; `sees` says whether it takes images.
 
     Args:
-        source: weights.
-        named: name given by the user.
         device: torch device; '' takes a GPU if there is one, `auto` spreads the weights over all of them.
         dtype: number format; '' is bfloat16 on a GPU and float32 on a CPU.
         batch: prompts at a time; 0 is 8, or fewer if memory has no room for as many long answers.
@@ -274,10 +266,7 @@ class LocalChat:
     def answer(self, prompts: Sequence[Prepared], seeds: Sequence[int], choice: Choice) -> list[Said]:
         """An answer to each of at most `batch` prompts that are alike and leave room for an answer.
 
-        Args:
-            prompts: prompts of one batch.
-            seeds: seed of each prompt; not used in greedy decoding.
-            choice: choice of tokens, and ends of answers.
+        Seeds, one for each prompt, are not used in greedy decoding.
         """
         lacking = self.batch - len(prompts)
         full = [*prompts, *[prompts[0]] * lacking]
@@ -335,7 +324,6 @@ class LocalChat:
 
 
 def _long(name: str, value: Tensor, length: int) -> bool:
-    """Whether a tensor has a value for each token of the prompt."""
     return name.endswith(("_ids", "_mask")) and value.ndim > 1 and value.shape[:2] == (1, length)
 
 

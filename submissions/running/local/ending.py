@@ -26,10 +26,8 @@ class Choice:
 
     Args:
         max_tokens: greatest length of an answer, thinking included.
-        temperature: 0 for greedy decoding; None for the model's own settings, which then also set `top_p` and `top_k`
-            if these are None.
-        top_p: see `temperature`.
-        top_k: see `temperature`.
+        temperature: 0 for greedy decoding; None for the model's own settings, then also for `top_p` and `top_k` of
+            None.
         stop: texts that end an answer and are cut off.
         stop_loops: whether an answer ends as soon as it loops.
     """
@@ -53,12 +51,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Marks:
-    """Special tokens of a model.
-
-    Args:
-        ends: tokens that end an answer.
-        think: begin and end of thinking; None for a model without such tokens.
-    """
+    """Tokens of a model that end an answer, and the two around thinking; None for a model without such tokens."""
 
     ends: frozenset[int]
     think: tuple[int, int] | None = None
@@ -69,8 +62,6 @@ class Ending:
     """One answer while it grows.
 
     Args:
-        choice: rule for its end.
-        marks: special tokens of the model.
         decode: tokens -> text.
         room: tokens until the context is full.
         thinking: whether the prompt has begun the thinking.
@@ -173,12 +164,9 @@ def completion(turns: Sequence[Mapping[str, str]]) -> str:
 
 
 def marks_of(token_of: Callable[[str], int | None], template: str, ends: Iterable[int]) -> Marks:
-    """The tokens that end an answer or a turn, and those around thinking.
+    """Tokens that end an answer (`ends`, from the model's settings) or a template's turn, and the two around thinking.
 
-    Args:
-        token_of: text -> its single token; None if it is several.
-        template: chat template; '' for none.
-        ends: tokens that the model's settings name.
+    `token_of`: text -> its single token; None if it is several.
     """
     turns = {token_of(text) for text in _TURN_ENDS if text in template} - {None}
     begin, end = (token_of(text) for text in _THINK)

@@ -38,13 +38,9 @@ CONVERT = (
 
 @dataclass(frozen=True)
 class Found:
-    """Weights on this machine, or of the Hub.
+    """Weights in a folder or on the Hub; `file` is a GGUF file's name, `identity` a commit or hash for a manifest.
 
-    Args:
-        where: a folder, the id of a repository, or the folder of a GGUF file.
-        revision: commit of the repository; None for a folder or file.
-        file: name of the GGUF file in `where`; '' for none.
-        identity: commit, or hash of the folder or file, for a manifest.
+    `revision`: commit of the repository; None for a folder or file.
     """
 
     where: str

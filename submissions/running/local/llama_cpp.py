@@ -56,13 +56,7 @@ class Prompt:
 
 @dataclass(frozen=True)
 class _About:
-    """A GGUF file's statements on its model.
-
-    Args:
-        context: context length in tokens; `_LONGEST` if not stated.
-        template: chat template; '' for none.
-        row: bytes of keys and values of one token.
-    """
+    """Context length (`_LONGEST` if not stated), chat template, and bytes of keys and values of one token (`row`)."""
 
     context: int
     template: str
@@ -73,8 +67,6 @@ class LlamaCpp:
     """A language model in a GGUF file.
 
     Args:
-        source: file.
-        named: name given by the user.
         threads: threads, each with a prompt; 0 is one for each core, or fewer where memory is short; on a GPU one.
         context: tokens of prompt and answer together; 0 is the model's own, at most 8 192.
 
@@ -146,10 +138,7 @@ class LlamaCpp:
     def answer(self, prompts: Sequence[Prompt], seeds: Sequence[int], choice: Choice) -> list[Said]:
         """An answer to each prompt; at most `turns` threads may call it at the same time.
 
-        Args:
-            prompts: prompts of one batch.
-            seeds: seed of each prompt; not used in greedy decoding.
-            choice: choice of tokens, and ends of answers. A temperature of None is 0: the file states none.
+        Seeds are not used in greedy decoding. A temperature of None is 0: the file states none.
         """
         client = self._free.get()
         try:
@@ -225,7 +214,6 @@ def _most_threads(bytes_of_each: int) -> int:
 
 
 def _start(path: Path, context: int) -> Any:
-    """A server with the model. RuntimeError if it cannot be opened."""
     import xllamacpp
 
     about = xllamacpp.CommonParams()

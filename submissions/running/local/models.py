@@ -88,7 +88,6 @@ def _part(piece: Any) -> dict[str, Any]:
 
 
 def _image(uri: str) -> Image:
-    """The image of a data URI."""
     from PIL import Image
 
     head, _, data = uri.partition(",")
@@ -141,9 +140,6 @@ class LocalAPI(ModelAPI):
 
     Args:
         model_name: folder, GGUF file, package or ID[@REVISION].
-        base_url: none; Inspect gives it.
-        api_key: none; Inspect gives it.
-        config: settings of the run.
         stop: a text that ends answers, or several.
         stop_loops: whether an answer ends as soon as it loops (`ending.loop_period`).
         arguments: further arguments of `LocalChat` or `LlamaCpp`.
@@ -270,9 +266,6 @@ class PythonAPI(ModelAPI):
 
     Args:
         model_name: MODULE:FUNCTION, or FILE.py:FUNCTION; the name of `function` if that is given.
-        base_url: none; Inspect gives it.
-        api_key: none; Inspect gives it.
-        config: settings of the run.
         function: the function itself; None finds it by its name.
         workers: threads that call it at the same time.
         batch: prompts of one call, which then takes and returns lists; 0 calls it with one at a time.

@@ -20,13 +20,7 @@ from fairspace.submissions.running.errors import RunError
 
 @dataclass(frozen=True)
 class OwnCode:
-    """A function of the user's.
-
-    Args:
-        name: MODULE:FUNCTION, of a file without its folder.
-        revision: hash of the file; 'not stated' for a module.
-        function: the function itself.
-    """
+    """A function of the user's; `revision` is the hash of the file, or 'not stated' for a module."""
 
     name: str
     revision: str
@@ -57,12 +51,7 @@ def shows_images(function: Callable[..., Any]) -> bool:
 
 
 def find_function(what: str, *, where: str, form: str) -> OwnCode:
-    """The function called `what`.
-
-    Args:
-        what: MODULE:FUNCTION, or FILE.py:FUNCTION.
-        where: name given by the user, for errors.
-        form: form of such a name, for errors.
+    """The function MODULE:FUNCTION or FILE.py:FUNCTION; `where` (the user's name for it) and `form` are for errors.
 
     Errors: RunError MODEL_UNKNOWN if there is no such module or function, or the code cannot be imported.
     """

@@ -119,7 +119,6 @@ class Described(Checked):
 def _most(
     limit: int | tuple[int, int] | None, names: str | int | list[str] | list[int] | list[str | int] | None
 ) -> int:
-    """Greatest number of stimuli that Inspect was to ask."""
     if isinstance(limit, int):
         return limit
     if limit is not None:
@@ -220,8 +219,6 @@ _MEND = "leave it out, or log the task again"
 
 
 class _Row(Checked):
-    """An answer in the form of `asking.compact`."""
-
     task: Annotated[str, Field(min_length=1, max_length=200)]
     id: Annotated[str, Field(min_length=1, max_length=1000)]
     sample: int = Field(ge=0, lt=2**31)
@@ -243,14 +240,11 @@ class LogAnswers:
     """One log.
 
     Args:
-        file: path.
-        described: the run.
         stage: stage for a manifest; its revision is not stated.
         answers: key -> answer; of a sample with several epochs the first one's.
         prompts: id of each sample that has answers -> hash of its prompts.
         asked: ids of all samples that the log was to have.
         notes: parts of it that are not in the answers.
-        epoch: Inspect's epoch of the answers.
         later: later epoch -> its answers, each an evaluation by a judge.
     """
 

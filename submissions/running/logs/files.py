@@ -41,13 +41,7 @@ _MEND = "copy the log again, or leave it out"
 
 @dataclass(frozen=True)
 class Log:
-    """An open log.
-
-    Args:
-        file: path.
-        header: all but its samples; a log that broke off has one too.
-        samples: each sample once, as unchecked JSON data.
-    """
+    """An open log; each sample once, as unchecked JSON data. A log that broke off has a header too."""
 
     file: Path
     header: EvalLog

@@ -42,16 +42,9 @@ def import_inspect(
     about: About | None = None,
     tell: Tell = lambda what, done, total: None,
 ) -> Outcome:
-    """Write the answers of one model to one benchmark as a submission.
+    """Write the answers of one model to one benchmark as a submission; notes say what is missing.
 
-    Args:
-        files: logs, `.eval` or `.json`, in any order.
-        out: a new folder or zip.
-        about: facts for `submission.json`; the default name of the model is the log's.
-        tell: called with activity, samples read, and 0.
-
-    Returns:
-        The submission, a stage for every log in the order in which they began, and notes on what is missing.
+    `files` are logs in any order, `out` is a new folder or zip; the default name of the model is the logs'.
 
     Errors: RunError LOG_INVALID, LOG_CONFLICT; UsageError if there is something at `out`, or a text does not fit.
     """

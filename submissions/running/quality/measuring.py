@@ -87,10 +87,10 @@ def measure_quality(
         cache: file that keeps the vectors.
         batch: images handed to the models together; changes only speed and memory.
         tasks: tasks whose images are measured.
-        progress: called with activity and speed, number done, and total.
+        progress: called with activity, number done, and total.
 
-    Errors: RunError DATA_INVALID for annotations, images or prompts that do not fit together, RUN_OTHER for the cache,
-        MODEL_OUTPUT if a model gives no usable vector; BuildError SOURCE_* for the images, TOOL_MISSING for models.
+    Errors: RunError DATA_INVALID for inputs that do not fit together, RUN_OTHER for the cache, MODEL_OUTPUT without a
+        usable vector; BuildError SOURCE_* for the images, TOOL_MISSING for models.
     """
     rows = _rows(annotations, tasks)
     statuses = annotations["status"].to_pylist()
@@ -278,7 +278,6 @@ def _decode(image: Any) -> tuple[str, Image | None]:
 def _scores(
     hashes: Mapping[Key, str], prompts: Mapping[Item, str], models: QualityModels, vectors: Vectors
 ) -> dict[str, dict[Key, float]]:
-    """Column -> image -> score; images without one are left out."""
     readable = sorted(key for key, sha256 in hashes.items() if sha256)
 
     def seen(features: ImageFeatures, keys: Iterable[Key]) -> dict[Key, Vector]:
@@ -340,7 +339,6 @@ def _counts(
 
 
 def _filled(table: pa.Table, column: str, scores: Mapping[int, float | None]) -> pa.Table:
-    """The table with some rows of a column set; an absent column is added."""
     index = table.schema.get_field_index(column)
     values = table[column].to_pylist() if index >= 0 else [None] * table.num_rows
     for row, score in scores.items():
@@ -367,15 +365,8 @@ def fill_quality(
 ) -> Measured:
     """Measure the steer images of a model; write its annotations with the scores, and `quality.json` last.
 
-    Args:
-        images: a folder of images as shards, or another source of `fairspace ares annotate`.
-        annotations: folder with `annotations*.parquet` from `fairspace ares annotate`, or a submission.
-        out: folder to write to; `annotations` itself replaces its files.
-        models: models that measure.
-        cache: see `measure_quality`.
-        prompts: (task, id) -> prompt; None: those of IRIS-Steer-60.
-        batch: see `measure_quality`.
-        progress: see `measure_quality`.
+    `annotations`: folder with `annotations*.parquet`, or a submission; as `out` it has its files replaced. `prompts`:
+    (task, id) -> prompt; None: those of IRIS-Steer-60. Other arguments are those of `measure_quality`.
 
     Errors: those of `measure_quality`; RunError DATA_MISSING without annotations, DATA_INVALID for unreadable ones.
     """

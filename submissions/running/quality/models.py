@@ -69,9 +69,7 @@ class TextFeatures(ImageFeatures, Protocol):
 class ClipFeatures:
     """Embeddings of images and texts by CLIP (Radford et al. 2021), projected and of length 1.
 
-    Args:
-        model: folder or ID[@REVISION].
-        device: torch device; '' takes a GPU if there is one.
+    `model`: folder or ID[@REVISION]. `device`: torch device; '' takes a GPU if there is one.
 
     Errors: BuildError TOOL_MISSING without the weights or packages, or if the weights are none of CLIP.
     """
@@ -109,13 +107,8 @@ class _Float32(Clip):
 class DinoFeatures:
     """Embeddings of images by DINOv2 (Oquab et al. 2024): the class token after the last norm (`pooler_output`).
 
-    Preprocessing is the checkpoint's: for Meta's, the shorter side to 256, the middle 224 x 224.
-
-    Args:
-        model: folder or ID[@REVISION].
-        device: torch device; '' takes a GPU if there is one.
-
-    Errors: as for `ClipFeatures`.
+    Preprocessing is the checkpoint's: for Meta's, the shorter side to 256, the middle 224 x 224. Arguments and errors
+    are those of `ClipFeatures`.
     """
 
     def __init__(self, model: str = DINOV2, *, device: str = "") -> None:
@@ -158,12 +151,7 @@ class DinoFeatures:
 
 
 class FaceCrops:
-    """A model's vectors of the largest face of each image.
-
-    Args:
-        features: model that sees the face.
-        detector: face finder, such as `fairspace.ares.faces_ares`; the largest is face 0 of the annotations.
-    """
+    """A model's vectors of the largest face of each image, which is face 0 of the annotations (`ares.faces_ares`)."""
 
     def __init__(self, features: TextFeatures, detector: FaceDetector) -> None:
         self.features, self.detector = features, detector
@@ -229,22 +217,11 @@ class Rating(Protocol):
         """Texts that images are compared with; () for none. With texts, `features` are `TextFeatures`."""
 
     def rate(self, image: Vector, texts: Sequence[Vector], scale: float) -> float:
-        """The score in [0, 1].
-
-        Args:
-            image: vector by `features`, not empty.
-            texts: a vector for each of `texts`.
-            scale: scale of `TextFeatures`; 1 without texts.
-        """
+        """The score in [0, 1]; `image` is not empty, `texts` has a vector for each text, `scale` is 1 without texts."""
 
 
 class Antonyms:
-    """CLIP-IQA: the mean over pairs of opposite words of the softmax of an image's cosines to both.
-
-    Args:
-        features: CLIP.
-        pairs: good and bad words.
-    """
+    """CLIP-IQA: the mean over pairs of opposite words (good, bad) of the softmax of an image's cosines to both."""
 
     def __init__(self, features: TextFeatures, pairs: Sequence[tuple[str, str]]) -> None:
         self.features, self.pairs = features, tuple(pairs)
@@ -270,11 +247,8 @@ class PyiqaRating:
     """Faces by a no-reference model of pyiqa, on the face that it finds and aligns itself; without a face, no score.
 
     Its code is under PolyForm Noncommercial 1.0.0 and the S-Lab License 1.0 (not for commercial use), and its weights
-    are pickles, which can run code when opened: therefore an extra of its own, imported only here.
-
-    Args:
-        metric: pyiqa's name; a higher score must be better, and lie in about [0, 1], to which it is clipped.
-        device: torch device; '' takes a GPU if there is one.
+    are pickles, which can run code when opened: therefore an extra of its own, imported only here. A higher score must
+    be better, and lie in about [0, 1], to which it is clipped.
 
     Errors: BuildError TOOL_MISSING if pyiqa or the metric is absent; RunError MODEL_OUTPUT for no number.
     """
@@ -340,9 +314,7 @@ class PyiqaRating:
 class References:
     """The reference images of steer prompts (M9, SCL): those of IRIS-Ideal-52 that show the requested persons.
 
-    They are the same for every model, and 29 for each occupation and group.
-
-    Errors: `images`, `of` and `name` raise RunError DATA_MISSING, DATA_INVALID.
+    They are the same for every model, 29 for each occupation and group. Errors: RunError DATA_MISSING, DATA_INVALID.
     """
 
     def __init__(self, data: Data) -> None:
@@ -383,12 +355,8 @@ class References:
 class QualityModels:
     """Models for the four columns; None leaves a column as it is.
 
-    Args:
-        image: model for `image_quality` (QPS).
-        face: model for `face_quality` (FQP).
-        similarity: model for `prompt_similarity` (SIL).
-        reference: model for `reference_similarity` (SCL).
-        references: reference images; None: the other images of the prompt, as in dataset revision v1.
+    The columns are `image_quality` (QPS), `face_quality` (FQP), `prompt_similarity` (SIL) and `reference_similarity`
+    (SCL). Without `references`, SCL takes the other images of the prompt, as in dataset revision v1.
     """
 
     image: Rating | None = None
@@ -425,17 +393,10 @@ def open_quality(
     detector: FaceDetector | Mapping[str, Any] | None = None,
     device: str = "",
 ) -> QualityModels:
-    """Open models by name; '' leaves a column out.
+    """Open models for `iqa` (images), `face_iqa`, `similarity` and `reference` by name; '' leaves a column out.
 
-    Args:
-        iqa: rater of images.
-        face_iqa: rater of faces.
-        similarity: model that compares images with prompts.
-        reference: model that compares images with references.
-        references: see `QualityModels`.
-        detector: face finder for `clip`, or settings of `open_faces` of ARES; None takes every image as one face. pyiqa
-            has its own.
-        device: torch device; '' takes a GPU if there is one.
+    `detector` finds faces for `clip` (a detector, or settings of `open_faces` of ARES); None takes every image as one
+    face. pyiqa has its own. `device` '' takes a GPU if there is one.
 
     Errors: BuildError TOOL_MISSING if a scheme is not known, or a package, file or model is not there.
     """
@@ -458,8 +419,6 @@ def open_quality(
 
 @dataclass
 class _Tools:
-    """Options shared by all roles, and the open CLIP models."""
-
     device: str
     detector: FaceDetector | None
     clips: dict[str, ClipFeatures] = field(default_factory=dict)

@@ -43,15 +43,9 @@ def cosine(vector: Vector, other: Vector) -> float:
 
 
 def antonym_score(image: Vector, antonyms: Sequence[tuple[Vector, Vector]], scale: float) -> float:
-    """Mean over pairs of opposite words of the softmax of an image's cosines: the share of the good word.
+    """Mean over pairs of opposite words of the softmax of an image's cosines: the share of the good word, in [0, 1].
 
-    Args:
-        image: (d,).
-        antonyms: pairs of good and bad words, (d,) each; at least one.
-        scale: factor of cosines; 100 for published CLIP.
-
-    Returns:
-        A score in [0, 1]; 0.5 at equal cosines.
+    0.5 at equal cosines. All vectors are (d,); at least one pair (good, bad). `scale` multiplies cosines (CLIP: 100).
     """
     gaps = [scale * (cosine(image, good) - cosine(image, bad)) for good, bad in antonyms]
     return _inside(sum(1 / (1 + math.exp(-gap)) for gap in gaps) / len(gaps), 0.0)

@@ -29,12 +29,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Pairs:
-    """The compared requests of one task.
+    """The compared requests of one task; all arrays (n,).
 
     Args:
-        stimulus: (n,) codes of the stimuli.
-        handed_in: (n,) likeness of the handed-in answer and the rerun; the mean over two reruns.
-        repeated: (n,) likeness of two reruns; 1 for a single rerun, which makes the share no smaller.
+        handed_in: likeness of the handed-in answer and the rerun; the mean over two reruns.
+        repeated: likeness of two reruns; 1 for a single rerun, which makes the share no smaller.
         chance: mean likeness of answers to different items.
     """
 
@@ -50,14 +49,12 @@ class Agreement:
 
     Args:
         requests: number of compared requests.
-        agreement: mean likeness of handed-in answers and rerun, in [0, 1].
-        low: lower end of its 95 % confidence interval.
-        high: upper end.
+        agreement: mean likeness of handed-in answers and rerun, in [0, 1]; `low` to `high` is its 95 % confidence
+            interval.
         repeated: agreement of two reruns; 1 for a single rerun.
         chance: agreement of answers to different items.
-        foreign: share of the answers of another origin; its interval is 0 to 1 where nothing can be told.
-        foreign_low: lower end of its 95 % confidence interval; over several tasks corrected for their number.
-        foreign_high: upper end.
+        foreign: share of the answers of another origin; its 95 % confidence interval `foreign_low` to `foreign_high` is
+            corrected for the number of tasks, and 0 to 1 where nothing can be told.
     """
 
     requests: int
@@ -170,7 +167,6 @@ def _effective(values: Floats, stimulus: NDArray[np.int64]) -> float:
 
 
 def _wilson(share: float, n: float, z: float) -> tuple[float, float]:
-    """Wilson's score interval of a share."""
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
     return max(0.0, middle - half), min(1.0, middle + half)

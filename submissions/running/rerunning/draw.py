@@ -27,13 +27,12 @@ Key = tuple[str, int]
 
 @dataclass(frozen=True)
 class Part:
-    """The part that is asked again.
+    """The part that is asked again: the run's drawn stimuli alone, with its own settings.
 
     Args:
-        chosen: the run, with its own settings, of the drawn stimuli alone.
         stimulus_of: task -> id and sample of a drawn request -> its stimulus (cluster).
-        uncovered: tasks of the submission that cannot be asked again: no model for them was named, or their prompts
-            follow from the model's images. A judge's tasks are not among them.
+        uncovered: tasks that cannot be asked again: no model for them was named, or their prompts follow from the
+            model's images. A judge's tasks are not among them.
     """
 
     chosen: Chosen
@@ -71,17 +70,9 @@ def draw_part(
     items: int = ITEMS,
     without: Sequence[str] = (),
 ) -> Part:
-    """Draw a part of the handed-in answers, evenly over the tasks.
+    """Draw a part of at least `items` handed-in answers, evenly over the tasks but those `without`.
 
-    Args:
-        submission: checked submission, its images labelled.
-        seed: seed of this one part.
-        data: source of the items, in the form of `fairspace run`.
-        texts: whether a model answers.
-        images: whether a model makes images.
-        items: least number of requests.
-        without: tasks left out.
-
+    `submission` is checked, its images labelled; `texts` and `images` say whether a model answers, or makes images.
     Errors: as `open_benchmark`.
     """
     bench = benchmark(submission.meta.benchmark)
@@ -153,12 +144,7 @@ Likeness = Callable[[str, str], float]
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers to one task.
-
-    Args:
-        text: id and sample -> text to compare.
-        words: whether likeness is the share of common words (stories, labels), or equality.
-    """
+    """The answers to one task by id and sample; likeness: share of common `words` (stories, labels), or equality."""
 
     text: Mapping[Key, str]
     words: bool

@@ -51,14 +51,10 @@ def judge_again(
     items: int = ITEMS,
     tell: Tell = lambda what, done, total: None,
 ) -> JudgeOutcome:
-    """Ask a judge a random part of its judgements again, or go on where an earlier call with the same folder stopped.
+    """Ask a judge at least `items` random judgements again, or go on with the same folder.
 
-    Args:
-        submission: checked submission with judgements.
-        model: the declared judge; its temperature, top p and tokens are taken from the submission.
-        out: folder of the workings; its seed draws the part.
-        items: least number of judgements.
-        tell: progress, as of a run.
+    The declared judge's temperature, top p and tokens are the submission's; the seed of the folder `out` draws the
+    part.
 
     Errors: UsageError without judgements; RunError MODEL_UNKNOWN, MODEL_SILENT or RUN_INCOMPLETE if the judge
     cannot be asked; others as `open_judging`.
@@ -120,7 +116,6 @@ def _drawn(part: Part, rows: Rows, seed: str, items: int) -> dict[tuple[str, str
 def _asker(
     submission: Submission, model: ModelSettings, judging: Judging, stimuli: set[str], out: Path, tell: Tell
 ) -> Ask:
-    """A function that asks the judge about stimuli, into a named folder."""
     opened = judging.opened
     places = [place for place, stimulus in enumerate(opened.parts[PART].stimuli) if stimulus.id in stimuli]
     only = {PART: {stimulus: frozenset({(stimulus, 0)}) for stimulus in stimuli}}

@@ -36,12 +36,7 @@ _WORST_FIRST: tuple[Verdict, ...] = ("differs", "undecided", "agrees")
 class JudgeOutcome:
     """The outcome of asking a judge a random part of its judgements again.
 
-    Args:
-        declared: judge that the submission names.
-        asked: model that was asked.
-        seed: seed of the part.
-        comparison: agreement of the judgements.
-        answers: digest of the model's judgements.
+    `declared` by the submission and `asked` are the judges, `answers` is the digest of the model's judgements.
     """
 
     declared: str
@@ -73,14 +68,10 @@ class Outcome:
     Args:
         verdict: `agrees` alone lets a row be called verified.
         reasons: sentences on why it is another.
-        submission: digest of the submission.
-        comparison: agreement, task by task and over all.
         seed: seed of the part, public now.
-        model: model that was asked.
         settings: the submission's settings.
         answers: digest of the rerun's answers.
         uncovered: tasks that were handed in and not compared.
-        consistency: consistency proof of the submission.
         judgements: outcome of the declared judge; None if it was not asked.
     """
 
@@ -149,16 +140,7 @@ Ask = Callable[[str, int | None], tuple[dict[str, Answers], str]]
 
 @dataclass(frozen=True)
 class Means:
-    """Access to the model, in the form of `fairspace run`; all other settings are the submission's.
-
-    Args:
-        model: model that answers; its temperature, top p and tokens are taken from the submission.
-        images: model that makes images; '' for none.
-        ares: labeller of the images.
-        faces: settings of ARES' face detector.
-        data: source of the items with images.
-        device: torch device.
-    """
+    """Access to the model, in the form of `fairspace run`; all other settings are the submission's."""
 
     model: ModelSettings | None = None
     images: str = ""
@@ -184,16 +166,10 @@ def rerun(
     without: Sequence[str] = (),
     tell: Tell = lambda what, done, total: None,
 ) -> Outcome:
-    """Ask a random part again, or go on where an earlier call with the same folder stopped.
+    """Ask a random part of at least `items` requests again, or go on with the same folder.
 
-    Args:
-        submission: checked submission, its images labelled.
-        means: access to the model.
-        out: folder of the workings.
-        items: least number of requests.
-        without: tasks left out, such as those that a judge alone decides.
-        tell: progress, as of a run.
-
+    `submission` is checked, its images labelled. Tasks `without` are left out, such as those that a judge alone
+    decides.
     Errors: as `run`; UsageError if there is nothing to compare.
     """
     if submission.images is not None:
@@ -253,7 +229,6 @@ def judged(
 
 
 def _asker(submission: Submission, means: Means, part: Part, out: Path, tell: Tell) -> Ask:
-    """A function that runs the part into a named folder."""
     model = None if means.model is None else as_stated(means.model, submission.meta.generation)
 
     def ask(name: str, seed: int | None) -> tuple[dict[str, Answers], str]:
@@ -283,16 +258,7 @@ def asked_until_settled(
     handed_in: Mapping[str, Answers],
     stimulus_of: Mapping[str, Mapping[Key, str]],
 ) -> tuple[Comparison, str]:
-    """Compare answers with those of one rerun, or of two if one does not settle it.
-
-    Args:
-        ask: maker of a rerun.
-        seeds: seeds of the first and of the second.
-        handed_in: task -> its answers.
-        stimulus_of: see `Part`.
-
-    Returns:
-        The agreement, and the digest of the first rerun.
+    """Compare answers with those of one rerun, or of two if one does not settle it; return the first one's digest too.
 
     Errors: RunError RUN_INCOMPLETE if a task of the part has no comparable answer; others of `ask`.
     """
