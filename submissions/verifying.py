@@ -1,7 +1,6 @@
 """The papers' printed tables that follow from other printed figures, recomputed with this project's formulas.
 
-A column's bound on differences: half a unit of the last digit of the cell, and of each figure in it times its largest
-slope.
+A column's bound: half a unit of the last digit of the cell, and of each figure in it times its largest slope.
 """
 
 from __future__ import annotations

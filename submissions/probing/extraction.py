@@ -1,7 +1,4 @@
-"""Show stimuli to a model and keep one pooled vector of each, by forward hooks that are always removed.
-
-Texts of equal length share batches, so nothing is padded.
-"""
+"""Show stimuli to a model and keep one pooled vector of each; texts of equal length share batches, without padding."""
 
 from __future__ import annotations
 

@@ -140,8 +140,7 @@ def other(gender: str) -> str:
 def make_stimuli(occupations: str = "", images: Path | None = None) -> Stimuli:
     """The stimuli of some occupations: names with commas, each NAME or NAME:GENDER (the stereotypical one).
 
-    '' takes those of Table 30; a name that is not in the paper's tables needs its gender. `images`: folder, see
-    `_LAYOUT`.
+    '' takes those of Table 30; a name that is not in the paper's tables needs its gender. `images`: see `_LAYOUT`.
     Errors: UsageError for an unknown gender or a folder without such images.
     """
     known = OCCUPATIONS | MORE

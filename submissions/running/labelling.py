@@ -1,7 +1,6 @@
 """Label a submission's images with ARES or a package, into a submission with their annotations instead.
 
-The checked images are read again, a few at a time. `fairspace ares annotate` gives the same annotations, and goes on
-after an interruption.
+`fairspace ares annotate` gives the same annotations, and goes on after an interruption.
 """
 
 from __future__ import annotations
@@ -34,10 +33,7 @@ _CHUNK = 1_000
 
 
 def label_source(named: Mapping[str, str], about: Mapping[str, Any]) -> dict[str, Any]:
-    """`labels` in submission.json from `model` and `settings` of `annotation.json`.
-
-    An error measured in float32 is none of another precision.
-    """
+    """`labels` in submission.json from `annotation.json`; an error measured in float32 is none of another precision."""
     measured = about.get("precision", "float32") == "float32" and named["measurement"]
     settings = {"sha256": named["sha256"], "measurement": measured or "not measured"}
     settings |= {name: about[name] or "none" for name in _SETTINGS if name in about}

@@ -253,10 +253,7 @@ def check_forms(settings: RunSettings) -> None:
 
 
 def run_forms(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> Iterator[Outcome]:
-    """Ask every further form of the benchmark's questions, after the run in the paper's form, or go on.
-
-    Errors: as `run`; UsageError as `check_forms`.
-    """
+    """Ask every further form of the benchmark's questions, or go on. Errors: as `run`; UsageError as `check_forms`."""
     check_forms(settings)
     folder = settings.out.with_name(f"{settings.out.name}.forms")
     folder.mkdir(exist_ok=True)

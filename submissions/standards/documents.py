@@ -47,10 +47,7 @@ def _plain(value: Any) -> Any:
 
 
 def digest(document: Mapping[str, Any]) -> str:
-    """The sha256 of a document without its empty fields, so that a later field changes no earlier hash.
-
-    Released ones are frozen in `tests/submissions/standards/test_documents.py`.
-    """
+    """The sha256 of a document without its empty fields, so that a later field changes no earlier hash."""
     filled = {name: value for name, value in document.items() if value not in ("", [], {})}
     text = json.dumps(filled, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()

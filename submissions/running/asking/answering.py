@@ -201,7 +201,7 @@ def evaluate(task: Task, asking: Asking, model: Model, connections: int, logs: P
 
 @contextmanager
 def _undistracted() -> Iterator[None]:
-    """Switch off garbage collection of old objects and trace lines: a sixth of a long run's time."""
+    """Spare frequent garbage collection and trace lines, which take a sixth of a long run's time."""
     logger = logging.getLogger("inspect_ai.model._model")
     level, thresholds = logger.level, gc.get_threshold()
     logger.setLevel(logging.INFO)

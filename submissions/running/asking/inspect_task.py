@@ -269,10 +269,7 @@ def build_task(
     settings: Mapping[str, float | int | str] | None = None,
     score: bool = True,
 ) -> Task:
-    """The Inspect task; its scorer reports the scores of `fairspace score`, unless `score` is false.
-
-    `settings` of generation: None for the paper's.
-    """
+    """The Inspect task, scored like `fairspace score` if `score`; `settings` of generation are the paper's for None."""
     from inspect_ai import Task
     from inspect_ai.model import GenerateConfig
 

@@ -1,7 +1,4 @@
-"""The fate of every request, on disk as soon as it is known, in one SQLite file beside the submission.
-
-Every answer is a transaction in a write-ahead log: a killed process loses only the requests in flight.
-"""
+"""The fate of every request in an SQLite file: each answer is a transaction; a kill loses only requests in flight."""
 
 from __future__ import annotations
 
@@ -74,8 +71,7 @@ class Journal:
     """The answers of one run in an SQLite file, for one thread.
 
     `about` must be equal for the run to go on (benchmark, model and its revision, settings); None takes the file's.
-    Prompts are compared one by one (`Answer.prompt_hash`). Errors: RunError RUN_OTHER if the file is of another run, or
-    no journal.
+    Prompts are compared one by one (`Answer.prompt_hash`). Errors: RunError RUN_OTHER for the file of another run.
     """
 
     def __init__(self, file: Path, about: Mapping[str, Any] | None = None) -> None:

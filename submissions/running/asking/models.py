@@ -57,7 +57,7 @@ class ModelSettings:
         base_url: address of the server; '' for the provider's own.
         retries: the engine's retries of a request: rate limits, errors of the server, timeouts.
         timeout: seconds of an attempt at a server.
-        temperature: None for the paper's, else the provider's default; so is `top_p`.
+        temperature: None for the paper's, else the provider's default; `top_p` alike.
         max_tokens: greatest length of an answer; None for the task's own bound.
         arguments: the provider's, such as `{"device": "cpu"}` for `local`; `function` is a function itself.
     """

@@ -1,7 +1,4 @@
-"""A benchmark's requests to a model that answers with text: its parts, one per task.
-
-The prompts and ids are those of the item plans in `builders/`; images come from built datasets.
-"""
+"""A benchmark's text requests: its parts, one per task, with the prompts and ids of the item plans in `builders/`."""
 
 from __future__ import annotations
 
@@ -74,7 +71,7 @@ def rewords_of(bench: Benchmark, form: str) -> Mapping[str, Reword]:
 
 
 def _part(task: Task, data: Data | None, revision: str, options: Mapping[str, str | bool], *, alone: bool) -> Part:
-    """One task's part; None if its images are absent and it is not the only one."""
+    """One task's part. RunError DATA_MISSING says whether it can be left out."""
     if task.ask is None:
         raise TypeError(f"{task.name} is not answered with text")
     try:

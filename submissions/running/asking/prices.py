@@ -35,10 +35,7 @@ _CURRENCY = re.compile(r"[A-Z]{3}")
 
 @dataclass(frozen=True)
 class Price:
-    """Price of one model per million tokens of `input` and `output`, and per made `image`; None for a missing one.
-
-    `currency` has three letters.
-    """
+    """Price of one model per million tokens of `input` and `output`, and per made `image`; None for a missing one."""
 
     input: float | None
     output: float | None

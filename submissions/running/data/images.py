@@ -19,8 +19,7 @@ _Group = tuple[Path, int]
 class Images:
     """The images of one split, for one thread; of several rows with one id, the first with an image counts.
 
-    Parquet files have columns `id` and `image` (a struct of bytes and path). RunError DATA_INVALID names a damaged
-    file.
+    Parquet files have columns `id` and `image` (bytes and path). RunError DATA_INVALID names a damaged file.
     """
 
     def __init__(self, files: Sequence[Path]) -> None:

@@ -108,10 +108,7 @@ _LACKING = {
 
 
 def quality_roles(named: Mapping[str, str]) -> dict[str, str]:
-    """Arguments of `open_quality` for the roles (such as `face-iqa`) in `named`, '' for all others; {} for none.
-
-    UsageError for an unknown role.
-    """
+    """Arguments of `open_quality` for roles in `named`; '' for others, {} for none. UsageError for unknown ones."""
     from fairspace.submissions.running.quality.models import SCHEMES
 
     for role in named:

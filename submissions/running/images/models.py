@@ -67,8 +67,8 @@ class EndpointImages:
         timeout: seconds for one attempt.
         key: environment variable that holds the key. It is sent over https, or to this machine, alone.
 
-    Errors: RunError MODEL_UNKNOWN if the address is none, or the named variable is not set; UsageError without the
-        package openai.
+    Errors: RunError MODEL_UNKNOWN for a bad address, or if the variable is not set; UsageError without the package
+        openai.
     """
 
     engine = "openai"
@@ -317,10 +317,7 @@ _FORM = "python:MODULE:FUNCTION, or python:FILE.py:FUNCTION"
 
 
 class CallableImages:
-    """A function of the user's, MODULE:FUNCTION or FILE.py:FUNCTION; default `name` and `revision` follow from it.
-
-    Errors: RunError MODEL_UNKNOWN if there is no such function.
-    """
+    """A function of the user's; default `name` and `revision` follow from it. RunError MODEL_UNKNOWN if absent."""
 
     engine = "callable"
     concurrency = 1

@@ -37,8 +37,7 @@ def import_judges(
 ) -> Outcome:
     """Put the judgements in logs into a submission's folder; former judgements are replaced.
 
-    The judge of the first log is scored, by its first evaluation. `revisions` are in the order of the judges' first
-    logs.
+    The judge of the first log is scored, by its first evaluation. `revisions` are in the order of the judges' logs.
 
     Errors: SubmissionError if the submission has faults; RunError LOG_INVALID; LOG_CONFLICT if a log judges another
     submission; UsageError.

@@ -69,10 +69,10 @@ def judge(
 ) -> Judged:
     """Judge a submission's folder, or go on after a stop; write the judgements when all judges are done.
 
-    The first model is scored. A repeated one evaluates again with a seed one higher, which needs a temperature above 0
-    (the default). A limited choice can be `stratified` over relations, ages and plots. `json_schema`: the schema of the
-    answer goes with every request. `again`: earlier failures are asked again. `score`: Inspect's log gets the scores,
-    in minutes.
+    The first model is scored. A repeated one evaluates again with a seed one higher, which needs a temperature above
+    the default of 0. A limited choice can be `stratified` over relations, ages and plots. `json_schema`: the schema of
+    the answer goes with every request. `again`: earlier failures are asked again. `score`: Inspect's log gets the
+    scores.
 
     Errors: UsageError; SubmissionError if it has faults; RunError JUDGE_NOTHING, RUN_OTHER, RUN_IN_USE, MODEL_UNKNOWN,
     MODEL_SILENT, RUN_INCOMPLETE; answers are kept.

@@ -264,10 +264,7 @@ class LocalChat:
 
     @torch.inference_mode()
     def answer(self, prompts: Sequence[Prepared], seeds: Sequence[int], choice: Choice) -> list[Said]:
-        """An answer to each of at most `batch` prompts that are alike and leave room for an answer.
-
-        Seeds, one for each prompt, are not used in greedy decoding.
-        """
+        """An answer to each of at most `batch` alike prompts with room for one; greedy decoding ignores the seeds."""
         lacking = self.batch - len(prompts)
         full = [*prompts, *[prompts[0]] * lacking]
         length = _padded(prompts[0].tokens) if self.batch > 1 else prompts[0].tokens

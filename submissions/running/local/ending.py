@@ -26,8 +26,7 @@ class Choice:
 
     Args:
         max_tokens: greatest length of an answer, thinking included.
-        temperature: 0 for greedy decoding; None for the model's own settings, then also for `top_p` and `top_k` of
-            None.
+        temperature: 0 for greedy decoding; None for the model's own settings, then also of `top_p` and `top_k` if None.
         stop: texts that end an answer and are cut off.
         stop_loops: whether an answer ends as soon as it loops.
     """

@@ -204,7 +204,6 @@ def _about(path: Path) -> _About:
 
 
 def _most_threads(bytes_of_each: int) -> int:
-    """Prompts at a time, each of which takes this many bytes of memory."""
     import xllamacpp
 
     cpu = xllamacpp.ggml_backend_dev_type.GGML_BACKEND_DEVICE_TYPE_CPU
@@ -214,6 +213,7 @@ def _most_threads(bytes_of_each: int) -> int:
 
 
 def _start(path: Path, context: int) -> Any:
+    """A server with the model. RuntimeError if it cannot be opened."""
     import xllamacpp
 
     about = xllamacpp.CommonParams()

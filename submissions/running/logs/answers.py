@@ -164,10 +164,7 @@ def stage_of(file: Path, header: EvalLog, about: Described, answers: Iterable[An
 
 
 def settings_of(header: EvalLog, about: Described) -> dict[str, Scalar]:
-    """Settings of generation, without the task's own bound of tokens and the access to the model.
-
-    Objects such as headers may hold secrets: only their names are kept.
-    """
+    """Settings of generation, without the task's own bound of tokens; names alone of objects (possible secrets)."""
     spec = header.eval
     model, run = (
         config.model_dump(mode="json", exclude_none=True) for config in (spec.model_generate_config, header.plan.config)
@@ -290,10 +287,7 @@ def read_log(file: Path, step: Callable[[], None] = lambda: None) -> LogAnswers:
 
 
 def join(answers: dict[Key, Answer], more: Iterable[Answer], file: Path) -> None:
-    """Add the answers of another sample or log, which replace failures.
-
-    RunError LOG_CONFLICT if an item is answered differently.
-    """
+    """Add the answers of another sample or log, which replace failures. RunError LOG_CONFLICT for another answer."""
     for answer in more:
         known = answers.get(answer.key)
         if known is None or known.fate == "failed":

@@ -113,10 +113,7 @@ def measure_quality(
 
 
 class Vectors:
-    """Vectors of images and texts in a file, keyed by model, settings and content; nothing is embedded twice.
-
-    Errors: RunError RUN_OTHER if the file is no cache of this format.
-    """
+    """Vectors of images and texts in a file, keyed by model, settings and content. RunError RUN_OTHER for others."""
 
     def __init__(self, file: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)

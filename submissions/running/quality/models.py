@@ -184,10 +184,7 @@ def filled(images: Sequence[Image]) -> list[Image]:
 
 
 def check_type(model: str, expected: str) -> weights.Weights:
-    """The weights of a model whose configuration has the expected type.
-
-    Errors: BuildError TOOL_MISSING for another type: transformers would initialise missing weights at random.
-    """
+    """Weights of the expected type of model; BuildError TOOL_MISSING, as transformers would fill gaps at random."""
     weights.need("torch", "run", model)
     weights.need("transformers", "run", model)
     source = weights.find(model, "config.json")
@@ -239,7 +236,7 @@ class Antonyms:
         return tuple(word for pair in self.pairs for word in pair)
 
     def rate(self, image: Vector, texts: Sequence[Vector], scale: float) -> float:
-        """See `quality_scores.antonym_score`."""
+        """The score of `scores.antonym_score`."""
         return antonym_score(image, list(zip(texts[::2], texts[1::2], strict=True)), scale)
 
 

@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Pairs:
-    """The compared requests of one task; all arrays (n,).
+    """The compared requests of one task: (n,) codes of stimuli, and (n,) likenesses in [0, 1].
 
     Args:
         handed_in: likeness of the handed-in answer and the rerun; the mean over two reruns.
@@ -48,9 +48,8 @@ class Agreement:
     """Agreement over a task, or over the whole part.
 
     Args:
-        requests: number of compared requests.
-        agreement: mean likeness of handed-in answers and rerun, in [0, 1]; `low` to `high` is its 95 % confidence
-            interval.
+        agreement: mean likeness of handed-in answers and rerun, in [0, 1], with 95 % confidence interval `low` to
+            `high`.
         repeated: agreement of two reruns; 1 for a single rerun.
         chance: agreement of answers to different items.
         foreign: share of the answers of another origin; its 95 % confidence interval `foreign_low` to `foreign_high` is

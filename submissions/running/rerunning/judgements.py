@@ -51,10 +51,9 @@ def judge_again(
     items: int = ITEMS,
     tell: Tell = lambda what, done, total: None,
 ) -> JudgeOutcome:
-    """Ask a judge at least `items` random judgements again, or go on with the same folder.
+    """Ask a judge at least `items` random judgements again, or go on in the same folder, whose seed draws them.
 
-    The declared judge's temperature, top p and tokens are the submission's; the seed of the folder `out` draws the
-    part.
+    The declared judge's temperature, top p and tokens are the submission's.
 
     Errors: UsageError without judgements; RunError MODEL_UNKNOWN, MODEL_SILENT or RUN_INCOMPLETE if the judge
     cannot be asked; others as `open_judging`.

@@ -34,10 +34,7 @@ _WORST_FIRST: tuple[Verdict, ...] = ("differs", "undecided", "agrees")
 
 @dataclass(frozen=True)
 class JudgeOutcome:
-    """The outcome of asking a judge a random part of its judgements again.
-
-    `declared` by the submission and `asked` are the judges, `answers` is the digest of the model's judgements.
-    """
+    """The outcome of asking the `declared` judge again; `answers` is the digest of the `asked` model's judgements."""
 
     declared: str
     asked: str
@@ -166,10 +163,10 @@ def rerun(
     without: Sequence[str] = (),
     tell: Tell = lambda what, done, total: None,
 ) -> Outcome:
-    """Ask a random part of at least `items` requests again, or go on with the same folder.
+    """Ask a random part of at least `items` requests again, or go on in the same folder.
 
-    `submission` is checked, its images labelled. Tasks `without` are left out, such as those that a judge alone
-    decides.
+    `submission` is checked, its images labelled; tasks `without` (such as those that a judge alone decides) are left
+    out.
     Errors: as `run`; UsageError if there is nothing to compare.
     """
     if submission.images is not None:
