@@ -1,4 +1,4 @@
-"""Errors that a user of the command can meet, and text made safe to print."""
+"""Errors of the user, and text made safe to print."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _STEERING = re.compile(
     r"\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
     r"\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-"""Unicode's category Cf, and what shows nothing: fillers, the empty Braille sign, variation selectors, tags."""
+"""Unicode's category Cf, and invisible signs: fillers, the empty Braille sign, variation selectors, tags."""
 _PILED = re.compile(
     r"([\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{3})"
     r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+"
@@ -41,14 +41,13 @@ _LATEX = str.maketrans(
         },
     }
 )
-"""Signs that are commands, or that not every font of LaTeX has, and how they are typed."""
+"""Signs that are commands in LaTeX, or absent from some fonts -> their LaTeX."""
 
 
 def plain(text: str) -> str:
-    """Untrusted text without what steers a terminal or a page: controls, line breaks, direction marks, invisible signs.
+    """Untrusted text without signs that steer a terminal or page: controls, line breaks, direction marks.
 
-    Halves of surrogate pairs, which no terminal can print, go too, and of accents piled on one letter all but three:
-    a hundred of them paint over the lines around.
+    Halves of surrogate pairs go too, and all but three accents on one letter: more paint over the lines around.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -57,7 +56,7 @@ def plain(text: str) -> str:
 
 @lru_cache(4096)
 def harmless(text: str) -> str:
-    """Untrusted text for a cell of CSV, no formula to a spreadsheet: an apostrophe before a sign that begins one."""
+    """Untrusted text for a cell of CSV; an apostrophe before a leading sign of a formula."""
     return _FORMULA.sub(r"\1\2'\3", plain(text))
 
 
@@ -67,21 +66,21 @@ def web(text: object) -> str:
 
 
 def markdown(text: str) -> str:
-    """Untrusted text in which Markdown finds nothing: no markup, no HTML, no link, no column."""
+    """Untrusted text without any meaning in Markdown: no markup, no HTML, no link, no column."""
     return _MARKDOWN.sub(r"\\\g<0>", plain(text).strip())
 
 
 def latex(text: str) -> str:
-    """Untrusted text as LaTeX, in which no sign of it is a command."""
+    """Untrusted text as LaTeX without commands."""
     return plain(text).translate(_LATEX)
 
 
 class UsageError(Exception):
-    """The caller asked for something that does not exist; the message says what there is instead."""
+    """A request for something that does not exist; the message says what there is instead."""
 
 
 def need_packages(extra: str, *modules: str) -> None:
-    """UsageError if a module that an extra brings is absent; the message has the command that installs it."""
+    """UsageError with the installing command if a module of an extra is absent."""
     from fairspace.builders.extras import absent_packages, install_command
 
     if absent := absent_packages(*modules):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 INK, GREY = "#1c2127", "#5f6770"
 BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#C24E00", "#00795A", "#9A4C80"
-"""After Okabe and Ito, told apart with every kind of colour vision; 4.5 or more against a white ground."""
+"""Colours after Okabe and Ito, distinct with every kind of colour vision; contrast 4.5 or more on white."""
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE)
 
 
@@ -19,5 +19,5 @@ def number(value: float | None, digits: int, signed: bool = False) -> str:
 
 
 def digits(value: float | None) -> str:
-    """A number with four decimals below 10 and two above, as tables and the command show it; '–' for None."""
+    """A number with four decimals below 10 and two above; '–' for None."""
     return number(value, 4 if value is None or abs(value) < 10 else 2)

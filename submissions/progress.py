@@ -11,14 +11,14 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 Tell = Callable[[str, int, int], None]
-"""Called with what is being done, how far it is, and of how much."""
+"""Called with activity, number done, and total."""
 LINE_SECONDS = 60.0
-"""Between two lines of a long run where nobody watches: in a log, a bar would be noise."""
+"""Seconds between two lines where there is no terminal."""
 
 
 @contextmanager
 def progress(description: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """Show a bar while the block runs; the block calls what it is given with the number of steps just done."""
+    """Show a bar while the block runs; the block calls the yielded function with the number of steps just done."""
     with _bar() as bar:
         task = bar.add_task(description, total=total)
         yield lambda steps: bar.update(task, advance=steps)
@@ -26,7 +26,7 @@ def progress(description: str, total: int | None) -> Iterator[Callable[[int], No
 
 @contextmanager
 def reported(description: str) -> Iterator[Tell]:
-    """Show a bar while the block runs; nothing where nobody watches."""
+    """Show a bar while the block runs; nothing without a terminal."""
     with _bar() as bar:
         task = bar.add_task(description, total=None)
         yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
@@ -55,7 +55,7 @@ def _bar() -> Progress:
 
 
 def _lines() -> Tell:
-    """A line at the start of each thing that is done, then one a minute."""
+    """Tell progress in lines: one at the start of each activity, then one a minute."""
     doing, line_at, began, done_before = "", 0.0, 0.0, 0
 
     def tell(what: str, done: int, total: int) -> None:

@@ -1,9 +1,8 @@
 """A measured value and its state: a number, undefined with a reason, or not run.
 
-Every number that fairspace shows is a `Value`. `value` is what the samples say that were handed in. `low` and `high`
-enclose it over everything that the missing samples could have been: those that were not handed in, and images that
-cannot be labelled. At full coverage both equal `value`; the ranked number is the worse of the two. Nothing that is
-missing ever becomes a 0. An answer that refuses or cannot be used is not missing but known (design, invariants 1, 2).
+`value` is that of the samples handed in; `low` and `high` enclose it over all possible values of missing samples
+(not handed in, or images that cannot be labelled). The ranked number is the worse bound. Nothing missing ever becomes
+a 0. A refusal or an unusable answer is not missing but known (design, invariants 1, 2).
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ State = Literal["value", "undefined", "not_run"]
 STATES = ("value", "undefined", "not_run")
 Evidence = Mapping[str, Any]
 _SLACK = 1e-9
-"""Ends are sums of other terms than values: the two may differ by rounding."""
+"""Tolerance for rounding in the order of bounds and values."""
 
 
 @dataclass(frozen=True)
@@ -28,17 +27,14 @@ class Value:
     """One value of one metric.
 
     Args:
-        name: the key in the result, for example `RD_gender`.
-        state: `value`, `undefined` (with `reason`) or `not_run` (with `reason`).
-        value: the number from the valid samples; None unless `state` is `value`.
-        low: the smallest number that the missing samples allow; None if not bounded.
-        high: the largest number that the missing samples allow; None if not bounded.
-        expected: how many samples the protocol asks for.
-        valid: how many of them could be used.
+        name: key in the result, for example `RD_gender`.
+        value: number from the valid samples; None unless `state` is `value`.
+        low: smallest number that the missing samples allow; None if not bounded. `high` is the largest.
+        expected: samples in the protocol; `valid` of them are usable.
         reason: why there is no number, and how to get one.
-        evidence: what the number was made from, JSON data (`by_group`, `by_occupation`, counts).
-        smallest: valid samples of the smallest group or cell that the value compares; None where nothing is compared.
-        uncertainty: how sure the number is; None where nothing was resampled.
+        evidence: basis of the number, JSON data (`by_group`, `by_occupation`, counts).
+        smallest: valid samples of the smallest compared group or cell; None without a comparison.
+        uncertainty: uncertainty by the bootstrap; None without it.
     """
 
     name: str
@@ -54,7 +50,7 @@ class Value:
     uncertainty: Uncertainty | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a value that contradicts its own state."""
+        """Raise ValueError for a value that contradicts its state."""
         numbers = [x for x in (self.value, self.low, self.high) if x is not None]
         if not all(map(math.isfinite, numbers)):
             raise ValueError(f"{self.name}: {numbers} holds a number that is not finite; say undefined instead")
@@ -65,21 +61,21 @@ class Value:
 
     @property
     def coverage(self) -> float | None:
-        """Valid samples over expected samples, in [0, 1]; None where nothing is expected."""
+        """Valid samples over expected samples, in [0, 1]; None if none is expected."""
         return self.valid / self.expected if self.expected else None
 
     @property
     def if_missing(self) -> tuple[float | None, float | None]:
-        """`low` and `high`: what the missing samples could make of the value; no confidence interval."""
+        """`low` and `high`, the bounds over missing samples; no confidence interval."""
         return self.low, self.high
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval of sampling; None where nothing was resampled."""
+        """The 95 % confidence interval; None without a bootstrap."""
         return None if self.uncertainty is None else (self.uncertainty.low, self.uncertainty.high)
 
     def to_json(self) -> dict[str, Any]:
-        """The value as JSON data, without keys that say nothing."""
+        """JSON data, without empty keys."""
         data = {k: v for k, v in vars(self).items() if v not in (None, "", {})}
         if self.uncertainty is not None:
             data["uncertainty"] = self.uncertainty.to_json()
@@ -87,7 +83,7 @@ class Value:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Value:
-        """The value that `to_json` wrote. TypeError or ValueError if it is none."""
+        """The value of `to_json`'s data. TypeError or ValueError if it is none."""
         about = data.get("uncertainty")
         loaded = cls(**{**data, "uncertainty": None if about is None else Uncertainty.from_json(about)})
         numbers = (loaded.value, loaded.low, loaded.high)
@@ -107,13 +103,13 @@ class Value:
 
 
 def number_of(values: Mapping[str, Value], name: str) -> float | None:
-    """The number of one of many values; None without a number, and where there is no such value."""
+    """The number of a named value; None without a number or value."""
     value = values.get(name)
     return None if value is None else value.value
 
 
 def _falls(ends: Sequence[float]) -> bool:
-    """Whether one is below the one before it by more than rounding."""
+    """Whether one end is below the one before it by more than rounding."""
     slack = _SLACK * max(1.0, *map(abs, ends))
     return any(low > high + slack for low, high in pairwise(ends))
 
@@ -144,7 +140,7 @@ def measured(
 
 
 def measured_share(name: str, count: float, handed_in: int, expected: int, evidence: Evidence | None = None) -> Value:
-    """A share of the samples that were handed in; in its bounds the others are all such ones, or none is."""
+    """A share of the samples handed in; at its bounds all of the others count, or none."""
     if not handed_in:
         return undefined(name, "no answer was handed in", expected=expected, evidence=evidence)
     low, high = count / expected, (count + expected - handed_in) / expected

@@ -1,7 +1,6 @@
 """The papers' printed tables that follow from other printed figures, recomputed with this project's formulas.
 
-What the printed digits allow is derived per column: half a unit of the last digit of the cell, and of each figure that
-it is made of times its largest slope.
+A column's bound: half a unit of the last digit of the cell, and of each figure in it times its largest slope.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ from fairspace.submissions.standards.validation import leave_one_out, published_
 
 OK, DIFFERS = "ok", "DIFFERS"
 Cell = tuple[float, float, float, str]
-"""Recomputed number, printed number, what the printed digits allow, and the erratum that names the cell or ''."""
+"""Recomputed number, printed number, bound on their difference, and the erratum that names the cell or ''."""
 _FOURTH_DIGIT = 5e-5
-"""Half a unit of the fourth digit behind the point, which IRIS' magnitudes are printed with."""
+"""Half a unit of the fourth decimal, the last of IRIS' magnitudes."""
 _SECTORS = (
     ("IFS_Gen", "iris_table23_ifs_gen", "Table 23", "magnitude", 7),
     ("RFS_Gen", "iris_table24_rfs_gen", "Table 24", "magnitude", 5),
@@ -44,32 +43,29 @@ _SECTORS = (
     ("RFS_Und", "iris_table27_rfs_und", "Table 27", "fidelity_deviation", 5),
     ("BIS_Und", "iris_table28_bis_und", "Table 28", "magnitude", 6),
 )
-"""Sector, its file, where it is printed, its column of the magnitude, and how many printed parts that one has."""
+"""Sector, its file, its table, its column of the magnitude, and the number of that one's printed parts."""
 _BY_LEVEL = ("AD_single", "AD_dual", "AD_triple", "SPD_single", "SPD_dual", "SPD_triple")
 _IN_TABLE_3 = {"FLUX-1.dev": "FLUX.1-dev"}
 _METRICS = ("M1_pct", "M2", "M3", "M4_pct", "M5", "M6_pct", "M7", "M8")
 _FOURTH_DIGIT_OF_FLOATS = 5.0001e-5
 """The same with the rounding of floats."""
 _SECOND_DIGIT = 0.005
-"""Half a unit of the second digit behind the point, which percentages are printed with."""
+"""Half a unit of the second decimal, the last of percentages."""
 _TABLE_3 = ("rep_high", "rep_low", "attr", "ingroup", "outgroup")
 """Columns of the rates, in the order of the baselines."""
 _CUT = {("LLaMA-3.2", "gender"), ("Qwen-2.5", "gender")}
-"""E-FOF-06."""
+"""Cells of E-FOF-06."""
 
 
 @dataclass(frozen=True)
 class Recomputed:
-    """A printed column, or the cells of it that one erratum names, beside what other printed figures give.
+    """A printed column, or its cells under one erratum, beside the numbers from other printed figures.
 
     Args:
-        benchmark: its title.
         column: name of the score, the metric or the column.
-        table: the table that prints it.
-        count: numbers that were compared.
-        difference: the largest absolute difference.
-        bound: the largest difference that the printed digits allow.
-        erratum: the erratum that explains a larger difference; '' if nothing does.
+        count: numbers compared.
+        difference: largest absolute difference; the printed digits allow `bound`.
+        erratum: erratum that explains a larger difference; '' for none.
     """
 
     benchmark: str
@@ -82,11 +78,11 @@ class Recomputed:
 
     @property
     def verdict(self) -> str:
-        """`ok` within the bound, else the erratum that is listed for it, else `DIFFERS`."""
+        """`ok` within the bound, else its erratum, else `DIFFERS`."""
         return OK if self.difference <= self.bound else self.erratum or DIFFERS
 
     def to_json(self) -> dict[str, Any]:
-        """The comparison as JSON data."""
+        """JSON data."""
         return {**vars(self), "verdict": self.verdict}
 
 
@@ -100,7 +96,7 @@ def printed_tables() -> Iterator[Recomputed]:
 
 
 def difference(ours: float | None, theirs: float | None) -> float:
-    """How far two numbers are apart: 0 if both are undefined (nan or None), inf if one alone is."""
+    """Absolute difference of two numbers: 0 if both are undefined (nan or None), inf if one alone is."""
     undefined = sum(number is None or math.isnan(number) for number in (ours, theirs))
     if undefined or ours is None or theirs is None:
         return 0.0 if undefined == 2 else math.inf
@@ -108,7 +104,7 @@ def difference(ours: float | None, theirs: float | None) -> float:
 
 
 def within_digits(benchmark: str, table: str, column: str, cells: Iterable[Cell]) -> Iterator[Recomputed]:
-    """A printed column against what its own figures give: the cells that follow, and those of each erratum."""
+    """A printed column against its own figures: the cells that follow, and those of each erratum."""
     by_erratum: dict[str, list[tuple[float, float]]] = {}
     for recomputed, in_paper, allowed, erratum in cells:
         by_erratum.setdefault(erratum, []).append((difference(recomputed, in_paper), allowed))
@@ -141,7 +137,6 @@ def _iris() -> Iterator[Recomputed]:
 
 
 def _magnitude(sector: str, row: Mapping[str, str]) -> float:
-    """The magnitude of a sector from the columns of its table."""
     figures = {f"{sector}.{name}": float(cell) for name, cell in row.items() if _is_number(cell)}
     if sector == "IFS_Und":
         return math.hypot(*(figures[f"{sector}.{name}"] for name in _BY_LEVEL))
@@ -171,7 +166,6 @@ def _table_3() -> Iterator[Recomputed]:
 
 
 def _noted(model: str, task: str) -> str:
-    """The erratum that names a printed code, '' if none does."""
     names = [row["erratum"] for row in table("footnotes") if (row["model"], row["score"]) == (model, f"profile_{task}")]
     return names[0] if names else ""
 
@@ -226,7 +220,7 @@ def _genres() -> Iterator[Recomputed]:
 
 
 def _probes() -> Iterator[Recomputed]:
-    """The differences and ratios of Tables 30, 31, 33 and 34 from the similarities that they are of."""
+    """The differences and ratios of Tables 30, 31, 33 and 34 from the printed similarities."""
     associations, similarities, distortions = [], [], []
     for row in printed("association_bias").values():
         value = association_bias(float(row["male_association"]), float(row["female_association"]))
@@ -303,12 +297,10 @@ def _increases() -> Iterator[tuple[float, float, float, str]]:
 
 
 def _errata() -> Mapping[tuple[str, str], str]:
-    """Model and score -> the erratum that a footnote gives."""
     return {(row["model"], row["score"]): row["erratum"] for row in table("footnotes")}
 
 
 def _score_name(row: Mapping[str, str], column: str) -> str:
-    """The name that a cell of Tables 4 to 8 has in results."""
     printed = next(each for each in PAPER.tables if each.file == "fof_table4_8_scores")
     return printed.score(row, column)
 

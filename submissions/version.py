@@ -1,4 +1,4 @@
-"""The version of this software, which a result's signature names. It stands in pyproject.toml alone."""
+"""The version of this software, for signatures of results; it stands in pyproject.toml alone."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from importlib.metadata import version
 from pathlib import Path
 
 PUBLISHED = Path(__file__).parents[1] / "VERSION"
-"""The version in the copy that a Space runs: publishing writes it, as nothing is installed there under the name."""
+"""The version in the copy that a Space runs, written by publishing: nothing is installed there under the name."""
 VERSION = PUBLISHED.read_text(encoding="utf-8").strip() if PUBLISHED.is_file() else version("fairspace")

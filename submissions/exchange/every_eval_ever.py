@@ -1,8 +1,7 @@
 """Results and answers as Every Eval Ever 0.3 (arXiv:2606.14516), a shared schema of results; and answers back from it.
 
-The schema asks of every answer whether it is correct. Fairness is a property of many answers, and most items have no
-right one; so `score` and `is_correct` say whether there is an answer, and the aggregate record says so.
-An import takes raw answers alone; numbers of others are never taken over.
+Fairness is a property of many answers, so the schema's `score` and `is_correct` of an answer say whether there is one.
+An import takes raw answers alone, no numbers.
 """
 
 from __future__ import annotations
@@ -48,18 +47,15 @@ _MEND = "mend the file, or have it exported again"
 
 
 class ExchangeError(CodedError):
-    """A fault of a result or of answers that are exchanged as Every Eval Ever."""
+    """A fault of a result or of answers in the format Every Eval Ever."""
 
     codes = CODES
 
 
 def export(result: Result, folder: Path, answers: Submission | None = None) -> list[Path]:
-    """Write `data/fairspace/<developer>/<model>/<uuid>.json`, and `<uuid>_samples.jsonl` with answers; the files.
+    """Write `data/fairspace/<developer>/<model>/<uuid>.json`, with answers `<uuid>_samples.jsonl`; return the files.
 
-    Args:
-        result: every score and raw value with a number becomes an evaluation result.
-        folder: root of the datastore's layout.
-        answers: the checked submission that the result was scored from. ExchangeError EEE_OTHER_ANSWERS if another.
+    ExchangeError EEE_OTHER_ANSWERS if the result was not scored from `answers`.
     """
     if answers is not None and answers.digest != result.signature.get("submission"):
         expected, mend = "the submission that the result was scored from", "name that one, or score this one again"
@@ -139,7 +135,7 @@ def aggregate(result: Result) -> dict[str, Any]:
 
 
 def _score(value: Value) -> dict[str, Any]:
-    """The number with its error; its bounds over missing samples, coverage and debiased value as details."""
+    """The number with its standard error; its bounds over missing samples, coverage and debiased value as details."""
     about = value.uncertainty
     bounds = {"worst_case_low": value.low, "worst_case_high": value.high, "coverage": value.coverage}
     if about is not None:
@@ -184,8 +180,6 @@ def instances(submission: Submission, evaluation_id: str, model: str) -> Iterato
 
 
 class _Line(BaseModel):
-    """The fields of an instance record that an import reads."""
-
     model_config = ConfigDict(strict=True)
     sample_id: str
     output: dict[str, list[str] | None] | None = None
@@ -193,15 +187,10 @@ class _Line(BaseModel):
 
 
 def import_answers(samples: Path, meta: Path, out: Path) -> None:
-    """Write the answers of instance records as a submission.
+    """Write the answers of instance records, one a line, as a submission; `meta` is its `submission.json`.
 
-    An answer's `metadata` names task and sample, as our export does. Where a record of other software does not, the
-    item says the task, and samples are counted in the order of the lines.
-
-    Args:
-        samples: the instance records, one a line.
-        meta: `submission.json` of the new submission.
-        out: a new folder or zip. UsageError if there is something already.
+    Our export's `metadata` name task and sample; else the item gives the task, and samples are counted line by line.
+    UsageError if there is something at `out` already.
     """
     about = _read(SubmissionMeta, meta.read_bytes(), str(meta))
     bench = benchmark(about.benchmark)

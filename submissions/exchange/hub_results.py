@@ -1,8 +1,7 @@
-"""A result as the Hub keeps it: entries of `.eval_results/<benchmark>.yaml` in the repository of a model.
+"""A result in the Hub's form: entries of `.eval_results/<benchmark>.yaml` in the repository of a model.
 
-The Hub's format has a value for each task, without interval, size or direction. So a value is a percentage, and
-more is better (`percent_of`). Missing samples count as the worst that they could be, as in our ranks. The notes have
-the rest.
+The form has one number for each task: a percentage, more is better (`percent_of`), with missing samples at their
+worst, as in our ranks. Interval and size go into the notes.
 """
 
 from __future__ import annotations
@@ -28,17 +27,17 @@ SOURCE = "fairspace leaderboard"
 
 
 def eval_results_path(result: Result) -> str:
-    """Where the entries lie in the model's repository."""
+    """Path of the entries in the model's repository."""
     return f".eval_results/{result.benchmark}.yaml"
 
 
 def row_path(result: Result) -> str:
-    """The address of the result's row, below that of a Space."""
+    """Path of the result's row on a Space."""
     return f"/model/{result.benchmark}/{entry(result)}"
 
 
 def publishable(result: Result) -> Result:
-    """The result under its benchmark's default standard. BuildError RESULT_UNRANKED if no model or no rank stands."""
+    """The result under its benchmark's default standard. BuildError RESULT_UNRANKED for a baseline, or no rank."""
     bench = benchmark(result.benchmark)
     result = rescore(result, bench.default)
     if baseline := result.meta.get("baseline"):
@@ -60,14 +59,10 @@ def eval_result_entries(
     date: str = "",
     source: str = "",
 ) -> list[EvalResultEntry]:
-    """One entry per headline score that the result has.
+    """One entry per headline score of a result of `publishable`.
 
-    Args:
-        result: of `publishable`.
-        namespace: of the datasets on the Hub.
-        commit_of: a dataset -> the commit with the items that were answered; None if nobody can say.
-        date: when the model was asked, as ISO 8601 has it; '' if unknown.
-        source: address of the result's row; '' without one.
+    `commit_of`: dataset -> the commit with the answered items; None if unknown. `date` (ISO 8601) of the run and
+    `source`, the address of the result's row, can be ''.
     """
     from huggingface_hub import EvalResultEntry
 
@@ -100,9 +95,8 @@ def eval_result_entries(
 def percent_of(result: Result, name: str) -> Callable[[float], float]:
     """A score of a result -> its percentage, under the result's standard.
 
-    Between the worst and the best number that the score can be, it is the share of the way to the best; of a score in
-    percent that can be above 100 (IRIS' `inaugural`), up to 100. A score without a largest number is a sum of n
-    distances from the ideal: it becomes 100 · exp(-score / n), so the ideal is 100.
+    It is the share of the way from the worst to the best possible score, the latter at most 100 % (IRIS' `inaugural`
+    can be above). A score without a largest number, a sum of n distances from the ideal, becomes 100 · exp(-score / n).
     """
     bench = benchmark(result.benchmark)
     table = bench.table_of(result.scored, find_standard(bench, result.standard))
@@ -120,14 +114,14 @@ def percent_of(result: Result, name: str) -> Callable[[float], float]:
 
 
 def as_yaml(entries: list[EvalResultEntry]) -> str:
-    """The text of the file."""
+    """The entries as YAML."""
     from huggingface_hub import eval_result_entries_to_yaml
 
     return yaml.safe_dump(eval_result_entries_to_yaml(entries), sort_keys=False, allow_unicode=True, width=100)
 
 
 def _notes(result: Result, name: str) -> str:
-    """What the format has no field for, on one line."""
+    """Facts without a field in the format, on one line."""
     score, percent = result.scored.scores[name], percent_of(result, name)
     about, bench = score.uncertainty, benchmark(result.benchmark)
     parts = []

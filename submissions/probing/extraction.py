@@ -1,7 +1,4 @@
-"""Shows stimuli to a model and keeps one vector of each: texts of equal length share batches, so nothing is padded.
-
-Forward hooks on its modules, which are always removed, keep pooled vectors alone.
-"""
+"""Show stimuli to a model and keep one pooled vector of each; texts of equal length share batches, without padding."""
 
 from __future__ import annotations
 
@@ -27,16 +24,14 @@ Floats = NDArray[np.float64]
 
 
 class Enough(BaseException):
-    """Every stage has what it needs: the call need not go on. Not an Exception, so that no model's code swallows it."""
+    """Every stage has its vectors, so the call ends. Not an Exception, so that no model's code swallows it."""
 
 
 @dataclass
 class Taken:
-    """What one stage gave.
+    """Results of one stage for each call of its module, in double precision.
 
-    Args:
-        vectors: of each call of its module, shape (batch, dimensions), on the CPU in double precision.
-        ratios: of each call, the participation ratio over the positions, shape (batch,); nan where there is one.
+    `vectors` are (batch, dimensions); `ratios` (batch,) are participation ratios over positions, nan for a single one.
     """
 
     vectors: list[Floats] = field(default_factory=list)
@@ -44,7 +39,7 @@ class Taken:
 
 
 def find_module(modules: Mapping[str, nn.Module], name: str, where: str) -> nn.Module:
-    """The module of a name. RunError RECIPE_INVALID names those that are called nearly so."""
+    """The module of a name. RunError RECIPE_INVALID names similar ones."""
     if name in modules:
         return modules[name]
     tail = name.rpartition(".")[2]
@@ -59,16 +54,9 @@ def find_module(modules: Mapping[str, nn.Module], name: str, where: str) -> nn.M
 def taking(
     modules: Mapping[str, nn.Module], stages: Mapping[str, Stage], batch: int, *, steps: int = 1
 ) -> Iterator[dict[str, Taken]]:
-    """Hooks on the modules of some stages for the length of a `with` block.
+    """Hooks on the modules of some stages for the length of a `with` block, until each has vectors of `steps` calls.
 
-    Args:
-        modules: of the model by name.
-        stages: what to take.
-        batch: how many stimuli each call has, to tell rows from positions.
-        steps: calls of a module of which its vector is kept; when all stages have so many, the block ends.
-
-    Errors:
-        RunError RECIPE_INVALID if a module does not exist; MODEL_OUTPUT if what it gives cannot be pooled as it says.
+    Errors: RunError RECIPE_INVALID if a module does not exist; MODEL_OUTPUT if its output cannot be pooled.
     """
     results = {name: Taken() for name in stages}
     handles: list[Any] = []
@@ -106,9 +94,9 @@ def taking(
 
 
 def pooled(given: Any, stage: Stage, batch: int, where: str) -> tuple[Floats, Floats]:
-    """One vector per stimulus, and the participation ratio over its positions; (batch, dimensions) and (batch,).
+    """One vector per stimulus (batch, dimensions), and the participation ratio over its positions (batch,).
 
-    RunError MODEL_OUTPUT if there is no tensor, its shape is not what the pooling is for, or it is not finite.
+    RunError MODEL_OUTPUT without a tensor, or if its shape does not fit the pooling, or it is not finite.
     """
     tensor = _tensor(given, stage.take)
     if tensor is None:
@@ -134,7 +122,7 @@ def pooled(given: Any, stage: Stage, batch: int, where: str) -> tuple[Floats, Fl
 
 
 def _positions(tensor: Tensor, pool: str) -> Tensor:
-    """(batch, positions, dimensions)."""
+    """The tensor in shape (batch, positions, dimensions)."""
     if pool == "map":
         return tensor.flatten(2).transpose(1, 2)
     if pool == "flat":
@@ -143,7 +131,7 @@ def _positions(tensor: Tensor, pool: str) -> Tensor:
 
 
 def _tensor(given: Any, take: str) -> Tensor | None:
-    """The tensor that is meant, of a tensor, a tuple, a mapping or a dataclass."""
+    """The tensor named `take` in a tensor, a tuple, a mapping or a dataclass."""
     if isinstance(given, Tensor):
         return given if not take else None
     if take:
@@ -161,17 +149,15 @@ def _tensor(given: Any, take: str) -> Tensor | None:
 
 
 METHODS = ("forward", "generate", "get_image_features", "get_text_features", "encode_prompt")
-"""What a recipe may call besides a module or the pipeline itself."""
+"""Methods that a recipe may call besides a module or the pipeline itself."""
 _LONGEST_CACHE = "_previous_max_cache_length"
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a stage gave for one stimulus.
+    """Result of a stage for one stimulus: vectors (calls, dimensions), more than one for `step` alone.
 
-    Args:
-        vectors: of each call that was kept, shape (calls, dimensions); one call but for `step`.
-        ratio: participation ratio over the positions of the first call; nan where it has one position.
+    `ratio`: participation ratio over the positions of the first call; nan for a single position.
     """
 
     vectors: Floats
@@ -179,17 +165,11 @@ class Found:
 
 
 Extracted = dict[str, list[Found]]
-"""Stage -> what it gave for each stimulus, in their order."""
+"""Stage -> its result for each stimulus, in order."""
 
 
 class Extractor:
-    """Runs a model by a recipe.
-
-    Args:
-        opened: the model.
-        recipe: which modules are what.
-        seed: of all that is drawn while an image is made; the same for every stimulus, whatever shares its batch.
-        tell: called with what was done and how many stimuli.
+    """A model run by a recipe; every stimulus has the same seed for all draws while an image is made.
 
     Errors: RunError RECIPE_INVALID before anything is run, if the model has no such module or call.
     """
@@ -214,13 +194,13 @@ class Extractor:
         return self._texts(texts, call, ("words",))["words"]
 
     def prompts(self, texts: Sequence[str], stages: Sequence[str], steps: int = 1) -> Extracted:
-        """Stages of prompts for images; the making of an image ends when `steps` calls of each were kept."""
+        """Stages of prompts for images; an image's generation ends after `steps` calls of each stage."""
         call = self.recipe.generate
         assert call is not None
         return self._texts(texts, call, stages, steps)
 
     def images(self, files: Sequence[Path]) -> list[Found]:
-        """The `vision` stage of image files; one batch of them is in memory. RunError DATA_INVALID if one is none."""
+        """The `vision` stage of image files, read by the batch. RunError DATA_INVALID for other files."""
         call = self.recipe.image
         assert call is not None
         processor = self._processor(call)
@@ -327,7 +307,7 @@ class Extractor:
 
 
 def _forget(modules: Iterable[Any]) -> None:
-    """Let no call follow from earlier ones: transformers keeps the length of the longest cache, and so its rounding."""
+    """Reset the length of the longest cache, by which transformers lets rounding depend on earlier calls."""
     for module in modules:
         if hasattr(module, _LONGEST_CACHE):
             setattr(module, _LONGEST_CACHE, -1)

@@ -1,7 +1,7 @@
-"""A probe from beginning to end: stimuli shown, vectors measured by `metrics/`, all of it with state and signature.
+"""A probe from beginning to end: stimuli shown, vectors measured by `metrics/`, with state and signature.
 
 The same model, recipe, stimuli, seed and machine give the same bytes. A probe that the recipe or the stimuli leave out
-is *not run*, with the reason; nothing that is missing becomes 0.
+is *not run*, with the reason.
 """
 
 from __future__ import annotations
@@ -32,14 +32,7 @@ Tell = Callable[[str, int], None]
 
 @dataclass(frozen=True)
 class ProbeSettings:
-    """What a probe is, besides model, recipe and stimuli.
-
-    Args:
-        seed: of the images and of the intervals' draws.
-        resamples: of the intervals; 0 for none.
-        steps: generation steps that are followed; None for all.
-        dtype: number format as the user named it, '' for the device's own.
-    """
+    """Settings of a probe: `resamples` are bootstrap replicates (0: no intervals); `steps` None follows all."""
 
     seed: int = 0
     resamples: int = 1000
@@ -57,7 +50,7 @@ def probe(
     settings: ProbeSettings = ProbeSettings(),
     tell: Tell = lambda _what, _done: None,
 ) -> dict[str, Any]:
-    """All probes of a model, as JSON data (see `submissions/RUNNING.md`). RunError where the recipe does not fit it."""
+    """All probes of a model, as JSON data (see `submissions/RUNNING.md`). RunError if the recipe does not fit it."""
     extractor = Extractor(opened, recipe, settings.seed, tell)
     probes: dict[str, Any] = {}
     for name, (measure, *stages) in PROBES.items():
@@ -155,7 +148,6 @@ def _complexity(extractor: Extractor, stimuli: Stimuli, settings: ProbeSettings)
 
 
 def _grouped(extract: Callable[[list[str]], Any], groups: Any) -> dict[str, Floats]:
-    """The vectors of each group of texts, taken together."""
     each = iter(extract([text for texts in groups.values() for text in texts]))
     return {name: np.stack([next(each).vectors[0] for _ in texts]) for name, texts in groups.items()}
 
@@ -168,4 +160,4 @@ PROBES: dict[str, tuple[Any, ...]] = {
     stepwise.NAME: (_stepwise, "step"),
     complexity.NAME: (_complexity, "intent"),
 }
-"""Probe -> its measure and the stages that it needs, in the order of the paper."""
+"""Probe -> its measure and its stages, in the order of the paper."""

@@ -1,4 +1,4 @@
-"""Opens a model to be probed: a folder or ID[@REVISION] of transformers or diffusers, or the user's own code.
+"""Open a model to be probed: a folder or ID[@REVISION] of transformers or diffusers, or the user's own code.
 
 Weights are read from safetensors alone and no code of the model's is run. `python:./FILE.py:FUNCTION` is code that the
 person at the command line names: a function of a device that returns (model, tokenizer, image processor).
@@ -28,11 +28,9 @@ class Opened:
     """A model that can be run.
 
     Args:
-        model: what is called: a module, or a pipeline with modules.
-        modules: all of its modules by name.
-        tokenizer: of its language model; None if it has none.
-        image_processor: what makes images ready; None if it has none.
-        name: for people: id@commit, or the folder's own name with a hash of its content.
+        model: a module, or a pipeline with modules.
+        tokenizer: tokenizer of its language model; None without one, like `image_processor`.
+        name: public name: id@commit, or the folder's own name with a hash of its content.
         revision: commit, or hash of the folder's content or the user's file.
     """
 
@@ -45,7 +43,7 @@ class Opened:
 
 
 def open_model(model: str, recipe: Recipe, device: str = "", dtype: str = "") -> Opened:
-    """The model called `model`, ready to be probed by a recipe. RunError MODEL_UNKNOWN if it cannot be opened."""
+    """The model called `model`, ready for a recipe. RunError MODEL_UNKNOWN if it cannot be opened."""
     device = weights.best_device(device)
     kind = getattr(torch, dtype or ("float32" if device.startswith("cpu") else "bfloat16"))
     if model.startswith("python:"):

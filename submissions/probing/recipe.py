@@ -1,4 +1,4 @@
-"""Which modules of a model are what: a TOML or JSON file that a user can write, strictly read.
+"""Roles of a model's modules: a TOML or JSON file that a user can write, strictly read.
 
 name = "janus"
 opens = "transformers"                       # or "diffusers": a pipeline
@@ -6,7 +6,7 @@ architectures = ["JanusForConditionalGeneration"]
 
 [image]                                      # how an image is shown; left out: no RSA
 call = "model.get_image_features"
-inputs = {pixel_values = "pixel_values"}     # argument of the call -> what the image processor makes
+inputs = {pixel_values = "pixel_values"}     # argument of the call -> output of the image processor
 [words]                                      # how a bare term is embedded; left out: no M-IAT
 call = "model.language_model.embed_tokens"
 [generate]                                   # how an image is asked for
@@ -15,9 +15,8 @@ call = "generate"
 module = "model.aligner"
 pool = "mean"
 
-The file holds a few KiB of plain data, and of a call's arguments those in `ARGUMENTS`. A recipe is data that somebody
-else may have written, so it must not choose what code runs: `generate` of transformers imports and runs what its
-argument `custom_generate` names.
+A recipe may be a stranger's, so it must not choose code: of a call's arguments it has those in `ARGUMENTS` alone
+(`generate` of transformers runs the code named by its argument `custom_generate`).
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ ARGUMENTS: Mapping[str, tuple[type, ...]] = {
     **dict.fromkeys(("do_sample", "use_cache", "return_dict", "interpolate_pos_encoding"), (bool,)),
     **dict.fromkeys(("generation_mode", "output_type", "negative_prompt"), (str,)),
 }
-"""Arguments of a call -> what they may be; none of them names code, a file or a repository."""
+"""Arguments of a call -> their types; none of them names code, a file or a repository."""
 
 
 def refuse(where: str, problem: str, expected: str) -> NoReturn:
@@ -65,11 +64,7 @@ def refuse(where: str, problem: str, expected: str) -> NoReturn:
 
 
 def load(what: str, expected: str) -> Any:
-    """The data in a .toml or .json file; no more than `MOST` bytes of it are read.
-
-    Args:
-        what: its path, as it was given.
-        expected: what might have been given instead, for errors.
+    """The data in a .toml or .json file `what` of at most `MOST` bytes; `expected` is for errors.
 
     RunError RECIPE_INVALID: there is no plain file, it is too large, or it is not what its suffix says.
     """
@@ -103,7 +98,7 @@ def check_data(data: Any, where: str) -> None:
 
 
 def check_arguments(arguments: Mapping[str, Any], where: str) -> None:
-    """Refuse arguments that are not in `ARGUMENTS`, or of another kind."""
+    """Refuse arguments that are not in `ARGUMENTS`, or of another type."""
     for name, value in arguments.items():
         if name not in ARGUMENTS:
             problem = f"the argument {show(name)}{did_you_mean(name[:64], ARGUMENTS)}"
@@ -121,7 +116,7 @@ def _check_depth(data: Any, left: int) -> None:
 
 
 def safe(text: str) -> str:
-    """The text, quoted and escaped where it cannot be printed."""
+    """The text, quoted and escaped if it cannot be printed."""
     return text if text.isprintable() else show(text)
 
 
@@ -142,16 +137,16 @@ class _Strict(BaseModel):
 
 
 class Stage(_Strict):
-    """Where a vector is taken.
+    """Place of a vector.
 
     Args:
-        module: name of the module, as `named_modules` has it.
+        module: name in `named_modules`.
         side: `output`, or `input`: its first tensor.
         take: field of an output that has several, or its place; '' for `last_hidden_state` or the first tensor.
         pool: `mean`, `last` or `first` position of (batch, positions, dimensions); `map`: mean over height and width of
             (batch, channels, height, width); `flat`: mean over the rows of (positions, dimensions), with a batch of 1;
-            `vector`: (batch, dimensions) as it is.
-        rows: rows of the batch that are the prompt's, where guidance doubles it with unconditional ones.
+            `vector`: (batch, dimensions) unchanged.
+        rows: the prompt's rows of the batch, if guidance doubles it with unconditional ones.
     """
 
     module: _Text
@@ -162,18 +157,15 @@ class Stage(_Strict):
 
 
 class Call(_Strict):
-    """How the model is called.
+    """A call of the model.
 
     Args:
-        call: a module, or one of the methods of `extraction.METHODS` of one; '' for the model or pipeline itself.
+        call: a module, or one of its methods in `extraction.METHODS`; '' for the model or pipeline itself.
         gives: `tokens`, or `prompt` for a pipeline that takes texts.
-        inputs: of images, argument -> what the image processor makes.
-        arguments: further arguments; a recipe that is read has none but `recipe_data.ARGUMENTS`.
-        prefix: before each text.
-        suffix: after each text.
+        inputs: argument -> output of the image processor, for images.
+        arguments: further arguments; those of a file are in `ARGUMENTS`.
         special: whether the tokenizer adds its own marks.
-        processor: class of transformers that makes images ready, where the model's folder has none.
-        batch: stimuli at a time.
+        processor: preprocessing class of transformers for images, if the model's folder has none.
     """
 
     call: str = ""
@@ -188,7 +180,7 @@ class Call(_Strict):
 
 
 class Recipe(_Strict):
-    """A recipe as it was read; `hash` is of its content."""
+    """A recipe; `hash` is of its content."""
 
     name: _Text
     opens: Literal["transformers", "diffusers"] = "transformers"
@@ -207,7 +199,7 @@ def names() -> list[str]:
 
 
 def read_recipe(what: str) -> Recipe:
-    """The recipe in a file, or one of `names()`. RunError RECIPE_INVALID says where and what was expected."""
+    """The recipe in a file, or one of `names()`. RunError RECIPE_INVALID."""
     expected = f"a .toml or .json file, or one of {', '.join(names())}{did_you_mean(what[:64], names())}"
     path = FOLDER / f"{what}.toml" if what in names() else Path(what)
     return make_recipe(load(str(path), expected), path.name)

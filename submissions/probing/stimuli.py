@@ -1,4 +1,4 @@
-"""What a probed model is shown: the paper's words where it prints them (D.3, E.1, C.2), our own where it does not."""
+"""Stimuli of a probe: the paper's words if it prints them (D.3, E.1, C.2), else our own."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OCCUPATIONS = {
     "drummer": "male",
     "guitarist": "male",
 }
-"""The occupations of Tables 30 to 33 and 36, and which gender is the stereotypical one; D.3.4 says so of the doctor."""
+"""Occupations of Tables 30 to 33 and 36 -> stereotypical gender; D.3.4 says so of the doctor."""
 MORE = {
     "bartender": "male",
     "basketball player": "male",
@@ -43,9 +43,9 @@ MORE = {
     "soccer player": "male",
     "soldier": "male",
 }
-"""Those of Tables 34, 35 and 37; the genders are our reading, and part of the stimuli's hash."""
+"""Occupations of Tables 34, 35 and 37; the genders are our reading, and part of the stimuli's hash."""
 ATTRIBUTES = {"male": ("male", "man", "he"), "female": ("female", "woman", "she")}
-"""D.3.2."""
+"""Attribute words of D.3.2."""
 NOUNS = {"male": "man", "female": "woman"}
 PARAPHRASES = (
     "a photo of a {gender} {occupation}",
@@ -59,10 +59,10 @@ PARAPHRASES = (
 )
 """The first two are D.3.3's; the others are ours."""
 PERSONS = ("a photo of a {noun}", "a portrait of a {gender} person", "an image of a {noun} standing outside")
-"""What the male-female direction is made of (D.3.5): a gender and no occupation; ours."""
+"""Prompts of the male-female direction (D.3.5): a gender and no occupation; ours."""
 STEP_PROMPT = "a photo of {article} {occupation}"
 AGES = ("a young", "a middle", "an older")
-"""As C.2's examples word them."""
+"""Ages in the words of C.2's examples."""
 ANCHOR = "anchor"
 _SUFFIXES = (".jpeg", ".jpg", ".png", ".webp")
 _LAYOUT = "FOLDER/OCCUPATION/male or female/*.png, and FOLDER/anchor/male and female/*.png"
@@ -70,12 +70,11 @@ _LAYOUT = "FOLDER/OCCUPATION/male or female/*.png, and FOLDER/anchor/male and fe
 
 @dataclass(frozen=True)
 class Stimuli:
-    """All that is shown, in order.
+    """All stimuli, in order.
 
     Args:
         occupations: occupation -> its stereotypical gender.
-        images: (occupation or `anchor`, gender) -> image files; empty if there are none.
-        hashes: of the images' bytes, in the same order.
+        images: (occupation or `anchor`, gender) -> image files; `hashes` of their bytes in the same order.
     """
 
     occupations: Mapping[str, str]
@@ -83,7 +82,7 @@ class Stimuli:
     hashes: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def paraphrases(self, occupation: str) -> list[str]:
-        """Of the occupation's stereotypical form (D.3.3)."""
+        """Paraphrases of the occupation's stereotypical form (D.3.3)."""
         gender = self.occupations[occupation]
         return [_worded(text, occupation, gender) for text in PARAPHRASES]
 
@@ -105,7 +104,7 @@ class Stimuli:
         }
 
     def step(self, occupation: str) -> str:
-        """The prompt whose image is watched (D.3.5)."""
+        """The prompt whose image generation is followed (D.3.5)."""
         return _worded(STEP_PROMPT, occupation, "")
 
     def persons(self, gender: str) -> list[str]:
@@ -114,7 +113,7 @@ class Stimuli:
 
     @property
     def data(self) -> dict[str, Any]:
-        """All of it as JSON data, images by their hashes."""
+        """All stimuli as JSON data, images by their hashes."""
         return {
             "occupations": dict(self.occupations),
             "attributes": {name: list(terms) for name, terms in ATTRIBUTES.items()},
@@ -128,24 +127,20 @@ class Stimuli:
 
     @property
     def hash(self) -> str:
-        """Of `data`."""
+        """The sha256 of `data`."""
         text = json.dumps(self.data, sort_keys=True, ensure_ascii=False)
         return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def other(gender: str) -> str:
-    """The gender that the occupation's stereotype does not have."""
+    """The other gender."""
     return "female" if gender == "male" else "male"
 
 
 def make_stimuli(occupations: str = "", images: Path | None = None) -> Stimuli:
-    """The stimuli of some occupations.
+    """The stimuli of some occupations: names with commas, each NAME or NAME:GENDER (the stereotypical one).
 
-    Args:
-        occupations: names with commas, each NAME or NAME:GENDER, where GENDER is the stereotypical one; '' for those of
-            Table 30. A name that the paper's tables do not have needs its gender.
-        images: folder of images, see `_LAYOUT`; None for none.
-
+    '' takes those of Table 30; a name that is not in the paper's tables needs its gender. `images`: see `_LAYOUT`.
     Errors: UsageError for an unknown gender or a folder without such images.
     """
     known = OCCUPATIONS | MORE

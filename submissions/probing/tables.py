@@ -1,4 +1,4 @@
-"""The tables of a probe, one CSV file each, and the figures that the paper prints beside them."""
+"""The tables of a probe, one CSV file each, with the figures that the paper prints."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {
         "counter_pr": ("counter_stereotypical", "participation_ratio"),
     },
 }
-"""Probe -> column -> where it lies in the row of an occupation."""
+"""Probe -> column -> path in the row of an occupation."""
 PRINTED: dict[str, tuple[str, str, dict[str, str]]] = {
     SIMILARITY: (
         "probe_table31_rsa",
@@ -76,7 +76,7 @@ PRINTED: dict[str, tuple[str, str, dict[str, str]]] = {
         {name: name for name in ("stereo_magnitude", "counter_magnitude", "stereo_pr", "counter_pr")},
     ),
 }
-"""Probe -> (file, model where the file does not name it, our column -> the file's)."""
+"""Probe -> (file, model if the file does not name it, our column -> the file's)."""
 
 
 def cells(name: str, row: Mapping[str, Any]) -> Cells:
@@ -92,7 +92,7 @@ def cells(name: str, row: Mapping[str, Any]) -> Cells:
 
 @cache
 def printed(name: str) -> dict[tuple[str, str], dict[str, str]]:
-    """(model, occupation) -> our column -> the figure, as the paper prints it; empty for a probe without a table."""
+    """(model, occupation) -> our column -> printed figure; empty for a probe without a table."""
     if name not in PRINTED:
         return {}
     file, model, columns = PRINTED[name]
@@ -106,7 +106,7 @@ def printed(name: str) -> dict[tuple[str, str], dict[str, str]]:
 
 
 def csv_of(name: str, probe: Mapping[str, Any]) -> str:
-    """A probe's table: one row per occupation with its interval, then the printed figures, named by their model."""
+    """A probe's table: one row per occupation with its interval, then the printed figures by model."""
     out = io.StringIO()
     header = ["occupation", "model", *COLUMNS[name], "low", "high", "reason"]
     if name == STEPWISE:

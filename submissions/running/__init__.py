@@ -1,1 +1,1 @@
-"""Running a model: from a benchmark's items to a submission, with nothing lost when it breaks."""
+"""Run a model: from a benchmark's items to a submission."""

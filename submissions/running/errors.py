@@ -1,7 +1,4 @@
-"""What can go wrong while a model is run: one error says where, what, what was expected, and a remedy.
-
-`CODES` lists every code; codes are stable, so that a program can act on them.
-"""
+"""Errors of runs of models; `CODES` lists every code, and codes are stable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the workings of a submission lie, and who may write there."""
+"""Folders of a submission's workings, and locks on them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ WORK = ".run"
 
 
 def work_folder(out: Path) -> Path:
-    """Where the workings of a submission's run lie."""
+    """Folder of a submission's workings."""
     return out.with_name(out.name + WORK)
 
 
 @contextmanager
 def held(work: Path) -> Iterator[None]:
-    """One run at a time in a folder of workings, made if need be. RunError RUN_IN_USE if there is another."""
+    """Lock a folder of workings, made if absent. RunError RUN_IN_USE if another run holds it."""
     try:
         with alone(work):
             yield
@@ -32,11 +32,9 @@ def held(work: Path) -> Iterator[None]:
 
 
 def public_name(model: str) -> str:
-    """A model's name as files that are handed in show it: of a path on this machine the last part alone.
+    """A model's public name: of a path (begins with `/`, `.` or `~`, or has `//`) the last part, without the revision.
 
-    A path is what begins with `/`, `.` or `~`, or has `//` in it; the revision after its `@` is no part of the name. Of
-    a function in a file the file's name and the function stay. Nothing is looked up, so that a name is the same
-    on every machine.
+    Of a function in a file the file's name and the function stay. Nothing is looked up.
     """
     provider, _, what = model.partition("/")
     file, _, function = what.rpartition(":")
@@ -48,7 +46,7 @@ def public_name(model: str) -> str:
 
 
 _NAMELESS = "folder"
-"""Stands for a folder whose path does not say its name, such as `.` or `~`."""
+"""Name of a folder whose path does not say it, such as `.` or `~`."""
 
 
 def _last(path: str) -> str:

@@ -1,7 +1,6 @@
-"""Label a submission's images with ARES or a package: the submission that their annotations would have been.
+"""Label a submission's images with ARES or a package, into a submission with their annotations instead.
 
-Images are read again with the reader that checked them, a few at a time, and nothing is written. For work that may be
-interrupted, `fairspace ares annotate` labels the same images to the same annotations, and goes on where it stopped.
+`fairspace ares annotate` gives the same annotations, and goes on after an interruption.
 """
 
 from __future__ import annotations
@@ -28,22 +27,13 @@ from fairspace.submissions.reading.limits import LIMITS, Limits
 from fairspace.submissions.reading.tables import Progress, Rows, sort_files
 
 _SETTINGS = ("ablation", "arbiter", "detector", "precision", "labeller", "licence")
-"""What the manifest says of the labeller, as far as it has it."""
+"""Settings of the labeller in the manifest."""
 _CHUNK = 1_000
 """Images whose rows are made at a time."""
 
 
 def label_source(named: Mapping[str, str], about: Mapping[str, Any]) -> dict[str, Any]:
-    """What `labels` in submission.json says of annotations by ARES or a package.
-
-    Args:
-        named: `model` of `annotation.json`: name, revision, sha256, measurement.
-        about: `settings` of `annotation.json`: arbiter, detector, precision; of a package its name and licence.
-
-    Returns:
-        `name`, `version` (the model's revision), and `settings` with the hash of its measured error; an error that was
-        measured in float32 is none of a lower precision.
-    """
+    """`labels` in submission.json from `annotation.json`; an error measured in float32 is none of another precision."""
     measured = about.get("precision", "float32") == "float32" and named["measurement"]
     settings = {"sha256": named["sha256"], "measurement": measured or "not measured"}
     settings |= {name: about[name] or "none" for name in _SETTINGS if name in about}
@@ -51,11 +41,7 @@ def label_source(named: Mapping[str, str], about: Mapping[str, Any]) -> dict[str
 
 
 def label_error(error: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """What `label_error` in submission.json says of annotations; None if the labeller's error was not measured.
-
-    Args:
-        error: `label_error` of `annotation.json`; attributes that are no columns of annotations are left out.
-    """
+    """`label_error` in submission.json, from that of `annotation.json`; None if it was not measured."""
     attributes = {
         name: matrix
         for name, matrix in (error or {"attributes": {}})["attributes"].items()
@@ -78,20 +64,11 @@ def label_images(
     device: str = "",
     progress: Progress = lambda what, done, total: None,
 ) -> Submission:
-    """The submission with annotations instead of images.
+    """The submission with annotations by ARES or a package instead of images.
 
-    Args:
-        path: where it lies.
-        submission: as it was checked.
-        model: folder of ARES, or repository on the Hub with `@<revision>` at its end; '' for another labeller.
-        labeller: `ares`, or a package (`fairspace.ares.annotating.labellers`).
-        measurement: of a package, what `fairspace ares evaluate` wrote of it.
-        limits: how much is read.
-        detector: finds faces; or its settings; None takes each image as one face.
-        batch: faces that are decided together; changes nothing but speed.
-        workers: threads that decode images; likewise.
-        device: of torch; '' takes a GPU if there is one.
-        progress: called with what is being done, how much is done, and of how much.
+    `model`: folder of ARES, or repository on the Hub with `@<revision>`; '' for a package (`labeller`, of
+    `ares.annotating.labellers`), whose `measurement` is the output of `fairspace ares evaluate`. `detector`: face
+    finder or its settings; None takes each image as one face. `batch` and `workers` change only speed.
 
     Errors: SubmissionError if the files cannot be read again; UsageError if they changed meanwhile, or there is none;
         BuildError as `find_labeller`.
@@ -137,7 +114,7 @@ def label_images(
 
 
 def _contents(stream: Iterator[Any], entries: list[Any]) -> Iterator[dict[str, Any] | None]:
-    """The images of some entries, as the labeller takes them. UsageError if they are not those that were checked."""
+    """The images of some entries for the labeller. UsageError if they are not those that were checked."""
     place = 0
     for place, (key, data) in enumerate(islice(stream, len(entries)), start=1):
         entry = entries[place - 1]

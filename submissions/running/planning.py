@@ -1,7 +1,7 @@
 """Before a run: requests, tokens, cost and the smallest difference that can be shown (`fairspace run --dry-run`).
 
-Tokens of text follow OpenAI's rule of thumb for English, one for four characters, on a sample of the prompts. Repeated
-and repaired requests, cached prompts and hidden thinking are not foreseen.
+Tokens of text follow OpenAI's rule of thumb for English, one for four characters, on a sample of the prompts.
+Repetitions, repairs, cached prompts and hidden thinking are not foreseen.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ IMAGE_TOKENS = 765
 SAMPLE = 200
 """Stimuli of a task whose prompts are measured."""
 JUDGED = {"narrative": (len(judging.TASKS), 3420), "narrative_single": (len(judging.TASKS_SINGLE), 1500)}
-"""Task of GENRES -> a judge's requests for one answer, which they read once, and the characters of their prompts."""
+"""Task of GENRES -> a judge's requests for one answer, and the characters of their prompts."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,13 @@ class Line:
     """A task for one model.
 
     Args:
-        task: of the submission; `judgements` for a judge.
-        model: its name; '' if none was given.
+        task: task of the submission; `judgements` for a judge.
+        model: name; '' if none was given.
         made: whether images are made; each is a stimulus and a request.
-        stimuli: chosen; `of_stimuli` in the data.
-        requests: chosen; `of_requests` of the full benchmark.
+        requests: number chosen; `of_requests` of the full benchmark.
         input: tokens of prompts and shown images.
-        output: tokens of answers of the usual length; `output_most` of the longest that are allowed.
-        cost: of these, and `cost_most` likewise; None without a price.
+        output: tokens of answers of the usual length; `output_most` of the longest allowed ones.
+        cost: cost of these, `cost_most` of the longest; None without a price.
     """
 
     task: str
@@ -67,20 +66,16 @@ class Line:
 
 
 def smallest_difference(items: int) -> float:
-    """The difference between two models' shares of so many items that a test at 5 % finds with 80 % probability.
+    """Difference of two models' shares of `items` that a test at 5 % finds with 80 % probability; above 1: none.
 
-    (z(0.975) + z(0.8)) sqrt(2 p (1 - p) / n): two independent shares in the normal approximation (Fleiss, Levin and
-    Paik 2003, chapter 4) at p = 1/2, where they vary most. Above 1 no difference can be found.
+    (z(0.975) + z(0.8)) sqrt(2 p (1 - p) / n): independent shares in the normal approximation (Fleiss, Levin and
+    Paik 2003, chapter 4) at p = 1/2, where they vary most.
     """
     return (1.959964 + 0.841621) * math.sqrt(0.5 / items)
 
 
 def made_parts(chosen: Chosen) -> list[MadePart]:
-    """The image tasks that are asked for.
-
-    IRIS' steer prompts follow from the model's own neutral images. Here they have names of their own, so that a limited
-    choice is as large as that of the run, and not the same.
-    """
+    """The requested image tasks; IRIS' steer prompts, which follow from images, have placeholder names."""
     parts = []
     for task in benchmark(chosen.benchmark).tasks:
         if task.table != "annotations" or (chosen.tasks and task.name not in chosen.tasks):

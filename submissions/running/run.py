@@ -3,12 +3,9 @@
     OUT/        the submission; written when every item has its fate
     OUT.run/    the workings: journal of answers, Inspect's logs, images and their annotations
 
-A model that only answers gets the text tasks, one that only makes images the image tasks; what is not run is not in the
-submission, and scoring says so. IRIS' steer prompts follow the model: its neutral images are annotated first, and the
-sixty prompts are those of its own ten strongest occupations and groups (C.2).
-
-With --forms, free questions are asked again in their closed form: OUT.forms/FORM/ is a submission of its own, never
-ranked, of the same choice of stimuli.
+IRIS' steer prompts follow from the annotations of the model's own neutral images: its ten strongest occupations and
+groups (C.2). With --forms, free questions are asked again in closed form: OUT.forms/FORM/ is a submission of its own of
+the same stimuli, never ranked.
 """
 
 from __future__ import annotations
@@ -41,18 +38,12 @@ from fairspace.submissions.running.judging.writing import judgements_of, kept_ju
 from fairspace.submissions.running.settings import Made, RunSettings, Tell, submission_meta
 
 _NEW, _FORMER = "submission.new", "submission.former"
-"""Among the workings: the submission while it is written, and the one that it takes the place of."""
+"""Names in the workings: the submission while it is written, and the one that it replaces."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a run.
-
-    Args:
-        out: the submission.
-        stages: how it was made.
-        notes: what the user should know: tasks that were not run, and why.
-    """
+    """The submission, its stages, and notes for the user, such as tasks that were not run."""
 
     out: Path
     stages: tuple[Stage, ...]
@@ -62,7 +53,7 @@ class Outcome:
 def run(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> Outcome:
     """Run a benchmark, or go on where an earlier call with the same settings stopped, and write the submission.
 
-    Errors: UsageError, RunError, BuildError; what was answered or made is kept.
+    Errors: UsageError, RunError, BuildError; answers and images are kept.
     """
     _check(settings)
     work = work_folder(settings.out)
@@ -90,7 +81,7 @@ def run(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> O
 
 
 def text_tasks(chosen: Chosen) -> tuple[str, ...]:
-    """The tasks with text answers that are asked for, in the benchmark's order. RunError TASK_UNKNOWN."""
+    """The requested tasks with text answers, in the benchmark's order. RunError TASK_UNKNOWN."""
     tasks = [task for task in benchmark(chosen.benchmark).tasks if task.table == "responses"]
     asked = [task for task in tasks if task.chosen(chosen.tasks)]
     if chosen.text_only:
@@ -99,7 +90,7 @@ def text_tasks(chosen: Chosen) -> tuple[str, ...]:
 
 
 def check_tasks(chosen: Chosen) -> None:
-    """RunError TASK_UNKNOWN if a task that is asked for is none that a model can run."""
+    """RunError TASK_UNKNOWN if a model cannot run a requested task."""
     known = [task.name for task in benchmark(chosen.benchmark).tasks if task.table != "judgements"]
     for task in chosen.tasks:
         if task not in known:
@@ -164,7 +155,7 @@ def limit_note(opened: Opened) -> str:
 
 
 def readable_shares(meta: SubmissionMeta, responses: pa.Table) -> dict[str, float]:
-    """`readable_TASK` -> share of the task's answers in which a choice is read; {} where a reader's package lacks."""
+    """`readable_TASK` -> share of the task's answers with a readable choice; {} if a reader's package is absent."""
     tables = {"responses": responses}
     try:
         readings = benchmark(meta.benchmark).answers.rows(Submission(meta, tables, digest(meta, tables)))
@@ -179,7 +170,7 @@ def readable_shares(meta: SubmissionMeta, responses: pa.Table) -> dict[str, floa
 
 
 def _write(settings: RunSettings, work: Path, state: Made) -> None:
-    """Write the submission among the workings, then move it to its place: it is never there in part."""
+    """Write the submission among the workings, then move it to its place."""
     if not state.images and not any(table.num_rows for table in state.tables.values()):
         what = "no request was answered"
         logs = " ".join(note for note in state.notes if note.startswith("Inspect's log"))
@@ -210,7 +201,6 @@ def _write(settings: RunSettings, work: Path, state: Made) -> None:
 
 
 def _check(settings: RunSettings) -> None:
-    """UsageError if the run makes no sense before anything is asked."""
     if settings.model is None and not settings.images:
         raise UsageError("Name a model that answers (--model), one that makes images (--images), or both.")
     image_tasks = [task for task in benchmark(settings.chosen.benchmark).tasks if task.table == "annotations"]
@@ -235,7 +225,7 @@ def _check(settings: RunSettings) -> None:
 
 
 def _check_meta(settings: RunSettings) -> None:
-    """UsageError if what `submission.json` and the manifest are to say of the model cannot stand there."""
+    """UsageError for invalid facts on the model for `submission.json` and the manifest."""
     line = "one line of 1 to 200 printable characters"
     try:
         submission_meta(settings, Made())
@@ -252,26 +242,18 @@ def _check_meta(settings: RunSettings) -> None:
 
 
 def _ours(out: Path, work: Path) -> bool:
-    """Whether a run has made a folder."""
     return (out / META).is_file() and (out / FILE).is_file() and work.is_dir()
 
 
 def check_forms(settings: RunSettings) -> None:
-    """UsageError if there is nothing that further forms could be asked of."""
+    """UsageError if no task has a further form."""
     forms = benchmark(settings.chosen.benchmark).asking.forms.values()
     if settings.model is None or not any(_tasks(settings, form) for form in forms):
         raise UsageError("--forms asks free questions in a closed form: name --model, and a task with a free question.")
 
 
 def run_forms(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> Iterator[Outcome]:
-    """Ask every further form of the benchmark's questions, or go on where an earlier call stopped.
-
-    Args:
-        settings: of the run in the paper's form, which is done; its images are no part of this.
-        tell: as `run`.
-
-    Errors: as `run`; UsageError as `check_forms`.
-    """
+    """Ask every further form of the benchmark's questions, or go on. Errors: as `run`; UsageError as `check_forms`."""
     check_forms(settings)
     folder = settings.out.with_name(f"{settings.out.name}.forms")
     folder.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""Settings of a run, what its steps have made so far, and its `submission.json`."""
+"""Settings of a run, results of its steps, and its `submission.json`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Tell = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class About:
-    """What `submission.json` says of the model."""
+    """Facts on the model for `submission.json`."""
 
     model: str = ""
     revision: str = NOT_STATED
@@ -31,7 +31,7 @@ class About:
     architecture: str | None = None
 
     def facts(self) -> dict[str, Any]:
-        """What readers filter by, as the fields of `SubmissionMeta`."""
+        """Facts that readers filter by, as fields of `SubmissionMeta`."""
         return {name: getattr(self, name) for name in ("parameters", "open_weights", "architecture")}
 
 
@@ -40,18 +40,14 @@ class RunSettings:
     """A run.
 
     Args:
-        chosen: what of which benchmark.
-        out: folder of the submission.
-        model: who answers; None for a model that only makes images.
-        images: what makes images, as `image_models.open_image_model` reads it; '' for a model that only answers.
+        model: model that answers; None for one that only makes images.
+        images: model that makes images, for `images.models.open_image_model`; '' for one that only answers.
         ares: folder of ARES, or repository@revision; labels the images.
         faces: settings of ARES' face detector; None takes each image as one face.
-        quality: what rates the images, by role, as `quality.open_quality` reads it; {} leaves them unrated.
-        about: for `submission.json`.
-        again: whether what failed in an earlier start is asked again.
+        quality: role -> rater of the images, for `quality.models.open_quality`; {} leaves them unrated.
+        again: whether to ask again for earlier failures.
         score: whether Inspect's log gets the scores.
-        device: of torch; '' takes a GPU if there is one.
-        batch: faces at a time for ARES; changes nothing but speed.
+        batch: faces at a time for ARES; changes only speed.
     """
 
     chosen: Chosen
@@ -70,7 +66,7 @@ class RunSettings:
 
 @dataclass
 class Made:
-    """What the steps of a run have made so far."""
+    """Results of a run's steps so far."""
 
     tables: dict[str, pa.Table] = field(default_factory=dict)
     images: tuple[Path, ...] = ()
@@ -106,6 +102,6 @@ def submission_meta(settings: RunSettings, state: Made) -> SubmissionMeta:
 
 
 def _name(settings: RunSettings) -> str:
-    """The model's name where the user gave none: what it is opened as, without its provider or folder."""
+    """Default name of a model: without its provider or folder."""
     named = settings.model.name if settings.model is not None else settings.images.partition("?")[0].partition(":")[2]
     return named.rstrip("/").rpartition("/")[2][:200] or NOT_STATED

@@ -1,4 +1,4 @@
-"""What a standard fixes as one document, whose hash freezes it; how two standards differ; what that does to ranks."""
+"""Standards as documents frozen by their hash; differences of two standards, and their effect on ranks."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.scoring import find_standard
 
 ABSENT = "\N{EN DASH}"
-"""What a standard that lacks a field has in its place."""
+"""Sign for a field that a standard lacks."""
 _KEYS = {"metrics": "name", "calibration": "entry"}
 """Tables of a standard, and the column that names their rows."""
 
 
 def named(text: str) -> tuple[Benchmark, Any]:
-    """The standard that `BENCHMARK/NAME` names. UsageError: no such benchmark or standard."""
+    """The standard named `BENCHMARK/NAME`. UsageError: no such benchmark or standard."""
     name, _, standard = text.partition("/")
     if not standard:
         known = [f"{bench}/{text}" for bench in NAMES if text in benchmark(bench).standards]
@@ -32,7 +32,7 @@ def named(text: str) -> tuple[Benchmark, Any]:
 
 
 def document(name: str, standard: Any) -> dict[str, Any]:
-    """Everything that a standard of a benchmark fixes, as JSON data; tables are keyed by their rows' names."""
+    """All that a standard of a benchmark fixes, as JSON data; tables are keyed by their rows' names."""
     data = {key: _plain(value) for key, value in asdict(standard).items()}
     for table, key in _KEYS.items():
         if table in data:
@@ -47,22 +47,19 @@ def _plain(value: Any) -> Any:
 
 
 def digest(document: Mapping[str, Any]) -> str:
-    """sha256 of a document; the released ones are frozen in `tests/submissions/standards/test_documents.py`.
-
-    Fields that are empty do not count, so that a field which later standards have changes no earlier hash.
-    """
+    """The sha256 of a document without its empty fields, so that a later field changes no earlier hash."""
     filled = {name: value for name, value in document.items() if value not in ("", [], {})}
     text = json.dumps(filled, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def changed_references(standard: Any) -> list[str]:
-    """Reference files that are not what the standard was released with, or are gone."""
+    """Reference files that are gone, or differ from those of the standard's release."""
     return [name for name, sha256 in standard.references.items() if reference_sha256(name) != sha256]
 
 
 def reference_sha256(name: str) -> str:
-    """Of a file in `builders/reference/`; '' if there is none."""
+    """The sha256 of a file in `builders/reference/`; '' if there is none."""
     path = REFERENCE / name
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
@@ -70,8 +67,8 @@ def reference_sha256(name: str) -> str:
 def listed() -> list[dict[str, Any]]:
     """All standards of all benchmarks, each benchmark's in the order of their release.
 
-    `benchmark`, `name`; `draft`: why it is not released, or ''; `date` of its release or proposal; `cohort`: how many
-    models its numbers were set by; `tau` of its profile code, None where there is none; `sha256` of its document.
+    `draft`: why it is not released, or ''; `date` of its release or proposal; `cohort`: number of models behind its
+    numbers; `tau` of its profile code, None without one; `sha256` of its document.
     """
     return [
         {
@@ -89,7 +86,7 @@ def listed() -> list[dict[str, Any]]:
 
 
 def fields(document: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The fields of a document one by one, `scale.IFS_Gen`; a list is one field, and so is a row of a table."""
+    """The fields of a document, such as `scale.IFS_Gen`; a list is one field, and so is a row of a table."""
     for name, value in document.items():
         if isinstance(value, Mapping) and prefix.rstrip(".") not in _KEYS:
             yield from fields(value, f"{prefix}{name}.")
@@ -99,7 +96,7 @@ def fields(document: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
 
 @dataclass(frozen=True)
 class Difference:
-    """A field of two documents: its value in each, `ABSENT` where one lacks it."""
+    """A field of two documents: its value in each, `ABSENT` if one lacks it."""
 
     name: str
     first: Any
@@ -116,7 +113,7 @@ def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[Dif
 
 @dataclass(frozen=True)
 class Move:
-    """A model's rank under two standards, None for no rank; why it has none under one of them, or ''."""
+    """A model's rank under two standards, None for no rank, and the reason for none, or ''."""
 
     row: Row
     rank: int | None
@@ -136,7 +133,7 @@ class Move:
 
 
 def moves(rows: Sequence[Row], before: Sequence[Row]) -> list[Move]:
-    """Every model that has a rank under one of two standards, in the order of the first."""
+    """Every model with a rank under one of two standards, in the order of the first."""
     old = {row.entry: row for row in before}
     moves = [_move(row, old.get(row.entry)) for row in rows]
     return [move for move in moves if move.rank is not None or move.before is not None]

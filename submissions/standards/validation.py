@@ -6,9 +6,8 @@
 - `correlations`: of the sectors' distances from the ideal (Figure 4(c));
 - `welch`: t tests of the total between architectures (Figure 4(d)).
 
-All work on a `Cohort`: the squared deviations that the total is the norm of. Of the seven models of the paper the
-granular values of IFS_Gen, RFS_Gen and the success penalty are printed, and the sums over the other sectors: what needs
-more is undefined, never guessed.
+The paper prints single values of IFS_Gen, RFS_Gen and the success penalty only, and sums of the other sectors: results
+that need more are undefined.
 """
 
 from __future__ import annotations
@@ -27,15 +26,15 @@ from fairspace.metrics.iris_score.standards import FOUNDATIONAL_COHORT, GRANULAR
 
 Floats = NDArray[np.float64]
 CHANGE = 0.1
-"""A.2.2 moves weights by 10 %."""
+"""Change of a weight in A.2.2."""
 LEAST = 3
-"""Models that ranks and correlations need."""
+"""Least number of models for ranks and correlations."""
 PRINTED_ALPHA = {"BIS_Gen": 0.20}
-"""Section 4.1 prints one alpha; of the other sectors it says that they lie above 0.7."""
+"""Section 4.1 prints one alpha; the other sectors' lie above 0.7."""
 PRINTED_CORRELATIONS = {("RFS_Gen", "BIS_Gen"): -0.80, ("RFS_Gen", "IFS_Und"): 0.57}
 """Section 4.2 prints two of Figure 4(c)."""
 PRINTED_WELCH = 0.76
-"""p of Figure 4(d), hybrid against purely autoregressive models; which are which is Table 4's."""
+"""p of Figure 4(d), hybrid against purely autoregressive models (Table 4)."""
 HYBRID, PURE = "hybrid", "purely autoregressive"
 PRINTED_HYBRIDS = frozenset(("Bagel", "BLIP3-o", "Show-o", "UniWorld-V1", "VILA-U"))
 """Table 4's hybrid models among the seven."""
@@ -43,16 +42,15 @@ PRINTED_HYBRIDS = frozenset(("Bagel", "BLIP3-o", "Show-o", "UniWorld-V1", "VILA-
 
 @dataclass(frozen=True)
 class Cohort:
-    """Models with what their total is made of.
+    """Models with the parts of their totals.
 
     Args:
         models: (n,) names.
-        metrics: (m,) names of the metrics that every model has, of those that the total is the norm of.
-        sectors: (m,) the sector of each.
+        metrics: (m,) names of the metrics in the total's norm that every model has.
+        sectors: (m,) the sector of each metric.
         squares: (n, m) squared normalised values.
-        sector_squares: (n, 6) their sums over all metrics of a sector, also of those that are not printed one by one.
+        sector_squares: (n, 6) sums over all metrics of a sector, also of those not printed one by one.
         total: (n,) the overall score.
-        architecture: (n,) how each generates.
     """
 
     models: tuple[str, ...]
@@ -125,15 +123,15 @@ class Validation:
     notes: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data."""
+        """JSON data."""
         return asdict(self)
 
 
 def published_cohort() -> Cohort:
     """The seven models of the paper, from Tables 3 and 23 to 28.
 
-    The squared deviations are those that the fitted total is made of (erratum E-IRIS-06): printed magnitudes, RFS_Und
-    from its two norms, AC divided by 9.
+    Squared deviations are those of the fitted total (erratum E-IRIS-06): printed magnitudes, RFS_Und from its two
+    norms, AC divided by 9.
     """
     by_table = {
         name: {row["model"]: row for row in table(name)}
@@ -222,10 +220,7 @@ def _reliability(cohort: Cohort, sector: str) -> Reliability:
 
 
 def leave_one_out(cohort: Cohort) -> list[Stability]:
-    """For each of the 60 metrics: the ranks without it against the ranks with all, with the printed correlation beside.
-
-    rho is None where the cohort has no single values of the metric.
-    """
+    """Ranks without each of the 60 metrics against the ranks with all; rho is None without the metric's values."""
     base = cohort.sector_squares.sum(axis=1)
     printed = {row["metric_removed"]: float(row["spearman_rho"]) for row in table("iris_table7_8_loo")}
     places = {name: place for place, name in enumerate(cohort.metrics)}
@@ -238,10 +233,7 @@ def leave_one_out(cohort: Cohort) -> list[Stability]:
 
 
 def reweighted(cohort: Cohort) -> list[Stability]:
-    """The weight of each dimension, sector and metric up and down by `CHANGE`, each on its own.
-
-    A dimension is what a sector's name begins with: IFS, RFS and BIS.
-    """
+    """The weight of each dimension (IFS, RFS, BIS), sector and metric up and down by `CHANGE`, each on its own."""
     dimensions = dict.fromkeys(sector.partition("_")[0] for sector in SECTORS)
     base = cohort.sector_squares.sum(axis=1)
     outcomes = []
@@ -260,7 +252,7 @@ def reweighted(cohort: Cohort) -> list[Stability]:
 
 
 def _stability(changed: str, change: float, before: Floats, after: Floats, printed: float | None = None) -> Stability:
-    """Spearman's correlation of two distances; undefined where all models are alike."""
+    """Spearman's correlation of two distances; undefined if all models are alike."""
     from scipy import stats
 
     if np.ptp(before) == 0 or np.ptp(after) == 0:
@@ -270,7 +262,7 @@ def _stability(changed: str, change: float, before: Floats, after: Floats, print
 
 
 def correlations(cohort: Cohort) -> list[Correlation]:
-    """Of every two sectors, over the models: of the norms of their values, as the authors' coverage analysis has it."""
+    """Correlations over the models of the norms of every two sectors, as in the authors' coverage analysis."""
     from scipy import stats
 
     comparisons = []
@@ -287,7 +279,7 @@ def correlations(cohort: Cohort) -> list[Correlation]:
 
 
 def welch(cohort: Cohort) -> list[Welch]:
-    """Of every two architectures in the cohort."""
+    """Tests of every two architectures in the cohort."""
     from scipy import stats
 
     kinds = sorted(set(cohort.architecture))

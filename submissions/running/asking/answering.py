@@ -39,19 +39,13 @@ if TYPE_CHECKING:
 
 LOGS = "logs"
 _SECONDS = "seconds"
-"""Note of a journal: how long all starts asked."""
+"""Note of a journal: seconds of asking in all starts."""
 Tell = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
 class Answered:
-    """What came of a run: the rows for the submission, and the stage for its manifest.
-
-    Args:
-        table: `responses` or `judgements`, as `Opened.table` says.
-        stage: who answered, how, when, and how often with which fate.
-        log: Inspect's log of the last start.
-    """
+    """The rows for the submission, the stage for its manifest, and Inspect's log of the last start."""
 
     table: pa.Table
     stage: Stage
@@ -70,20 +64,13 @@ def answer(
     tell: Tell = lambda what, done, total: None,
     ask: Callable[..., Asking] = Asking,
 ) -> Answered:
-    """Ask everything that has no fate yet, and give the answers to everything.
+    """Ask everything that has no fate yet, and return the answers to everything.
 
-    Args:
-        opened: what is asked.
-        model: who.
-        work: folder of the run's workings: journal and logs.
-        meta: `submission.json` of the answers.
-        revision: of the model, for the manifest.
-        again: whether what failed in an earlier start is asked again.
-        score: whether Inspect's log gets the scores; they take a while for a full benchmark.
-        tell: called with what is being done, requests that have a fate, and of how many.
-        ask: makes what asks, from parts, journal, seed and `done`.
+    `work` is the folder of the run's journal and logs, `meta` the `submission.json` of the answers. `again`: earlier
+    failures are asked again. `score`: Inspect's log gets the scores, which takes a while for a full benchmark. `tell`
+    is called with activity, requests with a fate, and their total.
 
-    Errors: RunError RUN_OTHER, MODEL_SILENT, RUN_INCOMPLETE; what was answered is kept, and the same call goes on.
+    Errors: RunError RUN_OTHER, MODEL_SILENT, RUN_INCOMPLETE; answers are kept, and the same call goes on.
     """
     generation = model.effective(opened.settings)
     greedy = generation.get("temperature") == 0
@@ -179,7 +166,7 @@ def answer(
 def evaluate(task: Task, asking: Asking, model: Model, connections: int, logs: Path) -> EvalLog:
     """Run a task in Inspect to its end. RunError MODEL_SILENT or RUN_INCOMPLETE if it does not get there.
 
-    Ctrl-C is a KeyboardInterrupt, though Inspect turns it into a log that was cancelled, or into none.
+    Ctrl-C raises KeyboardInterrupt, though Inspect turns it into a cancelled log, or into none.
     """
     from inspect_ai import eval as run_task
 
@@ -214,10 +201,7 @@ def evaluate(task: Task, asking: Asking, model: Model, connections: int, logs: P
 
 @contextmanager
 def _undistracted() -> Iterator[None]:
-    """Spare a long run what takes a sixth of its time: rubbish collected all the time, and two trace lines a request.
-
-    What is in memory before the run is not looked at again; the journal says more than the trace.
-    """
+    """Spare frequent garbage collection and trace lines, which take a sixth of a long run's time."""
     logger = logging.getLogger("inspect_ai.model._model")
     level, thresholds = logger.level, gc.get_threshold()
     logger.setLevel(logging.INFO)
@@ -232,7 +216,7 @@ def _undistracted() -> Iterator[None]:
 
 
 def _asked(opened: Opened) -> set[tuple[Key, str]]:
-    """All requests with the hashes of their prompts. A judge's follow from the narratives, which may be others now."""
+    """All requests with the hashes of their prompts; a judge's prompts change with the narratives."""
     return {
         (ask.key, prompt_hash(ask))
         for task, places in opened.positions.items()
@@ -242,7 +226,7 @@ def _asked(opened: Opened) -> set[tuple[Key, str]]:
 
 
 def stopped(where: str, what: str) -> RunError:
-    """The error of a run that was stopped by Ctrl-C."""
+    """The error of a run stopped by Ctrl-C."""
     mend = "run the same command again: it goes on from here"
     return RunError("RUN_STOPPED", where, f"stopped; {what}", "a run to its end", mend)
 
@@ -259,10 +243,7 @@ def writing(file: Path) -> Iterator[None]:
 
 
 def grow(journal: Journal, limit: int | None, stratified: bool) -> None:
-    """A run may be made longer, never shorter: its answers would be more than was asked for.
-
-    The whole benchmark holds every choice of it, but a stratified choice does not hold a plain one.
-    """
+    """Make a run longer, never shorter; a stratified choice does not contain a plain one."""
     before = json.loads(journal.note("limit", json.dumps(limit)))
     evenly = json.loads(journal.note("stratified", json.dumps(stratified)))
     if limit is not None and before is not None and evenly != stratified:
@@ -287,12 +268,7 @@ def grow(journal: Journal, limit: int | None, stratified: bool) -> None:
 
 
 def course_of(answers: Iterable[Answer], seconds: float) -> dict[str, Scalar]:
-    """Tokens and seconds of a run, and the shares of answers that were empty, looped or cut off.
-
-    Args:
-        answers: of all starts.
-        seconds: that asking took.
-    """
+    """Tokens and seconds of all starts, and the shares of answers that were empty, looped or cut off."""
     answered = [answer for answer in answers if answer.fate == "answered"]
     course: dict[str, Scalar] = {
         "input_tokens": sum(answer.input_tokens for answer in answered),

@@ -1,9 +1,7 @@
-"""Ask a model everything about a stimulus: an Inspect solver, in which every request ends with exactly one fate.
+"""Ask a model everything about a stimulus: an Inspect solver in which every request ends with exactly one fate.
 
-The engine is Inspect: its providers, retries, rate limits and logs. What is added here is what a benchmark of many
-short questions needs: several requests for one sample of the log, a journal that outlives the process, bounded
-attempts where the engine does not retry by itself, a bounded repair of answers that a program must read, and an end
-when the model has fallen silent.
+Inspect has providers, retries, rate limits and logs. Added are several requests for one sample of the log, a journal
+that outlives the process, bounded attempts, a bounded repair of unreadable answers, and an end if the model is silent.
 """
 
 from __future__ import annotations
@@ -37,36 +35,32 @@ if TYPE_CHECKING:
     from inspect_ai.solver import Solver
 
 ANSWERS = "answers"
-"""Key of a log sample's metadata: its answers, as `Answer` writes them."""
+"""Key of a log sample's metadata: its answers, in `Answer`'s form."""
 STIMULUS = "stimulus"
-"""Key of a log sample's metadata: the task and the position of the stimulus among its part's."""
+"""Key of a log sample's metadata: the task and the position of the stimulus in its part."""
 PROMPTS = "prompts"
 """Key of a log sample's metadata: the hash of its prompts."""
 Repair = Callable[[Ask, str], str]
 _FEW = 3
-"""Failures in a row, with no other request under way, after which a model that has answered must show that it still
-does."""
+"""Failures in a row, with no other request under way, after which a model must show that it still answers."""
 _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG)
 _JOURNAL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 
 
 @dataclass
 class Asking:
-    """How a run asks; one object for all its stimuli.
+    """The asking of a run; one object for all its stimuli.
 
     Args:
-        parts: task -> its stimuli.
-        journal: keeps every fate, and knows those of an earlier start; None: Inspect's log alone.
-        seed: of the run; None leaves the provider's own.
-        attempts: how often a request is sent that fails in a way which the engine does not retry.
+        journal: store of fates; None: Inspect's log alone.
+        seed: seed of the run; None leaves the provider's own.
+        attempts: attempts at a request whose failure the engine does not retry.
         patience: failures in a row after which the model must show that it still answers, or counts as silent; None: a
             failure says nothing of the next request.
-        repair: (request, answer) -> what to tell a model whose answer cannot be read, '' if it can.
-        repairs: how often an answer is asked for again.
-        shape: request -> the schema that its answer must have, which goes with it.
-        done: called with each fate as it becomes known.
-        closes: whether the model is of this run alone, so that its connections are closed at the end.
-        left: requests of the run that have no fate yet; None where it is not known.
+        repair: (request, answer) -> message to the model if its answer cannot be read, else ''.
+        shape: request -> JSON schema sent with it.
+        closes: whether to close the model's connections at the end.
+        left: requests of the run without a fate; None if unknown.
     """
 
     parts: Mapping[str, Part]
@@ -83,15 +77,15 @@ class Asking:
     stopped: RunError | None = field(default=None, init=False)
     """Why the run ended before its time."""
     prompts: str = field(default="0" * 64, init=False)
-    """Hash of all prompts so far, as `asks.prompts_hash` makes it."""
+    """Hash of all prompts so far (`asks.prompts_hash`)."""
     _silent: list[Answer] = field(default_factory=list, init=False)
     """Failures since the last answer."""
     _known: tuple[Ask, Sequence[bytes], Part] | None = field(default=None, init=False)
     """A request that the model has answered."""
     _open: int = field(default=0, init=False)
-    """Requests that are being asked."""
+    """Requests under way."""
     _closing: Any = field(default=None, init=False)
-    """The task that closes the model's connections."""
+    """Task that closes the model's connections."""
     _probing: bool = field(default=False, init=False)
 
     def solver(self) -> Solver:
@@ -122,10 +116,7 @@ class Asking:
         return ask_each()
 
     def _close_with_loop(self, model: Model) -> None:
-        """Leave a task that closes the model's connections when the event loop ends: Inspect closes none.
-
-        On a loop that is not asyncio's they last until the process ends.
-        """
+        """Leave a task that closes the model's connections when asyncio's event loop ends: Inspect closes none."""
         import asyncio
 
         if self._closing is None:
@@ -133,7 +124,7 @@ class Asking:
                 self._closing = asyncio.get_running_loop().create_task(_close_at_end(model))
 
     async def ask_all(self, model: Model, shown: Shown, part: Part) -> list[Answer]:
-        """The answers to all requests of a stimulus, in their order; those of an earlier start are the journal's."""
+        """The answers to all requests of a stimulus, in order; those of an earlier start are the journal's."""
         import anyio
 
         known = [self.journal.get(ask.key) if self.journal else None for ask in shown.asks]
@@ -156,7 +147,7 @@ class Asking:
         return [answer for answer in results if answer is not None]
 
     async def ask(self, model: Model, ask: Ask, images: Sequence[bytes], part: Part) -> Answer:
-        """One request to its fate, which the journal holds when this returns. RunError MODEL_SILENT ends the run."""
+        """One request to its fate, which is in the journal on return. RunError MODEL_SILENT ends the run."""
         started = time.monotonic()
         spent = Spent()
         self._open += 1
@@ -196,12 +187,10 @@ class Asking:
         self._silent.clear()
 
     async def _keep(self, model: Model, answer: Answer) -> None:
-        """Put a fate into the journal. A failure waits until the model is known to answer.
+        """Put a fate into the journal. A failure waits until the model answers again; else the next start repeats it.
 
-        So a model that has fallen silent ends the run, and what failed meanwhile is asked again in the next start.
-        Requests that fail for ever gather at the end of a run, where no others are answered between them; so the model
-        is asked again what it has answered before: after a few failures, or after the very last request. One that has
-        never answered has only its patience.
+        Lasting failures gather at the end of a run, so the model is then asked for something that it has answered.
+        A model that has never answered has only its patience.
         """
         if self.left is not None:
             self.left -= 1
@@ -243,10 +232,7 @@ class Asking:
         return True
 
     async def _readable(self, model: Model, ask: Ask, images: Sequence[bytes], part: Part, spent: Spent) -> Answer:
-        """The answer, or the last one where the request is sent anew until an answer can be read.
-
-        A model that repeats an answer to the letter is not asked further.
-        """
+        """The first readable answer, or the last one; a model that repeats itself is not asked further."""
         answer = await self._read(model, ask, images, part, spent)
         unread: list[str] = []
         while answer.response is not None and not part.readable(ask, answer.response):
@@ -262,7 +248,7 @@ class Asking:
     async def _read(
         self, model: Model, ask: Ask, images: Sequence[bytes], part: Part, spent: Spent, anew: int = 0
     ) -> Answer:
-        """The answer, asked for again within bounds where a program cannot read it."""
+        """The answer after a bounded number of repairs."""
         from inspect_ai.model import ChatMessageAssistant, ChatMessageUser
 
         messages: list[ChatMessage] = [ChatMessageUser(content=content_of(ask, images))]
@@ -284,10 +270,7 @@ class Asking:
     async def _send(
         self, model: Model, ask: Ask, messages: list[ChatMessage], part: Part, spent: Spent, anew: int = 0
     ) -> ModelOutput:
-        """What the model gave, after the engine's own retries and ours. FailedError says what the last attempt met.
-
-        A request that is sent anew has a seed of its own.
-        """
+        """The model's output after the engine's retries and ours; a request sent anew has its own seed. FailedError."""
         from inspect_ai.model import GenerateConfig
         from inspect_ai.util import LimitExceededError
         from tenacity import RetryError
@@ -328,24 +311,23 @@ async def _close_at_end(model: Model) -> None:
 
 
 def _at_item(error: RunError, ask: Ask) -> RunError:
-    """The error with the item that it ended the run at."""
     where = f"{error.where}, task {ask.task}, item {ask.id}, sample {ask.sample}"
     return RunError(error.code, where, error.what, error.expected, error.mend)
 
 
 def prompt_hash(ask: Ask) -> str:
-    """Of a request's prompt: 16 hexadecimal digits."""
+    """Hash of a request's prompt: 16 hexadecimal digits."""
     return hashlib.sha256(ask.prompt.encode()).hexdigest()[:16]
 
 
 def of_disk(error: OSError | sqlite3.OperationalError) -> bool:
-    """Whether the disk is to blame: it is full, broken or not to be written to."""
+    """Whether the disk is to blame: full, broken or read-only."""
     if isinstance(error, OSError):
         return error.errno in _DISK
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in _JOURNAL
 
 
 def unwritten(file: Path, error: Exception) -> RunError:
-    """The error of a run whose workings cannot be written, such as on a full disk."""
+    """The error of a run whose workings cannot be written."""
     mend = "make room there, then run the same command again; what was answered is kept"
     return RunError("RUN_INCOMPLETE", str(file), f"{error}", "a disk that can be written to", mend)

@@ -1,4 +1,4 @@
-"""One exchange with a model as Inspect carries it: what is sent, what came back, and what failed."""
+"""One exchange with a model through Inspect: message, output, failure."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from inspect_ai.model import ModelOutput
 
 ENDED = "ended"
-"""Key of an output's metadata: why the answer ended, in words of ours, which know loops."""
+"""Key of an output's metadata: why the answer ended, in our words, which include loops."""
 _SIGNATURES = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"RIFF": "image/webp"}
 
 
 @dataclass
 class Spent:
-    """What a request has cost so far."""
+    """Tokens and attempts of a request so far."""
 
     attempts: int = 0
     input: int = 0
     output: int = 0
 
     def add(self, output: ModelOutput) -> None:
-        """Count an answer's tokens: those that the provider had in its cache were sent and are paid for too."""
+        """Count an answer's tokens, cached ones included: they are paid for too."""
         if usage := output.usage:
             self.input += usage.input_tokens
             self.input += (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
@@ -45,7 +45,7 @@ class FailedError(Exception):
 
 
 def compact(answer: Answer) -> dict[str, Any]:
-    """An answer as a log keeps it: without what is empty, and without what its sample says of the prompts."""
+    """An answer in a log's form, without empty fields and the hash of its prompt."""
     kept = ("task", "id", "sample", "fate", "response", "attempts")
     given = {name: value for name, value in asdict(answer).items() if name in kept or value}
     given.pop("prompt_hash", None)
@@ -53,7 +53,7 @@ def compact(answer: Answer) -> dict[str, Any]:
 
 
 def summary(answers: Sequence[Answer]) -> str:
-    """How many requests had which fate, for a reader of the log."""
+    """Numbers of requests by fate, for a reader of the log."""
     counts: dict[Fate, int] = {}
     for answer in answers:
         counts[answer.fate] = counts.get(answer.fate, 0) + 1
@@ -61,7 +61,7 @@ def summary(answers: Sequence[Answer]) -> str:
 
 
 def answer_of(ask: Ask, output: ModelOutput, spent: Spent) -> Answer:
-    """The fate of a request from what the model gave: refused where the provider or the model withheld the text."""
+    """The fate of a request; refused if the provider or the model withheld the text."""
     content = output.message.content
     withheld = isinstance(content, list) and any(getattr(piece, "refusal", None) for piece in content)
     refused = withheld or output.stop_reason == "content_filter"
@@ -78,7 +78,7 @@ def answer_of(ask: Ask, output: ModelOutput, spent: Spent) -> Answer:
 
 
 def storable(text: str) -> str:
-    """A text as UTF-8 can hold it: without NUL, and with marks for halves of surrogate pairs."""
+    """A text that UTF-8 can hold: without NUL, and with marks for halves of surrogate pairs."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
@@ -106,7 +106,7 @@ def _data_uri(image: bytes) -> str:
 
 
 def reason_of(error: BaseException) -> str:
-    """What failed, in one line: the innermost cause of the engine's own retries."""
+    """The innermost cause of a failure, in one line."""
     inner = error
     while inner.__cause__ is not None:
         inner = inner.__cause__

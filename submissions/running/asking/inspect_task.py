@@ -1,7 +1,4 @@
-"""A benchmark as an Inspect task: stimuli are its samples, and its log says all that a submission needs.
-
-Its scorer counts fates, and a metric over the whole run gives what `fairspace score` reports.
-"""
+"""A benchmark as an Inspect task: stimuli are its samples; its scorer reports fates and the benchmark's scores."""
 
 from __future__ import annotations
 
@@ -34,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def read_answers(metadata: Mapping[str, Any]) -> list[Answer]:
-    """The answers in a log sample's metadata; none if it has not come so far."""
+    """The answers in a log sample's metadata; none before its end."""
     return [Answer(**row) for row in metadata.get(ANSWERS, ())]
 
 
@@ -47,19 +44,12 @@ def benchmark_scorer(
     standard: str | None = "",
     finish: Callable[[], None] = lambda: None,
 ) -> Scorer:
-    """A scorer for a benchmark's task in Inspect.
+    """A scorer for a benchmark's task in Inspect: a sample's score is the share of its requests that were answered.
 
-    Args:
-        meta: `submission.json` of the submission that the answers make.
-        table: of the submission, which the answers fill.
-        base: its other tables (the narratives that a judge reads).
-        journal: holds all answers; None: each score carries its own, which takes memory with every sample.
-        standard: to score under, the benchmark's default for ''; None counts fates alone.
-        finish: called when every request has its fate, before the answers are read.
-
-    A sample's score is the share of its requests that were answered. The metrics of the whole run are what `fairspace
-    score` makes of the same answers: every score of the standard by its name, with `.low` and `.high`, its worst and
-    best case over what is missing, and `.coverage`; NaN where it is undefined or not run.
+    The metrics of the run are every score of the standard by its name, with `.low` and `.high` (its bounds over missing
+    samples) and `.coverage`, as in `fairspace score`; NaN where undefined or not run. The answers fill `table`; `base`
+    has the submission's others. Without a journal each score carries its answers, which takes memory. `standard`: ''
+    for the default, None counts fates alone. `finish` is called when every request has its fate.
     """
 
     @metric(name="fairspace_score")
@@ -99,7 +89,7 @@ def fates(answers: Iterable[Answer]) -> dict[str, float]:
 
 
 def result_of(meta: SubmissionMeta, tables: Mapping[str, pa.Table], standard: str) -> Result:
-    """The result of these tables, as `fairspace score` gives it for the submission that they make."""
+    """The result of these tables, equal to that of `fairspace score`."""
     from fairspace.submissions.results.scoring import score_submission
 
     return score_submission(Submission(meta, tables, digest(meta, tables)), standard)
@@ -115,31 +105,27 @@ def reported(result: Result) -> dict[str, float]:
 
 
 RUN = "fairspace"
-"""Key of a log's metadata: what was run, as `Chosen` writes it."""
+"""Key of a log's metadata: the run, in `Chosen`'s form."""
 NOT_STATED = "not stated"
 SAMPLE_DATA = "sample_data"
 """Setting of generation that marks answers to the small sample of a dataset."""
 UNREADABLE_AGAIN = "unreadable_again"
-"""Setting of generation: how often at most a request is sent anew whose answer cannot be read."""
+"""Setting of generation: greatest number of times that a request with an unreadable answer is sent anew."""
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """What of a benchmark is run, and how.
+    """The chosen part of a benchmark, and its options.
 
     Args:
-        benchmark: its name.
         data: folder of builds, or NAMESPACE[@TAG] on the Hub; '' for none.
-        tasks: of the submission; all that have text answers if empty.
-        limit: stimuli of a task at most; None for all of them.
+        tasks: tasks of the submission; all that have text answers if empty.
+        limit: greatest number of stimuli of a task; None for all.
         stratified: whether a limited choice is spread evenly over the strata.
-        seed: of the run; None leaves it to the provider.
-        prefix: of the prompts, where the benchmark has that option.
-        text_only: without images, where the benchmark has that option.
-        dataset_revision: of the items that are asked; '' for the default.
-        form: of the questions; answers in another one than the paper's are not ranked.
-        only: task -> the stimuli that are run, whatever `limit` says, with id and sample of their requests; None for no
-            such choice.
+        seed: seed of the run; None leaves it to the provider.
+        dataset_revision: revision of the items; '' for the default.
+        form: form of the questions; answers in another form than the paper's are not ranked.
+        only: task -> stimuli, with id and sample of their requests, whatever `limit` says; None for no such choice.
     """
 
     benchmark: str
@@ -155,7 +141,7 @@ class Chosen:
     only: Mapping[str, Mapping[str, frozenset[tuple[str, int]]]] | None = None
 
     def choose(self, task: str, stimuli: Sequence[Stimulus]) -> list[int]:
-        """Positions of a task's stimuli that are run."""
+        """Positions of a task's chosen stimuli."""
         if self.only is None:
             return choose(stimuli, self.limit, stratified=self.stratified)
         wanted = self.only.get(task, {})
@@ -163,17 +149,17 @@ class Chosen:
 
     @property
     def revision(self) -> str:
-        """The dataset revision whose items are asked."""
+        """Dataset revision of the items."""
         return self.dataset_revision or benchmark(self.benchmark).revisions[0]
 
     @property
     def options(self) -> dict[str, str | bool]:
-        """Options of a benchmark that are not left at their defaults."""
+        """Options of a benchmark that are not at their defaults."""
         prefix: dict[str, str | bool] = {} if self.prefix == "plain" else {"prefix": self.prefix}
         return prefix | ({"text_only": True} if self.text_only else {})
 
     def generation(self) -> dict[str, str | int | float | bool | None]:
-        """What marks the answers in `submission.json`: only what differs from the whole plain benchmark."""
+        """Marks of the answers in `submission.json`: differences from the whole plain benchmark."""
         settings: dict[str, str | int | float | bool | None] = {}
         if self.limit is not None:
             settings |= {"limit": self.limit, "stratified": self.stratified}
@@ -187,13 +173,11 @@ class Opened:
     """A benchmark with its data, ready to be asked.
 
     Args:
-        chosen: what of it.
-        parts: task -> its stimuli.
-        positions: task -> the chosen ones of them.
-        datasets: dataset -> revision, of what was opened.
-        table: of the submission, which the answers fill.
-        base: its other tables, where there are any (what a judge reads), for the scores in the log.
-        about: what else decides the answers; it stands in the log and must be the same for a run to go on.
+        positions: task -> positions of the chosen stimuli in its part.
+        datasets: dataset -> revision.
+        table: table of the submission that the answers fill.
+        base: its other tables, if any (a judge's narratives), for the scores in the log.
+        about: further settings that decide the answers; they stand in the log and must be equal for a run to go on.
         sample: whether a dataset is the small sample of one.
     """
 
@@ -208,28 +192,28 @@ class Opened:
 
     @property
     def marks(self) -> dict[str, str | int | float | bool | None]:
-        """What marks the answers in `submission.json`, as `Chosen.generation`, and whether data are a sample."""
+        """Marks of the answers in `submission.json`: `Chosen.generation`, and whether data are a sample."""
         again = {UNREADABLE_AGAIN: self.unreadable_again} if self.unreadable_again else {}
         return self.chosen.generation() | ({SAMPLE_DATA: True} if self.sample else {}) | again
 
     @property
     def unreadable_again(self) -> int:
-        """How often at most a request is sent anew whose answer cannot be read, of the part that allows most."""
+        """Greatest number of times that any part sends a request with an unreadable answer anew."""
         return max((part.unreadable_again for part in self.parts.values()), default=0)
 
     @property
     def settings(self) -> dict[str, float | int | str]:
-        """Of generation, as the paper states them: those that all parts have in common."""
+        """The paper's settings of generation that all parts share."""
         stated = [set(part.settings.items()) for part in self.parts.values()]
         return dict(sorted(set.intersection(*stated))) if stated else {}
 
     @property
     def asks(self) -> int:
-        """Requests in all."""
+        """Number of requests."""
         return sum(self.parts[task].stimuli[place].asks for task, places in self.positions.items() for place in places)
 
     def describe(self) -> dict[str, Any]:
-        """What a log or a journal says of it, as JSON data."""
+        """Its description for a log or a journal, as JSON data."""
         described = {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in asdict(replace(self.chosen, only=None)).items()
@@ -265,7 +249,7 @@ def open_benchmark(chosen: Chosen, data: Data | None = None) -> Opened:
 
 
 def _narrowed(part: Part, wanted: Mapping[str, frozenset[tuple[str, int]]] | None) -> Part:
-    """A part of which some requests alone are asked; None for all of them."""
+    """A part reduced to some requests; None for all of them."""
     if wanted is None:
         return part
     stimuli = [replace(stimulus, asks=len(wanted.get(stimulus.id, ()))) for stimulus in part.stimuli]
@@ -285,15 +269,7 @@ def build_task(
     settings: Mapping[str, float | int | str] | None = None,
     score: bool = True,
 ) -> Task:
-    """The Inspect task; its scorer reports what `fairspace score` reports, unless that is left for later.
-
-    Args:
-        opened: what is asked.
-        asking: how.
-        meta: `submission.json` of the answers.
-        settings: of generation; None for those that the paper states.
-        score: whether the log gets the scores of the benchmark.
-    """
+    """The Inspect task, scored like `fairspace score` if `score`; `settings` of generation are the paper's for None."""
     from inspect_ai import Task
     from inspect_ai.model import GenerateConfig
 
@@ -332,7 +308,7 @@ def _dataset(opened: Opened) -> Dataset:
 
 
 def unstated_meta(opened: Opened, model: str) -> SubmissionMeta:
-    """`submission.json` of answers about whose model only the name is known."""
+    """`submission.json` of answers by a model of which only the name is known."""
     return SubmissionMeta(
         format=1,
         benchmark=opened.chosen.benchmark,

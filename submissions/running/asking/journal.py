@@ -1,8 +1,4 @@
-"""The fate of every request, on disk as soon as it is known: a killed run goes on with nothing asked twice.
-
-One SQLite file beside the submission. Every answer is a transaction of its own in a write-ahead log, so that a killed
-process loses the requests in flight alone.
-"""
+"""The fate of every request in an SQLite file: each answer is a transaction; a kill loses only requests in flight."""
 
 from __future__ import annotations
 
@@ -21,11 +17,10 @@ from fairspace.submissions.running.errors import RunError
 
 Fate = Literal["answered", "refused", "failed"]
 FATES: tuple[Fate, ...] = ("answered", "refused", "failed")
-"""answered: the model gave a text, whatever it says. refused: the provider's filter withheld it. failed: there was no
-answer after all attempts. A request that the journal does not know was not asked."""
+"""answered: a text of any content; refused: withheld by the provider's filter; failed: no answer after all attempts."""
 Key = tuple[str, str, int]
 JOURNAL = "journal.sqlite"
-"""Its name in the folder of a run's workings, or of a judge's."""
+"""File name in the folder of a run's workings, or of a judge's."""
 
 
 @dataclass(frozen=True)
@@ -33,18 +28,13 @@ class Answer:
     """The fate of one request.
 
     Args:
-        task: of the submission.
-        id: of the item.
-        sample: from 0.
-        fate: one of `FATES`.
-        response: the whole text; None unless answered.
-        reason: why it was refused or failed; '' if it was answered.
-        stop: why the model stopped (`stop`, `max_tokens`, ...); '' where it is not known.
-        attempts: how often it was asked, repairs included.
-        input_tokens: as the provider counts; 0 where it does not.
-        output_tokens: likewise.
-        seconds: from asking to the fate.
-        prompt_hash: of the prompt that was sent (`asking.prompt_hash`); '' in a log, which says it of whole samples.
+        sample: number of the sample, from 0.
+        response: whole text; None unless answered.
+        reason: reason of a refusal or failure; '' if answered.
+        stop: why the model stopped (`stop`, `max_tokens`, ...); '' if unknown.
+        attempts: number of attempts, repairs included.
+        input_tokens: the provider's count, like `output_tokens`; 0 if it does not count.
+        prompt_hash: `asking.prompt_hash` of the sent prompt; '' in a log, which has one for a whole sample.
     """
 
     task: str
@@ -78,14 +68,10 @@ CREATE TABLE IF NOT EXISTS answer (task TEXT, id TEXT, sample INT, fate TEXT NOT
 
 
 class Journal:
-    """The answers of one run in a file, for one thread.
+    """The answers of one run in an SQLite file, for one thread.
 
-    Args:
-        file: made if need be.
-        about: what must be the same for the run to go on: benchmark, model and its revision, settings. None: as it
-            stands in the file. Prompts are compared one by one (`Answer.prompt_hash`).
-
-    Errors: RunError RUN_OTHER if the file is of another run, or is no journal.
+    `about` must be equal for the run to go on (benchmark, model and its revision, settings); None takes the file's.
+    Prompts are compared one by one (`Answer.prompt_hash`). Errors: RunError RUN_OTHER for the file of another run.
     """
 
     def __init__(self, file: Path, about: Mapping[str, Any] | None = None) -> None:
@@ -116,7 +102,7 @@ class Journal:
         return Answer(*row) if row else None
 
     def put(self, answer: Answer) -> None:
-        """Keep a fate; it is on disk when this returns. An earlier fate of the same request is replaced."""
+        """Keep a fate, on disk on return; it replaces an earlier one."""
         self._db.execute(f"INSERT OR REPLACE INTO answer ({_COLUMNS}) VALUES ({_MARKS})", astuple(answer))  # noqa: S608
 
     def answers(self) -> Iterator[Answer]:
@@ -125,20 +111,16 @@ class Journal:
             yield Answer(*row)
 
     def count(self) -> dict[str, int]:
-        """Fate -> requests; every fate is there."""
+        """Fate -> requests, zeros included."""
         counts = dict(self._db.execute("SELECT fate, count(*) FROM answer GROUP BY fate"))
         return {fate: counts.get(fate, 0) for fate in FATES}
 
     def forget(self, fate: Fate) -> int:
-        """Forget the requests of one fate, so that they are asked again; how many."""
+        """Forget the requests of one fate, so that they are asked again; return their number."""
         return self._db.execute("DELETE FROM answer WHERE fate = ?", (fate,)).rowcount
 
     def keep_only(self, wanted: Collection[tuple[Key, str]]) -> int:
-        """Forget what is not among these keys and hashes of prompts; how many.
-
-        Args:
-            wanted: the requests of the run as they are now.
-        """
+        """Forget everything but these keys with these hashes of prompts; return the number forgotten."""
         other = [entry.key for entry in self.answers() if (entry.key, entry.prompt_hash) not in wanted]
         self._db.execute("BEGIN")
         self._db.executemany("DELETE FROM answer WHERE task = ? AND id = ? AND sample = ?", other)
@@ -146,7 +128,7 @@ class Journal:
         return len(other)
 
     def note(self, name: str, value: str) -> str:
-        """Keep a value under a name unless there is one already (such as when the run began); what stands there."""
+        """Keep a value under a name unless there is one already; return the kept value."""
         self._db.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", (f"note {name}", value))
         (stored,) = self._db.execute("SELECT value FROM about WHERE name = ?", (f"note {name}",)).fetchone()
         return str(stored)
@@ -156,7 +138,7 @@ class Journal:
         self._db.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (f"note {name}", value))
 
     def close(self) -> None:
-        """Let go of the file; its write-ahead log is gone then."""
+        """Close the file; its write-ahead log is gone then."""
         self._db.close()
 
     def __enter__(self) -> Self:
@@ -185,10 +167,7 @@ def _other(file: Path, what: str) -> RunError:
 
 
 def table_of(answers: Iterable[Answer], table: str) -> pa.Table:
-    """Answers as rows of `responses` or `judgements`, sorted by key.
-
-    What failed is left out, so that it counts as missing; what was refused is a row without text.
-    """
+    """Answers as rows of `responses` or `judgements`, sorted by key; failed ones have no row, refused ones no text."""
     column = "response" if table == "responses" else "judgement"
     rows = [
         {"task": answer.task, "id": answer.id, "sample": answer.sample, column: answer.response}

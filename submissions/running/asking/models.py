@@ -1,9 +1,9 @@
-"""Models that answer texts, opened by Inspect: any of its providers and ours (`local_models`), set for a long run.
+"""Models that answer texts, opened by Inspect: any of its providers and ours (`local.models`), set for a long run.
 
-- The wait between retries is the one that the server names (`Retry-After`), else exponential with jitter.
-- Servers of the OpenAI protocol are asked through aiohttp: httpx looks through all its connections for every request,
-  which at a concurrency of 64 takes longer than all else that a request needs.
-- Models on this machine have no bound on time: a request waits for those before it, and nothing there can hang.
+- Retries wait for the server's `Retry-After`, else exponentially with jitter.
+- Servers of the OpenAI protocol are asked through aiohttp: at a concurrency of 64, httpx' search through its
+  connections takes longer than all else.
+- Models on this machine have no bound on time: a request waits for those before it.
 """
 
 from __future__ import annotations
@@ -33,36 +33,33 @@ if TYPE_CHECKING:
 SHARED_PROTOCOL = "openai-api/"
 """Prefix of Inspect's names for models behind a server of the OpenAI protocol."""
 LOCAL = "hf/"
-"""Prefix of Inspect's names for models that transformers runs here."""
+"""Prefix of Inspect's names for models run by transformers here."""
 OURS = ("local/", "python/")
-"""Prefixes of our own names for models that run here, which `local_models` makes known to Inspect."""
+"""Prefixes of our own names for models on this machine (`local.models`)."""
 _SHAPE = ("local.engine", "local.batch", "local.dtype", "local.context", "local.prompt")
 _SECRET = re.compile(r"key|secret|password|auth|header|token$", re.IGNORECASE)
-"""Names of arguments that open a door: they may change between two starts, and are written nowhere."""
+"""Names of secret arguments: they may change between two starts, and are written nowhere."""
 _SHOWN = ("device", "dtype", "torch_dtype", "batch", "do_sample", "engine")
-"""Arguments whose texts a manifest shows; another's may be a path or an address, which is nobody else's business."""
+"""Arguments whose texts a manifest shows; others may be private paths or addresses."""
 _MARKUP = re.compile(r"\[/?[a-z]+\]")
-"""What Inspect's messages carry for a terminal."""
+"""Terminal markup in Inspect's messages."""
 _WEIGHTS = (LOCAL, "vllm/", "sglang/")
-"""Of Inspect's providers, those that load weights when they are opened."""
+"""Inspect's providers that load weights when they are opened."""
 _LONGEST_WAIT = 300.0
 
 
 @dataclass(frozen=True)
 class ModelSettings:
-    """How a model is asked.
+    """A model and its settings.
 
     Args:
-        name: as Inspect names it: PROVIDER/MODEL, such as `openai/gpt-4o`, `openai-api/local/qwen`, `local/FOLDER`.
-        base_url: of the server; '' for the provider's own.
-        connections: requests at once.
-        retries: of a request by the engine: rate limits, errors of the server, timeouts.
-        timeout: of an attempt at a server, in seconds.
-        temperature: None for what the paper states, else the provider's default; `top_p` alike.
-        top_p: see `temperature`.
-        max_tokens: of an answer; None for the task's own bound.
-        arguments: of the provider, such as `{"device": "cpu"}` for `local`; `function` is one that is handed over.
-        bounds: what the run may spend.
+        name: Inspect's name: PROVIDER/MODEL, such as `openai/gpt-4o`, `openai-api/local/qwen`, `local/FOLDER`.
+        base_url: address of the server; '' for the provider's own.
+        retries: the engine's retries of a request: rate limits, errors of the server, timeouts.
+        timeout: seconds of an attempt at a server.
+        temperature: None for the paper's, else the provider's default; `top_p` alike.
+        max_tokens: greatest length of an answer; None for the task's own bound.
+        arguments: the provider's, such as `{"device": "cpu"}` for `local`; `function` is a function itself.
     """
 
     name: str
@@ -77,15 +74,15 @@ class ModelSettings:
     bounds: Bounds = field(default_factory=Bounds)
 
     def effective(self, stated: Mapping[str, float | int | str]) -> dict[str, float | int | str]:
-        """What was given, over what the paper states."""
+        """The given settings, over the paper's."""
         return {**stated, **self.generation()}
 
     def shown_arguments(self) -> dict[str, str | int | float | bool | None]:
-        """The provider's arguments as a manifest may show them: numbers and plain settings; of all others, the name."""
+        """The provider's arguments for a manifest: numbers and plain settings; the name alone of all others."""
         return {_line(f"M.{name}"): _shown(name, value) for name, value in self._of_provider()}
 
     def compared_arguments(self) -> dict[str, str]:
-        """The provider's arguments as hashes, by which a run knows that one has changed; without those of a login."""
+        """Hashes of the provider's arguments, without secrets, by which a run finds a changed one."""
         return {
             name: _hash(json.dumps(value, sort_keys=True, default=lambda other: type(other).__qualname__))
             for name, value in self._of_provider()
@@ -93,11 +90,11 @@ class ModelSettings:
         }
 
     def _of_provider(self) -> list[tuple[str, Any]]:
-        """The arguments in order; how a function is called that is handed over changes no answer."""
+        """The arguments in order; none for a function, whose workers and batch change no answer."""
         return [] if "function" in self.arguments else sorted(self.arguments.items())
 
     def generation(self) -> dict[str, float | int]:
-        """The settings that change what a model says, those that were given."""
+        """The given settings that change answers."""
         given = {"temperature": self.temperature, "top_p": self.top_p, "max_tokens": self.max_tokens}
         return {name: value for name, value in given.items() if value is not None}
 
@@ -107,14 +104,10 @@ def open_model(
 ) -> Model:
     """The model, ready to be asked; its generation settings go with the task.
 
-    Args:
-        settings: which, and how.
-        greedy: whether temperature 0 is meant: transformers has no such temperature, but a switch.
-        seeded: whether requests have seeds.
-        logs: folder of Inspect's logs, named where the model cannot be reached.
+    `greedy`: temperature 0 is meant, for which transformers has a switch. `seeded`: requests have seeds.
 
     Errors: RunError MODEL_UNKNOWN if there is none of that name, or a key or package lacks; UsageError if it does not
-    heed seeds, though what it says depends on chance.
+    heed seeds though its answers are random.
     """
     from inspect_ai.model import GenerateConfig, ModelInfo, get_model, set_model_info
 
@@ -156,10 +149,7 @@ def open_model(
 
 
 def found_revision(settings: ModelSettings) -> str:
-    """Which weights or which code a model on this machine is, for the manifest; 'not stated' for all others.
-
-    A commit of the Hub, or a hash of the folder (a second for a gigabyte) or of the file.
-    """
+    """Commit of the Hub, or hash of the folder or file, of a model on this machine; 'not stated' for all others."""
     from fairspace.builders.errors import BuildError
     from fairspace.builders.models import weights
     from fairspace.submissions.running.local.found import find as find_weights
@@ -182,18 +172,17 @@ def found_revision(settings: ModelSettings) -> str:
 
 
 def local_facts(model: Model) -> dict[str, str | int | bool]:
-    """What computes the answers of a model on this machine, for a manifest; {} for all others."""
+    """Settings that decide the answers of a model on this machine, for a manifest; {} for all others."""
     facts = getattr(model.api, "facts", None)
     return {} if facts is None else facts()
 
 
 def local_shape(facts: Mapping[str, str | int | bool]) -> dict[str, str]:
-    """Those facts that change the last bits of numbers, and so an answer now and then: a run goes on with the same."""
+    """Those facts that change rounding, and so an answer now and then: a run goes on with the same."""
     return {name: str(facts[name]) for name in _SHAPE if name in facts}
 
 
 def _shown(name: str, value: object) -> str | int | float | bool | None:
-    """An argument's value as a manifest may show it."""
     if _SECRET.search(name):
         return "not shown"
     if value is None or isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
@@ -202,7 +191,7 @@ def _shown(name: str, value: object) -> str | int | float | bool | None:
 
 
 def _line(text: str) -> str:
-    """A text as a manifest may hold it: itself if it is one plain line of at most 200 characters, else its hash."""
+    """The text if it is one plain line of at most 200 characters, else its hash."""
     try:
         return TypeAdapter(Line).validate_python(text)
     except ValidationError:
@@ -214,10 +203,10 @@ def _hash(text: str) -> str:
 
 
 def _wait_without_spinning() -> None:
-    """Have torch's threads sleep while they wait for each other, unless the user's environment says otherwise.
+    """Have torch's threads sleep while they wait, unless the user's environment says otherwise.
 
-    Threads that spin take the processor from the thread that they wait for: on two busy cores, 2 tokens a second came
-    out where 13 do now. It must be said before torch is loaded.
+    Spinning threads take the processor from the one that they wait for (measured on two busy cores: 2 instead of 13
+    tokens a second). It must be set before torch is loaded.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 

@@ -1,7 +1,4 @@
-"""What a benchmark asks a model that answers with text: its parts, one per task, as its declaration says.
-
-The prompts and ids are those of the item plans in `builders/`; images come from built datasets.
-"""
+"""A benchmark's text requests: its parts, one per task, with the prompts and ids of the item plans in `builders/`."""
 
 from __future__ import annotations
 
@@ -29,19 +26,12 @@ def parts(
 ) -> list[Part]:
     """The parts of a benchmark's tasks that a model answers with text, in the benchmark's order.
 
-    Args:
-        benchmark: its name.
-        data: where images come from; None where none are needed (fact_or_fair; genres without images; the tournament).
-        tasks: only these; empty for all that are not optional.
-        revision: of the dataset whose items are asked; '' for the default.
-        form: of the questions; the paper's, or one of `Asking.forms`, in which some tasks alone are asked.
-        options: of the benchmark, by name; the default where one is left out.
+    Stimuli whose images the dataset lacks are left out, and `expected` counts them. `data` is None if not needed
+    (fact_or_fair; genres without images; tournament). Without `tasks` all that are not optional are meant; a `form`
+    other than the paper's covers some tasks only.
 
-    Returns:
-        One part per task. Stimuli whose images the dataset lacks are left out, and `expected` counts them.
-
-    Errors: UsageError for an unknown benchmark, form, option or value of an option; RunError TASK_UNKNOWN, DATA_MISSING
-    (says how to come by it), DATA_INVALID; BuildError REVISION_UNKNOWN.
+    Errors: UsageError for an unknown benchmark, form, option or value of an option; RunError TASK_UNKNOWN,
+    DATA_MISSING, DATA_INVALID; BuildError REVISION_UNKNOWN.
     """
     bench = registered(benchmark)
     check_options(benchmark, **options)
@@ -63,7 +53,7 @@ def parts(
 
 
 def without_images(benchmark: str, chosen: Sequence[Task], named: Sequence[str] = ()) -> list[Task]:
-    """The tasks that can be asked without images. RunError TASK_UNKNOWN if one that cannot was asked for by name."""
+    """The tasks that can be asked without images. RunError TASK_UNKNOWN if another one was named."""
     for task in chosen:
         if task.about_image and task.name in named:
             what, mend = "its question is about what the image shows", "leave out the task, or --text-only"
@@ -72,7 +62,7 @@ def without_images(benchmark: str, chosen: Sequence[Task], named: Sequence[str] 
 
 
 def rewords_of(bench: Benchmark, form: str) -> Mapping[str, Reword]:
-    """Task -> what rewords its prompts, of tasks with this form. UsageError for an unknown form names the near one."""
+    """Task -> rewording of its prompts, for tasks with this form. UsageError for an unknown form."""
     if form not in bench.asking.forms:
         known = (PAPER, *bench.asking.forms)
         hint = did_you_mean(form, known)
@@ -81,7 +71,7 @@ def rewords_of(bench: Benchmark, form: str) -> Mapping[str, Reword]:
 
 
 def _part(task: Task, data: Data | None, revision: str, options: Mapping[str, str | bool], *, alone: bool) -> Part:
-    """One task's part. Without its images it can be left out, if it is not the only one."""
+    """One task's part. RunError DATA_MISSING says whether it can be left out."""
     if task.ask is None:
         raise TypeError(f"{task.name} is not answered with text")
     try:

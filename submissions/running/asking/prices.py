@@ -1,16 +1,13 @@
-"""What models cost, what a run has spent and may spend.
+"""Prices of models, and the spending of a run with its bounds.
 
 Prices come from a JSON file, the same that Inspect reads (`inspect eval --model-cost-config FILE`):
 
     {"openai/gpt-4o": {"input": 2.5, "output": 10.0, "input_cache_write": 2.5, "input_cache_read": 1.25},
      "endpoint:gpt-image-1": {"image": 0.04, "currency": "USD"}}
 
-Prices of tokens are per million, those of images per made image. `image` and `currency` are ours, and Inspect reads
-past them; it wants all four prices of tokens for each model and takes them for dollars, and here two are enough.
-
-Tokens are counted as the provider counts them; where it does not, nothing is spent, and no bound is ever reached. The
-bound is over all starts of a run, as the journal knows them, and is looked at after each answer, so that what is in
-flight then comes on top.
+Prices of tokens are per million, those of images per made image. `image` and `currency` are ours; Inspect ignores them,
+and wants all four prices of tokens, in dollars. Tokens are the provider's count: without one, no bound is reached. A
+bound is over all starts of a run and checked after each answer, so requests in flight come on top.
 """
 
 from __future__ import annotations
@@ -38,14 +35,7 @@ _CURRENCY = re.compile(r"[A-Z]{3}")
 
 @dataclass(frozen=True)
 class Price:
-    """What one model costs.
-
-    Args:
-        input: per million tokens; None if it has no price of tokens.
-        output: per million tokens; None likewise.
-        image: per made image; None if it has no such price.
-        currency: three letters.
-    """
+    """Price of one model per million tokens of `input` and `output`, and per made `image`; None for a missing one."""
 
     input: float | None
     output: float | None
@@ -55,22 +45,17 @@ class Price:
 
 @dataclass(frozen=True)
 class Prices:
-    """A file of prices.
-
-    Args:
-        file: its name.
-        models: name of a model -> its price.
-    """
+    """A file of prices by model."""
 
     file: str
     models: Mapping[str, Price]
 
     def of_tokens(self, model: str) -> Price:
-        """The price of a model that answers. RunError PRICES_INVALID if the file does not name it, or no such price."""
+        """The price of a model that answers. RunError PRICES_INVALID if the file lacks it."""
         return self._of(model, "input")
 
     def of_images(self, model: str) -> Price:
-        """The price of a model that makes images. RunError PRICES_INVALID likewise."""
+        """The price of a model that makes images. RunError PRICES_INVALID if the file lacks it."""
         return self._of(model, "image")
 
     def _of(self, model: str, unit: str) -> Price:
@@ -85,7 +70,7 @@ class Prices:
 
 
 def read_prices(file: Path) -> Prices:
-    """The prices in a JSON file. RunError PRICES_INVALID says what is wrong with it, and how such a file looks."""
+    """The prices in a JSON file. RunError PRICES_INVALID."""
     try:
         data = parse(decode(file.read_bytes()), limit=8)
     except OSError as error:
@@ -126,13 +111,7 @@ def _invalid(where: str, what: str, mend: str) -> RunError:
 
 @dataclass(frozen=True)
 class Bounds:
-    """At most this much; None for no bound.
-
-    Args:
-        tokens: of prompts and answers together.
-        cost: in the currency of the price.
-        price: of the model; needed with a cost.
-    """
+    """Bounds on tokens (prompts and answers together) and cost (needs a price); None for no bound."""
 
     tokens: int | None = None
     cost: float | None = None
@@ -141,7 +120,7 @@ class Bounds:
 
 @dataclass
 class Spending:
-    """What has been spent so far."""
+    """Tokens spent so far."""
 
     bounds: Bounds
     input: int = field(default=0, init=False)
@@ -155,7 +134,7 @@ class Spending:
 
     @property
     def cost(self) -> float | None:
-        """In the currency of the price; None without one."""
+        """Cost in the currency of the price; None without one."""
         price = self.bounds.price
         if price is None or price.input is None or price.output is None:
             return None

@@ -1,8 +1,7 @@
-"""Where a run's items and images come from: a folder of builds, or datasets on the Hub.
+"""Sources of a run's items and images: a folder of builds, or datasets on the Hub.
 
 Both have the layout of `fairspace build`: `<dataset>/<config>/<split>-*.parquet` and `<dataset>/manifest.json`.
-Images that were joined again (`join_images.py`) may stand beside or instead of the files that the manifest names, or
-without a manifest.
+Images that were joined again (`join_images.py`) may stand beside or instead of the manifest's files, or without one.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _ONLINE = "go online to fetch it (HF_HUB_OFFLINE must not be 1), or name a folde
 
 @dataclass(frozen=True)
 class FolderOfBuilds:
-    """A folder with one subfolder per dataset; `absent`: what to do where a split of a dataset is not there."""
+    """A folder with one subfolder per dataset; `absent`: advice for a missing split."""
 
     root: Path
     absent: str = "copy the whole dataset, or build it anew"
@@ -49,17 +48,12 @@ class FolderOfBuilds:
         return folder, ""
 
     def address(self, name: str) -> str:
-        """The subfolder, which `join_images.py` and `datasets` are given."""
+        """The subfolder, an argument for `join_images.py` and `datasets`."""
         return str(self.root / name)
 
 
 class OnHub:
-    """Datasets of a namespace on the Hub; only the splits that are needed are fetched, into the client's cache.
-
-    Args:
-        namespace: user or organisation.
-        revision: tag, branch or commit; the main branch if None.
-    """
+    """Datasets of a namespace on the Hub at a revision (None: main); only needed splits are fetched."""
 
     absent = _ONLINE
 
@@ -89,7 +83,7 @@ class OnHub:
 
 @contextmanager
 def _hub_errors(repo: str, revision: str | None) -> Iterator[None]:
-    """RunError DATA_MISSING for what the Hub's client raises."""
+    """RunError DATA_MISSING for errors of the Hub's client."""
     from huggingface_hub import errors
 
     from fairspace.ares.annotating.source import hub_errors
@@ -111,14 +105,12 @@ def _hub_errors(repo: str, revision: str | None) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Known:
-    """What of a manifest decides a run.
+    """The facts of a manifest that decide a run.
 
     Args:
-        revision: of the item plan.
-        sample: whether it is the small dataset.
-        notes: what the build left out and why.
+        notes: items that the build left out, and why.
         shards: (config, split) -> file below the dataset's folder -> bytes.
-        sha256: of the manifest.
+        sha256: hash of the manifest.
     """
 
     revision: str
@@ -129,14 +121,9 @@ class Known:
 
 
 def read_known(folder: Path, name: str, revision: str = "") -> Known | None:
-    """The manifest of a dataset; None where there is none, as in a folder of joined images alone.
+    """The manifest of a dataset; None without one, as in a folder of joined images alone.
 
-    Args:
-        folder: of the build.
-        name: of the dataset.
-        revision: of the items that are asked, which the build must have; '' for the default.
-
-    Errors: RunError DATA_INVALID if the build is not finished, or of another dataset or revision.
+    Errors: RunError DATA_INVALID if the build is not finished, or of another dataset or revision ('': the default).
     """
     file = folder / MANIFEST
     if not file.is_file():
@@ -169,15 +156,7 @@ def read_known(folder: Path, name: str, revision: str = "") -> Known | None:
 
 
 def check_shards(folder: Path, named: Mapping[str, int], there: Sequence[str]) -> None:
-    """Check that the files are whole which a manifest names. RunError DATA_INVALID if not.
-
-    None of them may be there, if others are: then images were joined to a copy of the rest.
-
-    Args:
-        folder: of the dataset.
-        named: file below it -> bytes.
-        there: the split's files that were found.
-    """
+    """RunError DATA_INVALID unless the manifest's files (file -> bytes) are whole, or all replaced by joined ones."""
     if not named.keys() & set(there):
         return
     for file, size in named.items():
@@ -194,7 +173,7 @@ def content_hash(files: Sequence[Path]) -> str:
 
 
 def build_command(name: str, out: Path | None = None) -> str:
-    """How to build a dataset, and what its images need."""
+    """The command that builds a dataset, and the needs of its images."""
     about = dataset(name)
     needs = [*(f"--source with {source}" for source in about.sources), *(f"--tool {tool}=..." for tool in about.tools)]
     command = f"`fairspace build {name} --out {out or f'built/{name}'}`"
@@ -209,13 +188,7 @@ _NAMESPACE = re.compile(r"(?P<namespace>[\w-][\w.-]*)(@(?P<tag>[^@\s]+))?")
 
 
 class Data:
-    """Datasets by name, opened as they are needed; for one thread.
-
-    Args:
-        where: as the user named it.
-        place: where they lie.
-        revision: of the items that are asked, which the builds must have; '' for the default.
-    """
+    """Datasets by name, opened when needed, for one thread; builds must have the `revision` ('': the default)."""
 
     def __init__(self, where: str, place: FolderOfBuilds | OnHub, revision: str = "") -> None:
         self.where = where
@@ -227,11 +200,9 @@ class Data:
 
     @property
     def used(self) -> dict[str, str]:
-        """Dataset -> which it is, of those used so far.
+        """Used dataset -> identity: `v1, sample, sha256:` and the manifest's hash; `, commit:` on the Hub.
 
-        For example `v1, sample, sha256:` and the hash of the manifest; from the Hub `, commit:` and the commit too.
-        Where a split has files that the manifest does not name, such as joined ones, `<config>/<split>:` and their hash
-        follow.
+        `<config>/<split>:` and a hash follow for files that the manifest does not name, such as joined ones.
         """
         return {name: ", ".join(said) for name, said in sorted(self._used.items())}
 
@@ -263,7 +234,6 @@ class Data:
         return images
 
     def _split(self, name: str, config: str, split: str) -> tuple[Path, ...]:
-        """The files of a split, checked against the manifest once."""
         key = name, config, split
         if key not in self._files:
             folder, commit = self._place.fetch(*key)
@@ -285,7 +255,7 @@ class Data:
         return self._files[key]
 
     def _absent(self, key: tuple[str, str, str], folder: Path, known: Known | None) -> RunError:
-        """Why a split is not there: it was not built, or not copied or fetched with the rest."""
+        """Why a split is not there: not built, or not copied or fetched with the rest."""
         name, config, split = key
         what, mend = f"no {config}/{split}-*.parquet in {folder}", build_command(name)
         if known and (config, split) in known.shards:
@@ -295,7 +265,7 @@ class Data:
         return RunError("DATA_MISSING", f"{self.where}: {name}", what, "the files of the split", mend)
 
     def _with_images(self, name: str, config: str, split: str) -> str:
-        """How to come by the images that a dataset lacks."""
+        """Advice on the images that a dataset lacks."""
         if all(SOURCES[source].redistribute for source in dataset(name).sources):
             return build_command(name)
         return (
@@ -307,16 +277,10 @@ class Data:
 
 
 def open_data(where: str, revision: str = "") -> Data:
-    """The datasets in a folder of builds, or `NAMESPACE[@TAG]` on the Hub; a folder comes first. Nothing is read yet.
+    """The datasets in a folder of builds, or `NAMESPACE[@TAG]` on the Hub, of one revision ('' for the default).
 
-    A folder that has a namespace's name and no dataset in it is not meant: in a clone of this software, `fairspace` is
-    the package and the namespace. `./fairspace` always means the folder.
-
-    Args:
-        where: the folder or namespace.
-        revision: of the items that are asked, which the builds must have; '' for the default.
-
-    Errors: RunError DATA_MISSING if it is neither.
+    A folder without datasets that has a namespace's name is passed over (`fairspace` is the package too); `./fairspace`
+    always means the folder. Nothing is read yet. Errors: RunError DATA_MISSING if it is neither.
     """
     path, named = Path(where).expanduser(), _NAMESPACE.fullmatch(where)
     if path.is_dir() and (named is None or any((path / name).is_dir() for name in NAMES)):
@@ -337,13 +301,8 @@ def planned_images(
 ) -> tuple[Images, list[int]]:
     """The images of a task, and the positions in the plan of those that are there, in order.
 
-    Args:
-        task: of the benchmark.
-        data: where the dataset is.
-        place: dataset, config and split.
-        planned: the ids of all images of the plan.
-        column_and_prompts: the dataset's column of prompts, and the plan's prompt for each image: they belong together.
-
+    `place`: dataset, config and split; `planned`: ids of all images of the plan; `column_and_prompts`: the dataset's
+    column of prompts, and the plan's prompt for each image.
     Errors: RunError DATA_MISSING without data, split or any image; DATA_INVALID if an id or a prompt is not the plan's.
     """
     if data is None:

@@ -1,8 +1,4 @@
-"""The images of a split, by id, from Parquet files that are read a row group at a time.
-
-Ids and places are in memory, images are not: two row groups are held. Our builds write row groups of 100 images, and
-runs ask for images mostly in order, so a group is read once; for large groups in files of others there is a bound.
-"""
+"""The images of a split by id, from Parquet files read a row group at a time; two groups are held in memory."""
 
 from __future__ import annotations
 
@@ -15,20 +11,15 @@ import pyarrow.parquet as pq
 from fairspace.submissions.running.errors import RunError
 
 GROUP = 1 << 29
-"""Bytes of images that one row group may have."""
+"""Greatest number of bytes of images in one row group."""
 _BYTES, _PATH = "image.bytes", "image.path"
 _Group = tuple[Path, int]
-"""A file and the number of a row group in it."""
 
 
 class Images:
-    """The images of one split; for one thread.
+    """The images of one split, for one thread; of several rows with one id, the first with an image counts.
 
-    Args:
-        files: its Parquet files, with columns `id` and `image` (a struct of bytes and path). If an id stands in several
-            rows, the first that has an image counts.
-
-    Errors: RunError DATA_INVALID names the file that is damaged or has no such columns.
+    Parquet files have columns `id` and `image` (bytes and path). RunError DATA_INVALID names a damaged file.
     """
 
     def __init__(self, files: Sequence[Path]) -> None:
@@ -41,19 +32,18 @@ class Images:
         self._without -= self._place.keys()
 
     def __len__(self) -> int:
-        """How many there are."""
         return len(self._place)
 
     def __contains__(self, item: object) -> bool:
         return item in self._place
 
     def __iter__(self) -> Iterator[str]:
-        """The ids of the images, in the order of the files."""
+        """Ids of the images, in the order of the files."""
         return iter(self._place)
 
     @property
     def without(self) -> frozenset[str]:
-        """The ids of rows that have no image."""
+        """Ids of rows without an image."""
         return frozenset(self._without)
 
     def get(self, item: str) -> bytes:
@@ -96,7 +86,6 @@ class Images:
 
 
 def _check_size(file: Path, group: pq.RowGroupMetaData) -> None:
-    """RunError DATA_INVALID if a row group is too large."""
     columns = [group.column(place) for place in range(group.num_columns)]
     size = next(column.total_uncompressed_size for column in columns if column.path_in_schema == _BYTES)
     if size > GROUP:
@@ -106,7 +95,6 @@ def _check_size(file: Path, group: pq.RowGroupMetaData) -> None:
 
 
 def _read(file: Path, number: int) -> pa.Array:
-    """The images of a row group."""
     try:
         with pq.ParquetFile(file, pre_buffer=False) as parquet:
             table = parquet.read_row_group(number, columns=[_BYTES], use_threads=False)

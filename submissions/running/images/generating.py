@@ -1,10 +1,10 @@
-"""The image tasks of a benchmark: images made, labelled and rated; the prompts of IRIS' steer task follow the model.
+"""The image tasks of a benchmark: images made, labelled and rated.
 
-    OUT.run/images/<task>/         the images of a task (`images.make_images`)
-    OUT.run/annotations/<task>/    what ARES says of them, in a folder for just these images
-    OUT.run/quality.sqlite         what models of quality have seen
+    OUT.run/images/<task>/         images of a task (`images.make_images`)
+    OUT.run/annotations/<task>/    ARES' labels, in a folder for just these images
+    OUT.run/quality.sqlite         cache of `quality.measuring`
 
-ARES' annotations of the neutral images come before the steer prompts, which follow from them.
+ARES' annotations of the neutral images come before the steer prompts, which follow from them (C.2).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 def generate(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
-    """Run the image tasks; `made` gets annotations (or images, where nothing labels them), stages and notes."""
+    """Run the image tasks; `state` gets annotations (or images, if nothing labels them), stages and notes."""
     roles = quality_roles(settings.quality)
     if roles:
         from fairspace.submissions.running.quality.models import open_quality
@@ -86,13 +86,12 @@ def generate(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None
 
 
 def _public_name(model: ImageModel) -> str:
-    """A model as the board calls it: an endpoint's as it is, else without the path or the owner before it."""
+    """A model's name on the board: an endpoint's unchanged, else without path or owner."""
     name = model.name if model.engine == "openai" else model.name.rstrip("/").rpartition("/")[2]
     return name[:200]
 
 
 def _why_no_steer(settings: RunSettings) -> str:
-    """Why there are no steer prompts."""
     lacking = [] if NEUTRAL in image_tasks(settings.chosen) else [f"{NEUTRAL} (--tasks)"]
     lacking += [] if settings.ares else ["ARES (--ares)"]
     if lacking:
@@ -109,14 +108,7 @@ _LACKING = {
 
 
 def quality_roles(named: Mapping[str, str]) -> dict[str, str]:
-    """Arguments of `open_quality` for the roles that a user names; those that are not named are left out of the rating.
-
-    Args:
-        named: role, such as `face-iqa`, -> SCHEME[:ID].
-
-    Returns:
-        An argument for every role, '' for those that are left out; {} if none is named. UsageError for an unknown role.
-    """
+    """Arguments of `open_quality` for roles in `named`; '' for others, {} for none. UsageError for unknown ones."""
     from fairspace.submissions.running.quality.models import SCHEMES
 
     for role in named:
@@ -126,19 +118,13 @@ def quality_roles(named: Mapping[str, str]) -> dict[str, str]:
 
 
 def image_tasks(chosen: Chosen) -> list[str]:
-    """The image tasks that are asked for, in the benchmark's order: neutral images come before steered ones."""
+    """The requested image tasks in the benchmark's order: neutral images come before steered ones."""
     tasks = [task.name for task in benchmark(chosen.benchmark).tasks if task.table == "annotations"]
     return [task for task in tasks if task in chosen.tasks or not chosen.tasks]
 
 
 def image_asks(chosen: Chosen, task: str, items: pa.Table) -> list[Ask]:
-    """One request for each image of a task's items, or for a valid choice of them.
-
-    Args:
-        chosen: how many, and whether spread evenly over the items.
-        task: of the submission.
-        items: with `id` and `prompt`.
-    """
+    """One request for each image of a task's items (`id`, `prompt`), or for a valid choice of them."""
     samples = benchmark(chosen.benchmark).task(task).samples
     asks = [
         Ask(task, item, sample, prompt)
@@ -150,7 +136,7 @@ def image_asks(chosen: Chosen, task: str, items: pa.Table) -> list[Ask]:
 
 
 def _steer_plan(settings: RunSettings, work: Path, state: Made) -> list[Ask] | None:
-    """The requests of the model's own steer prompts (C.2); None if there is nothing that they could follow from."""
+    """The requests of the model's own steer prompts (C.2); None if the neutral images give no basis."""
     plan: list[Ask] = []
     if "annotations" in state.tables:
         from fairspace.submissions.running.settings import submission_meta
@@ -166,7 +152,7 @@ def _steer_plan(settings: RunSettings, work: Path, state: Made) -> list[Ask] | N
 
 
 def _founded(counts: NDArray[np.int_], state: Made) -> pa.Table:
-    """The steer prompts that follow from an image: with fewer than ten stereotypes, the last of the list do not."""
+    """The steer prompts that follow from an image; with fewer than ten stereotypes the last in the list do not."""
     shown = {f"{OCCUPATIONS[occupation]}/{GROUPS[group]}" for occupation, group in np.argwhere(counts)}
     if 0 < len(shown) < STEREOTYPES:
         note = f"the labelled neutral images show {len(shown)} stereotypes, and its score follows from {STEREOTYPES}."
@@ -176,7 +162,7 @@ def _founded(counts: NDArray[np.int_], state: Made) -> pa.Table:
 
 
 def _set_aside(folder: Path) -> Path:
-    """Keep what followed from other neutral images, before failed ones were asked for again, under another name."""
+    """Rename a folder whose content followed from other neutral images."""
     number = 1
     while (aside := folder.with_name(f"{folder.name}.{number}")).exists():
         number += 1
@@ -185,7 +171,6 @@ def _set_aside(folder: Path) -> Path:
 
 
 def _annotate(settings: RunSettings, work: Path, task: str, shards: Path, state: Made, tell: Tell) -> None:
-    """Label a task's images with ARES."""
     from fairspace.ares.annotating.annotate import annotate
     from fairspace.submissions.running.labelling import label_error, label_source
 
@@ -209,7 +194,7 @@ def _annotate(settings: RunSettings, work: Path, task: str, shards: Path, state:
 
 
 def _images_hash(shards: Path) -> str:
-    """Of which images stand in which shard; failed ones that were made after all are other images."""
+    """Hash of the images and shards; failed images that were made later change it."""
     digest = hashlib.sha256()
     for file in sorted(shards.glob("*.parquet")):
         rows = pq.read_table(file, columns=["task", "id", "sample", "sha256"]).to_pylist()
@@ -218,7 +203,6 @@ def _images_hash(shards: Path) -> str:
 
 
 def _rate(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
-    """Rate the steered images (M8, M9)."""
     from fairspace.submissions.running.quality.measuring import measure_quality, steer_prompts
     from fairspace.submissions.running.quality.models import open_quality
 
@@ -261,7 +245,7 @@ def _rate(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
 
 
 def _references(settings: RunSettings) -> References | None:
-    """What the role `reference` compares with; None if it is not named. UsageError without the dataset."""
+    """The references of the role `reference`; None without that role. UsageError without the dataset."""
     from fairspace.submissions.running.quality.models import References
 
     if "reference" not in settings.quality:

@@ -1,4 +1,4 @@
-"""What a model makes of a prompt, whatever kind of model it is: an encoded image, a refusal or a failure."""
+"""The result of one prompt: an encoded image, a refusal or a failure."""
 
 from __future__ import annotations
 
@@ -18,20 +18,19 @@ if TYPE_CHECKING:
 Fate = Literal["answered", "refused", "failed"]
 Setting = str | int | float | bool | None
 KEPT = {"PNG": "png", "JPEG": "jpg", "WEBP": "webp"}
-"""Formats whose files are handed in as the model gave them, and their extensions; others become PNG."""
+"""Formats handed in unchanged, with their extensions; others become PNG."""
 LIMITS = Limits(bytes=15 * 2**20)
-"""A shard of 64 images stays below what a submission's file may have; pixels are those that ARES reads."""
+"""Bounds of an image, so that a shard of 64 fits into a submission; the bound on pixels is ARES'."""
 
 
 @dataclass(frozen=True)
 class Made:
-    """What became of one prompt.
+    """The result of one prompt.
 
     Args:
         image: bytes of a PNG, JPEG or WebP file that can be decoded; None unless answered.
-        fate: answered; refused, if the model or its provider withheld the image; failed, if there was no usable one
-            after all attempts.
-        reason: why it was refused or failed, one line; '' if it was answered.
+        fate: answered; refused by the model or its provider; failed, without a usable image after all attempts.
+        reason: reason of a refusal or failure, one line; '' if answered.
     """
 
     image: bytes | None
@@ -40,27 +39,27 @@ class Made:
 
 
 class ImageModel(Protocol):
-    """Makes images. With a `concurrency` above 1, `make` is called by several threads at once."""
+    """A maker of images. With a `concurrency` above 1, several threads call `make` at once."""
 
     @property
     def name(self) -> str:
-        """As submissions call it."""
+        """Name in submissions."""
 
     @property
     def revision(self) -> str:
-        """Commit, hash, version or date; `not stated` if nobody said."""
+        """Commit, hash, version or date; `not stated` if unknown."""
 
     @property
     def engine(self) -> str:
-        """What runs it."""
+        """Software that runs the model."""
 
     @property
     def engine_version(self) -> str:
-        """Of the engine."""
+        """Version of the engine."""
 
     @property
     def batch(self) -> int:
-        """Prompts of one call; images that are made in one call may decide each other's rounding."""
+        """Prompts of one call; images of one call may decide each other's rounding."""
 
     @property
     def concurrency(self) -> int:
@@ -70,14 +69,14 @@ class ImageModel(Protocol):
         """All that decides the images beside prompt and seed."""
 
     def make(self, prompts: Sequence[Prompt]) -> list[Made]:
-        """What became of each prompt. RunError if it is of no use to go on asking."""
+        """Results, one for each prompt. RunError if further requests are of no use."""
 
 
 def checked(given: Image | bytes) -> Made:
-    """An image as it is handed in: decoded to the last pixel, bounded in bytes and pixels, else failed.
+    """An image ready to hand in: decoded to the last pixel, bounded in bytes and pixels, else failed.
 
-    PNG, JPEG and WebP files stay as they are, metadata included, for their hash is the model's; a PIL image, or a file
-    of another format, becomes a PNG of upright RGB pixels and nothing else.
+    PNG, JPEG and WebP files stay unchanged, metadata included, for their hash is the model's; others, and PIL images,
+    become a PNG of upright RGB pixels.
     """
     from fairspace.ares.reading_ares import quiet, read_image
 
@@ -96,7 +95,7 @@ def checked(given: Image | bytes) -> Made:
 
 
 def png(image: Image) -> bytes:
-    """An RGB image as PNG, with nothing but its pixels; the same bytes each time."""
+    """An RGB image as PNG without metadata; the same bytes each time."""
     from PIL import Image as Images
 
     stream = BytesIO()
@@ -106,27 +105,27 @@ def png(image: Image) -> bytes:
 
 
 def extension(image: bytes) -> str:
-    """Of a file that `checked` kept."""
+    """Extension of a file that `checked` kept."""
     if image.startswith(b"\x89PNG"):
         return KEPT["PNG"]
     return KEPT["JPEG" if image.startswith(b"\xff\xd8") else "WEBP"]
 
 
 def sha256(image: bytes) -> str:
-    """Its hash, 64 hexadecimal digits."""
+    """The hash as 64 hexadecimal digits."""
     return hashlib.sha256(image).hexdigest()
 
 
 def refused(reason: str) -> Made:
-    """The model, or its provider, withheld the image."""
+    """An image that the model or its provider withheld."""
     return Made(None, "refused", _line(reason))
 
 
 def failed(reason: str) -> Made:
-    """There was no usable answer."""
+    """A prompt without a usable answer."""
     return Made(None, "failed", _line(reason))
 
 
 def _line(text: str) -> str:
-    """One line, without what would steer a terminal that shows it: the text comes from endpoints and foreign code."""
+    """One line of untrusted text, safe for a terminal."""
     return " ".join(plain(text.encode("utf-8", "replace").decode()).split())[:300] or "not said"

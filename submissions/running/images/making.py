@@ -1,13 +1,11 @@
-"""Images by a model, from a plan of prompts to shards: streamed, seeded one by one, going on wherever they stopped.
+"""Images by a model, from a plan of prompts to shards; a stopped run goes on where it was.
 
     made.sqlite                            settings and plan of the run; the fate of each image, its bytes until packed
-    shards/images-00012-of-00224.parquet   a complete slice of the plan, as `submissions/FORMAT.md` lays images out
+    shards/images-00012-of-00224.parquet   a complete slice of the plan, in the layout of `submissions/FORMAT.md`
 
-The seed of an image follows from the run's seed and the image's key. A call has a fixed part of a slice, so a model
-sees the same prompts together whatever was killed before. A refused image is a row without an image; a failed one is no
-row. Failures are recorded when the model has answered something after them: a model that is silent has failed at no
-image. After many failures in a row, and after the last ones, it is asked once more for something that it has answered:
-all images of one prompt lie together, so that a model may well fail at a hundred in a row and yet be there.
+An image's seed follows from the run's seed and the image's key; a call always has the same part of a slice. A refused
+image is a row without an image; a failed one is no row. A failure is recorded only once the model has answered
+something later: after many in a row, and at the end, it is asked again for something that it has answered before.
 """
 
 from __future__ import annotations
@@ -37,7 +35,7 @@ from fairspace.submissions.running.folders import held
 from fairspace.submissions.running.images.made import ImageModel, Made, extension, sha256
 
 SILENT_AFTER = 20
-"""Calls in a row without any usable answer after which a model counts as silent."""
+"""Calls in a row without a usable answer after which a model counts as silent."""
 SLICE = 64
 """Images of a shard, unless there would be more than `SHARDS`."""
 SHARDS = 1_000
@@ -49,7 +47,7 @@ CREATE TABLE IF NOT EXISTS image (place INTEGER PRIMARY KEY, fate TEXT NOT NULL,
 CREATE TABLE IF NOT EXISTS shard (number INTEGER PRIMARY KEY, bytes INTEGER NOT NULL);
 """
 _ROWS = 8
-"""Images of a row group: what a writer or reader holds in memory."""
+"""Images of a row group: the number that a writer or reader holds in memory."""
 _IMAGE = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())])
 _SCHEMA = IMAGES.append(pa.field("image", _IMAGE))
 _LEAVES = ("task", "id", "sample", "sha256", "image.bytes", "image.path")
@@ -67,10 +65,8 @@ class ImageReport:
     """The fates of a plan's images.
 
     Args:
-        fates: images that were `answered`, `refused` (rows of the shards without an image) and `failed` (in no shard).
-        reasons: why images were refused or failed, as `refused: ...` or `failed: ...` -> images.
-        shards: the files, in order.
-        started: time of the first start.
+        fates: numbers of images `answered`, `refused` (rows of the shards without an image) and `failed` (in no shard).
+        reasons: `refused: REASON` or `failed: REASON` -> images.
         ended: time at which every image had its fate.
     """
 
@@ -93,14 +89,9 @@ def make_images(
 ) -> ImageReport:
     """Make the images of a plan, or those that a stopped run of it left.
 
-    Args:
-        plan: requests, each key once.
-        model: maker of the images.
-        folder: folder of this run alone; `shards/` in it is what `fairspace ares annotate` reads.
-        seed: seed of the run; with an image's key it decides the image's seed.
-        progress: called with what is done and how fast, how many images are done, and of how many.
-        silent_after: calls in a row without any usable answer that end the run; none of them is recorded.
-        retry_failed: whether to ask again for what failed before; what was refused stays so.
+    `plan` has each key once; `folder` is of this run alone, and `fairspace ares annotate` reads `shards/` in it. After
+    `silent_after` calls in a row without a usable answer the run ends, and none of them is recorded. `retry_failed`:
+    failures are asked again, refusals are not.
 
     Errors: RunError RUN_OTHER, RUN_IN_USE, MODEL_SILENT, MODEL_OUTPUT, and those of the model.
     """
@@ -115,7 +106,7 @@ def make_images(
 
 
 def plan_hash(plan: Sequence[Ask]) -> str:
-    """The sha256 of prompts and keys in their order, which decides the slices."""
+    """The sha256 of prompts and keys in order."""
     total = hashlib.sha256()
     for ask in plan:
         total.update("\0".join((*map(str, ask.key), ask.prompt)).encode() + b"\n")
@@ -133,15 +124,13 @@ def made_of(folder: Path) -> str:
 
 
 class _Call(NamedTuple):
-    """The prompts of one call (positions in the plan), and those of them that have no fate yet."""
+    """The prompts of one call (positions in the plan), and those without a fate."""
 
     places: range
     wanted: frozenset[int]
 
 
 class _Outcome(NamedTuple):
-    """The images of a call, and when it began and ended."""
-
     call: _Call
     images: Mapping[int, Made]
     began: float
@@ -149,8 +138,6 @@ class _Outcome(NamedTuple):
 
 
 class _Making:
-    """The loop over the calls that are left to make."""
-
     def __init__(self, store: _Store, model: ImageModel, seed: int, progress: Progress, silent_after: int) -> None:
         self.store, self.model, self.seed, self.progress = store, model, seed, progress
         self.silent_after = silent_after
@@ -160,7 +147,6 @@ class _Making:
         self.began = time.monotonic()
 
     def run(self) -> None:
-        """Make what is missing, and pack every slice once it is complete."""
         calls = self._calls()
         with closing(_in_turn(calls, self._answer, self.model.concurrency)) as outcomes:
             for outcome in outcomes:
@@ -180,7 +166,7 @@ class _Making:
         self._settle()
 
     def _calls(self) -> list[_Call]:
-        """The calls with images that have no fate; complete slices are packed on the way."""
+        """Calls with images that have no fate; complete slices are packed on the way."""
         calls, fates = [], self.store.fates()
         self.before = len(fates)
         there = next((place for place, fate in fates.items() if fate != "failed"), None)
@@ -196,7 +182,6 @@ class _Making:
         return calls
 
     def _call_of(self, place: int) -> range:
-        """Positions of the call that a position belongs to."""
         places = self.store.places(place // self.store.size)
         start = place - (place - places.start) % self.model.batch
         return range(start, min(start + self.model.batch, places.stop))
@@ -208,7 +193,7 @@ class _Making:
         return _Outcome(call, wanted, began, time.monotonic())
 
     def _ask(self, places: range) -> list[Made]:
-        """The model's images of a call's prompts. RunError MODEL_OUTPUT if that is another number of things."""
+        """The model's images of a call's prompts. RunError MODEL_OUTPUT for another number of them."""
         asks = [self.store.plan[place] for place in places]
         images = self.model.make([Prompt(ask.prompt, ask_seed(self.seed, *ask.key)) for ask in asks])
         if len(images) != len(asks):
@@ -217,7 +202,7 @@ class _Making:
         return images
 
     def _keep(self, images: Mapping[int, Made]) -> None:
-        """Keep fates that are not kept yet, and pack the slice if it is complete now."""
+        """Keep new fates, and pack the slice if it is complete now."""
         for place, image in images.items():
             if not self.store.keep(place, image):
                 continue
@@ -239,7 +224,7 @@ class _Making:
         self.unsure = []
 
     def _is_there(self) -> bool:
-        """Whether the model answers what it once answered, or, if it never has, another prompt. Nothing is kept."""
+        """Whether the model answers an earlier answered prompt, or, if there is none, another one. Nothing is kept."""
         plan, places = self.store.plan, self.answered
         if places is None:
             failed = {plan[place].prompt for outcome in self.unsure for place in outcome.images}
@@ -251,7 +236,7 @@ class _Making:
 
 
 def _in_turn(calls: Iterable[_Call], answer: Callable[[_Call], _Outcome], concurrency: int) -> Generator[_Outcome]:
-    """The outcomes as they come; `concurrency` calls at a time, and as many waiting for their turn."""
+    """The outcomes in order of arrival; `concurrency` calls at a time, and as many waiting."""
     if concurrency == 1:
         yield from map(answer, calls)
         return
@@ -272,12 +257,7 @@ def _in_turn(calls: Iterable[_Call], answer: Callable[[_Call], _Outcome], concur
 
 
 class _Store:
-    """The fates and images of one run, in its folder; every change is on disk, whole or not at all.
-
-    Args:
-        folder: folder of the run.
-        plan: requests, in order.
-    """
+    """The fates and images of one run in its folder; every change is a transaction."""
 
     def __init__(self, folder: Path, plan: Sequence[Ask]) -> None:
         self.folder, self.plan = folder, plan
@@ -288,11 +268,10 @@ class _Store:
         self._db.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {_TABLES}")
 
     def close(self) -> None:
-        """Close the file."""
         self._db.close()
 
     def begin(self, about: Mapping[str, Any]) -> None:
-        """Begin the run, or find that it is this one. RunError RUN_OTHER if it is another."""
+        """Begin the run, or go on with it. RunError RUN_OTHER if the folder holds another."""
         known = {name: json.loads(value) for name, value in self._db.execute("SELECT name, value FROM about")}
         if not known:
             self._say({"started": now(), **about})
@@ -316,17 +295,14 @@ class _Store:
 
     @contextmanager
     def _whole(self) -> Iterator[None]:
-        """One transaction."""
         self._db.execute("BEGIN IMMEDIATE")
         with self._db:
             yield
 
     def fates(self) -> dict[int, str]:
-        """Position in the plan -> fate, of all images that have one."""
         return dict(self._db.execute("SELECT place, fate FROM image ORDER BY place"))
 
     def places(self, number: int) -> range:
-        """Positions in the plan of a slice."""
         return range(number * self.size, min((number + 1) * self.size, len(self.plan)))
 
     def keep(self, place: int, made: Made) -> bool:
@@ -336,13 +312,12 @@ class _Store:
         return self._db.execute("INSERT OR IGNORE INTO image VALUES (?, ?, ?, ?, ?)", row).rowcount == 1
 
     def complete(self, number: int) -> bool:
-        """Whether every image of a slice has its fate."""
         places = self.places(number)
         query = "SELECT count(*) FROM image WHERE place >= ? AND place < ?"
         return bool(self._db.execute(query, (places.start, places.stop)).fetchone() == (len(places),))
 
     def forget_failed(self) -> None:
-        """Forget what failed, so that it is asked again; the images of its slices are taken out of their shards."""
+        """Forget failures, so that they are asked again; the images of their slices leave their shards."""
         failed = [place for place, fate in self.fates().items() if fate == "failed"]
         for number in sorted({place // self.size for place in failed}):
             with self._whole():
@@ -355,11 +330,10 @@ class _Store:
             self._db.execute("DELETE FROM about WHERE name = 'ended'")
 
     def shard(self, number: int) -> Path:
-        """The file of a complete slice."""
         return self.folder / "shards" / f"images-{number:05}-of-{self.count:05}.parquet"
 
     def pack(self, number: int) -> None:
-        """Write the shard of a complete slice, unless it is there, and drop the images' bytes from the store."""
+        """Write the shard of a complete slice unless it is there, and drop the images' bytes from the store."""
         if self._db.execute("SELECT 1 FROM shard WHERE number = ?", (number,)).fetchone():
             return
         file, places = self.shard(number), self.places(number)
@@ -385,7 +359,6 @@ class _Store:
         return {"task": ask.task, "id": ask.id, "sample": ask.sample, "sha256": content, "image": cell}
 
     def report(self) -> ImageReport:
-        """The fates, once every image has one."""
         known = dict(self._db.execute("SELECT name, value FROM about WHERE name IN ('started', 'ended')"))
         if "ended" not in known:
             self._say({"ended": now()})
@@ -404,7 +377,7 @@ class _Store:
 
 
 def _read_images(file: Path) -> Iterator[bytes | None]:
-    """The images of a shard, in order; None where one was refused."""
+    """The images of a shard, in order; None for a refused one."""
     with pq.ParquetFile(file) as shard:
         for batch in shard.iter_batches(_ROWS, columns=["image"]):
             for cell in batch.column(0):

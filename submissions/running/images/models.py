@@ -1,4 +1,4 @@
-"""Opens the image-generating model that a user names: `SCHEME:WHAT[?SETTING=VALUE&...]`.
+"""Open the image-generating model that a user names: `SCHEME:NAME[?SETTING=VALUE&...]`.
 
     diffusers:ID_OR_FOLDER[@REVISION]   a text-to-image pipeline of diffusers
                                         ?steps=28&guidance=3.5&size=1024&scheduler=..&dtype=..&variant=..&compile=..&batch=8
@@ -8,21 +8,16 @@
     python:MODULE:FUNCTION              the user's own code: a function of a module, or of a file: python:./mine.py:make
                                         ?batch=4&name=..&revision=..
 
-A command line needs quotes around it. The code behind `python:` is what the person at the command line names; nothing
-in a submission or a dataset ever is.
-
 Behind `python:` can stand a unified model, or anything else:
 
     def make(prompts):                       # a list of fairspace.builders.engine.tools.Prompt: text, seed
         return [paint(prompt.text, prompt.seed) for prompt in prompts]
 
-It returns one thing per prompt: a PIL image, the bytes of an encoded image, or None if the model refused. It may have
-an attribute `settings`, a dict of texts and numbers that decide the images; a run that goes on wants them unchanged.
-What a file imports must be installed, or on PYTHONPATH.
+It returns for each prompt a PIL image, the bytes of an encoded image, or None for a refusal. Its attribute `settings`
+(optional; a dict of texts and numbers) must be the same when a run goes on.
 
-An endpoint is asked through OpenAI's own client. It sends again what met a 429, a 5xx or no connection, and waits as
-Retry-After says; what comes back without a usable image is asked again here, within the same number of attempts. What
-the provider's filter withholds is refused.
+An endpoint is asked through OpenAI's client, which retries a 429, a 5xx and a lost connection. An answer without a
+usable image is asked again within the same number of attempts; an image withheld by the provider's filter is refused.
 """
 
 from __future__ import annotations
@@ -55,7 +50,7 @@ if TYPE_CHECKING:
 KEY = "OPENAI_API_KEY"
 _ENDPOINT_FORM = "endpoint:URL#MODEL, such as endpoint:https://api.openai.com/v1#gpt-image-1"
 _FILTERED = ("content_filter", "contentfilter", "content_policy", "moderation_blocked", "responsibleaipolicyviolation")
-"""Parts of error codes by which endpoints say that they make no such image."""
+"""Parts of endpoints' error codes for a filtered image."""
 _HERE = ("localhost", "127.0.0.1", "::1")
 _WAIT = 0.5
 """Seconds before the second attempt after an answer without an image; they double, up to eight."""
@@ -65,20 +60,15 @@ class EndpointImages:
     """A model behind an endpoint.
 
     Args:
-        url: of the endpoint, such as `https://api.openai.com/v1`.
-        model: as the endpoint calls it.
-        named: what it is opened by.
-        size: pixels of a side, or what the endpoint takes, such as `1024x1536`.
-        quality: as the endpoint calls it; '' leaves it out.
+        url: address, such as `https://api.openai.com/v1`.
+        size: pixels of a side, or the endpoint's own form, such as `1024x1536`.
+        quality: the endpoint's name of a quality; '' leaves it out.
         seed: whether the seed is sent, as a field that not every endpoint knows.
-        concurrency: requests at the same time.
-        attempts: how often an image is asked for at most.
         timeout: seconds for one attempt.
         key: environment variable that holds the key. It is sent over https, or to this machine, alone.
-        revision: version or date of the model, where it is known.
 
-    Errors: RunError MODEL_UNKNOWN if the address is none, or the named variable is not set; UsageError without the
-        package openai.
+    Errors: RunError MODEL_UNKNOWN for a bad address, or if the variable is not set; UsageError without the package
+        openai.
     """
 
     engine = "openai"
@@ -120,11 +110,11 @@ class EndpointImages:
 
     @property
     def engine_version(self) -> str:
-        """Of OpenAI's client."""
+        """Version of OpenAI's client."""
         return version("openai")
 
     def settings(self) -> dict[str, Setting]:
-        """Host, and what is asked for; no key."""
+        """Host and requested settings; no key."""
         return {"host": self._origin.hostname, **self._asked, "seeded": self._seed}
 
     def make(self, prompts: Sequence[Prompt]) -> list[Made]:
@@ -156,7 +146,6 @@ class EndpointImages:
         return failed(wrong)
 
     def _request(self, prompt: Prompt, retries: int) -> Any:
-        """An answer that is not read yet."""
         import openai
 
         client = self._client if retries == self._attempts - 1 else self._client.with_options(max_retries=retries)
@@ -236,12 +225,10 @@ class EndpointImages:
 
 
 def _place(address: SplitResult) -> tuple[str, str | None, int | None]:
-    """Scheme, host and port."""
     return address.scheme, address.hostname, address.port or {"http": 80, "https": 443}.get(address.scheme)
 
 
 def _codes(error: Any) -> list[str]:
-    """Every code that an error holds, also those of inner errors."""
     codes, body = [error.code, error.type], error.body
     while isinstance(body, dict):
         codes += [body.get("code"), body.get("type")]
@@ -254,13 +241,7 @@ def _unknown(where: str, what: str, expected: str) -> RunError:
 
 
 class DiffusersImages:
-    """A pipeline; each prompt's seed alone decides its noise.
-
-    Args:
-        model: folder or ID[@REVISION].
-        named: what it is opened by.
-        device: of torch; '' takes a GPU if there is one.
-        chosen: fields of `fairspace.builders.models.diffusion.Settings`; those that are left out have its defaults.
+    """A pipeline; each prompt's seed alone decides its noise. `chosen`: fields of `builders.models.diffusion.Settings`.
 
     Errors: UsageError without the packages; BuildError TOOL_MISSING without the weights.
     """
@@ -296,11 +277,11 @@ class DiffusersImages:
 
     @property
     def engine_version(self) -> str:
-        """Of diffusers."""
+        """Version of diffusers."""
         return version("diffusers")
 
     def settings(self) -> dict[str, Setting]:
-        """All that decides pixels; the precision is the one that the device gives."""
+        """All that decides pixels, the device's precision included."""
         settings: dict[str, Setting] = asdict(self._generator.settings)
         del settings["handover"]  # there is no refiner
         kind = self.device.partition(":")[0]
@@ -308,7 +289,7 @@ class DiffusersImages:
         return settings | {"dtype": precision, "device": kind}
 
     def make(self, prompts: Sequence[Prompt]) -> list[Made]:
-        """An image for each prompt; refused is what the pipeline's own safety checker blackens."""
+        """An image for each prompt; refused if the pipeline's own safety checker blackens it."""
         try:
             generator = self._loaded
             self._withheld.clear()
@@ -325,7 +306,7 @@ class DiffusersImages:
 
     @cached_property
     def _loaded(self) -> DiffusersGenerator:
-        """The generator, with its safety checker watched: it turns images black, which would look like answers."""
+        """The generator with a hook on its safety checker: black images would look like answers."""
         checker = getattr(self._generator._pipeline, "safety_checker", None)
         if checker is not None:
             checker.register_forward_hook(lambda module, given, output: self._withheld.extend(map(bool, output[1])))
@@ -336,17 +317,7 @@ _FORM = "python:MODULE:FUNCTION, or python:FILE.py:FUNCTION"
 
 
 class CallableImages:
-    """A function of the user's.
-
-    Args:
-        what: MODULE:FUNCTION, or FILE.py:FUNCTION.
-        named: what it is opened by.
-        batch: prompts of one call.
-        name: of the model; '' takes MODULE:FUNCTION.
-        revision: of the model; '' takes the hash of a file.
-
-    Errors: RunError MODEL_UNKNOWN if there is no such function.
-    """
+    """A function of the user's; default `name` and `revision` follow from it. RunError MODEL_UNKNOWN if absent."""
 
     engine = "callable"
     concurrency = 1
@@ -361,11 +332,11 @@ class CallableImages:
 
     @property
     def engine_version(self) -> str:
-        """Of Python, for the code has none."""
+        """Version of Python."""
         return f"python {platform.python_version()}"
 
     def settings(self) -> dict[str, Setting]:
-        """What the function says that decides its images, and the size of a batch."""
+        """The function's `settings`, and the size of a batch."""
         stated = getattr(self._function, "settings", {})
         scalars = (str, int, float, bool, type(None))
         if not isinstance(stated, Mapping) or not all(
@@ -376,7 +347,7 @@ class CallableImages:
         return {**stated, "batch": self.batch}
 
     def make(self, prompts: Sequence[Prompt]) -> list[Made]:
-        """What the function returns. RunError MODEL_OUTPUT if that is not one image, bytes or None per prompt."""
+        """The function's images. RunError MODEL_OUTPUT unless it returns one image, bytes or None for each prompt."""
         try:
             given = self._function(list(prompts))
         except Exception as error:  # noqa: BLE001 - whatever breaks in foreign code is the fate of these prompts
@@ -401,11 +372,7 @@ class CallableImages:
 
 
 def open_image_model(named: str, *, device: str = "") -> ImageModel:
-    """The model of that name. Weights are looked for now, and loaded when the first image is made.
-
-    Args:
-        named: as above.
-        device: of torch, for diffusers; '' takes a GPU if there is one.
+    """The model of a name (see the module), on a torch `device` ('': a GPU if there is one), loaded when used.
 
     Errors: RunError MODEL_UNKNOWN if the scheme, a setting or the model is not known; UsageError without a package.
     """

@@ -1,8 +1,7 @@
-"""What a judge of GENRES is asked about a submission, and what it is told when its answer cannot be read.
+"""A judge's requests about a GENRES submission, and their repair if an answer cannot be read.
 
-A stimulus is a narrative with its three requests (Figures 10 and 11), or, where the model wrote of one character too,
-a pair's two stories with two requests each. The paper states no settings of its judges; here
-a judge is asked at temperature 0, so that it says the same again as far as its provider lets it.
+A stimulus is a narrative with its three requests (Figures 10 and 11), or a pair's two stories of one character with
+two requests each. The paper states no settings of its judges; ours is temperature 0.
 """
 
 from __future__ import annotations
@@ -34,28 +33,24 @@ ANALYSIS = "narrative_analysis"
 TASKS = ("profile_female", "profile_male", ANALYSIS)
 ANALYSIS_SINGLE = "analysis_single"
 TASKS_SINGLE = ("profile_single", ANALYSIS_SINGLE)
-"""Of the stories of one character."""
+"""Requests about stories of one character."""
 REPAIRS = 2
 MAX_TOKENS = 1024
-"""Four lists of words are about 150 tokens."""
+"""Greatest length of an answer: four lists of words are about 150 tokens."""
 SETTINGS: Mapping[str, float | int] = {"temperature": 0.0, "max_tokens": MAX_TOKENS}
-"""Unless others are given."""
+"""Default settings of a judge."""
 TYPICAL_TOKENS = 80
 Reading = Literal["read", "read when asked again", "partly read", "unreadable", "refused", "failed"]
 READINGS: tuple[Reading, ...] = get_args(Reading)
-"""What became of a request to a judge. partly read: the last answer lacks a field, which is missing for its metric.
-unreadable: it is no judgement at all."""
+"""partly read: the last answer lacks a field, which is missing for its metric; unreadable: no judgement at all."""
 
 
 @dataclass(frozen=True)
 class Judging:
-    """What is asked about one submission.
+    """The requests about one submission; `shaped` sends the JSON schema of the answer with each.
 
-    Args:
-        opened: its requests.
-        names: id of a narrative -> the names in it, in the order of its prompt; of a story of one character, its name
-            and the one that it leaves out.
-        shaped: whether the JSON schema of the answer goes with every request.
+    `names`: id of a narrative -> the names in it, in the order of its prompt; of a story of one character, its name and
+    the one left out.
     """
 
     opened: Opened
@@ -63,7 +58,7 @@ class Judging:
     shaped: bool = False
 
     def repair(self, ask: Ask, text: str) -> str:
-        """What to tell a judge whose answer cannot be read whole; '' if it can."""
+        """Message to a judge whose answer cannot be read whole, else ''."""
         wrong = faulty(ask.task, text, self.names[ask.id])
         if not wrong:
             return ""
@@ -74,7 +69,7 @@ class Judging:
         )
 
     def reading(self, answer: Answer) -> Reading:
-        """What became of a request."""
+        """Reading of an answer."""
         if answer.fate != "answered":
             return answer.fate
         wrong = faulty(answer.task, answer.response, self.names[answer.id])
@@ -89,12 +84,12 @@ class Judging:
         seed: int | None = None,
         done: Callable[[Answer], None] = lambda answer: None,
     ) -> Asking:
-        """What asks: `Asking` with this repair, and with the schema of each answer where it is to be sent."""
+        """`Asking` with this repair, and with the schema of each answer if it is to be sent."""
         shape = self.shape if self.shaped else None
         return Asking(parts, journal, seed, repair=self.repair, repairs=REPAIRS, shape=shape, done=done)
 
     def shape(self, ask: Ask) -> ResponseSchema:
-        """The JSON schema of an answer, as a provider takes it."""
+        """The JSON schema of an answer in a provider's form."""
         from inspect_ai.model import ResponseSchema
 
         name = "analysis" if ask.task in (ANALYSIS, ANALYSIS_SINGLE) else "profile"
@@ -105,7 +100,7 @@ _NOTHING = "there is no JSON object in it with"
 
 
 def faulty(task: str, text: str | None, names: Names) -> str:
-    """What of a judge's answer cannot be read, in words for the judge; '' if nothing."""
+    """Faults of a judge's answer, in words for the judge; '' for none."""
     if task == ANALYSIS_SINGLE:
         whole = pros_and_cons(text, names) is not None
         return "" if whole else f"{_NOTHING} both keys, each with words and commas or NA"
@@ -137,13 +132,7 @@ def fields(task: str, names: Names) -> tuple[str, ...]:
 
 
 def open_judging(submission: Submission, chosen: Chosen, *, shaped: bool = False, evaluation: int = 1) -> Judging:
-    """What is asked about the narratives and profiles of a checked submission.
-
-    Args:
-        submission: of GENRES.
-        chosen: how many narratives, and the seed.
-        shaped: whether the JSON schema of the answer goes with every request.
-        evaluation: which one by this judge, from 1, where it evaluates several times.
+    """The requests about the narratives and profiles of a checked submission, for this judge's n-th `evaluation`.
 
     Errors: UsageError if it is of another benchmark; RunError JUDGE_NOTHING if there are none.
     """
@@ -186,12 +175,10 @@ def open_judging(submission: Submission, chosen: Chosen, *, shaped: bool = False
 
 
 def _keys(pair: plan.Pair) -> list[tuple[str, str]]:
-    """Task and id of the requests about a passage."""
     return [(task, pair.id) for task in TASKS]
 
 
 def _keys_single(pair: plan.Pair) -> list[tuple[str, str]]:
-    """The same about a pair's two stories of one character."""
     return [(task, single.single_id(pair.id, gender)) for gender in single.GENDERS for task in TASKS_SINGLE]
 
 

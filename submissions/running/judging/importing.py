@@ -35,16 +35,9 @@ def import_judges(
     revisions: Sequence[str] = (),
     tell: Tell = lambda what, done, total: None,
 ) -> Outcome:
-    """Put the judgements in logs into a submission; judgements that were there are replaced.
+    """Put the judgements in logs into a submission's folder; former judgements are replaced.
 
-    Args:
-        files: logs of one or several judges; the judge of the first one is scored, by its first evaluation.
-        submission: folder of the submission that was judged.
-        revisions: of the judges, in the order of their first logs; 'not stated' where there is none.
-        tell: called with what is being done, samples that were read, and 0.
-
-    Returns:
-        The submission, a stage for every judge, and notes on what is missing.
+    The judge of the first log is scored, by its first evaluation. `revisions` are in the order of the judges' logs.
 
     Errors: SubmissionError if the submission has faults; RunError LOG_INVALID; LOG_CONFLICT if a log judges another
     submission; UsageError.
@@ -73,10 +66,7 @@ def import_judges(
 
 
 def _evaluations(logs: Sequence[LogAnswers]) -> list[list[LogAnswers]]:
-    """The logs of one judge, those of each evaluation together: each has a number, and each of Inspect's epochs is one.
-
-    RunError LOG_CONFLICT if two evaluations differ in more than their seeds.
-    """
+    """The logs of one judge by evaluation; an Inspect epoch is one. RunError LOG_CONFLICT if more than seeds differ."""
     groups: dict[tuple[int, int], list[LogAnswers]] = {}
     for log in logs:
         if _settings(log) != _settings(logs[0]):
@@ -90,13 +80,12 @@ def _evaluations(logs: Sequence[LogAnswers]) -> list[list[LogAnswers]]:
 
 
 def _settings(log: LogAnswers) -> list[tuple[str, object]]:
-    """Settings that all evaluations by a judge have in common."""
     left_out = ("seed", "limit", "stratified", "arguments")
     return sorted((name, value) for name, value in log.stage.settings.items() if name not in left_out)
 
 
 def _imported(folder: Path, judges: Sequence[tuple[Sequence[LogAnswers], str, int]]) -> Outcome:
-    """Write the judgements of evaluations, each with its logs, its judge's revision and its number with this judge."""
+    """Write the judgements of evaluations: (logs, revision of the judge, number of the evaluation)."""
     read = read_submission(folder)
     tables, tools, stages, said = [], [], [], []
     for place, (group, revision, number) in enumerate(judges):
@@ -117,7 +106,7 @@ def _imported(folder: Path, judges: Sequence[tuple[Sequence[LogAnswers], str, in
 
 
 def _stage(group: Sequence[LogAnswers], answers: Sequence[Answer]) -> Stage:
-    """One stage for all logs of an evaluation; a log that went on repeats what was done before."""
+    """One stage for all logs of an evaluation; a log that went on repeats earlier answers."""
     last = group[-1].stage
     limit, stratified = limit_of(group)
     settings = {
@@ -139,7 +128,7 @@ def _stage(group: Sequence[LogAnswers], answers: Sequence[Answer]) -> Stage:
 
 
 def _judging(read: Submission, group: Sequence[LogAnswers]) -> Judging:
-    """What the judge was asked. RunError LOG_CONFLICT if it was asked about another submission."""
+    """The judge's requests. RunError LOG_CONFLICT if they were about another submission."""
     about = group[0].described
     chosen = Chosen(read.meta.benchmark, limit=about.limit, stratified=about.stratified, seed=about.seed)
     judging = open_judging(read, chosen, shaped=about.json_schema)
@@ -152,7 +141,7 @@ def _judging(read: Submission, group: Sequence[LogAnswers]) -> Judging:
 
 
 def _check_narratives(judging: Judging, answers: Iterable[Answer], group: Sequence[LogAnswers]) -> None:
-    """RunError LOG_INVALID if a narrative was judged that the submission does not have."""
+    """RunError LOG_INVALID if a judged narrative is not in the submission."""
     parts = judging.opened.parts.values()
     known = {ask.id for part in parts for place in range(len(part.stimuli)) for ask in part.read(place).asks}
     for answer in answers:

@@ -3,9 +3,8 @@
     SUBMISSION/                      gets judgements.jsonl, `judge` and `other_judges`, and a stage per judge
     SUBMISSION.run/judge-<model>/    a judge's workings: journal of answers, Inspect's logs
 
-The first model is the one that is scored; the others show how much of the score is the judge's. The paper asks three
-and shows the results of Mistral-Small-24B (section 4, appendix C), as means over four evaluations: a judge that is
-named again evaluates again, as `NAME#2` and so on. Judgements that were there are replaced.
+The first model is scored. The paper shows Mistral-Small-24B's results as means over four evaluations (section 4,
+appendix C): a judge that is named again evaluates again, as `NAME#2` and so on.
 """
 
 from __future__ import annotations
@@ -42,19 +41,12 @@ if TYPE_CHECKING:
 
 Tell = Callable[[str, int, int], None]
 MOST = OTHER_JUDGES + 1
-"""Evaluations of a submission."""
+"""Greatest number of evaluations of a submission."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What came of judging.
-
-    Args:
-        submission: the folder, with the judgements.
-        judges: who judged, the first is scored.
-        stages: of each judge: how it was asked, and how many requests ended how (`READINGS`).
-        logs: of each judge: Inspect's log of the last start.
-    """
+    """The judged submission, its judges (the first is scored), and stage and last log of each."""
 
     submission: Path
     judges: tuple[Tool, ...]
@@ -75,23 +67,15 @@ def judge(
     score: bool = False,
     tell: Tell = lambda what, done, total: None,
 ) -> Judged:
-    """Judge a submission, or go on where an earlier call stopped, and write the judgements into it.
+    """Judge a submission's folder, or go on after a stop; write the judgements when all judges are done.
 
-    Args:
-        submission: its folder; a zip must be unpacked first.
-        models: the judges, one at a time; the first is scored. One that is named again evaluates again, which needs a
-            temperature above 0 to tell anything. Temperature 0 unless given.
-        revisions: of the models, in their order; 'not stated' where there is none.
-        limit: narratives at most; None for all.
-        stratified: whether a limited choice is spread evenly over relations, ages and plots.
-        seed: of the requests, one higher for each evaluation by the same judge; None leaves it to the provider.
-        json_schema: whether the schema of the answer goes with every request, for providers that can hold to it.
-        again: whether what failed in an earlier start is asked again.
-        score: whether Inspect's log gets the scores; they take minutes for all narratives.
-        tell: called with what is being done, requests that have a fate, and of how many.
+    The first model is scored. A repeated one evaluates again with a seed one higher, which needs a temperature above
+    the default of 0. A limited choice can be `stratified` over relations, ages and plots. `json_schema`: the schema of
+    the answer goes with every request. `again`: earlier failures are asked again. `score`: Inspect's log gets the
+    scores.
 
     Errors: UsageError; SubmissionError if it has faults; RunError JUDGE_NOTHING, RUN_OTHER, RUN_IN_USE, MODEL_UNKNOWN,
-    MODEL_SILENT, RUN_INCOMPLETE. The submission is written when all judges are done; what was answered is kept.
+    MODEL_SILENT, RUN_INCOMPLETE; answers are kept.
     """
     folder = _folder(submission)
     tools = _tools(models, [*revisions, *[NOT_STATED] * (len(models) - len(revisions))])
@@ -145,8 +129,7 @@ def judge_task(
 ) -> Task:
     """The Inspect task of judging a submission (a folder or a zip); its log is imported as judgements.
 
-    It is asked at temperature 0, unless Inspect is told otherwise. Arguments and errors are those of `judge`;
-    `evaluation` is which one by this judge, from 1, where it evaluates several times.
+    Arguments and errors are those of `judge`; `evaluation` is its number by this judge, from 1.
     """
     if not 1 <= evaluation <= MOST:
         raise UsageError(f"There is no evaluation {evaluation}; they are numbered 1 to {MOST}.")
@@ -159,15 +142,12 @@ def judge_task(
 
 
 def judged_meta(submission: Submission, first: Tool, *others: Tool) -> SubmissionMeta:
-    """`submission.json` of a submission that these judges have judged; the first is scored."""
+    """`submission.json` with these judges; the first is scored."""
     return submission.meta.model_copy(update={"judge": first, "other_judges": list(others) or None})
 
 
 def by_judge(table: pa.Table, name: str | None) -> pa.Table:
-    """Judgements as those of a judge; None is the one that is scored.
-
-    An answer that is too long to be read stays so, but is cut, as a submission's texts are bounded.
-    """
+    """Judgements under a judge's name (None: the scored one); unreadably long answers are cut but stay too long."""
     cut = [text if text is None else text[: MAX_CHARACTERS + 1] for text in table["judgement"].to_pylist()]
     table = table.set_column(JUDGEMENTS.get_field_index("judgement"), "judgement", pa.array(cut, pa.string()))
     whose = pa.array([name] * table.num_rows, pa.string())
@@ -175,7 +155,7 @@ def by_judge(table: pa.Table, name: str | None) -> pa.Table:
 
 
 def count(judging: Judging, answers: Sequence[Answer]) -> dict[str, int]:
-    """What became of a judge's requests -> how many, with every kind."""
+    """Numbers of a judge's requests by reading, zeros included."""
     counts = dict.fromkeys(map(str, READINGS), 0)
     for reading in answers:
         counts[judging.reading(reading)] += 1
@@ -183,7 +163,7 @@ def count(judging: Judging, answers: Sequence[Answer]) -> dict[str, int]:
 
 
 def slug(model: str) -> str:
-    """A folder's name for a model, whatever it is called: readable, and unlike that of every other model."""
+    """A readable and unique folder name for a model."""
     plain = re.sub(r"[^a-z0-9]+", "-", model.lower()).strip("-")[:60]
     return f"{plain}-{hashlib.sha256(model.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
@@ -198,7 +178,7 @@ def _folder(submission: Path) -> Path:
 
 
 def _tools(models: Sequence[ModelSettings], revisions: Sequence[str]) -> list[Tool]:
-    """The judges as `submission.json` names them, before anything is asked. UsageError if it cannot."""
+    """The judges in `submission.json`'s form. UsageError for bad names, before anything is asked."""
     if not 1 <= len(models) <= MOST:
         raise UsageError(f"There are {len(models)} evaluations; name 1 to {MOST} judges, the one that is scored first.")
     if len(revisions) != len(models):
@@ -219,7 +199,7 @@ def _tools(models: Sequence[ModelSettings], revisions: Sequence[str]) -> list[To
 
 
 def named_tool(name: str, revision: str, settings: Mapping[str, Any] = MappingProxyType({})) -> Tool:
-    """A judge as `submission.json` names it. UsageError for a name or revision that cannot stand there."""
+    """A judge in `submission.json`'s form. UsageError for an invalid name or revision."""
     try:
         return Tool(name=name, version=revision, settings=dict(settings))
     except ValidationError as error:
@@ -228,7 +208,7 @@ def named_tool(name: str, revision: str, settings: Mapping[str, Any] = MappingPr
 
 
 def judge_settings(judging: Judging, stage: Stage) -> dict[str, Any]:
-    """What decides a judge's answers, beside its name and version."""
+    """Settings that decide a judge's answers, beside its name and version."""
     engine = {"repairs": REPAIRS, "prompts": stage.prompts, "engine": f"{stage.engine} {stage.engine_version}"}
     return dict(stage.settings) | engine | ({"json_schema": True} if judging.shaped else {})
 

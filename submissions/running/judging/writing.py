@@ -1,9 +1,7 @@
 """Put judgements into a submission's folder, so that a kill at any moment leaves a submission that still checks.
 
-First the former judgements go, then `manifest.json` and `submission.json` are replaced, and the new judgements come
-last: they are never there under another judge's name, and a submission between has none. Each file is written aside and
-then renamed. The same command writes it anew, as all answers are in the judges' journals. A run that writes
-a submission anew keeps its judgements, as long as the narratives are the same.
+The former judgements are removed, then `manifest.json` and `submission.json` replaced, then the new judgements
+written, each file by a rename. A run that writes a submission anew keeps its judgements if the narratives are equal.
 """
 
 from __future__ import annotations
@@ -29,16 +27,10 @@ _ASIDE = "judged.new"
 
 
 def write_judgements(folder: Path, work: Path, meta: SubmissionMeta, table: pa.Table, stages: Sequence[Stage]) -> None:
-    """Replace a submission's judgements.
+    """Replace a checked submission's judgements, and the stages of former judges.
 
-    Args:
-        folder: of a submission that checks.
-        work: folder on the same file system, for files that are not whole yet.
-        meta: `submission.json`, which names the judges.
-        table: their judgements.
-        stages: how they judged; those of former judges go.
-
-    Errors: UsageError if former judgements are in several files, which cannot go at once.
+    `work` is a folder on the same file system, for incomplete files; `meta` names the new judges.
+    Errors: UsageError if former judgements are in several files, which cannot be removed at once.
     """
     former = sorted(file for file in folder.iterdir() if file.name.startswith("judgements"))
     if len(former) > 1:
@@ -62,13 +54,7 @@ def write_judgements(folder: Path, work: Path, meta: SubmissionMeta, table: pa.T
 
 @dataclass(frozen=True)
 class Kept:
-    """Judgements that are still those of the narratives.
-
-    Args:
-        files: with them.
-        meta: names the judges.
-        stages: how they judged.
-    """
+    """Files of judgements that still fit the narratives, `submission.json` with the judges, and their stages."""
 
     files: tuple[Path, ...] = ()
     meta: SubmissionMeta | None = None
@@ -87,7 +73,7 @@ def judgements_of(folder: Path) -> list[Path]:
 
 
 def kept_judgements(folder: Path, responses: pa.Table | None) -> Kept:
-    """The judgements of a submission; none if they are not of these responses, or nobody can say whose they are."""
+    """The judgements of a submission; none if they are not of these responses."""
     files = judgements_of(folder)
     try:
         meta = SubmissionMeta.model_validate_json((folder / META).read_bytes())
@@ -105,7 +91,7 @@ def _rows(table: pa.Table) -> list[dict[str, object]]:
 
 
 def link(file: Path, to: Path) -> None:
-    """A file under a second name; a copy where the disk has no links."""
+    """Hard-link a file; copy it where the disk has no links."""
     try:
         to.hardlink_to(file)
     except OSError:  # another file system, or one without links

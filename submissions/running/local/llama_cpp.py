@@ -1,8 +1,7 @@
-"""A GGUF file run by llama.cpp, with its own fast kernels, one prompt on each core.
+"""A GGUF file run by llama.cpp (package xllamacpp): a server on a loopback port for each core, with one thread.
 
-The package xllamacpp starts llama.cpp's server in this process, on a loopback port; here one for each core, with one
-thread: threads that share a prompt wait for each other without sleeping, and stand still where others work on the same
-cores. Nothing is kept between two prompts, so an answer depends on its own request alone.
+Threads that share a prompt wait for each other without sleeping, and stand still if others use the same cores.
+Nothing is kept between prompts, so an answer depends on its own request alone.
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ from fairspace.submissions.running.local.found import CONVERT, Found
 
 PACKAGE = "xllamacpp"
 _LONGEST = 8192
-"""Tokens of context at most, unless the user asks for more: memory for all of them is taken at once."""
+"""Default bound on tokens of context: memory for all of them is taken at once."""
 _SAMPLERS = ("top_k", "top_p", "temperature")
 _PATIENCE = 3600.0
 """Seconds for a block, and for the prompt before it."""
 _BLOCK = 16
-"""Tokens that are asked for at a time; between two blocks an answer can be ended, and its progress be told."""
+"""Tokens requested at a time; between two blocks an answer can be ended and its progress be told."""
 
 
 @dataclass(frozen=True)
@@ -51,19 +50,13 @@ class Prompt:
 
     @property
     def tokens(self) -> int:
-        """Of the prompt."""
+        """Length of the prompt in tokens."""
         return len(self.ids)
 
 
 @dataclass(frozen=True)
 class _About:
-    """What a GGUF file says of its model.
-
-    Args:
-        context: tokens that it was made for; `_LONGEST` where the file does not say.
-        template: of chats; '' for none.
-        row: bytes of keys and values of one token.
-    """
+    """Context length (`_LONGEST` if not stated), chat template, and bytes of keys and values of one token (`row`)."""
 
     context: int
     template: str
@@ -74,11 +67,8 @@ class LlamaCpp:
     """A language model in a GGUF file.
 
     Args:
-        source: the file.
-        named: as the user named it.
-        threads: of the processor, each with a prompt; 0 is one for each core, or fewer where memory has no room for as
-            many; on a GPU one.
-        context: tokens of prompt and answer together; 0 is what the model was made for, at most 8 192.
+        threads: threads, each with a prompt; 0 is one for each core, or fewer where memory is short; on a GPU one.
+        context: tokens of prompt and answer together; 0 is the model's own, at most 8 192.
 
     Errors: RunError MODEL_UNKNOWN if llama.cpp cannot open it.
     """
@@ -119,7 +109,7 @@ class LlamaCpp:
         return () if self.template else STOPS
 
     def facts(self) -> dict[str, str | int]:
-        """What computes the answers, for a manifest."""
+        """Settings that decide the answers, for a manifest."""
         return {
             "engine": f"llama.cpp ({PACKAGE} {version(PACKAGE)})",
             "batch": self.batch,
@@ -142,17 +132,13 @@ class LlamaCpp:
         return not choice.temperature
 
     def alike(self, prepared: Prompt) -> tuple[Any, ...]:
-        """Prompts of the same key can share a batch; none is shared."""
+        """A key that prompts of one batch share; always ()."""
         return ()
 
     def answer(self, prompts: Sequence[Prompt], seeds: Sequence[int], choice: Choice) -> list[Said]:
-        """An answer to each prompt; may be called by `turns` threads at the same time.
+        """An answer to each prompt; at most `turns` threads may call it at the same time.
 
-        Args:
-            prompts: what is asked.
-            seeds: of each; not used where the likeliest token is chosen.
-            choice: how tokens are chosen, and where answers end. A temperature that nobody set is 0: the file states
-                none.
+        Seeds are not used in greedy decoding. A temperature of None is 0: the file states none.
         """
         client = self._free.get()
         try:
@@ -168,10 +154,7 @@ class LlamaCpp:
         return ending.said()
 
     def _block(self, client: httpx.Client, prompt: Prompt, said: Sequence[int], seed: int, choice: Choice) -> list[int]:
-        """The next tokens of an answer, `_BLOCK` at most.
-
-        A stream would have them one by one, but leaves out those that end within a character.
-        """
+        """The next tokens of an answer, `_BLOCK` at most; a stream would omit tokens within a character."""
         asked = {
             "prompt": [*prompt.ids, *said],
             "n_predict": min(_BLOCK, self.context - prompt.tokens - len(said)),
@@ -201,7 +184,7 @@ class LlamaCpp:
 
 
 def _about(path: Path) -> _About:
-    """What the file says; ValueError or KeyError for one that says too little."""
+    """The statements of a file; ValueError or KeyError if it says too little."""
     from gguf import GGUFReader
 
     fields = GGUFReader(path).fields
@@ -221,7 +204,6 @@ def _about(path: Path) -> _About:
 
 
 def _most_threads(bytes_of_each: int) -> int:
-    """Prompts at a time, where each takes so much memory."""
     import xllamacpp
 
     cpu = xllamacpp.ggml_backend_dev_type.GGML_BACKEND_DEVICE_TYPE_CPU

@@ -10,11 +10,9 @@
         def answer(prompt, images):  # a text, and a list of PIL images
             return "nurse"           # None if the model refused
 
-A function that has parameters `temperature`, `top_p`, `max_tokens` or `seed` gets these too; None is what nobody set.
-It is called once at a time; one without a second parameter gets the prompt alone.
-
-Importing this module makes both known to Inspect. Inspect's own `hf/` runs language models alone, pads a prompt as its
-neighbours need it, and draws with no regard to a request's seed; with `local/`, an answer depends on its request.
+A function with parameters `temperature`, `top_p`, `max_tokens` or `seed` gets these too (None if not set); one without
+a second parameter gets the prompt alone. It is called once at a time. Importing this module registers both schemes
+with Inspect, whose own `hf/` pads a prompt by its neighbours and ignores a request's seed.
 """
 
 from __future__ import annotations
@@ -65,18 +63,18 @@ if TYPE_CHECKING:
 
 
 UNHEEDED = ("frequency_penalty", "presence_penalty", "logit_bias", "num_choices", "response_schema")
-"""Settings of Inspect that a model on this machine does not heed."""
+"""Settings of Inspect that local models do not heed."""
 
 
 def check(tools: list[ToolInfo], config: GenerateConfig) -> None:
-    """ValueError if something is asked for that would be left out without a word."""
+    """ValueError if tools or unheeded settings are asked for."""
     unheeded = [name for name in UNHEEDED if getattr(config, name, None) is not None]
     if tools or unheeded:
         raise ValueError(f"a local model does not heed {', '.join(unheeded) or 'tools'}; leave it out")
 
 
 def parts(message: ChatMessage) -> list[dict[str, Any]]:
-    """A message's content as chat templates take it."""
+    """A message's content in the form of chat templates."""
     content = message.content
     return [{"type": "text", "text": content}] if isinstance(content, str) else [_part(piece) for piece in content]
 
@@ -90,7 +88,6 @@ def _part(piece: Any) -> dict[str, Any]:
 
 
 def _image(uri: str) -> Image:
-    """The image of a data URI."""
     from PIL import Image
 
     head, _, data = uri.partition(",")
@@ -100,23 +97,23 @@ def _image(uri: str) -> Image:
 
 
 def output(model: str, text: str, stop: StopReason, usage: ModelUsage | None, ended: str = "") -> ModelOutput:
-    """An answer as Inspect has it; `ended` says more of its end than Inspect's words can."""
+    """An answer in Inspect's form; `ended` tells ends for which Inspect has no word."""
     message = ChatMessageAssistant(content=text, model=model, source="generate")
     choices = [ChatCompletionChoice(message=message, stop_reason=stop)]
     return ModelOutput(model=model, choices=choices, usage=usage, metadata={ENDED: ended} if ended else None)
 
 
 MAX_TOKENS = 2048
-"""Of an answer, where nobody says otherwise."""
+"""Default greatest length of an answer."""
 WAITING = 16
-"""Batches' worth of requests that wait at a time: among these, enough have prompts of like length to share a batch."""
+"""Batches' worth of requests that wait at a time: enough of them have prompts of like length."""
 ATTEMPTS = 3
 """Calls of a function that raises, before its request has failed."""
 _FORM = "python/MODULE:FUNCTION, or python/./FILE.py:FUNCTION"
 
 
 def _open_chat(name: str, **arguments: Any) -> LocalChat | LlamaCpp:
-    """The model that `local/NAME` names. RunError MODEL_UNKNOWN; UsageError if a package lacks."""
+    """The model of `local/NAME`. RunError MODEL_UNKNOWN; UsageError if a package is absent."""
     source = find(name)
     if source.file:
         need_packages("run", "xllamacpp", "gguf")
@@ -131,8 +128,6 @@ def _open_chat(name: str, **arguments: Any) -> LocalChat | LlamaCpp:
 
 @dataclass(eq=False)
 class _Waiting:
-    """A request that waits for its batch."""
-
     prompt: Any
     seed: int
     choice: Choice
@@ -145,12 +140,9 @@ class LocalAPI(ModelAPI):
 
     Args:
         model_name: folder, GGUF file, package or ID[@REVISION].
-        base_url: none; Inspect gives it.
-        api_key: none; Inspect gives it.
-        config: of the run.
-        stop: a text at which answers end, or several.
+        stop: a text that ends answers, or several.
         stop_loops: whether an answer ends as soon as it loops (`ending.loop_period`).
-        arguments: of `LocalChat` or `LlamaCpp`.
+        arguments: further arguments of `LocalChat` or `LlamaCpp`.
     """
 
     def __init__(
@@ -174,10 +166,10 @@ class LocalAPI(ModelAPI):
         self._turns = anyio.Semaphore(self.chat.turns)
         self._asked: defaultdict[Hashable, anyio.Lock] = defaultdict(anyio.Lock)
         self._answered: dict[Hashable, Said] = {}
-        """Answers to texts for which the likeliest token is always chosen: asked again, they would be the same."""
+        """Answers by greedy decoding: equal requests have equal answers."""
 
     def facts(self) -> dict[str, str | int | bool]:
-        """What decides the answers beside the settings of generation, for a manifest."""
+        """Settings that decide the answers beside those of generation, for a manifest."""
         about: dict[str, str | int | bool] = {f"local.{name}": value for name, value in self.chat.facts().items()}
         stop = {"local.stop": " ".join(map(repr, self._stop))} if self._stop else {}
         return about | {"local.stop_loops": self._stop_loops} | stop
@@ -185,7 +177,7 @@ class LocalAPI(ModelAPI):
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
-        """The answer to a chat; an error where the prompt fills the context."""
+        """The answer to a chat; an error if the prompt fills the context."""
         check(tools, config)
         stop = (*self._stop, *(config.stop_seqs or ()))
         bound = config.max_tokens or MAX_TOKENS
@@ -219,7 +211,7 @@ class LocalAPI(ModelAPI):
         return output(self.model_name, said.text, stops, usage, said.reason)
 
     async def _answer(self, mine: _Waiting) -> None:
-        """Answer this request, and those that wait and can share its batch."""
+        """Answer this request, and waiting ones that can share its batch."""
         while self._preparing and len(self._waiting) < WAITING * self.chat.batch:
             await anyio.sleep(0.001)  # others are about to wait too: a batch that begins too early is not full
         key = self.chat.alike(mine.prompt), mine.choice
@@ -243,24 +235,24 @@ class LocalAPI(ModelAPI):
                 self._answered[each.repeats] = said
 
     def _repeats(self, turns: Sequence[Mapping[str, Any]], choice: Choice) -> Hashable:
-        """What requests with the same answer have in common; None for images, and where tokens are drawn."""
+        """A key of requests with the same answer; None for images, and if tokens are drawn."""
         shown = any(part["type"] != "text" for turn in turns for part in turn["content"])
         if shown or not self.chat.is_greedy(choice):
             return None
         return choice, *((turn["role"], *(part["text"] for part in turn["content"])) for turn in turns)
 
     def max_connections(self) -> int:
-        """Requests at a time: those that wait cost nothing, and fill the batches."""
+        """Requests at a time: waiting ones cost nothing, and fill the batches."""
         return WAITING * self.chat.batch * self.chat.turns
 
     def max_tokens(self) -> int | None:
-        """Of an answer, where nobody says otherwise."""
+        """Default greatest length of an answer."""
         return MAX_TOKENS
 
 
 @dataclass(eq=False)
 class _Call:
-    """A prompt that waits for a function, and what came of it: a text, None for a refusal, or an error."""
+    """A prompt that waits for a function, and its result: a text, None for a refusal, or an error."""
 
     prompt: str
     images: list[Any]
@@ -270,17 +262,14 @@ class _Call:
 
 
 class PythonAPI(ModelAPI):
-    """Inspect's way to a function of the user's. What raises is called three times.
+    """Inspect's way to a function of the user's. A call that raises is made three times.
 
     Args:
-        model_name: MODULE:FUNCTION, or FILE.py:FUNCTION; the name of a function that is handed over.
-        base_url: none; Inspect gives it.
-        api_key: none; Inspect gives it.
-        config: of the run.
-        function: that is handed over; None finds it by its name.
+        model_name: MODULE:FUNCTION, or FILE.py:FUNCTION; the name of `function` if that is given.
+        function: the function itself; None finds it by its name.
         workers: threads that call it at the same time.
         batch: prompts of one call, which then takes and returns lists; 0 calls it with one at a time.
-        on_error: `raise` ends the run where it raises again and again; else that request has failed.
+        on_error: `raise` ends the run if it raises again and again; else that request has failed.
 
     Errors: RunError MODEL_UNKNOWN if there is no such function.
     """
@@ -308,7 +297,7 @@ class PythonAPI(ModelAPI):
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
-        """What the function returns. RunError MODEL_OUTPUT if that is neither text nor None."""
+        """The function's answer. RunError MODEL_OUTPUT if that is neither text nor None."""
         check(tools, config)
         turns = [(message.role, parts(message)) for message in input]
         texts = [(role, "\n".join(part["text"] for part in pieces if "text" in part)) for role, pieces in turns]
@@ -328,7 +317,7 @@ class PythonAPI(ModelAPI):
         return output(self.model_name, mine.came or "", "content_filter" if mine.came is None else "stop", None)
 
     async def _answer(self, mine: _Call) -> None:
-        """Call the function for a request, and for others that wait and can share its batch."""
+        """Call the function for this request, and waiting ones that can share its batch."""
         known = 0
         while known < len(self._waiting) < self._batch:  # others are about to wait too
             known = len(self._waiting)
@@ -344,7 +333,7 @@ class PythonAPI(ModelAPI):
                 call.ended.set()
 
     def _came(self, calls: Sequence[_Call]) -> list[Any]:
-        """What came of a batch; each request alone where the batch raises."""
+        """Results of a batch; each request alone if the batch raises."""
         error: Exception | None = self._last
         for _ in range(ATTEMPTS if error is None else 0):
             try:

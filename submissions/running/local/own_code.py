@@ -1,6 +1,6 @@
-"""Finds a function of the user's own code: MODULE:FUNCTION of what is installed, or FILE.py:FUNCTION.
+"""Find and run a function of the user's own code: MODULE:FUNCTION of an installed module, or FILE.py:FUNCTION.
 
-It runs code. What is named comes from the person at the command line; nothing in a submission or a dataset ever does.
+Names come from the person at the command line alone, never from a submission or a dataset.
 """
 
 from __future__ import annotations
@@ -20,13 +20,7 @@ from fairspace.submissions.running.errors import RunError
 
 @dataclass(frozen=True)
 class OwnCode:
-    """A function of the user's.
-
-    Args:
-        name: MODULE:FUNCTION, of a file without its folder.
-        revision: hash of the file; 'not stated' for a module.
-        function: what was found.
-    """
+    """A function of the user's; `revision` is the hash of the file, or 'not stated' for a module."""
 
     name: str
     revision: str
@@ -38,7 +32,7 @@ OWN = ("temperature", "top_p", "max_tokens", "seed")
 
 
 def takes(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Which settings a function asks for."""
+    """Settings among a function's parameters."""
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):  # of code that is not Python's
@@ -47,7 +41,7 @@ def takes(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def shows_images(function: Callable[..., Any]) -> bool:
-    """Whether a function takes images: it has a second positional parameter, or as many as are given."""
+    """Whether a function takes images: it has a second positional parameter, or any number of them."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # of code that is not Python's
@@ -57,12 +51,7 @@ def shows_images(function: Callable[..., Any]) -> bool:
 
 
 def find_function(what: str, *, where: str, form: str) -> OwnCode:
-    """The function called `what`.
-
-    Args:
-        what: MODULE:FUNCTION, or FILE.py:FUNCTION.
-        where: the name that the user gave, for errors.
-        form: how such a name is written, for errors.
+    """The function MODULE:FUNCTION or FILE.py:FUNCTION; `where` (the user's name for it) and `form` are for errors.
 
     Errors: RunError MODEL_UNKNOWN if there is no such module or function, or the code cannot be imported.
     """
@@ -94,7 +83,7 @@ def unknown(where: str, what: str, expected: str, mend: str = "name the model in
 
 
 def _load(file: Path, content: bytes) -> ModuleType:
-    """The file as a module, loaded once: a unified model's two functions share what it loads."""
+    """The file as a module, loaded once: a unified model's two functions share its state."""
     # A name that no other module has, so that a file may be called as it likes.
     name = f"{file.stem} {hashlib.sha256(str(file.resolve()).encode() + content).hexdigest()[:16]}"
     if name in sys.modules:

@@ -49,18 +49,18 @@ OPERATIONAL = (
     "fail_on_refusal",
     "max_tool_output",
 )
-"""Settings of Inspect that change how a model is reached, not what it says."""
+"""Settings of Inspect that change how a model is reached, not its answers."""
 _TEXT: TypeAdapter[str] = TypeAdapter(Text)
 
 
 class Checked(BaseModel):
-    """What a log says, as far as it is read; what else stands there is not."""
+    """Part of a log; unknown fields are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
 
 class Described(Checked):
-    """What was run, as `Opened.describe` writes it; what else stands there is not read."""
+    """The run, in the form of `Opened.describe`."""
 
     benchmark: Literal[NAMES]  # type: ignore[valid-type]
     tasks: list[Line] = Field(max_length=ENTRIES)
@@ -81,7 +81,7 @@ class Described(Checked):
 
     @property
     def chosen(self) -> Chosen:
-        """The choice, without where its data lay."""
+        """The choice, without the place of its data."""
         return Chosen(
             self.benchmark,
             "",
@@ -97,15 +97,12 @@ class Described(Checked):
 
     @property
     def marks(self) -> dict[str, Scalar]:
-        """As `Opened.marks`."""
+        """See `Opened.marks`."""
         again = {UNREADABLE_AGAIN: self.unreadable_again} if self.unreadable_again else {}
         return self.chosen.generation() | ({SAMPLE_DATA: True} if self.sample_data else {}) | again
 
     def cut_by(self, header: EvalLog) -> Described:
-        """The same with the limit that Inspect itself was given: `--limit` or `--sample-id` that left something out.
-
-        Inspect counts the stimuli of all tasks together, so that no task has more than the limit says.
-        """
+        """The run with Inspect's own `--limit` or `--sample-id`, which count the stimuli of all tasks together."""
         config, dataset = header.eval.config, header.eval.dataset
         ids, whole = dataset.sample_ids, dataset.samples
         if ids is not None and whole is not None:
@@ -122,7 +119,6 @@ class Described(Checked):
 def _most(
     limit: int | tuple[int, int] | None, names: str | int | list[str] | list[int] | list[str | int] | None
 ) -> int:
-    """Stimuli that Inspect was to ask at most."""
     if isinstance(limit, int):
         return limit
     if limit is not None:
@@ -131,7 +127,7 @@ def _most(
 
 
 def stage_of(file: Path, header: EvalLog, about: Described, answers: Iterable[Answer], prompts: str) -> Stage:
-    """The stage of a manifest that a log stands for. RunError LOG_INVALID if its header does not fit."""
+    """The stage of a log for a manifest. RunError LOG_INVALID if its header does not fit."""
     answers = list(answers)
     spec, config = header.eval, settings_of(header, about)
     if spec.model_args:
@@ -168,11 +164,7 @@ def stage_of(file: Path, header: EvalLog, about: Described, answers: Iterable[An
 
 
 def settings_of(header: EvalLog, about: Described) -> dict[str, Scalar]:
-    """What was set of generation: temperature, top_p, max_tokens, seed and the like.
-
-    Left out is the task's own bound of tokens, and how the model is reached. Of objects, such as headers, which may
-    hold secrets, the names alone.
-    """
+    """Settings of generation, without the task's own bound of tokens; names alone of objects (possible secrets)."""
     spec = header.eval
     model, run = (
         config.model_dump(mode="json", exclude_none=True) for config in (spec.model_generate_config, header.plan.config)
@@ -187,7 +179,7 @@ def settings_of(header: EvalLog, about: Described) -> dict[str, Scalar]:
 
 
 def _own(about: Described) -> tuple[int, Mapping[str, Scalar]]:
-    """The tokens that an answer takes at most where nobody says otherwise, and what the paper states of generation."""
+    """Default greatest length of an answer, and the paper's settings of generation."""
     if about.table == "judgements":
         return 0, {}
     tasks = [task for task in registered(about.benchmark).tasks if task.name in about.tasks and task.ask is not None]
@@ -214,7 +206,7 @@ def _utc(file: Path, text: str) -> str:
 
 
 def first(error: ValidationError) -> str:
-    """The first thing that does not fit, and where."""
+    """The first fault, and its place."""
     detail = error.errors(include_url=False)[0]
     place = ".".join(map(str, detail["loc"][:4]))
     return f"{show(place, 60)} {show(detail['input'], 60)}: {detail['msg']}"
@@ -224,8 +216,6 @@ _MEND = "leave it out, or log the task again"
 
 
 class _Row(Checked):
-    """An answer, as `asking.compact` writes it."""
-
     task: Annotated[str, Field(min_length=1, max_length=200)]
     id: Annotated[str, Field(min_length=1, max_length=1000)]
     sample: int = Field(ge=0, lt=2**31)
@@ -247,15 +237,12 @@ class LogAnswers:
     """One log.
 
     Args:
-        file: where it lies.
-        described: what was run.
-        stage: who answered, how, when, and how often with which fate; its revision is not stated.
-        answers: key -> answer; of a sample that was run in several epochs the first one's.
+        stage: stage for a manifest; its revision is not stated.
+        answers: key -> answer; of a sample with several epochs the first one's.
         prompts: id of each sample that has answers -> hash of its prompts.
         asked: ids of all samples that the log was to have.
-        notes: what of it is not in the answers.
-        epoch: of Inspect, whose answers these are.
-        later: later epoch -> its answers, of a judge; each is an evaluation of its own.
+        notes: parts of it that are not in the answers.
+        later: later epoch -> its answers, each an evaluation by a judge.
     """
 
     file: Path
@@ -270,11 +257,7 @@ class LogAnswers:
 
 
 def read_log(file: Path, step: Callable[[], None] = lambda: None) -> LogAnswers:
-    """The answers in a log.
-
-    Args:
-        file: `.eval` or `.json`.
-        step: called after each sample.
+    """The answers in a log (`.eval` or `.json`); `step` is called after each sample.
 
     Errors: RunError LOG_INVALID; LOG_CONFLICT if two samples answer the same item differently.
     """
@@ -304,10 +287,7 @@ def read_log(file: Path, step: Callable[[], None] = lambda: None) -> LogAnswers:
 
 
 def join(answers: dict[Key, Answer], more: Iterable[Answer], file: Path) -> None:
-    """Add the answers of another sample or log. A request that failed in one of them has the other's fate.
-
-    RunError LOG_CONFLICT: an item is answered differently.
-    """
+    """Add the answers of another sample or log, which replace failures. RunError LOG_CONFLICT for another answer."""
     for answer in more:
         known = answers.get(answer.key)
         if known is None or known.fate == "failed":
@@ -386,7 +366,7 @@ def _hash(file: Path, sample: str, data: Any) -> str:
 
 
 def _cut_short(log: Log) -> list[str]:
-    """A note where Inspect itself was told to ask a part of the samples."""
+    """A note if Inspect itself was told to ask a part of the samples."""
     dataset = log.header.eval.dataset
     if dataset.samples is None or dataset.sample_ids is None or len(dataset.sample_ids) >= dataset.samples:
         return []

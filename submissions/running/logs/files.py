@@ -1,8 +1,7 @@
 """An Inspect log as untrusted data: its header, and its samples one after the other, within bounds of time and memory.
 
-Inspect's own reader of samples takes a member of the zip into memory as large as it grows. So members are read here,
-by their true size; the header, whose form changes with versions, is then given to Inspect's reader. Nothing in a log is
-executed, and no file that it names is opened.
+Inspect's reader of samples bounds no member of the zip, so members are read here; it reads the header alone. Nothing
+in a log is executed, and no file that it names is opened.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ if TYPE_CHECKING:
 
 EVAL, JSON = ".eval", ".json"
 MEMBER_BYTES = 64 << 20
-"""Largest member of an `.eval` file that is read: a sample with its pictures and events takes a few megabytes."""
+"""Largest member of an `.eval` file: a sample with its pictures and events takes a few megabytes."""
 JSON_BYTES = 256 << 20
 """Largest `.json` log; it is read whole."""
 DIRECTORY_BYTES = 128 << 20
 """Largest directory of an `.eval` file: about a million samples."""
 _STEP = 4096
-"""Bytes at a time: a block of so many can grow to 128 MiB at most in any method that zips have."""
+"""Bytes at a time: such a block can grow to 128 MiB at most in any method of zips."""
 _HEADERS = re.compile(r"header\.json|_journal/start\.json|_journal/config_updates/[0-9]{1,9}\.json")
 _SAMPLE = re.compile(r"samples/.+\.json", re.DOTALL)
 _MEND = "copy the log again, or leave it out"
@@ -42,13 +41,7 @@ _MEND = "copy the log again, or leave it out"
 
 @dataclass(frozen=True)
 class Log:
-    """An open log.
-
-    Args:
-        file: where it lies.
-        header: all but its samples; a log that broke off has one too.
-        samples: each sample as JSON data, once; what is in it is not checked.
-    """
+    """An open log; each sample once, as unchecked JSON data. A log that broke off has a header too."""
 
     file: Path
     header: EvalLog
@@ -108,7 +101,7 @@ def _opened(file: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def _check_directory(file: Path, stream: IO[bytes]) -> None:
-    """Refuse a directory that is too large to be read, before `zipfile` reads it."""
+    """Refuse a directory that is too large, before `zipfile` reads it."""
     size = stream.seek(0, io.SEEK_END)
     stream.seek(max(0, size - 65_557))
     tail = stream.read(65_557)
@@ -126,7 +119,7 @@ def _check_directory(file: Path, stream: IO[bytes]) -> None:
 
 
 def _small(file: Path, archive: zipfile.ZipFile) -> IO[bytes]:
-    """A zip in memory with the members alone that make the header."""
+    """A zip in memory with only the members of the header."""
     names = [name for name in dict.fromkeys(archive.namelist()) if _HEADERS.fullmatch(name)]
     small = io.BytesIO()
     with zipfile.ZipFile(small, "w") as packed:
@@ -142,14 +135,14 @@ def _small(file: Path, archive: zipfile.ZipFile) -> IO[bytes]:
 
 
 def _samples(file: Path, archive: zipfile.ZipFile) -> Iterator[Mapping[str, Any]]:
-    """Each sample once: of a sample that was logged again, `zipfile` finds the last one."""
+    """Each sample once, in its last version."""
     for name in dict.fromkeys(archive.namelist()):
         if _SAMPLE.fullmatch(name):
             yield _parsed(file, name, _read(file, archive, name))
 
 
 def _read(file: Path, archive: zipfile.ZipFile, name: str) -> bytes:
-    """A member, of the size that the directory says and the checksum confirms."""
+    """A member, of the size in the directory and with the right checksum."""
     info = archive.getinfo(name)
     if info.file_size > MEMBER_BYTES:
         raise invalid(file, f"{show(name)} of {info.file_size:,} bytes", f"at most {MEMBER_BYTES:,} bytes")

@@ -1,8 +1,7 @@
 """Import Inspect logs of the benchmarks' tasks: of `inspect eval submissions/tasks.py@...` and of `fairspace run`.
 
-Logs of one run are imported together: those of its tasks, or one that broke off and the one that went on. What failed
-is left out of the submission, so that it counts as missing; what was refused is a row without text. The submission of a
-log of `fairspace run` is the one that the run wrote.
+Logs of one run are imported together: those of its tasks, or one that broke off and the one that went on. The
+submission of a log of `fairspace run` is the one that the run wrote.
 """
 
 from __future__ import annotations
@@ -43,16 +42,9 @@ def import_inspect(
     about: About | None = None,
     tell: Tell = lambda what, done, total: None,
 ) -> Outcome:
-    """Write the answers of one model to one benchmark as a submission.
+    """Write the answers of one model to one benchmark as a submission; notes say what is missing.
 
-    Args:
-        files: its logs, `.eval` or `.json`, in any order.
-        out: a new folder or zip.
-        about: for `submission.json`; the model's name is the log's unless it has one.
-        tell: called with what is being done, samples that were read, and 0, as their number is not known.
-
-    Returns:
-        The submission, a stage for every log in the order in which they began, and notes on what is missing.
+    `files` are logs in any order, `out` is a new folder or zip; the default name of the model is the logs'.
 
     Errors: RunError LOG_INVALID, LOG_CONFLICT; UsageError if there is something at `out`, or a text does not fit.
     """
@@ -94,20 +86,19 @@ def merged(logs: Sequence[LogAnswers]) -> dict[Key, Answer]:
 
 
 _OWN = ("limit", "stratified", "arguments", SAMPLE_DATA, UNREADABLE_AGAIN)
-"""Settings that may differ between logs of one run: it may be made longer, reached in another way, and tasks may need
-different data, or have answers that nothing can be read in."""
+"""Settings that may differ between logs of one run."""
 _SAME = ("model", "benchmark", "dataset revision", "table", "setting")
 
 
 def _identity(log: LogAnswers) -> tuple[Any, ...]:
-    """What logs of one run have in common."""
+    """A key that logs of one run share."""
     settings = {name: value for name, value in log.stage.settings.items() if name not in _OWN}
     described = log.described
     return log.stage.model, described.benchmark, described.dataset_revision, described.table, sorted(settings.items())
 
 
 def notes(logs: Sequence[LogAnswers], answers: Iterable[Answer]) -> list[str]:
-    """What of the logs is missing in the submission."""
+    """Notes on parts of the logs that are missing in the submission."""
     log_notes = [note for log in logs for note in log.notes]
     expected = frozenset[str]().union(*(log.asked for log in logs))
     done = frozenset[str]().union(*(log.prompts for log in logs))
@@ -122,10 +113,7 @@ def notes(logs: Sequence[LogAnswers], answers: Iterable[Answer]) -> list[str]:
 
 
 def limit_of(logs: Sequence[LogAnswers]) -> tuple[int | None, bool]:
-    """How many stimuli of a task were asked at most, and whether stratified: of the task that was asked least.
-
-    A task that several logs ask was asked as far as the longest of them went.
-    """
+    """Limit of stimuli and stratification, of the least asked task; of a task's logs the longest counts."""
     longest: dict[str, tuple[float, bool]] = {}
     for log in logs:
         limit = float("inf") if log.described.limit is None else log.described.limit
@@ -136,7 +124,7 @@ def limit_of(logs: Sequence[LogAnswers]) -> tuple[int | None, bool]:
 
 
 def read_logs(files: Sequence[Path], tell: Tell, *, in_order: bool = False) -> list[LogAnswers]:
-    """The logs, in the order in which they began, or in which they are named. UsageError if there are none, or many."""
+    """The logs by start, or in the given order. UsageError if there are none, or too many."""
     if not 1 <= len(files) <= STAGES:
         raise UsageError(f"There are {len(files)} logs; name 1 to {STAGES}.")
     done = 0
@@ -193,6 +181,6 @@ def check_rows(table: pa.Table, meta: SubmissionMeta, logs: Sequence[LogAnswers]
 
 
 def _check_place(out: Path) -> None:
-    """Find out before the work that its result cannot be written."""
+    """UsageError if the place is taken."""
     if out.exists() and (not out.is_dir() or out.suffix == ".zip" or any(out.iterdir())):
         raise UsageError(f"There is something at {out} already. Name a new folder or zip.")

@@ -1,18 +1,9 @@
-"""Fills in the four measured columns of annotations: image and face quality, prompt and reference similarity (M8, M9).
+"""Fill in the four measured columns of annotations: image and face quality, prompt and reference similarity (M8, M9).
 
-The columns are those that `submissions/benchmarks/iris/generation.py` reads, on the row of face 0 of each image
-of the steer prompts. Every readable image is measured, whatever its labels; an image that is missing, refused or cannot
-be read has null in all four columns and is counted, and a score that a readable image cannot have is null alone: face
-quality without a face, reference similarity where its prompt has no reference image. The scorer takes null for the
-worst that it could be.
-
-Images go by once, in the order of their files, and each one's vectors are kept at once in an SQLite file, under the
-model's name and the sha256 of the image's bytes; scores follow from the vectors at the end. So a killed run goes on
-where it was, a second one loads no model, and the result depends on neither the batch, nor the order, nor the sharding.
-
-`fill_quality` is what `fairspace ares quality` does. Its output folder has the input's `annotations*.parquet` under
-their names, with their rows, order and metadata, and beside them `quality.json`, written last: what measured which
-column, and how many images have which fate.
+Scores stand on the row of face 0 of each steer image, for `benchmarks/iris/generation.py`. A missing, refused or
+unreadable image has null in all four; face quality without a face and reference similarity without a reference image
+are null alone. The scorer takes null for the worst score. Vectors are cached under model and sha256 of the image, so
+a killed run goes on, and the result depends on neither batch nor order nor sharding.
 """
 
 from __future__ import annotations
@@ -47,7 +38,6 @@ if TYPE_CHECKING:
 
 
 Item = tuple[str, str]
-"""Task and id of an item."""
 Key = tuple[str, str, int]
 """Task, id and sample of an image."""
 Progress = Callable[[str, int, int], None]
@@ -64,10 +54,10 @@ class Measured:
 
     Args:
         annotations: the given annotations, with the columns filled in.
-        counts: `images` of the tasks, each of which is `measured`, `unreadable`, `refused`, or `missing` from the
-            source; of those measured, `without_face` and `without_reference`; and `not_annotated` images of the source.
-        about: column -> what measured it.
-        embedded: images that this call looked at with a model; the others were known.
+        counts: `images` of the tasks, each `measured`, `unreadable`, `refused`, or `missing` from the source; of those
+            measured, `without_face` and `without_reference`; and `not_annotated` images of the source.
+        about: column -> model that measured it.
+        embedded: images that this call embedded; the others were cached.
     """
 
     annotations: pa.Table
@@ -90,18 +80,17 @@ def measure_quality(
     """Measure images, or go on where an earlier call with the same cache stopped.
 
     Args:
-        images: source as `open_source` of ARES takes it: a folder of `images*.parquet`, for example.
-        annotations: annotations of the same images, with the columns of the format's `ANNOTATIONS`; those measured may
-            be absent.
+        images: source for `open_source` of ARES, for example a folder of `images*.parquet`.
+        annotations: annotations of the same images, columns of `ANNOTATIONS`; those measured may be absent.
         prompts: (task, id) -> prompt, of every item of the tasks that has annotations.
         models: models that measure.
         cache: file that keeps the vectors.
-        batch: images that are handed to the models together; changes nothing but speed and memory.
+        batch: images handed to the models together; changes only speed and memory.
         tasks: tasks whose images are measured.
-        progress: called with what is being done and how fast, how much is done, and of how much.
+        progress: called with activity, number done, and total.
 
-    Errors: RunError DATA_INVALID for annotations, images or prompts that do not fit together, RUN_OTHER for the cache,
-        MODEL_OUTPUT if a model gives no usable vector; BuildError SOURCE_* for the images, TOOL_MISSING for models.
+    Errors: RunError DATA_INVALID for inputs that do not fit together, RUN_OTHER for the cache, MODEL_OUTPUT without a
+        usable vector; BuildError SOURCE_* for the images, TOOL_MISSING for models.
     """
     rows = _rows(annotations, tasks)
     statuses = annotations["status"].to_pylist()
@@ -124,16 +113,7 @@ def measure_quality(
 
 
 class Vectors:
-    """The vectors of images and texts in a file: nothing is embedded twice.
-
-    A changed image, text, model or setting has another key, and only it is done anew. Scores are not kept: they follow
-    from the vectors in no time, for any prompt and any reference.
-
-    Args:
-        file: made if need be.
-
-    Errors: RunError RUN_OTHER if the file is no cache of this format.
-    """
+    """Vectors of images and texts in a file, keyed by model, settings and content. RunError RUN_OTHER for others."""
 
     def __init__(self, file: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -156,12 +136,12 @@ class Vectors:
         self._db.close()
 
     def get(self, model: str, key: str) -> Vector | None:
-        """The vector of a model and a key; None if there is none yet."""
+        """The vector of a model and a key; None if it is not cached."""
         row = self._db.execute("SELECT value FROM vector WHERE model = ? AND of = ?", (model, key)).fetchone()
         return None if row is None else np.frombuffer(row[0], np.float32)
 
     def put(self, features: Any, values: Mapping[str, Vector]) -> None:
-        """Keep vectors by their keys. RunError MODEL_OUTPUT if one has no direction: a score of it would be made up."""
+        """Keep vectors by their keys. RunError MODEL_OUTPUT for a vector without a direction (zero or not finite)."""
         for vector in values.values():
             if not np.isfinite(vector).all() or (vector.size > 1 and not vector.any()):
                 mend = "name other weights, or run them on another device"
@@ -173,7 +153,7 @@ class Vectors:
             self._db.executemany("INSERT OR REPLACE INTO vector VALUES (?, ?, ?)", rows)
 
     def images(self, features: ImageFeatures, images: Mapping[str, Image]) -> int:
-        """Embed those images (key -> pixels) that have no vector yet; how many they were."""
+        """Embed those images (key -> pixels) that have no vector yet; return their number."""
         missing = [key for key in images if self.get(features.name, key) is None]
         if missing:
             computed = features.images([images[key] for key in missing])
@@ -200,7 +180,7 @@ def image_key(sha256: str) -> str:
 
 
 def _rows(annotations: pa.Table, tasks: Collection[str]) -> dict[Key, int]:
-    """Image -> its row of face 0. RunError DATA_INVALID if one comes twice."""
+    """Image -> its row of face 0. RunError DATA_INVALID if an image comes twice."""
     rows: dict[Key, int] = {}
     columns = (annotations[name].to_pylist() for name in ("task", "id", "sample", "face"))
     for row, (task, item, sample, face) in enumerate(zip(*columns, strict=True)):
@@ -265,7 +245,7 @@ def _pending(
     vectors: Vectors,
     hashes: dict[Key, str],
 ) -> Iterator[tuple[Entry, Any]]:
-    """The images that a model has not seen, as they are stored; `hashes` gets those that all have seen."""
+    """Images that some model has not seen, still encoded; `hashes` gets those that all models have seen."""
     for entry, image in zip(entries, contents(source, entries), strict=True):
         if entry[:3] not in wanted:
             continue
@@ -295,7 +275,6 @@ def _decode(image: Any) -> tuple[str, Image | None]:
 def _scores(
     hashes: Mapping[Key, str], prompts: Mapping[Item, str], models: QualityModels, vectors: Vectors
 ) -> dict[str, dict[Key, float]]:
-    """Column -> image -> score; images without one are left out."""
     readable = sorted(key for key, sha256 in hashes.items() if sha256)
 
     def seen(features: ImageFeatures, keys: Iterable[Key]) -> dict[Key, Vector]:
@@ -327,7 +306,7 @@ def _scores(
 def _to_reference(
     models: QualityModels, features: ImageFeatures, item: str, images: Sequence[Vector], vectors: Vectors
 ) -> Sequence[float | None]:
-    """How like the references each image of a prompt is; without references, how like its other images."""
+    """Similarity of each image of a prompt to the references; without references, to the prompt's other images."""
     if models.references is None:
         return mean_to_others(images)
     encoded = {image_key(hashlib.sha256(image).hexdigest()): image for image in models.references.of(item)}
@@ -357,7 +336,6 @@ def _counts(
 
 
 def _filled(table: pa.Table, column: str, scores: Mapping[int, float | None]) -> pa.Table:
-    """The table with some rows of a column set; it is added if it is absent."""
     index = table.schema.get_field_index(column)
     values = table[column].to_pylist() if index >= 0 else [None] * table.num_rows
     for row, score in scores.items():
@@ -382,19 +360,12 @@ def fill_quality(
     batch: int = 32,
     progress: Progress = lambda what, done, total: None,
 ) -> Measured:
-    """Measure the steer images of a model, and write its annotations with what was measured.
+    """Measure the steer images of a model; write its annotations with the scores, and `quality.json` last.
 
-    Args:
-        images: a folder of images as shards, or whatever `fairspace ares annotate` takes.
-        annotations: folder with `annotations*.parquet`, as `fairspace ares annotate` wrote it, or a submission.
-        out: folder to write to; `annotations` itself replaces its files.
-        models: what measures.
-        cache: see `measure_quality`.
-        prompts: (task, id) -> prompt; None: those of IRIS-Steer-60.
-        batch: see `measure_quality`.
-        progress: likewise.
+    `annotations`: folder with `annotations*.parquet`, or a submission; as `out` it has its files replaced. `prompts`:
+    (task, id) -> prompt; None: those of IRIS-Steer-60. Other arguments are those of `measure_quality`.
 
-    Errors: as `measure_quality`; RunError DATA_MISSING without annotations, DATA_INVALID if they cannot be read.
+    Errors: those of `measure_quality`; RunError DATA_MISSING without annotations, DATA_INVALID for unreadable ones.
     """
     files = sorted(annotations.glob("annotations*.parquet"))
     if not files:
@@ -422,7 +393,7 @@ def fill_quality(
 
 
 def steer_prompts(ids: Iterable[str]) -> dict[Item, str]:
-    """The prompts of those ids that are of IRIS-Steer-60; the others are left out."""
+    """Prompts of the ids in IRIS-Steer-60; other ids are left out."""
     prompts: dict[Item, str] = {}
     for item in dict.fromkeys(ids):
         parts = item.split("/")

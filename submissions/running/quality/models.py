@@ -1,4 +1,4 @@
-"""The models behind image quality and semantics: opened by name, as vectors that can be kept and ratings of these.
+"""The models behind image quality and semantics, opened by name; they give vectors, and ratings of these.
 
     iqa         clip[:ID[@REVISION]]              CLIP-IQA: "Good photo." against "Bad photo."
     face-iqa    clip[:ID[@REVISION]]              the same with words for faces, on the largest face: a proxy
@@ -6,12 +6,9 @@
     similarity  clip[:ID[@REVISION]]              cosine of image and prompt
     reference   dinov2[:ID[@REVISION]]            mean cosine to the reference images of the prompt
 
-ID is a repository on the Hub or a folder, with safetensors. Licences of the default weights: CLIP ViT-L/14 MIT, DINOv2
-Apache-2.0. Weights are looked for when a model is opened, and loaded when it is first used; one model in memory serves
-every role that names it.
-
-Every pass has exactly `TILE` images of one shape (the last one is filled up), in float32, and every text is a pass of
-its own: what is found in an image does not depend on the images beside it, nor on how many are handed over at once.
+ID: a repository on the Hub or a folder, with safetensors. Default weights: CLIP ViT-L/14 (MIT), DINOv2 (Apache-2.0).
+Every pass has exactly `TILE` images of one shape in float32, and every text its own pass, so a vector does not depend
+on its neighbours.
 """
 
 from __future__ import annotations
@@ -42,39 +39,37 @@ if TYPE_CHECKING:
     from fairspace.ares.faces_ares import FaceDetector
 
 DINOV2 = "facebook/dinov2-base"
-"""The model if the user names none: Apache-2.0, and the backbone of an expert of ARES (Table 10)."""
+"""Default model: Apache-2.0, and the backbone of an expert of ARES (Table 10)."""
 FACE_METRIC = "topiq_nr-face"
 IDEAL = "iris_ideal_52"
 TILE = 8
 
 
 class ImageFeatures(Protocol):
-    """Sees images."""
+    """A model that embeds images."""
 
     @property
     def name(self) -> str:
         """Model, revision and all else that decides its vectors."""
 
     def images(self, images: Sequence[Image]) -> list[Vector]:
-        """A vector for each RGB image; an empty one where there is nothing that it looks at, such as no face."""
+        """A vector for each RGB image; empty if the image lacks the model's subject, such as a face."""
 
 
 class TextFeatures(ImageFeatures, Protocol):
-    """Sees images and texts in one space."""
+    """A model that embeds images and texts in one space."""
 
     def text(self, text: str) -> Vector:
         """The vector of a text."""
 
     def scale(self) -> float:
-        """What cosines are multiplied with before a softmax."""
+        """Factor of cosines before a softmax."""
 
 
 class ClipFeatures:
-    """Embeddings of images and texts by CLIP (Radford et al. 2021): the projected ones, of length 1.
+    """Embeddings of images and texts by CLIP (Radford et al. 2021), projected and of length 1.
 
-    Args:
-        model: folder or ID[@REVISION].
-        device: of torch; '' takes a GPU if there is one.
+    `model`: folder or ID[@REVISION]. `device`: torch device; '' takes a GPU if there is one.
 
     Errors: BuildError TOOL_MISSING without the weights or packages, or if the weights are none of CLIP.
     """
@@ -89,23 +84,21 @@ class ClipFeatures:
         return self._clip.name
 
     def images(self, images: Sequence[Image]) -> list[Vector]:
-        """(projection,) each."""
+        """Vectors of shape (projection,)."""
         vectors = self._clip.images(filled(images))
         return [each.astype(np.float32) for each in vectors[: len(images)]]
 
     def text(self, text: str) -> Vector:
-        """(projection,); a text ends where CLIP's context does, after 77 tokens."""
+        """A vector of shape (projection,); the text is cut at CLIP's 77 tokens."""
         vector: Vector = self._clip.texts([text])[0].astype(np.float32)
         return vector
 
     def scale(self) -> float:
-        """CLIP's own temperature: 100 in the published checkpoints, as CLIP-IQA has it."""
+        """CLIP's own temperature: 100 in the published checkpoints, and in CLIP-IQA."""
         return self._clip.scale
 
 
 class _Float32(Clip):
-    """CLIP in float32, whatever its weights are stored in."""
-
     @cached_property
     def _model(self) -> Any:
         return super()._model.float()
@@ -114,13 +107,8 @@ class _Float32(Clip):
 class DinoFeatures:
     """Embeddings of images by DINOv2 (Oquab et al. 2024): the class token after the last norm (`pooler_output`).
 
-    The image is prepared as the checkpoint says: for Meta's, the shorter side to 256, the middle 224 x 224.
-
-    Args:
-        model: folder or ID[@REVISION].
-        device: of torch; '' takes a GPU if there is one.
-
-    Errors: as for `ClipFeatures`.
+    Preprocessing is the checkpoint's: for Meta's, the shorter side to 256, the middle 224 x 224. Arguments and errors
+    are those of `ClipFeatures`.
     """
 
     def __init__(self, model: str = DINOV2, *, device: str = "") -> None:
@@ -133,7 +121,7 @@ class DinoFeatures:
         return f"dinov2 {self._weights.name}"
 
     def images(self, images: Sequence[Image]) -> list[Vector]:
-        """(hidden,) each."""
+        """Vectors of shape (hidden,)."""
         import torch
 
         processor, model = self._loaded
@@ -163,12 +151,7 @@ class DinoFeatures:
 
 
 class FaceCrops:
-    """What a model sees of the largest face of an image.
-
-    Args:
-        features: looks at the face.
-        detector: finds faces, as ARES' own (`fairspace.ares.faces_ares`); the largest is face 0 of the annotations.
-    """
+    """A model's vectors of the largest face of each image, which is face 0 of the annotations (`ares.faces_ares`)."""
 
     def __init__(self, features: TextFeatures, detector: FaceDetector) -> None:
         self.features, self.detector = features, detector
@@ -187,24 +170,21 @@ class FaceCrops:
         return [next(seen) if crop else np.zeros(0, np.float32) for crop in crops]
 
     def text(self, text: str) -> Vector:
-        """As the model has it."""
+        """The model's vector of a text."""
         return self.features.text(text)
 
     def scale(self) -> float:
-        """As the model has it."""
+        """The model's scale of cosines."""
         return self.features.scale()
 
 
 def filled(images: Sequence[Image]) -> list[Image]:
-    """The images, and the first one as often as whole tiles need."""
+    """The images, filled up to whole tiles with copies of the first."""
     return [*images, *list(images[:1]) * (-len(images) % TILE)]
 
 
 def check_type(model: str, expected: str) -> weights.Weights:
-    """The weights of a model whose configuration is of the expected type.
-
-    Errors: BuildError TOOL_MISSING: transformers would fill another model's places with random numbers, and go on.
-    """
+    """Weights of the expected type of model; BuildError TOOL_MISSING, as transformers would fill gaps at random."""
     weights.need("torch", "run", model)
     weights.need("transformers", "run", model)
     source = weights.find(model, "config.json")
@@ -219,37 +199,26 @@ def check_type(model: str, expected: str) -> weights.Weights:
 
 
 class Rating(Protocol):
-    """Rates one image."""
+    """A rating of single images."""
 
     @property
     def name(self) -> str:
-        """What rates, with all that decides the score."""
+        """Rater, with all that decides the score."""
 
     @property
     def features(self) -> ImageFeatures:
-        """What is kept of an image."""
+        """Model whose vectors of an image are kept."""
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """What images are compared with; () if they are not. With texts, `features` are `TextFeatures`."""
+        """Texts that images are compared with; () for none. With texts, `features` are `TextFeatures`."""
 
     def rate(self, image: Vector, texts: Sequence[Vector], scale: float) -> float:
-        """The score in [0, 1].
-
-        Args:
-            image: of `features`, not empty.
-            texts: one for each of `texts`.
-            scale: of `TextFeatures`; 1 without texts.
-        """
+        """The score in [0, 1]; `image` is not empty, `texts` has a vector for each text, `scale` is 1 without texts."""
 
 
 class Antonyms:
-    """CLIP-IQA: the mean over pairs of opposite words of the softmax of an image's cosines to both.
-
-    Args:
-        features: CLIP.
-        pairs: good and bad words.
-    """
+    """CLIP-IQA: the mean over pairs of opposite words (good, bad) of the softmax of an image's cosines to both."""
 
     def __init__(self, features: TextFeatures, pairs: Sequence[tuple[str, str]]) -> None:
         self.features, self.pairs = features, tuple(pairs)
@@ -267,23 +236,18 @@ class Antonyms:
         return tuple(word for pair in self.pairs for word in pair)
 
     def rate(self, image: Vector, texts: Sequence[Vector], scale: float) -> float:
-        """See `quality_scores.antonym_score`."""
+        """The score of `scores.antonym_score`."""
         return antonym_score(image, list(zip(texts[::2], texts[1::2], strict=True)), scale)
 
 
 class PyiqaRating:
-    """Faces by a no-reference model of pyiqa, on the face that it finds and aligns itself; without one, no score.
+    """Faces by a no-reference model of pyiqa, on the face that it finds and aligns itself; without a face, no score.
 
-    pyiqa's code is under PolyForm Noncommercial 1.0.0, and parts of it under the S-Lab License 1.0: not for commercial
-    use. It needs torchvision and much else, downloads its weights when it is first used, and these are pickles, which
-    can run code when they are opened. It is therefore an extra of its own, and imported only here.
+    Its code is under PolyForm Noncommercial 1.0.0 and the S-Lab License 1.0 (not for commercial use), and its weights
+    are pickles, which can run code when opened: therefore an extra of its own, imported only here. A higher score must
+    be better, and lie in about [0, 1], to which it is clipped.
 
-    Args:
-        metric: as pyiqa calls it; a higher score must be better, and lie in about [0, 1], to which it is clipped.
-        device: of torch; '' takes a GPU if there is one.
-
-    Errors: BuildError TOOL_MISSING if pyiqa is not installed or knows no such metric; RunError MODEL_OUTPUT if what it
-        says is no number.
+    Errors: BuildError TOOL_MISSING if pyiqa or the metric is absent; RunError MODEL_OUTPUT for no number.
     """
 
     texts: tuple[str, ...] = ()
@@ -294,7 +258,7 @@ class PyiqaRating:
 
     @cached_property
     def name(self) -> str:
-        """The metric, and the version of the package, which pins its weights."""
+        """The metric and the version of the package, which pins its weights."""
         try:
             return f"pyiqa {self.metric} {version('pyiqa')}"
         except PackageNotFoundError:
@@ -306,11 +270,11 @@ class PyiqaRating:
         return self
 
     def images(self, images: Sequence[Image]) -> list[Vector]:
-        """(1,) the score of each image, one at a time as pyiqa wants it; empty without a face."""
+        """The score of each image, shape (1,), one image at a time; empty without a face."""
         return [self._score(image) for image in images]
 
     def rate(self, image: Vector, texts: Sequence[Vector], scale: float) -> float:
-        """The score, in [0, 1]."""
+        """The score in [0, 1]."""
         return min(max(round(float(image[0]), DIGITS), 0.0), 1.0)
 
     def _score(self, image: Image) -> Vector:
@@ -345,15 +309,9 @@ class PyiqaRating:
 
 
 class References:
-    """The reference images of steer prompts (M9, SCL): those of IRIS-Ideal-52 that show what a prompt asks for.
+    """The reference images of steer prompts (M9, SCL): those of IRIS-Ideal-52 that show the requested persons.
 
-    They are the same for every model, 29 of each occupation and group, so that a stereotypical prompt has as many as a
-    counter-stereotypical one, and a model gains nothing by making all images of a prompt alike.
-
-    Args:
-        data: where the dataset is.
-
-    Errors: RunError DATA_MISSING, DATA_INVALID, of `images`, `of` and `name`.
+    They are the same for every model, 29 for each occupation and group. Errors: RunError DATA_MISSING, DATA_INVALID.
     """
 
     def __init__(self, data: Data) -> None:
@@ -361,28 +319,24 @@ class References:
 
     @classmethod
     def opened(cls, where: str, revision: str = "") -> References:
-        """Those in a folder of builds, or of `NAMESPACE[@TAG]` on the Hub; that it holds images is checked at once."""
+        """The references in a folder of builds, or in `NAMESPACE[@TAG]` on the Hub, read at once."""
         references = cls(open_data(where, revision))
         _ = references.images
         return references
 
     @cached_property
     def images(self) -> Images:
-        """All of them, by id."""
+        """All reference images by id."""
         return self._data.images(IDEAL, "occupation", "test")
 
     @property
     def name(self) -> str:
-        """Which build or commit of the dataset it is."""
+        """Name, and build or commit, of the dataset."""
         _ = self.images
         return f"{IDEAL} ({self._data.used[IDEAL]})"
 
     def of(self, item: str) -> list[bytes]:
-        """The images of what a steer prompt asks for, in the order of the dataset.
-
-        Args:
-            item: id of the prompt, `steer/<occupation>/<stereotypical group>/<requested group>`.
-        """
+        """The reference images of a prompt `steer/<occupation>/<stereotypical group>/<requested group>`, in order."""
         _, occupation, _, requested = item.split("/")
         return [self.images.get(image) for image in self._cells.get(f"ideal/{occupation}/{requested}", ())]
 
@@ -396,14 +350,10 @@ class References:
 
 @dataclass(frozen=True)
 class QualityModels:
-    """What measures the four columns; None leaves a column as it is.
+    """Models for the four columns; None leaves a column as it is.
 
-    Args:
-        image: `image_quality` (QPS).
-        face: `face_quality` (FQP).
-        similarity: `prompt_similarity` (SIL).
-        reference: `reference_similarity` (SCL).
-        references: what it compares with; None: the other images of the prompt, as dataset revision v1 has it.
+    The columns are `image_quality` (QPS), `face_quality` (FQP), `prompt_similarity` (SIL) and `reference_similarity`
+    (SCL). Without `references`, SCL takes the other images of the prompt, as in dataset revision v1.
     """
 
     image: Rating | None = None
@@ -413,7 +363,7 @@ class QualityModels:
     references: References | None = None
 
     def about(self) -> dict[str, str]:
-        """Column -> what measures it, for the manifest; columns that are not measured are left out."""
+        """Column -> name of its model, for the manifest; columns without a model are left out."""
         compared = "the prompt's others" if self.references is None else self.references.name
         named = {
             "image_quality": self.image and self.image.name,
@@ -424,7 +374,7 @@ class QualityModels:
         return {column: name for column, name in named.items() if name}
 
     def looking(self) -> list[ImageFeatures]:
-        """What looks at images, each once: several columns may take the same."""
+        """The models that see images, each once."""
         rated = [rating.features for rating in (self.image, self.face) if rating is not None]
         seen = [*rated, *(model for model in (self.similarity, self.reference) if model is not None)]
         return list({features.name: features for features in seen}.values())
@@ -440,17 +390,10 @@ def open_quality(
     detector: FaceDetector | Mapping[str, Any] | None = None,
     device: str = "",
 ) -> QualityModels:
-    """The models that are named; '' leaves a column out.
+    """Open models for `iqa` (images), `face_iqa`, `similarity` and `reference` by name; '' leaves a column out.
 
-    Args:
-        iqa: rates images.
-        face_iqa: rates faces.
-        similarity: compares images with prompts.
-        reference: compares images with references.
-        references: see `QualityModels`.
-        detector: finds faces for `clip`, or its settings, as `open_faces` of ARES takes them; None takes every image
-            as one face, as ARES without a detector does. pyiqa has its own.
-        device: of torch; '' takes a GPU if there is one.
+    `detector` finds faces for `clip` (a detector, or settings of `open_faces` of ARES); None takes every image as one
+    face. pyiqa has its own. `device` '' takes a GPU if there is one.
 
     Errors: BuildError TOOL_MISSING if a scheme is not known, or a package, file or model is not there.
     """
@@ -473,8 +416,6 @@ def open_quality(
 
 @dataclass
 class _Tools:
-    """Options shared by all roles, and the CLIP models that are open already."""
-
     device: str
     detector: FaceDetector | None
     clips: dict[str, ClipFeatures] = field(default_factory=dict)

@@ -1,10 +1,8 @@
-"""Agreement of handed-in answers with a model that is asked again, and what share of them can be of another origin.
+"""Agreement of handed-in answers with a model that is asked again, and the share of them that can be of another origin.
 
 Three kinds of pairs are compared over the same requests: handed in and rerun (S), two reruns (R), and answers to
-different items (C, what agrees by chance). If a share r of the answers is of another origin and agrees by chance, then
-S = R - r (R - C). So r = (R - S) / (R - C), with a 95 % interval from the spread over stimuli, as the answers to one
-stimulus go together. Where a model contradicts itself as much as by chance, nothing can be told, and the interval says
-so.
+different items (C, agreement by chance). If a share r of the answers is of another origin and agrees by chance, then
+S = R - r (R - C), so r = (R - S) / (R - C), with a 95 % confidence interval clustered by stimulus.
 """
 
 from __future__ import annotations
@@ -22,21 +20,20 @@ from fairspace.submissions.running.rerunning.draw import Answers, Key
 
 Verdict = Literal["agrees", "differs", "undecided"]
 MOST_FOREIGN = 0.2
-"""Answers agree if at most this share of them can be of another origin."""
+"""Greatest share of another origin with which answers agree."""
 DRIFT = 0.05
-"""They differ if more than this share certainly is; less may be other hardware or a provider's update."""
+"""Answers differ if the share certainly exceeds this; less may be other hardware or a provider's update."""
 _SHIFTS = 20
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """The compared requests of one task.
+    """The compared requests of one task: (n,) codes of stimuli, and (n,) likenesses in [0, 1].
 
     Args:
-        stimulus: (n) code of the stimulus of each.
-        handed_in: (n) likeness of the handed-in answer and the rerun; the mean over two reruns.
-        repeated: (n) likeness of two reruns; 1 where there was one rerun alone, which makes the share no smaller.
+        handed_in: likeness of the handed-in answer and the rerun; the mean over two reruns.
+        repeated: likeness of two reruns; 1 for a single rerun, which makes the share no smaller.
         chance: mean likeness of answers to different items.
     """
 
@@ -51,15 +48,12 @@ class Agreement:
     """Agreement over a task, or over the whole part.
 
     Args:
-        requests: compared.
-        agreement: of handed-in answers and rerun, from 0 to 1.
-        low: end of its 95 % interval; `high` is the other.
-        high: see `low`.
-        repeated: agreement of two reruns; 1 is assumed where one was enough.
+        agreement: mean likeness of handed-in answers and rerun, in [0, 1], with 95 % confidence interval `low` to
+            `high`.
+        repeated: agreement of two reruns; 1 for a single rerun.
         chance: agreement of answers to different items.
-        foreign: share of the answers that is of another origin, between its ends; 0 to 1 where nothing can be told.
-        foreign_low: end of the 95 % interval of `foreign`; over several tasks corrected for their number.
-        foreign_high: see `foreign_low`.
+        foreign: share of the answers of another origin; its 95 % confidence interval `foreign_low` to `foreign_high` is
+            corrected for the number of tasks, and 0 to 1 where nothing can be told.
     """
 
     requests: int
@@ -74,17 +68,14 @@ class Agreement:
 
     @property
     def kappa(self) -> tuple[float, float, float] | None:
-        """The agreement beyond chance (Cohen's kappa), at most 1, the ideal, and the ends of its 95 % interval.
-
-        None where answers to different items always agree.
-        """
+        """Cohen's kappa, at most 1, the ideal, with its 95 % confidence interval; None if `chance` is 1."""
         if self.chance == 1:
             return None
         share, low, high = ((end - self.chance) / (1 - self.chance) for end in (self.agreement, self.low, self.high))
         return share, low, high
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data, rounded to what the part can show."""
+        """JSON data, rounded."""
         kappa = dict(zip(("kappa", "kappa_low", "kappa_high"), self.kappa or (None, None, None), strict=True))
         numbers = {**vars(self), **kappa}
         return {name: round(number, 4) if isinstance(number, float) else number for name, number in numbers.items()}
@@ -92,12 +83,7 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The whole part.
-
-    Args:
-        whole: over all tasks.
-        tasks: task by task.
-    """
+    """Agreement over the whole part, and task by task."""
 
     whole: Agreement
     tasks: Mapping[str, Agreement] = field(default_factory=dict)
@@ -110,13 +96,13 @@ class Comparison:
         return "agrees" if self.whole.foreign_high <= MOST_FOREIGN else "undecided"
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data."""
+        """JSON data."""
         tasks = {task: agreement.to_json() for task, agreement in self.tasks.items()}
         return {"agreement": self.whole.to_json(), "tasks": tasks}
 
 
 def pairs(handed_in: Answers, rerun: Answers, again: Answers | None, stimulus_of: Mapping[Key, str]) -> Pairs | None:
-    """The requests that all of them answered; None if there is none."""
+    """The requests that all sides answered; None without any."""
     keys = [key for key in stimulus_of if key in handed_in.text and key in rerun.text]
     keys = [key for key in keys if again is None or key in again.text]
     if not keys:
@@ -164,14 +150,14 @@ def _agreement(parts: Sequence[Pairs], z: float) -> Agreement:
 
 
 def _error(values: Floats, stimulus: NDArray[np.int64]) -> float:
-    """Standard error of a mean whose values go together by stimulus."""
+    """Standard error of a mean, clustered by stimulus."""
     sums = np.bincount(stimulus, weights=values - values.mean())
     count = len(sums)
     return float(sqrt((sums**2).sum() * count / max(1, count - 1)) / len(values))
 
 
 def _effective(values: Floats, stimulus: NDArray[np.int64]) -> float:
-    """As many independent values would have the same error; the number of stimuli where nothing varies."""
+    """Effective sample size: number of independent values with the same error; of stimuli if nothing varies."""
     variance = float(values.var())
     error = _error(values, stimulus)
     if variance == 0 or error == 0:
@@ -180,7 +166,6 @@ def _effective(values: Floats, stimulus: NDArray[np.int64]) -> float:
 
 
 def _wilson(share: float, n: float, z: float) -> tuple[float, float]:
-    """Wilson's score interval of a share."""
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
     return max(0.0, middle - half), min(1.0, middle + half)

@@ -1,6 +1,6 @@
 """The random part of a submission's items that is asked again, drawn by a seed that its submitter cannot know.
 
-Compared of an answer is its reading where the answers are a closed choice, else its words.
+Answers are compared by their reading if they are a closed choice, else by their words.
 """
 
 from __future__ import annotations
@@ -19,21 +19,20 @@ from fairspace.submissions.running.asking.inspect_task import Chosen, open_bench
 from fairspace.submissions.running.planning import made_parts
 
 ITEMS = 385
-"""Requests of a part: so many give a share a 95 % interval of at most 5 points to either side."""
+"""Requests of a part: a 95 % confidence interval of a share is then at most 5 points to either side."""
 _LEAST = 10
-"""Requests of a task at least, as far as it has them."""
+"""Least number of requests of a task, if it has them."""
 Key = tuple[str, int]
 
 
 @dataclass(frozen=True)
 class Part:
-    """What is asked again.
+    """The part that is asked again: the run's drawn stimuli alone, with its own settings.
 
     Args:
-        chosen: the run, with its own settings, of the drawn stimuli alone.
-        stimulus_of: task -> id and sample of a drawn request -> its stimulus; the answers to one go together.
-        uncovered: tasks of the submission that cannot be asked again like this, as no model for them was named, or
-            their prompts follow from what the model made. A judge's tasks are not among them.
+        stimulus_of: task -> id and sample of a drawn request -> its stimulus (cluster).
+        uncovered: tasks that cannot be asked again: no model for them was named, or their prompts follow from the
+            model's images. A judge's tasks are not among them.
     """
 
     chosen: Chosen
@@ -71,17 +70,9 @@ def draw_part(
     items: int = ITEMS,
     without: Sequence[str] = (),
 ) -> Part:
-    """Draw a part of what was handed in, evenly over its tasks.
+    """Draw a part of at least `items` handed-in answers, evenly over the tasks but those `without`.
 
-    Args:
-        submission: checked, its images labelled.
-        seed: drawn for this one part.
-        data: as `fairspace run` names it.
-        texts: whether a model is there that answers.
-        images: whether one is there that makes images.
-        items: requests in all, at least.
-        without: tasks that are left out.
-
+    `submission` is checked, its images labelled; `texts` and `images` say whether a model answers, or makes images.
     Errors: as `open_benchmark`.
     """
     bench = benchmark(submission.meta.benchmark)
@@ -122,7 +113,7 @@ def draw_part(
 
 
 def rank(seed: str, *parts: object) -> bytes:
-    """The place of something in the order that a seed gives."""
+    """A sort key in a random order given by the seed."""
     return hmac.digest(seed.encode(), "\0".join(map(str, parts)).encode(), "sha256")
 
 
@@ -134,10 +125,7 @@ def _keys(submission: Submission, table: str, task: str) -> set[Key]:
 def _take(
     seed: str, stimuli: Sequence[Stimulus], keys_of: Callable[[int], Iterable[Key]], handed_in: set[Key], share: int
 ) -> dict[Key, str]:
-    """Some handed-in requests of each stimulus, in the order that the seed gives, until there are enough.
-
-    The answers to one stimulus go together, so few of many tell more than many of few.
-    """
+    """A few handed-in requests of each of many stimuli, in the seed's order: stimuli are clusters of answers."""
     taken: dict[Key, str] = {}
     order = sorted(range(len(stimuli)), key=lambda place: rank(seed, stimuli[place].task, stimuli[place].id))
     rest: list[tuple[Key, str]] = []
@@ -156,23 +144,18 @@ Likeness = Callable[[str, str], float]
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers to one task.
-
-    Args:
-        text: id and sample -> what is compared.
-        words: whether by the words that two answers share, as answers are stories or labels; else by equality.
-    """
+    """The answers to one task by id and sample; likeness: share of common `words` (stories, labels), or equality."""
 
     text: Mapping[Key, str]
     words: bool
 
     def likeness(self) -> Likeness:
-        """How alike two answers are, from 0 to 1."""
+        """The likeness of two answers, in [0, 1]."""
         return shared_words if self.words else (lambda first, second: float(first == second))
 
 
 def shared_words(first: str, second: str) -> float:
-    """The share of the different words of two texts that both have; 1 for two empty texts."""
+    """Jaccard index of the words of two texts; 1 for two empty texts."""
     these, those = set(first.casefold().split()), set(second.casefold().split())
     return len(these & those) / len(these | those) if these | those else 1.0
 

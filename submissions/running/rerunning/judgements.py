@@ -1,11 +1,10 @@
-"""Judgements that were handed in: a random part of them is asked again of the judge that the submission declares.
+"""A random part of handed-in judgements, asked again of the judge that the submission declares, with its settings.
 
-The judge reads the narratives that were handed in, with the settings that the submission states of it. Compared is what
-enters a score: the traits of a profile by the words that two answers share, and of a narrative who has the status, who
-is the main character and who has pros and cons, by equality.
+Compared are the parts that enter a score: the traits of a profile by shared words; a narrative's status, main
+character, and pros and cons by equality.
 
 OUT/judge-first/    journal and logs of the judge
-OUT/judge-second/   those of a second time, where the first alone does not settle it
+OUT/judge-second/   those of a second time, if the first does not settle it
 """
 
 from __future__ import annotations
@@ -52,16 +51,11 @@ def judge_again(
     items: int = ITEMS,
     tell: Tell = lambda what, done, total: None,
 ) -> JudgeOutcome:
-    """Ask a judge a random part of its judgements again, or go on where an earlier call with the same folder stopped.
+    """Ask a judge at least `items` random judgements again, or go on in the same folder, whose seed draws them.
 
-    Args:
-        submission: checked, with judgements.
-        model: the declared judge; its temperature, top p and tokens are taken from the submission.
-        out: folder of the workings; its seed draws the part.
-        items: judgements of the part, at least.
-        tell: progress, as of a run.
+    The declared judge's temperature, top p and tokens are the submission's.
 
-    Errors: UsageError if it holds no judgements; RunError MODEL_UNKNOWN, MODEL_SILENT or RUN_INCOMPLETE if the judge
+    Errors: UsageError without judgements; RunError MODEL_UNKNOWN, MODEL_SILENT or RUN_INCOMPLETE if the judge
     cannot be asked; others as `open_judging`.
     """
     declared = submission.meta.judge
@@ -87,12 +81,7 @@ def judge_again(
 
 
 def said(rows: Rows, names: Mapping[str, Names]) -> dict[str, Answers]:
-    """What judgements say: task, or `task/part` -> what is compared.
-
-    Args:
-        rows: of `judgements`.
-        names: id -> the names that it is about.
-    """
+    """Task, or `task/part` -> compared answers of rows of `judgements`; `names`: id -> names in the narrative."""
     texts: dict[str, dict[Key, str]] = {}
     for row in rows:
         for part, text in _parts(row["task"], row["judgement"], names[row["id"]]).items():
@@ -112,7 +101,7 @@ def _parts(task: str, judgement: str | None, names: Names) -> dict[str, str]:
 
 
 def _drawn(part: Part, rows: Rows, seed: str, items: int) -> dict[tuple[str, str], str]:
-    """Task and id of each drawn judgement -> its stimulus: all that were handed in of so many stimuli."""
+    """Task and id of each drawn judgement -> its stimulus; all handed-in judgements of the drawn stimuli."""
     handed_in = {(row["task"], row["id"]) for row in rows}
     drawn: dict[tuple[str, str], str] = {}
     for place in sorted(range(len(part.stimuli)), key=lambda place: rank(seed, PART, part.stimuli[place].id)):
@@ -126,7 +115,6 @@ def _drawn(part: Part, rows: Rows, seed: str, items: int) -> dict[tuple[str, str
 def _asker(
     submission: Submission, model: ModelSettings, judging: Judging, stimuli: set[str], out: Path, tell: Tell
 ) -> Ask:
-    """Asks the judge about stimuli, into a folder of a name."""
     opened = judging.opened
     places = [place for place, stimulus in enumerate(opened.parts[PART].stimuli) if stimulus.id in stimuli]
     only = {PART: {stimulus: frozenset({(stimulus, 0)}) for stimulus in stimuli}}

@@ -1,10 +1,8 @@
 """`fairspace verify-submission`: ask a model a random part of a submission's items again, and compare.
 
-OUT/seed.json   the secret seed and whose part it drew; it is published with the outcome
+OUT/seed.json   the secret seed and the submission's digest; published with the outcome
 OUT/first/      the answers of the rerun: a submission of the part alone
-OUT/second/     those of a second rerun, where the first alone does not settle it
-
-An `Outcome` is what the event of a verified row holds.
+OUT/second/     those of a second rerun, if the first does not settle it
 """
 
 from __future__ import annotations
@@ -36,15 +34,7 @@ _WORST_FIRST: tuple[Verdict, ...] = ("differs", "undecided", "agrees")
 
 @dataclass(frozen=True)
 class JudgeOutcome:
-    """What came of asking a judge a random part of its judgements again.
-
-    Args:
-        declared: the judge that the submission names.
-        asked: the model that was asked.
-        seed: that drew the part.
-        comparison: of the judgements that were handed in with those of the model, as of answers.
-        answers: digest of the model's judgements.
-    """
+    """The outcome of asking the `declared` judge again; `answers` is the digest of the `asked` model's judgements."""
 
     declared: str
     asked: str
@@ -63,27 +53,23 @@ class JudgeOutcome:
         }[self.comparison.verdict]
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data."""
+        """JSON data."""
         named = {name: text for name, text in vars(self).items() if name != "comparison"}
         return {**named, **self.comparison.to_json()}
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a verification.
+    """The outcome of a verification, kept in the event of a verified row.
 
     Args:
         verdict: `agrees` alone lets a row be called verified.
-        reasons: why it is none, in sentences.
-        submission: digest of the submission.
-        comparison: agreement, task by task and over all.
-        seed: that drew the part, revealed now that it is used.
-        model: that was asked.
-        settings: of the run, those of the submission.
+        reasons: sentences on why it is another.
+        seed: seed of the part, public now.
+        settings: the submission's settings.
         answers: digest of the rerun's answers.
         uncovered: tasks that were handed in and not compared.
-        consistency: the consistency proof of the submission.
-        judgements: those of the declared judge, asked again; None where it was not asked.
+        judgements: outcome of the declared judge; None if it was not asked.
     """
 
     verdict: Verdict
@@ -100,16 +86,11 @@ class Outcome:
 
     @property
     def part(self) -> dict[str, int]:
-        """Task -> requests that were compared."""
+        """Task -> number of compared requests."""
         return {task: agreement.requests for task, agreement in self.comparison.tasks.items()}
 
     def with_judgements(self, submission: Submission, judgements: JudgeOutcome | None) -> Outcome:
-        """The outcome beside the judgements: where a score rests on them, it is verified with them or not at all.
-
-        Args:
-            submission: that was verified.
-            judgements: what came of asking its judge again; None where the judge was not asked.
-        """
+        """The outcome with that of the judge; scores that rest on judgements are verified only with them."""
         if judgements is not None:
             return replace(self._lowered(judgements.comparison.verdict, *judgements.reasons), judgements=judgements)
         bench, judge = benchmark(submission.meta.benchmark), submission.meta.judge
@@ -123,12 +104,12 @@ class Outcome:
         return outcome._lowered("undecided", reason)
 
     def _lowered(self, verdict: Verdict, *reasons: str) -> Outcome:
-        """The outcome with a further verdict, of which the worse one stands."""
+        """The outcome with the worse of its verdict and a further one."""
         worse = min(self.verdict, verdict, key=_WORST_FIRST.index)
         return replace(self, verdict=worse, reasons=(*self.reasons, *reasons))
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data: what the event of a verified row holds, and the verdict."""
+        """JSON data for the event of a verified row, and the verdict."""
         named = ("submission", "part", "seed", "model", "answers")
         outcome = {
             "how": "rerun",
@@ -156,16 +137,7 @@ Ask = Callable[[str, int | None], tuple[dict[str, Answers], str]]
 
 @dataclass(frozen=True)
 class Means:
-    """How the model is reached, as `fairspace run` takes it; what else decides the answers is the submission's.
-
-    Args:
-        model: who answers; its temperature, top p and tokens are taken from the submission.
-        images: what makes images; '' for none.
-        ares: labels them.
-        faces: settings of ARES' face detector.
-        data: where the items with images lie.
-        device: of torch.
-    """
+    """Access to the model, in the form of `fairspace run`; all other settings are the submission's."""
 
     model: ModelSettings | None = None
     images: str = ""
@@ -176,7 +148,7 @@ class Means:
 
     @property
     def named(self) -> str:
-        """The models, as everybody may read them."""
+        """The public names of the models."""
         texts = [public_name(self.model.name)] if self.model is not None else []
         scheme, _, what = self.images.partition("?")[0].partition(":")
         return ", ".join([*texts, *([public_name(f"{scheme}/{what}").replace("/", ":", 1)] if scheme else [])])
@@ -191,16 +163,10 @@ def rerun(
     without: Sequence[str] = (),
     tell: Tell = lambda what, done, total: None,
 ) -> Outcome:
-    """Ask a random part again, or go on where an earlier call with the same folder stopped.
+    """Ask a random part of at least `items` requests again, or go on in the same folder.
 
-    Args:
-        submission: checked, its images labelled.
-        means: how the model is reached.
-        out: folder of the workings.
-        items: requests of the part, at least.
-        without: tasks that need not be compared, such as those that a judge alone decides.
-        tell: progress, as of a run.
-
+    `submission` is checked, its images labelled; tasks `without` (such as those that a judge alone decides) are left
+    out.
     Errors: as `run`; UsageError if there is nothing to compare.
     """
     if submission.images is not None:
@@ -231,7 +197,7 @@ def rerun(
 
 
 def _second_seed(submission: Submission, part: Part, seed: str) -> int | None:
-    """The run's own seed where it always takes the likeliest word; else another one, for an independent answer."""
+    """The run's own seed in greedy decoding; else another one, for an independent answer."""
     stated = submission.meta.generation.get("temperature")
     tasks = [benchmark(submission.meta.benchmark).task(task) for task in part.stimulus_of]
     warmest = stated if stated is not None else max(task.settings.get("temperature", 1) for task in tasks)
@@ -239,7 +205,7 @@ def _second_seed(submission: Submission, part: Part, seed: str) -> int | None:
 
 
 def other_seed(of_run: int | None, seed: str) -> int | None:
-    """A run's seed for independent answers; None where the run has none."""
+    """A run's seed for independent answers; None if the run has none."""
     return None if of_run is None else int(hashlib.sha256(seed.encode()).hexdigest()[:7], 16)
 
 
@@ -260,7 +226,6 @@ def judged(
 
 
 def _asker(submission: Submission, means: Means, part: Part, out: Path, tell: Tell) -> Ask:
-    """Runs the part into a folder of a name."""
     model = None if means.model is None else as_stated(means.model, submission.meta.generation)
 
     def ask(name: str, seed: int | None) -> tuple[dict[str, Answers], str]:
@@ -290,18 +255,9 @@ def asked_until_settled(
     handed_in: Mapping[str, Answers],
     stimulus_of: Mapping[str, Mapping[Key, str]],
 ) -> tuple[Comparison, str]:
-    """Compare answers with those of one rerun, or of two where one alone does not settle it.
+    """Compare answers with those of one rerun, or of two if one does not settle it; return the first one's digest too.
 
-    Args:
-        ask: makes a rerun.
-        seeds: of the first and of the second.
-        handed_in: task -> its answers.
-        stimulus_of: as of a `Part`.
-
-    Returns:
-        The agreement, and the digest of the first rerun.
-
-    Errors: RunError RUN_INCOMPLETE if a task of the part has no answer that could be compared; others of `ask`.
+    Errors: RunError RUN_INCOMPLETE if a task of the part has no comparable answer; others of `ask`.
     """
     first, digest = ask("first", seeds[0])
     comparison = _compared(stimulus_of, handed_in, first, None)
