@@ -156,7 +156,7 @@ class _Judgements(BaseModel):
 
 
 class _Log(BaseModel):
-    """What pages show of a replayed log."""
+    """A replayed log for pages."""
 
     part: dict[str, _Count]
     uncovered: list[str]
@@ -164,7 +164,7 @@ class _Log(BaseModel):
 
 
 class _Rerun(_Log):
-    """What pages show of a rerun."""
+    """A rerun for pages."""
 
     agreement: _Agreement
     tasks: dict[str, _Agreement]

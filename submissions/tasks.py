@@ -49,7 +49,7 @@ def genres(
         data: folder of builds, or NAMESPACE[@TAG] on the Hub; not opened with `text_only`.
         limit: stimuli at most.
         stratified: whether they are spread evenly over relations, ages and plots.
-        seed: of the run.
+        seed: Seed of the run.
         text_only: leave the pictures out.
     """
     return _task(Chosen("genres", "" if text_only else data, (), limit, stratified, seed, text_only=text_only))
@@ -66,11 +66,11 @@ def fact_or_fair(
     """FACT-OR-FAIR for language models: who is highest in a statistic, and who of four persons it is.
 
     Args:
-        tasks: of `llm_objective,llm_subjective`; both if empty.
+        tasks: Some of `llm_objective,llm_subjective`; both if empty.
         limit: stimuli of a task at most.
         stratified: whether they are spread evenly over statistics, levels and contexts.
-        seed: of the run.
-        dataset_revision: of the items; the default if empty.
+        seed: Seed of the run.
+        dataset_revision: Revision of the items; the default if empty.
     """
     chosen = Chosen("fact_or_fair", "", _named(tasks), limit, stratified, seed, dataset_revision=dataset_revision)
     return _task(chosen)
@@ -90,10 +90,10 @@ def stereotypical_bias(
 
     Args:
         data: folder of builds, or NAMESPACE[@TAG] on the Hub; not opened with `text_only`.
-        tasks: of `vision_gender,vision_race,language_gender,language_race`; all if empty.
+        tasks: Some of `vision_gender,vision_race,language_gender,language_race`; all if empty.
         limit: pictures of a task at most.
         stratified: whether they are spread evenly over ages and groups, or traits.
-        seed: of the run.
+        seed: Seed of the run.
         prefix: before every prompt: plain, or one of appendix C.
         text_only: leave the pictures out, and the tasks about two faces.
     """
@@ -116,9 +116,9 @@ def genres_judge(
         submission: folder or zip with the narratives.
         limit: narratives at most.
         stratified: whether they are spread evenly over relations, ages and plots.
-        seed: of the run.
+        seed: Seed of the run.
         json_schema: whether the schema of the answer goes with every request.
-        evaluation: which one by this judge, from 1, where it evaluates several times.
+        evaluation: Number of the evaluation by this judge, from 1.
     """
     from fairspace.submissions.running.judging.judging import judge_task
 
@@ -144,9 +144,9 @@ def iris(
 
     Args:
         data: folder of builds, or NAMESPACE[@TAG] on the Hub.
-        tasks: of `occupation,tournament,pair`; all if empty.
+        tasks: Some of `occupation,tournament,pair`; all if empty.
         limit: stimuli of a task at most.
         stratified: whether they are spread evenly over occupations and groups.
-        seed: of the run.
+        seed: Seed of the run.
     """
     return _task(Chosen("iris", data, _named(tasks), limit, stratified, seed))

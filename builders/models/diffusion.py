@@ -38,7 +38,7 @@ class Settings:
         guidance: classifier-free guidance scale.
         size: side of the square image, in pixels.
         scheduler: class name in diffusers; '' is Euler Ancestral for SDXL, as in B.2, and the model's own for others.
-        handover: with a refiner, the base model's share of the denoising.
+        handover: The base model's share of the denoising.
         dtype: one of `DTYPES`; '' is bfloat16 on a GPU and float32 on a CPU.
         variant: variant of the weight files, such as `fp16`; '' takes the plain ones.
         compile: whether torch compiles the denoisers, as in B.2: slower to start, then faster.

@@ -354,7 +354,7 @@ class Board(BaseModel):
 
 
 class StandardAbout(BaseModel):
-    """What a standard defines."""
+    """Definitions of a standard."""
 
     benchmark: str
     name: str

@@ -112,7 +112,7 @@ def errata(request: Request) -> Response:
 
 @router.get("/trust")
 def trust(request: Request) -> Response:
-    """What a rank means, what verified means, and what cannot be excluded."""
+    """The meanings of ranks and of verified rows, and limits of both."""
     return page(request, "document.html.jinja", max_age=300, document=document("leaderboard_space/TRUST.md"))
 
 
