@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import find_spec
 from typing import ClassVar
+from urllib.parse import unquote, urlsplit
 
 CODES: dict[str, str] = {
     "SOURCE_MISSING": "a source that a person must obtain is not in the source folder",
@@ -64,3 +68,29 @@ def check_revision(dataset: str, revision: str, revisions: Sequence[str]) -> Non
         mend = "name a revision of this version of fairspace, or take the version that has this one"
         expected = f"one of {', '.join(revisions)}"
         raise BuildError("REVISION_UNKNOWN", f"dataset {dataset}", f"revision {revision!r}{hint}", expected, mend)
+
+
+# Extras: absent packages, and the command that installs an extra.
+
+
+def absent_packages(*modules: str) -> str:
+    """The names of the packages that cannot be imported, with commas; '' if all can."""
+    return ", ".join(module.replace("_", "-") for module in modules if find_spec(module) is None)
+
+
+def install_command(extra: str) -> str:
+    """The command that adds an extra: from the clone, the repository or the wheel that fairspace was installed from."""
+    try:
+        origin = json.loads(distribution("fairspace").read_text("direct_url.json") or "{}")
+    except PackageNotFoundError:
+        origin = {}
+    url = origin.get("url", "")
+    if "dir_info" in origin:
+        folder = unquote(urlsplit(url).path)
+        editable = "-e " if origin["dir_info"].get("editable") else ""
+        return f"pip install -c '{folder}/constraints.txt' {editable}'{folder}[{extra}]'"
+    if "vcs_info" in origin:
+        version = origin["vcs_info"]
+        return f"pip install 'fairspace[{extra}] @ {version['vcs']}+{url}@{version['commit_id']}'"
+    source = f" @ {url}" if url else ""
+    return f"pip install 'fairspace[{extra}]{source}'"

@@ -2,15 +2,63 @@
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
 from difflib import get_close_matches
+from functools import lru_cache
 from importlib import import_module
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from fairspace.builders.engine.dataset import Dataset
+from fairspace.builders import REFERENCE
+from fairspace.builders.engine.dataset import Dataset, Split
 from fairspace.builders.names import NAMES
-from fairspace.builders.printed import Paper
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["NAMES", "dataset", "paper"]
+
+# Descriptions of a paper's printed tables: the file of each, and the meaning of its rows and columns.
+#
+# `builders/<benchmark>/published.py` describes those of one paper as its `PAPER`; `registry.py` reads them all.
+
+FOLDER = REFERENCE / "published"
+
+
+@dataclass(frozen=True)
+class Printed:
+    """One file of printed figures in `reference/published/`.
+
+    `place` is its place in the paper, such as `Table 2`; `score` and `model` map row and column to the name in results
+    and the model in the paper's main table; `keys` identify the row, beside the model; `cohort` is the column of the
+    cohort ranked together, or ''; `cohort_of` has model -> cohort, where no column says it.
+    """
+
+    file: str
+    place: str
+    score: Callable[[Mapping[str, str], str], str]
+    keys: tuple[str, ...] = ()
+    cohort: str = ""
+    model: Callable[[Mapping[str, str], str], str] = lambda row, column: row["model"]
+    cohort_of: Callable[[str], str] = lambda model: ""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """The paper of a benchmark: title in sources, tables (the main one first), tags of cards, BibTeX entry."""
+
+    title: str
+    tables: tuple[Printed, ...]
+    tags: tuple[str, ...] = ()
+    citation: str = ""
+
+
+@lru_cache
+def table(name: str) -> tuple[Mapping[str, str], ...]:
+    """The rows of one file in `reference/published/`, every cell as printed."""
+    with (FOLDER / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        return tuple(csv.DictReader(file))
 
 
 def dataset(name: str) -> Dataset:
@@ -30,3 +78,122 @@ def headlined(benchmark: str) -> list[Dataset]:
 def paper(benchmark: str) -> Paper:
     """The paper of a benchmark, from `builders/<benchmark>/published.py`."""
     return cast(Paper, import_module(f"fairspace.builders.{benchmark}.published").PAPER)
+
+
+# The figures that papers print: tables as CSV, and one long table per benchmark for the datasets.
+#
+# `reference/published/` holds the tables as printed, the makers of models (`models.csv`) and remarks on numbers that
+# contradict their own formula (`footnotes.csv`; errata: `cards/errata.md`). Board, tests and the config `published` of
+# the datasets read `figures` alone. A printed figure has no interval, coverage or records.
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One cell of a printed table.
+
+    Args:
+        id: benchmark, file, cohort, model, row and column.
+        table: place in the paper, for example `Table 2`.
+        cohort: models ranked together: kind of model (IRIS, FACT-OR-FAIR) or judge (GENRES); else ''.
+        row: further keys of the row (attribute, context, scenario), joined by ' / '.
+        column: heading in the table's file.
+        score: the figure's name in results and on the board.
+        printed: the cell as printed; '' where the table leaves it empty.
+        value: number in the unit that the table prints (FACT-OR-FAIR and columns `_pct`: percent); 0 for a cell like
+            '<0.0001'; None for an empty cell or one without a number.
+        erratum: erratum that explains the cell, or ''.
+        note: corrected value, or ''.
+    """
+
+    id: str
+    benchmark: str
+    table: str
+    model: str
+    organisation: str
+    cohort: str
+    row: str
+    column: str
+    score: str
+    printed: str
+    value: float | None
+    erratum: str
+    note: str
+
+
+@lru_cache
+def figures(benchmark: str) -> tuple[Figure, ...]:
+    """Every printed cell of a benchmark's paper, in the paper's order."""
+    organisations = {row["model"]: row["organisation"] for row in table("models") if row["benchmark"] == benchmark}
+    footnotes = {(row["model"], row["score"]): row for row in table("footnotes") if row["benchmark"] == benchmark}
+
+    def cells(printed: Printed) -> Iterator[Figure]:
+        known = {"model", printed.cohort, *printed.keys}
+        for line in table(printed.file):
+            for column in (column for column in line if column not in known):
+                model = printed.model(line, column)
+                cohort = line[printed.cohort] if printed.cohort else printed.cohort_of(model)
+                row = " / ".join(line[key] for key in printed.keys)
+                score = printed.score(line, column)
+                note = footnotes.get((model, score), {})
+                yield Figure(
+                    id="/".join(filter(None, (benchmark, printed.file, cohort, model, *row.split(" / "), column))),
+                    benchmark=benchmark,
+                    table=printed.place,
+                    model=model,
+                    organisation=organisations[model],
+                    cohort=cohort,
+                    row=row,
+                    column=column,
+                    score=score,
+                    printed=line[column],
+                    value=_number(line[column]),
+                    erratum=note.get("erratum", ""),
+                    note=note.get("text", ""),
+                )
+
+    return tuple(figure for printed in paper(benchmark).tables for figure in cells(printed))
+
+
+@lru_cache
+def published_rows(benchmark: str) -> pa.Table:
+    """`figures` as a table, one row per printed cell, columns as `Figure` has them."""
+    import pyarrow as pa
+
+    kinds = {field.name: pa.float64() if field.name == "value" else pa.string() for field in fields(Figure)}
+    return pa.Table.from_pylist([asdict(figure) for figure in figures(benchmark)], schema=pa.schema(kinds.items()))
+
+
+def published_split(benchmark: str) -> Split:
+    """The config `published` of a benchmark's dataset."""
+    return Split(
+        config="published",
+        about=f"A figure as {paper(benchmark).title} prints it, with the erratum where it contradicts its own formula.",
+        columns={
+            "benchmark": ("string", "whose paper prints it"),
+            "table": ("string", "where the paper prints it"),
+            "model": ("string", "as the paper's main table writes it"),
+            "organisation": ("string", "who made the model"),
+            "cohort": ("string", "kind of model, or judge, that the table ranks it among"),
+            "row": ("string", "attribute, context or scenario of the cell, where the table has them"),
+            "column": ("string", "as the table's file heads it"),
+            "score": ("string", "the name of the figure in results and on the board"),
+            "printed": ("string", "the cell as printed"),
+            "value": (
+                "float64",
+                "the number, in the unit that the table prints; 0 for a cell like <0.0001; null for no number",
+            ),
+            "erratum": ("string", "entry of the errata that explains the cell"),
+            "note": ("string", "what the cell comes to instead"),
+        },
+        units=published_rows(benchmark),
+        shard=10_000,
+    )
+
+
+def _number(text: str) -> float | None:
+    if text.startswith("<"):
+        return 0.0
+    try:
+        return float(text)
+    except ValueError:
+        return None

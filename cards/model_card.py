@@ -13,7 +13,7 @@ import yaml
 from fairspace.ares.evaluating.measure import classification_report
 from fairspace.ares.evaluating.measurement import Counts, MeasuredError, read_measurement
 from fairspace.ares.evaluating.nonfaces import rows
-from fairspace.cards.rules import check_card
+from fairspace.cards.dataset_card import check_card
 
 FOLDER = Path(__file__).parent
 LICENCE = "cc-by-nc-4.0"

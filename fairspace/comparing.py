@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from fairspace.outcome import Result, rescore
 from fairspace.submissions.errors import UsageError, web
 from fairspace.submissions.plotting import digits
-from fairspace.submissions.report.differences import Difference, corrected, differences, remarks
-from fairspace.submissions.report.first_values import first_values
-from fairspace.submissions.report.table import Table, caption, model_names
+from fairspace.submissions.report.figure import Difference, corrected, differences, remarks
+from fairspace.submissions.report.headline import Table, caption, first_values, model_names
 from fairspace.submissions.results.three_numbers import could_be
 
 if TYPE_CHECKING:
     import pandas as pd
+
     from fairspace.submissions.drawing.svg import Svg
 
 _HEADS = ("value", "first", "other", "difference", "95 % interval", "p, corrected", "verdict")

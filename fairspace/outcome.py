@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import UsageError, did_you_mean, need_packages, web
-from fairspace.submissions.report.first_values import first_values, lines_of, value_row
-from fairspace.submissions.report.headline import sentences_of
-from fairspace.submissions.report.table import Table, results_latex
+from fairspace.submissions.report.headline import Table, first_values, lines_of, results_latex, sentences_of, value_row
 from fairspace.submissions.results import result as results
 from fairspace.submissions.results import scoring
 from fairspace.submissions.uncertainty.resampling import check_resamples
@@ -19,6 +17,7 @@ from fairspace.submissions.values import Value
 
 if TYPE_CHECKING:
     import pandas as pd
+
     from fairspace.submissions.drawing.svg import Svg
 
 _SHOWN_REASONS = 3

@@ -32,11 +32,9 @@ from fairspace.leaderboard_space.pages.rendering import ASSETS
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.answers import Answers
-from fairspace.leaderboard_space.web.connections import Places
-from fairspace.leaderboard_space.web.forwarded import Forwarded, Heads, Proxies
+from fairspace.leaderboard_space.web.connections import Forwarded, Heads, Places, Proxies
 from fairspace.leaderboard_space.web.guard import LIMITS, Guard
-from fairspace.leaderboard_space.web.identity import check_local, signs_in
-from fairspace.leaderboard_space.web.rates import Rate
+from fairspace.leaderboard_space.web.identity import Rate, check_local, signs_in
 from fairspace.leaderboard_space.web.refusals import add_handlers, refuse_the_rest
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark

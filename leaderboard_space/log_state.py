@@ -16,8 +16,7 @@ from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.names import owner_of, skeleton
 from fairspace.submissions.format.faults import Fault
-from fairspace.submissions.results.answer_sketch import FEWEST, Bytes, kappas, likeness, read_sketch
-from fairspace.submissions.results.known_answers import LikeBaseline
+from fairspace.submissions.results.known_answers import FEWEST, Bytes, LikeBaseline, kappas, likeness, read_sketch
 from fairspace.submissions.results.result import Result, further
 from fairspace.submissions.results.row_errors import Errors
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty

@@ -81,7 +81,7 @@ class UsageError(Exception):
 
 def need_packages(extra: str, *modules: str) -> None:
     """UsageError with the installing command if a module of an extra is absent."""
-    from fairspace.builders.extras import absent_packages, install_command
+    from fairspace.builders.errors import absent_packages, install_command
 
     if absent := absent_packages(*modules):
         raise UsageError(f"{absent} not installed: {install_command(extra)}.")

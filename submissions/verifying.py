@@ -13,7 +13,7 @@ from typing import Any
 from fairspace.ares.evaluating.measure import classification_report
 from fairspace.builders.fact_or_fair.published import PAPER
 from fairspace.builders.fact_or_fair.statistics import GROUPS
-from fairspace.builders.printed import table
+from fairspace.builders.registry import table
 from fairspace.metrics.association_bias.formula import association_bias
 from fairspace.metrics.cognitive_error_rate.formula import BASELINES, average_increase, increase
 from fairspace.metrics.fact_or_fair.formula import fairness
@@ -24,9 +24,9 @@ from fairspace.metrics.projection_distortion.formula import projection_distortio
 from fairspace.metrics.representation_similarity_bias.formula import representation_similarity_bias
 from fairspace.metrics.total_bias_score.formula import total_bias_score
 from fairspace.metrics.total_bias_score.standards import COHORTS
-from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
 from fairspace.submissions.benchmarks.iris.about import printed_values
 from fairspace.submissions.benchmarks.iris.score import scoring
+from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.probing.tables import printed
 from fairspace.submissions.standards.validation import leave_one_out, published_cohort
 

@@ -23,7 +23,7 @@ from typing import Any
 from fairspace.submissions.answers.misreading import COLUMNS, REFERENCE, TaskErrors, measured_errors
 from fairspace.submissions.answers.reading import NO_CHOICE, Compared
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.uncertainty.intervals import clopper_pearson
+from fairspace.submissions.uncertainty.bootstrap import clopper_pearson
 
 ROOT = Path(__file__).parents[1]
 BLIND = ROOT / "tests" / "data" / "readings" / "blind"

@@ -21,7 +21,7 @@ import torch
 from fairspace.ares.annotating.annotate import annotate
 from fairspace.ares.annotating.labellers import PACKAGES
 from fairspace.ares.evaluating.measurement import read_measurement
-from fairspace.ares.training.drawn_faces import drawn_face
+from fairspace.ares.training.data import drawn_face
 from fairspace.builders.fact_or_fair.plan import ids
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.submissions.checking.submission import check_submission, read_submission

@@ -22,7 +22,7 @@ from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.routing_ares import EscalationRouter, meta_features
 from fairspace.ares.training.config import CONFIGS, TaskSettings, read_config
 from fairspace.ares.training.stages import extended
-from fairspace.builders.iris import labour
+from fairspace.builders.iris import groups
 from fairspace.metrics.iris_score.granular import Granular, table_sha256
 from fairspace.metrics.iris_score.standards import ALGORITHM_1, GRANULAR, STANDARDS, IrisStandard
 from fairspace.submissions.benchmarks.iris import measure as iris_values
@@ -66,7 +66,7 @@ def wider(*further: Granular) -> IrisStandard:
     )
 
 
-def procedural(records: Records, regions: Sequence[labour.Region]) -> Iterable[Value]:
+def procedural(records: Records, regions: Sequence[groups.Region]) -> Iterable[Value]:
     """Steps 1 and 2: the raw values of a new dimension, here with numbers of our choice in place of a metric."""
     rows = 0 if records.occupations is None else len(records.occupations.text)
     yield measured(APPEAL.name, 1.0, low=1.0, high=3.0, expected=rows, valid=rows)
@@ -143,8 +143,8 @@ def test_a_new_region_is_measured_and_scored_only_by_a_standard_that_lists_it(
     before = {name: score_submission(full, name) for name in STANDARDS}
     file = tmp_path / "labour_jp.csv"
     file.write_text("occupation,official,female,male\nnurse,Kango,90,10\nfarmer,Nogyo,40,60\nsoldier,Jieitai,20,80\n")
-    region = labour.Region("JP", "an example", "2026", "by hand", file)
-    found = replace(before["inaugural"], values=measure(full, (*labour.REGIONS, region)))
+    region = groups.Region("JP", "an example", "2026", "by hand", file)
+    found = replace(before["inaugural"], values=measure(full, (*groups.REGIONS, region)))
     new = {"JSD_JP_gender", "JSD_gender_JP", "AbsSDS_gender_female_JP", "AbsSDS_gender_male_JP"}
     assert set(found.values) - set(before["inaugural"].values) == new
     assert {found.values[name].state for name in new} == {"value"}

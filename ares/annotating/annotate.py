@@ -15,22 +15,384 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairspace.ares.annotating.labellers import ARES
-from fairspace.ares.annotating.session import Counts, Settings, added, find_labeller, open_session, versions
-from fairspace.ares.annotating.source import contents, list_images, open_source
+import pyarrow as pa
+
+from fairspace.ares.annotating.labellers import ARES, package
+from fairspace.ares.annotating.source import Entry, contents, fetched, list_images, open_source
 from fairspace.builders.engine.build import file_hash, write_atomically
 from fairspace.builders.errors import BuildError
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
+    from fairspace.ares.classifying_ares import Answered
     from fairspace.ares.faces_ares import FaceDetector
+
+# A labeller, ARES or a package, opened once for any images: its identity, and its answers as rows.
+#
+# Rows are the annotations of a submission, and routes with all that ARES says of a face.
+
+LABELS = ("gender", "age", "skin_tone", "race")
+"""Attributes with columns in the format; others stand in the routes alone."""
+_QUALITIES = ("image_quality", "face_quality", "prompt_similarity", "reference_similarity")
+_TEXT, _NUMBER, _REAL = pa.string(), pa.int32(), pa.float64()
+_KEY = [
+    pa.field(name, _TEXT if name in ("task", "id") else _NUMBER, False) for name in ("task", "id", "sample", "face")
+]
+ANNOTATIONS = pa.schema(
+    [
+        *_KEY,
+        pa.field("status", _TEXT, nullable=False),
+        *(pa.field(name, _TEXT) for name in LABELS),
+        *(pa.field(name, _REAL) for name in _QUALITIES),
+        pa.field("faces", _NUMBER),
+    ]
+)
+"""The submission format's table; a test compares it with `fairspace.submissions.format.schema.ANNOTATIONS`."""
+
+
+Counts = dict[str, Any]
+"""Counts of outcomes.
+
+`images`, inputs; `rows` of the annotations; `faces` found (one per readable image without a detector); `status` ->
+rows; `reasons` (a word of `REASONS`, `no_face`) -> images without a usable face; `notes` on reading (a word of `NOTES`)
+-> images; `routes`, task of ARES -> route -> faces; `labels`, attribute -> label -> faces, '' for abstentions.
+"""
+
+
+def added(first: Any, other: Any) -> Any:
+    """The sum of counts; a missing key counts as 0."""
+    if isinstance(first, int):
+        return first + other
+    keys = list(first) if list(first) == list(other) else sorted({*first, *other})
+    return {
+        key: added(first[key], other[key]) if key in first and key in other else first.get(key, other.get(key))
+        for key in keys
+    }
+
+
+def route_schema(config: Any) -> pa.Schema:
+    """The columns of the routes, for the tasks of an `AresConfig`.
+
+    Per image: what reading it said. Per face: `route/<task>`; `value/<task>` where a regression decides; and per
+    attribute `label/<attribute>` and the probabilities `probability/<attribute>/<label>`.
+    """
+    fields = [*_KEY, pa.field("faces", _NUMBER)]
+    fields += [pa.field(name, _TEXT) for name in ("status", "reason", "detail", "notes", "format")]
+    fields += [pa.field("width", _NUMBER), pa.field("height", _NUMBER)]
+    for task in config.tasks:
+        fields.append(pa.field(f"route/{task['name']}", _TEXT))
+        if task["arbiter"] == "fusion":
+            fields.append(pa.field(f"value/{task['name']}", _REAL))
+    for attribute, labels in config.attributes.items():
+        fields.append(pa.field(f"label/{attribute}", _TEXT))
+        fields += [pa.field(f"probability/{attribute}/{label}", _REAL) for label in labels]
+    return pa.schema(fields)
+
+
+def tables(
+    entries: Sequence[Entry], answered: Iterable[Answered], routes: pa.Schema
+) -> tuple[pa.Table, pa.Table, Counts]:
+    """Annotations, routes (by `route_schema`) and counts of some inputs, from their answers in the same order.
+
+    BuildError BUILD_CHECK if an input has no answer or several, or rows and faces do not agree.
+    """
+    faces = 0
+    counts: dict[str, Counter[str]] = {name: Counter() for name in ("status", "reasons", "notes")}
+    nested: dict[str, dict[str, Counter[str]]] = {"routes": {}, "labels": {}}
+    rows: list[dict[str, Any]] = []
+    routed: list[dict[str, Any]] = []
+    for entry, image in zip(entries, answered, strict=True):
+        labelled = [answer for answer in image.answers if answer.labels]
+        numbers = [answer.face for answer in image.answers]
+        if len(image.answers) != max(1, len(labelled)) or numbers != list(range(len(numbers))):
+            what = f"{len(labelled)} faces, and the rows {numbers}"
+            raise BuildError("BUILD_CHECK", entry.where, what, "one row per face, or one that says why", "report this")
+        faces += len(labelled)
+        counts["notes"].update(image.fate.notes)
+        if not labelled:
+            counts["reasons"][image.answers[0].reason] += 1
+        for answer in image.answers:
+            name = {"task": entry.task, "id": entry.id, "sample": entry.sample, "face": answer.face}
+            labels = {key: answer.labels.get(key) or None for key in LABELS}
+            status = "abstained" if answer.status == "ok" and not any(labels.values()) else answer.status
+            rows.append({**name, "status": status, **labels, "faces": len(labelled)})
+            routed.append({**name, "faces": len(labelled), **_routed(image, answer)})
+            counts["status"][status] += 1
+            for kind, values in (("routes", answer.routes), ("labels", answer.labels)):
+                for key, value in values.items():
+                    nested[kind].setdefault(key, Counter())[value] += 1
+    total: Counts = {"images": len(entries), "rows": len(rows), "faces": faces}
+    total |= {key: dict(sorted(counter.items())) for key, counter in counts.items()}
+    for kind, by in nested.items():
+        total[kind] = {key: dict(sorted(counter.items())) for key, counter in sorted(by.items())}
+    return _table(rows, ANNOTATIONS), _table(routed, routes), total
+
+
+def _routed(image: Answered, answer: Any) -> dict[str, Any]:
+    fate = image.fate
+    chances = {
+        f"probability/{attribute}/{label}": chance
+        for attribute, labels in answer.probabilities.items()
+        for label, chance in labels.items()
+    }
+    return {
+        "status": answer.status,
+        "reason": answer.reason or None,
+        "detail": fate.detail or None,
+        "notes": " ".join(fate.notes) or None,
+        "format": fate.format or None,
+        "width": fate.width or None,
+        "height": fate.height or None,
+        **{f"route/{task}": route for task, route in answer.routes.items()},
+        **{f"value/{task}": value for task, value in answer.values.items()},
+        **{f"label/{attribute}": label or None for attribute, label in answer.labels.items()},
+        **chances,
+    }
+
+
+def _table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
+    columns = [pa.array([row.get(column.name) for row in rows], column.type) for column in schema]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+_SOFTWARE: tuple[str, ...] = ("torch", "transformers", "pillow", "numpy", "xgboost-cpu", "xgboost")
+
+
+class Labeller(NamedTuple):
+    """A labeller of images.
+
+    `folder` is unread for a package; `named` has `name`, `revision`, `sha256` and the `measurement`'s sha256 or '';
+    `software` are packages whose versions can change an answer; `error` is a submission's `label_error`, None if
+    unmeasured.
+    """
+
+    folder: Path
+    named: dict[str, str]
+    software: tuple[str, ...]
+    error: dict[str, Any] | None
+
+
+def find_labeller(labeller: str, model: Path | str = "", measurement: Path | None = None) -> Labeller:
+    """The folder of an ARES, or a package, with its identity. Arguments as in `annotate`.
+
+    BuildError CONFIG_INVALID if the arguments do not go together; TOOL_MISSING, BUILD_INCOMPLETE, MEASUREMENT_INVALID.
+    """
+    from fairspace.ares.evaluating.measurement import (
+        FILE,
+        error_of_labels,
+        model_sha256,
+        read_document,
+        read_measurement,
+    )
+
+    if labeller == ARES:
+        if not str(model) or measurement is not None:
+            what = "no model" if not str(model) else "a measurement"
+            expected = "a model, whose folder holds its measurement"
+            raise BuildError("CONFIG_INVALID", "--labeller ares", what, expected, "name MODEL alone")
+        folder, software = Path(model), _SOFTWARE
+        if not folder.is_dir():
+            mend = "name a folder, or a repository as NAMESPACE/NAME@REVISION"
+            expected, patterns = "a folder or a repository with ARES", ["*.json", "*.safetensors"]
+            folder = fetched(str(model), "model", patterns, "TOOL_MISSING", expected, mend)
+        sha256, real = model_sha256(folder), folder.resolve()
+        name, revision = real.name, f"sha256:{sha256}"
+        if real.parent.name == "snapshots" and real.parent.parent.name.startswith("models--"):
+            name, revision = real.parent.parent.name.removeprefix("models--").replace("--", "/"), real.name
+        measured = read_measurement(folder) if (folder / FILE).is_file() else None
+    else:
+        chosen = package(labeller)
+        if str(model):
+            what, mend = f"the model {model}", "leave out the model, or label with ares"
+            raise BuildError("CONFIG_INVALID", f"--labeller {labeller}", what, "no model", mend)
+        chosen.check()
+        folder, software = Path(), chosen.software
+        name, revision, sha256 = chosen.name, chosen.version, chosen.sha256
+        measured = read_document(measurement, sha256) if measurement is not None else None
+    named = {"name": name, "revision": revision, "sha256": sha256, "measurement": measured.sha256 if measured else ""}
+    return Labeller(folder, named, software, error_of_labels(measured, name) if measured else None)
+
+
+def versions(software: Sequence[str]) -> dict[str, str]:
+    """Package -> version, for installed packages."""
+    installed = {}
+    for name in software:
+        try:
+            installed[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return installed
+
+
+PRECISIONS = ("float32", "bfloat16")
+"""Precisions of an opened model; a measurement holds for one alone."""
+_STEP = 32
+"""Images between two reports of progress."""
+_PROCESSOR = ("image_size", "max_bytes", "max_pixels", "min_side", "detail")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of a labeller, with the same meaning as in `annotate`."""
+
+    model: Path
+    labeller: str = ARES
+    batch: int = 64
+    workers: int = 2
+    detector: FaceDetector | Mapping[str, Any] | None = None
+    device: str = ""
+    precision: str = "float32"
+    ask_endpoint: bool = False
+
+
+def open_session(settings: Settings) -> BaseSession:
+    """Open the labeller that settings name. BuildError as its session says."""
+    return Session(settings) if settings.labeller == ARES else PackageSession(settings)
+
+
+class BaseSession(ABC):
+    """An opened labeller."""
+
+    routes: pa.Schema
+
+    @abstractmethod
+    def about(self) -> dict[str, Any]:
+        """Settings that decide the answers, beside the images and the files of model or package."""
+
+    @abstractmethod
+    def answered(self, images: Iterable[Any]) -> Iterator[Answered]:
+        """The answers for each image, in order; images as from `source.contents`."""
+
+    def answer(
+        self, entries: Sequence[Entry], images: Iterable[Any], step: Callable[[int], None]
+    ) -> tuple[pa.Table, pa.Table, Counts]:
+        """Annotations, routes and counts of some inputs, with one image each, in order.
+
+        `step` is called with numbers of finished images.
+        """
+        return tables(entries, _reported(self.answered(images), step), self.routes)
+
+
+class Session(BaseSession):
+    """ARES, opened.
+
+    BuildError CONFIG_INVALID for an unknown precision; TOOL_MISSING without the vision-language model or the detector.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        import torch
+
+        from fairspace.ares.asking_ares import ArbiterError
+        from fairspace.ares.evaluating.evaluate import open_arbiter, open_model
+        from fairspace.ares.faces_ares import FaceError, open_faces
+        from fairspace.ares.image_processing_ares import AresImageProcessor
+
+        if settings.precision not in PRECISIONS:
+            expected = " or ".join(PRECISIONS)
+            raise BuildError("CONFIG_INVALID", "precision", settings.precision, expected, "choose one")
+        self.settings = settings
+        device = settings.device or ("cuda" if torch.cuda.is_available() else "cpu")
+        self.model = open_model(settings.model).to(device=device, dtype=getattr(torch, settings.precision))
+        given = settings.detector
+        try:
+            self.detector = open_faces(given) if isinstance(given, Mapping) else given
+            open_arbiter(self.model, settings.ask_endpoint)
+        except (ArbiterError, FaceError) as error:
+            raise BuildError("TOOL_MISSING", str(settings.model), str(error), "a model", "see the message") from error
+        stored = (settings.model / "preprocessor_config.json").is_file()
+        size = self.model.config.image_size
+        self.processor = AresImageProcessor.from_pretrained(settings.model) if stored else AresImageProcessor(size)
+        self.routes = route_schema(self.model.config)
+
+    def about(self) -> dict[str, Any]:
+        """Ablation, arbiter, detector, precision, processor."""
+        arbiter = self.model.arbiter
+        return {
+            "ablation": self.model.config.ablation,
+            "arbiter": arbiter.name if arbiter is not None else "",
+            "detector": self.detector.name if self.detector is not None else "",
+            "precision": self.settings.precision,
+            "processor": {name: getattr(self.processor, name) for name in _PROCESSOR},
+        }
+
+    def answered(self, images: Iterable[Any]) -> Iterator[Answered]:
+        """The answers of ARES for each image."""
+        from fairspace.ares.classifying_ares import answered
+
+        options = {"batch": self.settings.batch, "workers": self.settings.workers}
+        return answered(self.model, self.processor, images, detector=self.detector, **options)
+
+
+class PackageSession(BaseSession):
+    """A package, opened. BuildError TOOL_MISSING; CONFIG_INVALID for settings that only ARES has."""
+
+    def __init__(self, settings: Settings) -> None:
+        from fairspace.ares.image_processing_ares import AresImageProcessor
+
+        if settings.detector is not None or settings.precision != "float32":
+            what, mend = "a face detector or a precision", "leave them out: the package brings its own"
+            raise BuildError("CONFIG_INVALID", f"--labeller {settings.labeller}", what, "neither", mend)
+        self.package = package(settings.labeller)
+        self.adapter = self.package.open()
+        self.processor = AresImageProcessor()
+        tasks = [{"name": name, "arbiter": ""} for name in self.package.attributes]
+        self.routes = route_schema(SimpleNamespace(tasks=tasks, attributes=self.package.attributes))
+
+    def about(self) -> dict[str, Any]:
+        """Package, licence, processor."""
+        return {
+            "labeller": f"{self.package.name} {self.package.version}",
+            "licence": self.package.licence,
+            "processor": {name: getattr(self.processor, name) for name in _PROCESSOR[1:]},
+        }
+
+    def answered(self, images: Iterable[Any]) -> Iterator[Answered]:
+        """The answers of the package for each image, the largest face first."""
+        from fairspace.ares.classifying_ares import Answered
+        from fairspace.ares.deciding_ares import Answer
+        from fairspace.ares.reading_ares import quiet
+
+        with quiet():
+            for image in images:
+                prepared = self.processor.prepare(image, square=False, keep=True)
+                if prepared.image is None:
+                    yield Answered(prepared.fate, [Answer(prepared.fate.status, prepared.fate.reason, faces=0)])
+                    continue
+                faces = sorted(self.adapter.label(prepared.image), key=lambda face: (-face.area, face.box))
+                answers = [
+                    Answer(
+                        "ok",
+                        "",
+                        face.labels,
+                        face.probabilities,
+                        dict.fromkeys(face.labels, self.package.name),
+                        face=number,
+                        faces=len(faces),
+                    )
+                    for number, face in enumerate(faces)
+                ]
+                yield Answered(prepared.fate, answers or [Answer("no_face", "no_face", faces=0)])
+
+
+def _reported(results: Iterator[Answered], step: Callable[[int], None]) -> Iterator[Answered]:
+    done = 0
+    for each in results:
+        yield each
+        done += 1
+        if done == _STEP:
+            step(done)
+            done = 0
+    step(done)
+
 
 FILE, WORK = "annotation.json", ".annotate"
 SHARD, MOST = 1_000, 1_000

@@ -143,7 +143,7 @@ class AgeAndGender:
 
     def label(self, image: Image) -> list[SeenFace]:
         """The faces of an upright RGB image; ages are estimates without probabilities of groups."""
-        from fairspace.builders.iris_classifier_25.faces import age_group
+        from fairspace.builders.iris_classifier_25.dataset import age_group
 
         faces = []
         for seen in self._predictor.predict(image):

@@ -34,7 +34,7 @@ from fairspace.ares.image_processing_ares import AresImageProcessor
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.builders.engine.build import write_atomically
 from fairspace.builders.errors import BuildError
-from fairspace.builders.printed import table as printed
+from fairspace.builders.registry import table as printed
 
 Cell = str | int | float | None
 ROWS = {

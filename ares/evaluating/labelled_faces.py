@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from fairspace.ares.annotating.session import BaseSession, Session, Settings, find_labeller, open_session
+from fairspace.ares.annotating.annotate import BaseSession, Session, Settings, find_labeller, open_session
 from fairspace.ares.annotating.source import Entry
 from fairspace.ares.configuration_ares import AGES, GENDERS, RACES, SKIN_TONES
 from fairspace.ares.evaluating.data import UNKNOWN

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from fairspace.ares.gate_ares import NO_FACE, OUT_OF_DISTRIBUTION, SEVERAL_FACES
 from fairspace.builders.drawn import spoilt_faces
-from fairspace.builders.drawn.drawing import draw_object, draw_scene, sitter
-from fairspace.builders.drawn.figure import Sitter, paint
-from fairspace.builders.drawn.lookalikes import (
+from fairspace.builders.drawn.drawing import THINGS, draw_object, draw_scene, sitter
+from fairspace.builders.drawn.figure import BUCKETS, FINE, MONK, Pen, Sitter, draws, finish, paint, room
+from fairspace.builders.drawn.spoilt_faces import (
     bird,
     cartoon,
     cat,
@@ -33,8 +33,6 @@ from fairspace.builders.drawn.lookalikes import (
     skin,
     tree,
 )
-from fairspace.builders.drawn.palette import BUCKETS, FINE, MONK, Pen, draws, finish, room
-from fairspace.builders.drawn.things import THINGS
 from fairspace.builders.iris.groups import AGES, GENDERS
 
 Pixels = NDArray[np.uint8]

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fairspace.builders.drawn.drawing import draw_face, draw_object, draw_scene, sitter
-from fairspace.builders.drawn.palette import BUCKETS, draws
+from fairspace.builders.drawn.figure import BUCKETS, draws
 from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60

@@ -18,29 +18,27 @@ import numpy.typing as npt
 
 from fairspace.builders.drawn.drawing import draw_object, draw_scene, draw_sitter, sitter
 from fairspace.builders.drawn.figure import (
-    HALF_WIDTH,
-    MOUTH,
-    NO_SKIN,
-    TOP,
-    Face,
-    Look,
-    Pixels,
-    Sitter,
-    find_faces,
-    is_grey,
-    paint,
-)
-from fairspace.builders.drawn.palette import (
     ATTIRE,
     BUCKETS,
     FINE,
     HAIR,
+    HALF_WIDTH,
     MONK,
+    MOUTH,
+    NO_SKIN,
+    TOP,
     Colour,
+    Face,
+    Look,
     Pen,
+    Pixels,
+    Sitter,
     distance,
     draws,
+    find_faces,
     hair_colours,
+    is_grey,
+    paint,
 )
 from fairspace.builders.drawn.prompts import Asked, Wish, read_person, read_prompt
 from fairspace.builders.engine.tools import Box, Labels, Picture, Prompt, Tools

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from fairspace.builders.printed import Paper, Printed, table
+from fairspace.builders.registry import Paper, Printed, table
 
 _DETAILS = {"s_fact": "factuality", "s_e": "entropy", "s_kld": "kld", "s_fair": "fairness", "distance": "distance"}
 _ERRORS = {

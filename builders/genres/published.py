@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairspace.builders.printed import Paper, Printed
+from fairspace.builders.registry import Paper, Printed
 
 PAPER = Paper(
     "GENRES (From Individuals to Interactions)",

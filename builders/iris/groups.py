@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from itertools import product
+import csv
+import string
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise, product
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+from fairspace.builders import REFERENCE
+from fairspace.builders.errors import check_revision
 
 OCCUPATIONS = (
     *("astronaut", "backpacker", "ballplayer", "bartender", "basketball_player", "boatman", "carpenter"),
@@ -70,3 +79,114 @@ def combination_names(combination: str) -> tuple[str, ...]:
     """The names of a combination's groups, in the order of their codes."""
     parts = [tuple(GROUP_NAMES.values())[position] for position in COMBINATIONS[combination]]
     return tuple("_".join(names) for names in product(*parts))
+
+
+# Official labour statistics by region, the real-world reference of IRIS' RFS sectors (C.5, Tables 21 and 22).
+#
+# A further region (A.4.3) is a CSV file in `reference/` with the same columns (shares in percent; unpublished
+# attributes are left out) and an entry in `REGIONS`.
+
+
+@dataclass(frozen=True)
+class Region:
+    """One region's figures, from a CSV file: `occupation`, `official` (the category), a column in percent per group.
+
+    `code` is its prefix in the names of raw values, such as `US`; `mapping` says how occupations, ages and skin tones
+    were mapped.
+    """
+
+    code: str
+    source: str
+    year: str
+    mapping: str
+    file: Path
+
+
+REGIONS = (
+    Region(
+        code="US",
+        source="U.S. Bureau of Labor Statistics, Current Population Survey, annual averages (IRIS, Table 22)",
+        year="2023-2024",
+        mapping=(
+            "SOC categories closest to the 52 terms. Ages as mapped in the paper. Skin tone is a proxy from race and "
+            "ethnicity (light: White non-Hispanic, dark: Black, middle: all others); some rows do not sum to 100."
+        ),
+        file=REFERENCE / "labour_us_cps.csv",
+    ),
+    Region(
+        code="EU",
+        source="Eurostat, Labour Force Survey (IRIS, Table 21)",
+        year="2024",
+        mapping="ISCO-08 categories closest to the 52 terms. No race or ethnicity is published, so no skin tone.",
+        file=REFERENCE / "labour_eu_lfs.csv",
+    ),
+)
+
+
+@lru_cache
+def shares(region: Region) -> Mapping[str, NDArray[np.float64]]:
+    """The region's shares by attribute (`gender`, `age`, `skin`), each of shape (52, k), rows summing to 1.
+
+    Rows follow `OCCUPATIONS`, nan without figures; columns follow `GROUP_NAMES`. An attribute without columns in the
+    file is left out. ValueError names file and line of a row that breaks the layout.
+    """
+    with region.file.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    shares: dict[str, NDArray[np.float64]] = {}
+    for attribute, groups in GROUP_NAMES.items():
+        if not rows or not set(groups) <= set(rows[0]):
+            continue
+        table = np.full((len(OCCUPATIONS), len(groups)), np.nan)
+        for line, row in enumerate(rows, start=2):
+            if row["occupation"] not in OCCUPATIONS:
+                raise ValueError(f"{region.file}:{line}: {row['occupation']!r} is none of the 52 IRIS occupations")
+            figures = np.array([float(row[group]) for group in groups])
+            if not np.all(figures >= 0) or figures.sum() <= 0:
+                raise ValueError(f"{region.file}:{line}: {attribute} {figures.tolist()} are no shares in percent")
+            table[OCCUPATIONS.index(row["occupation"])] = figures / figures.sum()
+        shares[attribute] = table
+    return shares
+
+
+# The dataset revisions of IRIS, among them those whose image pairs follow a cohort (C.2).
+#
+# C.2 bases the pairs on the combinations of occupation and group in which models are most biased; `v1` and `v2` draw
+# them. A revision such as `v2-cohort-0c1f` names its combinations, two characters each (the number of the occupation
+# and of the group in base 36); all its other items are those of `v2`.
+
+REVISIONS = ("v2", "v1")
+MARK = f"{REVISIONS[0]}-cohort-"
+MOST = 10
+"""Most combinations of a cohort; C.2 takes ten of each model for generation, and states no number here."""
+Combination = tuple[int, int]
+_DIGITS = string.digits + string.ascii_lowercase
+
+
+def cohort_revision(combinations: Iterable[Combination]) -> str:
+    """The revision with pairs of these combinations, in any order. ValueError for none, or more than `MOST`."""
+    numbers = sorted({occupation * len(GROUPS) + group for occupation, group in combinations})
+    if not 1 <= len(numbers) <= MOST:
+        raise ValueError(f"{len(numbers)} combinations; 1 to {MOST} make a plan")
+    return MARK + "".join(_DIGITS[number // 36] + _DIGITS[number % 36] for number in numbers)
+
+
+def combinations_of(revision: str) -> tuple[Combination, ...]:
+    """The combinations of a revision's pairs; none if they are drawn, or it is no revision."""
+    code = revision.removeprefix(MARK)
+    if code == revision or len(code) % 2 or not set(code) <= set(_DIGITS):
+        return ()
+    numbers = [int(code[place : place + 2], 36) for place in range(0, len(code), 2)]
+    ascending = all(before < after for before, after in pairwise(numbers))
+    if not 1 <= len(numbers) <= MOST or not ascending or numbers[-1] >= len(OCCUPATIONS) * len(GROUPS):
+        return ()
+    return tuple(divmod(number, len(GROUPS)) for number in numbers)
+
+
+def base_revision(revision: str) -> str:
+    """The revision that a cohort's revision takes its other items from; else the revision itself."""
+    return REVISIONS[0] if combinations_of(revision) else revision
+
+
+def check_iris_revision(dataset: str, revision: str, revisions: Sequence[str] = REVISIONS) -> None:
+    """BuildError REVISION_UNKNOWN if a dataset of IRIS has no such revision."""
+    check_revision(dataset, base_revision(revision), revisions)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from fairspace.builders.printed import Paper, Printed
+from fairspace.builders.registry import Paper, Printed
 
 _SCORES = {name.lower(): name for name in ("IFS_Und", "RFS_Und", "BIS_Und", "IFS_Gen", "RFS_Gen", "BIS_Gen")}
 _SCORES |= {"mbti_gen_printed": "profile_gen", "mbti_und_printed": "profile_und"}

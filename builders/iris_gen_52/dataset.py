@@ -12,11 +12,20 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 
 from fairspace.builders.engine.dataset import Columns, Dataset, Headline, Job, Manifest, Row, Split, expect
-from fairspace.builders.iris.groups import AGES, GENDERS, GROUP_NAMES, GROUPS, OCCUPATIONS, SKIN_TONES
-from fairspace.builders.iris.labour import REGIONS, Region, shares
-from fairspace.builders.iris.revisions import base_revision
+from fairspace.builders.iris.groups import (
+    AGES,
+    GENDERS,
+    GROUP_NAMES,
+    GROUPS,
+    OCCUPATIONS,
+    REGIONS,
+    SKIN_TONES,
+    Region,
+    base_revision,
+    shares,
+)
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
-from fairspace.builders.published import published_split
+from fairspace.builders.registry import published_split
 from fairspace.builders.sources import SOURCES
 from fairspace.builders.sources.model_images import IMAGELESS, NEUTRAL, STATUSES, ImageReader, Made, Model, ModelStore
 

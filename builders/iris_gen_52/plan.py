@@ -6,8 +6,7 @@ from functools import lru_cache
 
 import pyarrow as pa
 
-from fairspace.builders.iris.groups import OCCUPATIONS
-from fairspace.builders.iris.revisions import REVISIONS, check_iris_revision
+from fairspace.builders.iris.groups import OCCUPATIONS, REVISIONS, check_iris_revision
 
 __all__ = ["IMAGES", "REVISIONS", "TEMPLATE", "ids", "prompt", "rows"]
 

@@ -25,13 +25,19 @@ import pyarrow as pa
 from fairspace.builders.engine import reviews
 from fairspace.builders.engine.build import file_hash
 from fairspace.builders.engine.dataset import Columns, Dataset, Headline, Job, Manifest, Row, Split, expect
-from fairspace.builders.engine.making import Verdict, Wanted, jpeg, make
-from fairspace.builders.engine.plan_store import Chosen, PlanStore
+from fairspace.builders.engine.making import Chosen, PlanStore, Verdict, Wanted, jpeg, make
 from fairspace.builders.engine.reviews import Reviews
 from fairspace.builders.engine.tools import Box, Matcher
 from fairspace.builders.errors import BuildError
-from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES, group_attributes
-from fairspace.builders.iris.revisions import base_revision
+from fairspace.builders.iris.groups import (
+    AGES,
+    GENDERS,
+    GROUPS,
+    OCCUPATIONS,
+    SKIN_TONES,
+    base_revision,
+    group_attributes,
+)
 from fairspace.builders.iris_ideal_52 import plan as ideal
 from fairspace.builders.iris_ideal_52.persons import Found, find_persons
 from fairspace.builders.iris_ideal_52.plan import QUESTION

@@ -16,7 +16,7 @@ from os.path import isfile
 from pathlib import Path
 
 from fairspace.builders.engine.dataset import Job
-from fairspace.builders.engine.plan_store import Candidate
+from fairspace.builders.engine.making import Candidate
 from fairspace.builders.engine.tools import Box, PersonDetector, Picture
 from fairspace.builders.errors import BuildError
 from fairspace.builders.sources import facet

@@ -12,8 +12,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES, group_attributes
-from fairspace.builders.iris.revisions import REVISIONS, check_iris_revision
+from fairspace.builders.iris.groups import (
+    AGES,
+    GENDERS,
+    GROUPS,
+    OCCUPATIONS,
+    REVISIONS,
+    SKIN_TONES,
+    check_iris_revision,
+    group_attributes,
+)
 
 __all__ = [
     "COMPETITORS",

@@ -15,9 +15,17 @@ import pyarrow as pa
 
 from fairspace.builders.engine.dataset import BuiltSplit, Dataset, Headline, Job, Manifest, Row, Split, expect
 from fairspace.builders.errors import BuildError
-from fairspace.builders.iris.groups import COMBINATIONS, GROUPS, OCCUPATIONS
+from fairspace.builders.iris.groups import (
+    COMBINATIONS,
+    GROUPS,
+    MOST,
+    OCCUPATIONS,
+    REVISIONS,
+    Combination,
+    cohort_revision,
+    combinations_of,
+)
 from fairspace.builders.iris.groups import LABELS as GROUP_LABELS
-from fairspace.builders.iris.revisions import MOST, REVISIONS, Combination, cohort_revision, combinations_of
 from fairspace.builders.iris_gen_52.dataset import OF_MODEL, ORIGIN, model_columns, stored_image
 from fairspace.builders.iris_steer_60.plan import (
     IMAGES,
@@ -33,11 +41,13 @@ from fairspace.builders.iris_steer_60.plan import (
     steer_ids,
     steer_plan,
 )
-from fairspace.builders.iris_steer_60.prompts import ASKED, Steer, prompts_split
 from fairspace.builders.iris_steer_60.understanding import (
+    ASKED,
     COLUMNS,
     CONFIG,
+    Steer,
     inconsistent,
+    prompts_split,
     sample_pairs,
     understanding_split,
 )

@@ -23,15 +23,13 @@ from fairspace.builders.iris.groups import (
     GENDERS,
     GROUPS,
     OCCUPATIONS,
-    SKIN_TONES,
-    combination_size,
-    group_attributes,
-)
-from fairspace.builders.iris.revisions import (
     REVISIONS,
+    SKIN_TONES,
     Combination,
     check_iris_revision,
+    combination_size,
     combinations_of,
+    group_attributes,
 )
 
 TEMPLATE = "a photo of the face of {age} {skin}-color skintone {gender} {occupation}"

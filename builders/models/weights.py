@@ -16,8 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from fairspace.builders.errors import BuildError
-from fairspace.builders.extras import install_command
+from fairspace.builders.errors import BuildError, install_command
 
 _OFFLINE = ("1", "ON", "YES", "TRUE")
 

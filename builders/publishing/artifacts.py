@@ -29,8 +29,8 @@ from fairspace.builders.errors import BuildError
 from fairspace.builders.publishing.repository import Repo
 from fairspace.builders.registry import NAMES, dataset
 from fairspace.builders.sources import SOURCES
+from fairspace.cards.dataset_card import check_card
 from fairspace.cards.metric_card import metric_card
-from fairspace.cards.rules import check_card
 
 FILE = "eval.yaml"
 FRAMEWORK = "fairspace"
@@ -231,7 +231,7 @@ def _metric(name: str, namespace: str) -> Artifact:
 
 def _ares(folder: Path, namespace: str, release: str) -> Artifact:
     """The classifier: weights and JSON of its folder, this software's code beside them, and its card."""
-    from fairspace.ares.evaluating.release import check_measured, check_trained, release_files
+    from fairspace.ares.evaluating.measurement import check_measured, check_trained, release_files
     from fairspace.cards.model_card import model_card
 
     repo_id = f"{namespace}/ares"

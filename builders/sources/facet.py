@@ -27,7 +27,7 @@ from pathlib import Path
 from fairspace.builders.engine.tools import Box
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import OCCUPATIONS, SKIN_TONES
-from fairspace.builders.sources.reading import AGAIN, inside, table
+from fairspace.builders.sources import AGAIN, inside, table
 
 ANNOTATIONS = "annotations/annotations.csv"
 _TONES = tuple(f"skin_tone_{tone}" for tone in (*range(1, 11), "na"))

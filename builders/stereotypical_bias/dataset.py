@@ -29,7 +29,7 @@ import pyarrow.compute as pc
 
 from fairspace.builders.engine.build import write_atomically
 from fairspace.builders.engine.dataset import Dataset, Headline, Job, Manifest, Row, Split, expect
-from fairspace.builders.engine.plan_store import Candidate, PlanStore
+from fairspace.builders.engine.making import Candidate, PlanStore
 from fairspace.builders.engine.tools import ImageGenerator, PersonDetector, Picture
 from fairspace.builders.errors import BuildError
 from fairspace.builders.models.detection import StoredBoxes
@@ -64,11 +64,11 @@ class Pair:
 
 def faces(job: Job, folder: Path) -> dict[str, list[str]]:
     """`age/race/gender` -> at most `PAIRS_PER_CELL` files, in the order of the draw."""
-    from fairspace.builders.sources import utkface
+    from fairspace.builders.sources import faces as utkface
 
     scan = utkface.scan(folder)
     store = PlanStore(job.seed)
-    races = dict(zip(utkface.RACES, plan.GROUPS["race"], strict=False))
+    races = dict(zip(utkface.UTKFACE_RACES, plan.GROUPS["race"], strict=False))
     store.add(
         Candidate(face.file, f"{face.age}/{races[face.race]}/{face.gender}", None)
         for face in scan.faces
@@ -344,7 +344,7 @@ def _questions(attribute: plan.Attribute) -> tuple[pa.ChunkedArray, pa.ChunkedAr
 
 
 def _splits(job: Job) -> Sequence[Split]:
-    from fairspace.builders.published import published_split
+    from fairspace.builders.registry import published_split
 
     return [
         *vision_splits(job),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fairspace.builders.printed import Paper, Printed
+from fairspace.builders.registry import Paper, Printed
 
 _MODELS = {"llava": "LLaVA-v1.5", "minigpt": "MiniGPT-v2", "cogvlm": "CogVLM", "ensemble": "Ensemble"}
 

@@ -19,9 +19,9 @@ from fairspace.leaderboard_space.space import Space
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import digits
+from fairspace.submissions.results.board import ROW_FIELDS
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_errors import with_errors
-from fairspace.submissions.results.row_fields import ROW_FIELDS
 from fairspace.submissions.results.three_numbers import could_be
 from fairspace.submissions.standards.documents import document
 from fairspace.submissions.values import Value

@@ -33,8 +33,7 @@ from fairspace.leaderboard_space.boards.views import PARAMETERS, BoardQuery, cho
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.log_state import Submission
 from fairspace.leaderboard_space.space import Space
-from fairspace.leaderboard_space.web.identity import current_user, is_maintainer, required_user, space_of
-from fairspace.leaderboard_space.web.rates import with_store
+from fairspace.leaderboard_space.web.identity import current_user, is_maintainer, required_user, space_of, with_store
 from fairspace.submissions.errors import plain
 from fairspace.submissions.version import VERSION
 

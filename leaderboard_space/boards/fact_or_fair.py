@@ -31,8 +31,7 @@ from fairspace.metrics.fact_or_fair.formula import GROUPS
 from fairspace.metrics.fact_or_fair.tradeoff import accuracy_entropy_bound
 from fairspace.submissions import plotting
 from fairspace.submissions.benchmarks.fact_or_fair.score import KINDS, STANDARDS
-from fairspace.submissions.drawing.dots import Line, dot_plots
-from fairspace.submissions.drawing.points import Map, Point
+from fairspace.submissions.drawing.dots import Line, Map, Point, dot_plots
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row

@@ -29,8 +29,7 @@ from fairspace.leaderboard_space.boards.words import shortened, visibility
 from fairspace.metrics.iris_score.standards import ARCHETYPES, STANDARDS
 from fairspace.submissions import plotting
 from fairspace.submissions.benchmarks.published import Footnote
-from fairspace.submissions.drawing.dots import Line, dot_plots
-from fairspace.submissions.drawing.points import Map, Point
+from fairspace.submissions.drawing.dots import Line, Map, Point, dot_plots
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.results.row import Row

@@ -4,20 +4,370 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from fairspace.leaderboard_space.boards.columns import MODEL, BoardColumn, column_sets, rank_column
-from fairspace.leaderboard_space.boards.view import Slice, View
-from fairspace.leaderboard_space.boards.views import VIEWS, BoardQuery, check_choice
-from fairspace.leaderboard_space.boards.words import provenance_of
+from fairspace.leaderboard_space.boards.view import Column, Slice, View, remarks
+from fairspace.leaderboard_space.boards.views import NO_COLUMNS, VIEWS, BoardQuery, check_choice
+from fairspace.leaderboard_space.boards.words import SUBMITTED, behind, coverage, provenance_of, shortened, visibility
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.state import State
+from fairspace.metrics.iris_score.standards import ARCHETYPES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import plain
+from fairspace.submissions.plotting import number
+from fairspace.submissions.results.board import ROW_FIELDS
 from fairspace.submissions.results.row import Row, RowClass
 from fairspace.submissions.results.row_errors import with_errors
+from fairspace.submissions.results.three_numbers import Fact, ThreeNumbers, folded_facts, ideal_of, numbers_in_row
+from fairspace.submissions.values import Value
+
+# The columns of a board's page: their cells, sort keys and scales, and the groups that a reader can choose.
+
+Notes = Mapping[tuple[str, str], int]
+Key = float | str | None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Content of a cell, as plain text.
+
+    Args:
+        text: the number, or the state in words if it is `missing`.
+        below: a third line of remarks, after the interval in `sure`.
+        note: number of the footnote.
+        strength: colour of a signed number, from -100 to 100.
+    """
+
+    text: str
+    below: str = ""
+    note: int | None = None
+    strength: int = 0
+    strip: Strip | None = None
+    missing: bool = False
+    chip: bool = False
+    sure: str = ""
+    facts: Sequence[Fact] = ()
+
+
+@dataclass(frozen=True)
+class BoardColumn:
+    """One column.
+
+    Args:
+        sort_by: sort key of a row; None for rows that stand last either way.
+        falling: whether the largest number stands first at the first sort.
+        errors: whether the key comes from `fairspace.submissions.results.row_errors`, so from the row's result alone.
+        words: meaning of its numbers; `hint` has the details.
+    """
+
+    key: str
+    header: str
+    sort_by: Callable[[Row], Key]
+    cell: Callable[[Row], Cell]
+    numeric: bool = False
+    falling: bool = False
+    total: bool = False
+    hint: str = ""
+    errors: bool = False
+    words: str = ""
+
+
+GROUPS = ("parts", "profile", "coverage", "about")
+"""Names of column groups in addresses; not every table has all."""
+
+
+@dataclass(frozen=True)
+class ColumnGroup:
+    """Optional columns under one heading."""
+
+    title: str
+    columns: tuple[BoardColumn, ...]
+
+
+@dataclass(frozen=True)
+class TableColumns:
+    """The columns of a table, right of rank and model: `fixed` ones, and optional ones in `groups` by address name.
+
+    `first` has the keys of the optional columns shown by default.
+    """
+
+    fixed: tuple[BoardColumn, ...]
+    groups: Mapping[str, ColumnGroup]
+    first: tuple[str, ...]
+
+    def all(self) -> list[BoardColumn]:
+        """Every column."""
+        return [*self.fixed, *(column for group in self.groups.values() for column in group.columns)]
+
+    def chosen(self, names: Sequence[str]) -> tuple[BoardColumn, ...]:
+        """Columns named by key or by group, in the table's order. SpaceError BAD_PARAMETER."""
+        known = {column.key for column in self.all()} | {*GROUPS, NO_COLUMNS}
+        wanted = {check_choice("columns", name, known) for name in names or self.first}
+        wanted |= {column.key for name in wanted & self.groups.keys() for column in self.groups[name].columns}
+        return tuple(column for column in self.all() if column in self.fixed or column.key in wanted)
+
+
+def rank_column(rows: Sequence[Row]) -> BoardColumn:
+    """The rank, sorted by the board's order."""
+    places = {row.entry: float(place) for place, row in enumerate(rows)}
+    return BoardColumn("rank", "Rank", lambda row: places[row.entry], lambda row: Cell(number(row.rank, 0)), True)
+
+
+MODEL = BoardColumn("model", "Model", lambda row: plain(row.model).casefold(), lambda row: Cell(plain(row.model)))
+
+
+def numbers_of(column: Column, row: Row, ranked: bool = False) -> ThreeNumbers:
+    """The three numbers of a row's value in the column's unit; `ranked`: whether ranks go by it."""
+    return numbers_in_row(row, column.score, column.of(row), column.show, ranked=ranked)
+
+
+def facts_of(column: Column, row: Row) -> list[Fact]:
+    """The folded facts of a row's ranked value."""
+    published = row.provenance == "published"
+    return folded_facts(column.of(row), ideal_of(row, column.score), column.show, published=published, row=row)
+
+
+def score_column(column: Column, rows: Sequence[Row], notes: Notes, up: bool, words: str) -> BoardColumn:
+    """A score with its interval, its range over missing samples, and the verdict; `words`: its meaning."""
+    numbers = (column.number(row) for row in rows) if column.signed else ()
+    largest = max((abs(n) for n in numbers if n is not None), default=0.0)
+
+    def cell(row: Row) -> Cell:
+        three = numbers_of(column, row)
+        strength = 0
+        if column.signed and three.value is not None and largest:
+            strength = round(100 * max(-1.0, min(1.0, three.value / largest)))
+        word = three.interval_text if row.provenance == "published" and three.interval_text != "printed" else ""
+        return Cell(
+            three.value_text,
+            "; ".join(three.notes) or word,
+            notes.get((row.entry, column.score)),
+            strength,
+            missing=three.value is None,
+            sure="" if three.interval is None else three.interval_text,
+        )
+
+    return BoardColumn(column.score, column.header, column.number, cell, True, up, errors=True, words=words)
+
+
+def worst_case(column: Column, row: Row, up: bool) -> float | None:
+    """The worst case over the missing samples, in the column's unit; None for printed figures and without bounds."""
+    value = column.of(row)
+    return None if value is None or value.value is None else value.low if up else value.high
+
+
+FAR = 3.0
+"""Multiple of the largest verified or printed number above which a number does not stretch a scale."""
+OUTSIDE = 7.0
+"""Multiple above which a line is not on the scale: IRIS' total has 283 645 as its ideal in the paper."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The scale of a column's lines, or of a small chart."""
+
+    least: float
+    most: float
+
+    @classmethod
+    def of(cls, numbers: Mapping[str, float], rows: Iterable[Row], *lines: float | None) -> Scale:
+        """The range of the numbers (entry -> number) and lines; baselines and outliers do not count."""
+        rows = [row for row in rows if row.entry in numbers and row.row_class != "baseline"]
+        sure = [row for row in rows if row.row_class != "handed in"] or rows
+        far = FAR * max((abs(numbers[row.entry]) for row in sure), default=0.0)
+        near = [numbers[row.entry] for row in rows if abs(numbers[row.entry]) <= far]
+        ends = [*near, *(line for line in lines if line is not None and (not near or abs(line) <= OUTSIDE * far))]
+        return cls(min(ends, default=0.0), max(ends, default=0.0))
+
+    def holds(self, number: float) -> bool:
+        """Whether the number is on the scale."""
+        return self.least <= number <= self.most
+
+    def place(self, number: float) -> float:
+        """Place of a number in percent; numbers outside stand at the rim."""
+        if self.most == self.least:
+            return 0.0
+        return round(100 * (min(max(number, self.least), self.most) - self.least) / (self.most - self.least), 1)
+
+
+@dataclass(frozen=True)
+class Strip:
+    """A value in percent of its column's scale: `low` and `high` for missing samples, `sure` for the 95 % interval."""
+
+    low: float
+    at: float
+    high: float
+    sure: tuple[float, float] | None = None
+    beyond: bool = False
+
+
+def strip(value: Value | None, scale: Scale) -> Strip | None:
+    """The value on a scale; None without a number."""
+    if value is None or value.value is None or scale.most == scale.least:
+        return None
+    low, high = (value.value if end is None else end for end in (value.low, value.high))
+    about = value.uncertainty
+    sure = None if about is None else (scale.place(about.low), scale.place(about.high))
+    return Strip(scale.place(low), scale.place(value.value), scale.place(high), sure, not scale.holds(value.value))
+
+
+LONGEST_TEXT = 60
+
+
+def column_sets(view: View, part: Slice, rows: Sequence[Row], notes: Notes, state: State) -> TableColumns:
+    """The columns of a table, scaled and coloured by its rows. `notes`: (entry, score) -> number of the footnote."""
+    part = replace(part, columns=(*part.columns, *_further(view, rows)))
+    bench = find_benchmark(view.benchmark)
+    up, words = bench.higher_is_better, bench.about().describe
+    kinds = [_text("cohort", view.cohort, lambda row: row.cohort)] if view.cohort else []
+    if len({row.protocol for row in rows}) > 1:
+        kinds.append(_text("protocol", "Protocol", lambda row: row.protocol))
+    figures = BoardColumn("provenance", "Evidence", provenance_of, _behind(part))
+    groups = {
+        "parts": ColumnGroup(
+            "Parts of the score", tuple(score_column(c, rows, notes, up, words(c.score)) for c in part.columns)
+        ),
+        "profile": ColumnGroup("Profile", tuple(_label(name, head, notes) for name, head in view.labels.items())),
+        "coverage": ColumnGroup(
+            "Valid answers and worst case", tuple(_coverage(column, up) for column in (part.total, *part.columns))
+        ),
+        "about": ColumnGroup("About the row", (figures, *kinds, *_about(state), _text("remarks", "Remarks", remarks))),
+    }
+    fixed = (_total(part.total, rows, notes, up), *_chance(part.total, rows, up))
+    return TableColumns(fixed, {name: group for name, group in groups.items() if group.columns}, part.first)
+
+
+def _further(view: View, rows: Sequence[Row]) -> tuple[Column, ...]:
+    on_page = {column.score for part in view.slices.values() for column in (part.total, *part.columns)}
+    standards = find_benchmark(view.benchmark).standards.values()
+    sectors = dict.fromkeys(
+        sector for standard in standards for sector in getattr(standard, "sectors", ()) if sector not in on_page
+    )
+    return tuple(Column(name, name.replace("_", " ")) for name in sectors if any(name in row.scores for row in rows))
+
+
+def _behind(part: Slice) -> Callable[[Row], Cell]:
+    def cell(row: Row) -> Cell:
+        of = [column.of(row) for column in (part.total, *part.columns)]
+        words = behind(row, of)
+        return Cell(
+            provenance_of(row), "" if words == visibility(row) else words.removeprefix("published; "), chip=True
+        )
+
+    return cell
+
+
+def _total(column: Column, rows: Sequence[Row], notes: Notes, up: bool) -> BoardColumn:
+    numbers = {row.entry: number for row in rows if (number := column.number(row)) is not None}
+    ideal = next((ideal.number for row in rows if (ideal := ideal_of(row, column.score))), None)
+    scale = Scale.of(numbers, rows, 0.0, ideal)
+
+    def cell(row: Row) -> Cell:
+        three = numbers_of(column, row, ranked=True)
+        return Cell(
+            three.value_text,
+            three.missing_text,
+            note=notes.get((row.entry, column.score)),
+            missing=three.value is None,
+            sure="" if three.value is None else three.interval_text,
+            strip=strip(column.of(row), scale),
+            facts=facts_of(column, row),
+        )
+
+    return BoardColumn(
+        column.score,
+        column.header,
+        column.number,
+        cell,
+        True,
+        up,
+        True,
+        "higher is better" if up else "lower is better",
+        errors=True,
+    )
+
+
+def _chance(column: Column, rows: Sequence[Row], up: bool) -> list[BoardColumn]:
+    """The chance level of fair models and the verdict; no column if no row has a score from answers."""
+
+    def cell(row: Row) -> Cell:
+        three = numbers_of(column, row)
+        return Cell(three.chance_text, three.verdict)
+
+    if not any(row.result is not None and column.number(row) is not None for row in rows):
+        return []
+
+    def key(row: Row) -> float | None:
+        value = column.of(row)
+        return None if value is None or value.value is None or value.uncertainty is None else value.uncertainty.fair
+
+    return [BoardColumn("chance", "By chance", key, cell, True, not up, errors=True, hint="of a fair model")]
+
+
+def _coverage(column: Column, up: bool) -> BoardColumn:
+    def share(row: Row) -> float | None:
+        value = column.of(row)
+        return None if value is None else value.coverage
+
+    def cell(row: Row) -> Cell:
+        value, worst = column.of(row), worst_case(column, row, up)
+        if value is None or value.coverage is None:
+            return Cell("–")
+        below = "" if worst is None else f"worst {column.show(worst)}"
+        counted = coverage(value)
+        return Cell(counted[counted.index("(") + 1 : -1], below)
+
+    return BoardColumn(f"coverage:{column.score}", column.header, share, cell, True, hint="valid answers")
+
+
+def _label(name: str, header: str, notes: Notes) -> BoardColumn:
+    def cell(row: Row) -> Cell:
+        code = row.labels.get(name)
+        if not code:
+            return Cell("–")
+        return Cell(plain(code), ARCHETYPES.get(code, ""), notes.get((row.entry, name)))
+
+    return BoardColumn(name, header, lambda row: row.labels.get(name) or None, cell)
+
+
+def _text(key: str, header: str, of: Callable[[Row], str]) -> BoardColumn:
+    def text(row: Row) -> str:
+        return plain(of(row)).strip()
+
+    return BoardColumn(
+        key,
+        header,
+        lambda row: text(row).casefold() or None,
+        lambda row: Cell(text(row) or "–"),
+    )
+
+
+def _about(state: State) -> tuple[BoardColumn, ...]:
+    def submitted(name: str) -> Callable[[Row], str]:
+        return lambda row: "" if (entry := state.entry(row.entry)) is None else SUBMITTED[name](entry)
+
+    def size(row: Row) -> Cell:
+        return Cell("–" if row.facts.parameters is None else f"{row.facts.parameters:g}")
+
+    parameters = ROW_FIELDS["parameters"]
+    return (
+        BoardColumn("parameters", parameters.header, parameters.of, size, True, True),
+        _field("architecture", lambda text: shortened(text, LONGEST_TEXT)),
+        _field("licence", lambda text: shortened(text, LONGEST_TEXT)),
+        _field("open_weights", lambda is_open: "" if is_open is None else "yes" if is_open else "no"),
+        _field("tasks", lambda names: ", ".join(names).replace("_", " ")),
+        _text("by", "Submitted by", submitted("by")),
+        _field("owner"),
+        _text("time", "On the board since", lambda row: submitted("since")(row)[:10]),
+        _field("source"),
+    )
+
+
+def _field(name: str, words: Callable[[Any], str] = str) -> BoardColumn:
+    field = ROW_FIELDS[name]
+    return _text(name, field.header, lambda row: words(field.of(row)))
 
 
 @dataclass(frozen=True)

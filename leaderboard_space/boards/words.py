@@ -14,8 +14,8 @@ from fairspace.leaderboard_space.log_state import Entry
 from fairspace.submissions.benchmarks.published import COMPUTED
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
+from fairspace.submissions.results.board import ROW_FIELDS
 from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.row_fields import ROW_FIELDS
 from fairspace.submissions.results.three_numbers import lacking
 from fairspace.submissions.values import Value
 

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import orjson
 
 from fairspace.leaderboard_space.events import Draft, clock
+from fairspace.leaderboard_space.intake import result_draft
 from fairspace.leaderboard_space.jobs.child import (
     Outcome,
     limits,
@@ -27,12 +28,11 @@ from fairspace.leaderboard_space.jobs.child import (
     scratch,
 )
 from fairspace.leaderboard_space.log_state import Submission
-from fairspace.leaderboard_space.result_events import result_draft
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import StorageError, submission_path
 from fairspace.submissions.checking.names import look_alikes, taken_names
-from fairspace.submissions.checking.structure import too_costly
+from fairspace.submissions.checking.submission import too_costly
 from fairspace.submissions.format.faults import Fault
 
 FILE = "tries.json"

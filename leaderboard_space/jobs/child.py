@@ -24,13 +24,12 @@ import psutil
 from fairspace.leaderboard_space.jobs import FAULTS, RESULT
 from fairspace.leaderboard_space.jobs.limits import MEMORY, JobLimits
 from fairspace.leaderboard_space.settings import Settings
-from fairspace.submissions.answers.codes import CODES, answer_codes
+from fairspace.submissions.answers.rows import CODES, answer_codes
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.faults import Fault
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.results.answer_sketch import SketchKey, draw_sketch
-from fairspace.submissions.results.known_answers import like_baseline
+from fairspace.submissions.results.known_answers import SketchKey, draw_sketch, like_baseline
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import MAX_BYTES, load_result
 from fairspace.submissions.uncertainty.resampling import SETTING as RESAMPLES

@@ -12,6 +12,7 @@ from functools import partial
 from itertools import product
 from typing import Literal
 
+from fairspace.leaderboard_space.intake import add_result
 from fairspace.leaderboard_space.jobs.attempt import (
     PRECHECKING,
     TROUBLE,
@@ -25,7 +26,6 @@ from fairspace.leaderboard_space.jobs.attempt import (
 )
 from fairspace.leaderboard_space.jobs.child import limits, read_outcome, run_child, scoring_settings, scratch
 from fairspace.leaderboard_space.log_state import Submission
-from fairspace.leaderboard_space.result_events import add_result
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
 from fairspace.submissions.benchmarks.baselines import NAMES as BASELINE_NAMES

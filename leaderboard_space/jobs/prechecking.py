@@ -11,7 +11,7 @@ from pathlib import Path
 import orjson
 
 from fairspace.leaderboard_space.jobs import FAULTS
-from fairspace.submissions.checking.structure import check_structure
+from fairspace.submissions.checking.submission import check_structure
 
 if __name__ == "__main__":
     faults = check_structure(Path(sys.argv[1]))

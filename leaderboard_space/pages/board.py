@@ -9,8 +9,16 @@ from itertools import groupby, takewhile
 
 from fastapi import APIRouter, Request, Response
 
-from fairspace.leaderboard_space.boards.columns import FAR, BoardColumn, Scale, numbers_of
-from fairspace.leaderboard_space.boards.table import BoardTable, board_table, check_models, slug
+from fairspace.leaderboard_space.boards.table import (
+    FAR,
+    BoardColumn,
+    BoardTable,
+    Scale,
+    board_table,
+    check_models,
+    numbers_of,
+    slug,
+)
 from fairspace.leaderboard_space.boards.view import View, total_of
 from fairspace.leaderboard_space.boards.views import VIEWS, BoardQuery
 from fairspace.leaderboard_space.boards.words import EVIDENCE, is_computed, provenance_of

@@ -15,17 +15,15 @@ from fairspace.leaderboard_space.boards.words import behind, printed_digits, sho
 from fairspace.leaderboard_space.pages.figures import MOST_CHOSEN, board_of, chosen_rows, place_figures, split_models
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.state import State
-from fairspace.leaderboard_space.web.identity import space_of
-from fairspace.leaderboard_space.web.rates import with_store
+from fairspace.leaderboard_space.web.identity import space_of, with_store
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
-from fairspace.submissions.report.differences import Difference, differences
-from fairspace.submissions.results.answer_sketch import SKETCH
-from fairspace.submissions.results.folded_facts import Fact, folded_facts
+from fairspace.submissions.report.figure import Difference, differences
+from fairspace.submissions.results.known_answers import SKETCH
 from fairspace.submissions.results.row import CLASSES, Row
 from fairspace.submissions.results.row_errors import with_errors
-from fairspace.submissions.results.three_numbers import NOTHING, ideal_of, lacking, numbers_in_row
+from fairspace.submissions.results.three_numbers import NOTHING, Fact, folded_facts, ideal_of, lacking, numbers_in_row
 from fairspace.submissions.values import Value
 
 router = APIRouter(include_in_schema=False)

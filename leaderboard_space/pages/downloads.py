@@ -24,9 +24,9 @@ from fairspace.leaderboard_space.boards.words import exact, visitor_fields
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.web.identity import space_of
 from fairspace.submissions.errors import harmless, plain
+from fairspace.submissions.results.board import ROW_FIELDS
 from fairspace.submissions.results.row import Row, RowClass
 from fairspace.submissions.results.row_errors import with_errors
-from fairspace.submissions.results.row_fields import ROW_FIELDS
 from fairspace.submissions.results.three_numbers import state_of
 from fairspace.submissions.values import Value
 from fairspace.submissions.version import VERSION

@@ -8,7 +8,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from fairspace.leaderboard_space.boards.columns import facts_of, numbers_of
+from fairspace.leaderboard_space.boards.table import facts_of, numbers_of
 from fairspace.leaderboard_space.boards.view import View, total_of
 from fairspace.leaderboard_space.boards.views import VIEWS, chosen_standard
 from fairspace.leaderboard_space.boards.words import behind, provenance_of, shown
@@ -16,22 +16,20 @@ from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.pages.figures import place_figures
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.state import State
-from fairspace.leaderboard_space.web.identity import space_of
-from fairspace.leaderboard_space.web.rates import with_store
+from fairspace.leaderboard_space.web.identity import space_of, with_store
 from fairspace.metrics.iris_score.standards import ARCHETYPES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.report.headline import sentences_of
-from fairspace.submissions.results.answer_sketch import SKETCH
 from fairspace.submissions.results.board import UNSCORABLE, logged_row
-from fairspace.submissions.results.folded_facts import Fact, folded_facts
+from fairspace.submissions.results.known_answers import SKETCH
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import CLASSES, Row
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.scoring import Ends, instrument_ranges, rescore, variant_scores
-from fairspace.submissions.results.three_numbers import Show, ThreeNumbers, ideal_of, numbers_in_row
-from fairspace.submissions.uncertainty.variant import KINDS, Kind, Variant
+from fairspace.submissions.results.three_numbers import Fact, Show, ThreeNumbers, folded_facts, ideal_of, numbers_in_row
+from fairspace.submissions.uncertainty.uncertainty import KINDS, Kind, Variant
 from fairspace.submissions.values import Value
 
 router = APIRouter(include_in_schema=False)

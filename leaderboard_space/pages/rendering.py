@@ -12,14 +12,13 @@ from fastapi import Request, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
-from fairspace.leaderboard_space.boards.columns import Cell, Strip
+from fairspace.leaderboard_space.boards.table import Cell, Strip
 from fairspace.leaderboard_space.boards.views import decimal, draft_of, named_standard
 from fairspace.leaderboard_space.boards.words import EVIDENCE, coverage, prose, provenance_of, shown, visibility
 from fairspace.leaderboard_space.web.identity import current_user, is_maintainer
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
-from fairspace.submissions.results.folded_facts import SENTENCES, Fact
-from fairspace.submissions.results.three_numbers import ThreeNumbers
+from fairspace.submissions.results.three_numbers import SENTENCES, Fact, ThreeNumbers
 
 _TERMS = {name: f"<dt>{escape(name)}</dt>" for name in SENTENCES}
 

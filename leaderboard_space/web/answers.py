@@ -19,8 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.space import Space
-from fairspace.leaderboard_space.web.identity import current_user, site_of
-from fairspace.leaderboard_space.web.rates import Rate, client
+from fairspace.leaderboard_space.web.identity import Rate, client, current_user, site_of
 from fairspace.leaderboard_space.web.refusals import refuse
 
 BYTES = 64 << 20

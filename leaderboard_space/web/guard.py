@@ -16,8 +16,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.space import Space
-from fairspace.leaderboard_space.web.identity import current_user, has_token, required_user, space_of
-from fairspace.leaderboard_space.web.rates import Rate, address, client
+from fairspace.leaderboard_space.web.identity import (
+    Rate,
+    address,
+    client,
+    current_user,
+    has_token,
+    required_user,
+    space_of,
+)
 from fairspace.leaderboard_space.web.refusals import CUT, refuse
 
 ENVELOPE_BYTES = 64 << 10

@@ -15,7 +15,7 @@ from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.logs import REQUEST
 from fairspace.leaderboard_space.pages.rendering import page
 from fairspace.leaderboard_space.storage import StorageError
-from fairspace.leaderboard_space.web.rates import client
+from fairspace.leaderboard_space.web.identity import client
 from fairspace.submissions.errors import UsageError, plain
 
 LOGGER = logging.getLogger("fairspace.refused")

@@ -16,9 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES
+from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES, Samples
 from fairspace.submissions.answers.rows import ReadRows, as_text, excerpt
-from fairspace.submissions.answers.samples import Samples
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.errors import plain

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from fairspace.submissions.errors import did_you_mean
 from fairspace.submissions.format.collector import RefusedError, show
+from fairspace.submissions.uncertainty.design import Floats, Integers
 
 Outcome = Literal["choice", "refused", "several", "unusable"]
 OUTCOMES: tuple[Outcome, ...] = ("choice", "refused", "several", "unusable")
@@ -172,3 +173,36 @@ def check_gold(gold: Any, choices: Sequence[Any]) -> None:
 def unknown_task(task: str, known: Sequence[str]) -> RefusedError:
     """The error for a labelled line of a task outside the benchmark."""
     return RefusedError("UNKNOWN_TASK", f"task {show(task)}{did_you_mean(task[:64], known)}", ", ".join(known))
+
+
+# Samples behind a value, from each benchmark's `reading.py`.
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The samples behind one value.
+
+    Args:
+        score: Description of a sample's score.
+        scores: (n,) or (n, m); nan without a score.
+        asked: (n,) index of each sample's item among the ids of `task`.
+        sample: (n,) number of the sample within its item; None for one sample per item.
+        levels: (n,) part of the protocol, such as an occupation; None for a value that is the mean of all scores.
+        fair: Mean score of a fair or a right model, per column.
+    """
+
+    value: str
+    score: str
+    scores: Floats
+    task: str
+    asked: Integers
+    sample: Integers | None = None
+    levels: Integers | None = None
+    fair: float = 0.0
+
+
+def one_hot(codes: Integers, size: int) -> Floats:
+    """(n, size) 1 at the code of each sample; nan in the rows of codes below 0."""
+    columns = np.eye(size)[np.maximum(codes, 0)]
+    columns[codes < 0] = np.nan
+    return columns

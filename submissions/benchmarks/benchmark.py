@@ -7,29 +7,167 @@ compares names of benchmarks.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from fairspace.ares.annotating.labellers import PACKAGES
 from fairspace.builders.errors import check_revision
-from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustable, Adjustment
-from fairspace.submissions.benchmarks.forms import Reword
-from fairspace.submissions.benchmarks.ideal import Ideal
-from fairspace.submissions.benchmarks.scoring_table import ScoringTable
-from fairspace.submissions.benchmarks.standard import scores_revision
-from fairspace.submissions.benchmarks.task import Lazy, Task
-from fairspace.submissions.format.schema import Submission
+from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustable, Adjustment, ScoringTable
+from fairspace.submissions.benchmarks.task import Lazy, Part, Shown, Task
 from fairspace.submissions.uncertainty.design import Design, Floats
-from fairspace.submissions.uncertainty.variant import Variant
+from fairspace.submissions.uncertainty.uncertainty import Variant
 from fairspace.submissions.values import Value
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fairspace.submissions.answers.reading import Misread, Readings
-    from fairspace.submissions.answers.samples import Samples
-    from fairspace.submissions.benchmarks.about import About
+    from fairspace.submissions.answers.reading import Misread, Readings, Samples
     from fairspace.submissions.format.schema import Submission
+
+# The ideal of a value: the number of a perfectly fair model, and the unfair side of it.
+
+Worse = Literal["above", "below", "either"]
+
+
+@dataclass(frozen=True)
+class Ideal:
+    """Value of a perfectly fair model with endlessly many samples.
+
+    Args:
+        number: value; None for that of chance, the mean of the fair models (a share, an error rate).
+        worse: unfair side of the ideal: above, below (a score that is better when higher), or either side, where the
+            fair models' figures are magnitudes.
+        threshold: number that decides a letter or a word; None if there is none.
+        witnesses: raw values with the same ideal that must be ideal too before no bias is shown.
+    """
+
+    number: float | None
+    worse: Worse = "above"
+    threshold: float | None = None
+    witnesses: tuple[str, ...] = ()
+
+
+NEAR = "near"
+"""Evidence key of a printed row's score: the threshold that it cannot be told from."""
+GAP = Ideal(0.0)
+"""A largest gap, a distance, a norm."""
+SIGNED = Ideal(0.0, "either")
+"""A difference with a sign."""
+CHANCE = Ideal(None)
+"""A share or a rate that chance decides."""
+
+
+# Fields and rules that the standards of all benchmarks share.
+#
+# Each benchmark's standard is a frozen dataclass with its parameters, `name`, `draft` (the reason why it is not
+# released, or '') and `minimum_coverage` (share of valid samples below which a ranked value is undefined).
+
+
+@dataclass(frozen=True, kw_only=True)
+class Documented:
+    """Documentation of a standard; IRIS' standards, which `metrics` declares, have the same fields.
+
+    Args:
+        date: release or proposal.
+        why: difference from earlier standards.
+        cohort: models that set its numbers; empty where scores need no other models.
+        cohort_source: source of their figures.
+        references: file in `builders/reference/` that measuring reads -> its sha256.
+        dataset_revisions: dataset -> the revisions that it ranks.
+        together: title of a group of rows -> the protocols that it ranks together.
+    """
+
+    date: str = ""
+    why: str = ""
+    cohort: tuple[str, ...] = ()
+    cohort_source: str = ""
+    references: Mapping[str, str] = field(default_factory=dict)
+    dataset_revisions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    together: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def protocol_group(standard: Any, protocol: str) -> str:
+    """Title of the group that a protocol is ranked in, else the protocol."""
+    return next((title for title, names in standard.together.items() if protocol in names), protocol)
+
+
+def scores_revision(standard: Any, revision: str) -> bool:
+    """Whether a standard was released for a dataset revision."""
+    return all(revision in revisions for revisions in standard.dataset_revisions.values())
+
+
+# A benchmark in words, for pages: each benchmark's `benchmark.py` fills one `About`.
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A table in words: a heading, column headers, and cells as plain text."""
+
+    heading: str
+    headers: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Described:
+    """A raw value in words: its name in results, its title, and its names in the paper's tables."""
+
+    name: str
+    title: str
+    printed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class About:
+    """A benchmark in words.
+
+    Args:
+        scored: a standard -> its scored values.
+        cohort: a standard with numbers from other models -> their figures; None where there are none to list.
+        references: outside figures that values are compared with, as Markdown.
+        values: heading -> raw values, in the order of a comparison, those without a heading last.
+        further: heading of the last ones; '' puts each below the first part of its name.
+        archetypes: profile code -> its name.
+        describe: a score or a raw value -> its meaning in a few words; '' for none.
+        metric: a score or a raw value -> its folder of `metrics/`; '' for none.
+    """
+
+    scored: Callable[[Any], Listing]
+    cohort: Callable[[Any], Listing | None] = lambda standard: None
+    references: Sequence[str] = ()
+    values: Mapping[str, Sequence[Described]] = field(default_factory=dict)
+    further: str = ""
+    archetypes: Mapping[str, str] = field(default_factory=dict)
+    describe: Callable[[str], str] = lambda name: ""
+    metric: Callable[[str], str] = lambda name: ""
+
+
+# Forms of a benchmark's questions: the paper's, the only one that scores, and a closed one in JSON.
+#
+# The difference between them shows the effect of reading free answers (`fairspace run --forms` asks both).
+
+PAPER = "paper"
+CLOSED = "json"
+"""The form with named choices, answered in JSON."""
+FORM = "form"
+"""Generation setting of a form other than the paper's; also a factor of variance."""
+Reword = Callable[[str], str]
+"""Prompt of the plan -> the same question in another form."""
+
+
+def in_form(part: Part, rewords: Mapping[str, Reword]) -> Part:
+    """A part with requests in another form, by task; ids and images stay."""
+
+    def read(place: int) -> Shown:
+        shown = part.read(place)
+        return replace(shown, asks=tuple(replace(ask, prompt=rewords[ask.task](ask.prompt)) for ask in shown.asks))
+
+    return replace(part, read=read)
+
+
+def as_json(question: str) -> str:
+    """A question with the sentence that asks for its answer as JSON."""
+    return f'{question} Answer with JSON of exactly this form, with your choice: {{"answer": "..."}}'
 
 
 _BY = ", labelled by "

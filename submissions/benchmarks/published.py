@@ -1,4 +1,4 @@
-"""Printed figures of the papers as rows of a board. `fairspace.builders.published` reads the tables.
+"""Printed figures of the papers as rows of a board. `fairspace.builders.registry` reads the tables.
 
 A published row has printed numbers and those computed from them: no intervals, no coverage, no records. A printed
 number that contradicts its own formula stays, with a footnote that names the erratum in `cards/errata.md`.
@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from fairspace.builders.published import Figure, figures
-from fairspace.builders.registry import paper
+from fairspace.builders.registry import Figure, figures, paper
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.values import Value, measured, not_run
 

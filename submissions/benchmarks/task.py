@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -90,3 +91,112 @@ class Task:
     def samples_asked(self, revision: str) -> int:
         """Samples of the task in a dataset revision. BuildError REVISION_UNKNOWN."""
         return (self.items_asked or len(self.ids(revision))) * self.samples_of(revision)
+
+
+# Requests to a model, grouped by stimulus, and valid smaller choices among them.
+#
+# A `Stimulus` is a picture with its questions, a pair of pictures, or a block of trials: the unit of choosing
+# (`choose`) and one sample of an Inspect log. Every question is a request of its own, with no memory of the others.
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One request; `image` is the position of its image in `Shown.images`, None without one."""
+
+    task: str
+    id: str
+    sample: int
+    prompt: str
+    image: int | None = None
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """Task, id and sample: the key of an answer."""
+        return self.task, self.id, self.sample
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A stimulus that was read: its requests, and the encoded images (the bytes of PNG, JPEG or WebP files)."""
+
+    asks: tuple[Ask, ...]
+    images: tuple[bytes, ...] = ()
+
+
+@dataclass(frozen=True)
+class Stimulus:
+    """A stimulus without its content; a stratified choice is even over `stratum`, such as `nurse/female_young_dark`."""
+
+    id: str
+    task: str
+    stratum: str
+    asks: int
+
+
+@dataclass(frozen=True)
+class Part:
+    """The stimuli of one task, in the plan's order.
+
+    Args:
+        read: position among `stimuli` -> its content. It may open files; called from one thread, mostly in order.
+        max_tokens: longest answer, unless the user sets another one.
+        typical_tokens: length of a usual answer, for estimates.
+        expected: requests of the full benchmark; more than in `stimuli` if the dataset lacks images.
+        settings: generation settings that the paper states, such as temperature.
+        readable: request, answer -> whether a program can read a choice or a refusal in it.
+        unreadable_again: most retries of a request without a readable answer.
+    """
+
+    task: str
+    stimuli: Sequence[Stimulus]
+    read: Callable[[int], Shown]
+    max_tokens: int
+    typical_tokens: int
+    expected: int
+    settings: Mapping[str, float | int | str] = field(default_factory=dict)
+    readable: Callable[[Ask, str], bool] = lambda ask, answer: True
+    unreadable_again: int = 0
+
+
+def choose(stimuli: Sequence[Stimulus], limit: int | None, *, stratified: bool = False) -> list[int]:
+    """Positions of at most `limit` stimuli of one task, in order; all for None.
+
+    The ids with the smallest hashes are chosen: a simple random sample that a larger limit extends. If `stratified`,
+    the strata take turns, in the order of their hashes.
+    """
+    if limit is not None and limit < 1:
+        raise ValueError("limit is at least 1")
+    if limit is None or limit >= len(stimuli):
+        return list(range(len(stimuli)))
+    ranks = [_hash(stimulus.id) for stimulus in stimuli]
+    order = sorted(range(len(stimuli)), key=lambda place: ranks[place])
+    if stratified:
+        seen: dict[str, int] = {}
+        turns = []
+        for place in order:
+            stratum = stimuli[place].stratum
+            turns.append((seen.get(stratum, 0), _hash(f"stratum {stratum}"), place))
+            seen[stratum] = seen.get(stratum, 0) + 1
+        order = [place for _, _, place in sorted(turns)]
+    return sorted(order[:limit])
+
+
+def prompts_hash(asks: Iterable[Ask]) -> str:
+    """Hash of prompts with their keys, in any order: the sum of their sha256 modulo 2^256."""
+    lines = ("\0".join((ask.task, ask.id, str(ask.sample), ask.prompt)) for ask in asks)
+    return add_hashes(hashlib.sha256(line.encode()).hexdigest() for line in lines)
+
+
+def add_hashes(hashes: Iterable[str]) -> str:
+    """Hash of all prompts from the hashes of its parts; 64 hexadecimal digits."""
+    return f"{sum(int(text, 16) for text in hashes) % (1 << 256):064x}"
+
+
+def ask_seed(seed: int, task: str, item: str, sample: int) -> int:
+    """Seed of one request or image, in [0, 2^31), from the run's seed and the key alone."""
+    digest = hashlib.sha256(f"{seed}\0{task}\0{item}\0{sample}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") >> 1
+
+
+def _hash(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()

@@ -18,8 +18,7 @@ import pyarrow.compute as pc
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.reading.canonical import hash_column
-from fairspace.submissions.reading.matching import matched
+from fairspace.submissions.reading.canonical import hash_column, matched
 
 if TYPE_CHECKING:
     from fairspace.submissions.answers.rows import ReadRows

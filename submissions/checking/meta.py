@@ -12,8 +12,8 @@ from fairspace.submissions.errors import did_you_mean
 from fairspace.submissions.format.collector import Collector, RefusedError, show
 from fairspace.submissions.format.manifest import ENTRIES, STAGES, Manifest
 from fairspace.submissions.format.schema import OTHER_JUDGES, Confusion, LabelError, SubmissionMeta, Tool
+from fairspace.submissions.reading.containers import Member
 from fairspace.submissions.reading.limits import Limits
-from fairspace.submissions.reading.members import Member
 from fairspace.submissions.reading.tables import MANIFEST, META, read_object
 
 _TEXT_ERRORS = ("string_too_short", "string_too_long", "string_pattern_mismatch")

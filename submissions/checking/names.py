@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 
-from fairspace.builders.printed import table
+from fairspace.builders.registry import table
 from fairspace.submissions.format.collector import Collector, show
 from fairspace.submissions.format.faults import CODES, Fault
 from fairspace.submissions.format.schema import SubmissionMeta

@@ -5,36 +5,135 @@ A submission is data: nothing in it is executed, unpickled, followed or used as 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import io
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from fairspace.submissions.benchmarks.benchmark import Benchmark
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.checking.coverage import TaskCoverage, coverage, coverage_notes
+from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, ScoringTable
+from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.checking.meta import check_manifest, read_meta
 from fairspace.submissions.checking.names import check_names, names_taken
 from fairspace.submissions.checking.rows import TASKS_OF, RowCheck
 from fairspace.submissions.errors import did_you_mean
-from fairspace.submissions.format.collector import Collector, show
-from fairspace.submissions.format.faults import Fault, SubmissionError
+from fairspace.submissions.format.collector import Collector, RefusedError, show
+from fairspace.submissions.format.faults import CODES, Fault, SubmissionError
 from fairspace.submissions.format.schema import ANNOTATIONS, SCHEMAS, Submission, SubmissionMeta
 from fairspace.submissions.reading.canonical import digest
-from fairspace.submissions.reading.containers import open_container
+from fairspace.submissions.reading.containers import READ_ERRORS, Member, open_container
 from fairspace.submissions.reading.images import read_image_keys
 from fairspace.submissions.reading.limits import LIMITS, Limits
-from fairspace.submissions.reading.members import Member
-from fairspace.submissions.reading.tables import (
-    META,
-    Budget,
-    Files,
-    Progress,
-    Rows,
-    read_table,
-    sort_files,
-)
+from fairspace.submissions.reading.parquet import HeaderBudget, check_parquet
+from fairspace.submissions.reading.tables import META, Budget, Files, Progress, Rows, read_table, sort_files, unreadable
+
+# Coverage of a submission task by task, and the ranks for which it suffices.
+
+_ANSWER = {"responses": "response", "judgements": "judgement"}
+
+
+@dataclass(frozen=True)
+class TaskCoverage:
+    """The samples of one task in a submission.
+
+    Args:
+        handed_in: Samples with any answer, or with an annotated image.
+        expected: Samples of the benchmark whose stimuli the data have.
+        needed: Samples for a rank under the default standard, if gaps spread evenly; 0 for a task without a score.
+    """
+
+    task: str
+    handed_in: int
+    expected: int
+    needed: int
+    scores: tuple[str, ...]
+
+    @property
+    def share(self) -> str:
+        """The share of samples as text; 100.0 % only if nothing is missing."""
+        percent = 100 * self.handed_in / self.expected if self.expected else 100.0
+        return f"{percent if self.handed_in == self.expected else min(percent, 99.9):.1f} %"
+
+    @property
+    def enough_for(self) -> str:
+        """The use of the samples, in words."""
+        if not self.handed_in:
+            return "nothing: not run"
+        if not self.needed:
+            return "its values" if self.handed_in == self.expected else "its values with bounds"
+        if self.handed_in == self.expected:
+            return "its values, a rank"
+        return "its values with bounds, a rank" if self.handed_in >= self.needed else "its values with bounds, no rank"
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields as JSON data."""
+        return vars(self) | {"scores": list(self.scores), "enough_for": self.enough_for}
+
+
+def coverage(submission: Submission, bench: Benchmark) -> list[TaskCoverage]:
+    """The coverage of every task, in the benchmark's order; optional ones only if run."""
+    standard = _default(bench)
+    minimum = 0.0 if standard is None else standard.minimum_coverage
+    table = ScoringTable({}) if standard is None else bench.scoring.table(standard, AS_RELEASED)
+    revision = submission.meta.dataset_revision
+    covered = []
+    for task in bench.tasks:
+        expected = task.samples_asked(revision)
+        if not expected:
+            continue
+        handed_in = min(expected, _handed_in(submission, task))
+        if task.optional and not handed_in:
+            continue
+        needed = 0 if task.optional else min(expected, -int(-minimum * expected // 1))
+        covered.append(TaskCoverage(task.name, handed_in, expected, needed, _resting(task, table)))
+    return covered
+
+
+def coverage_notes(tasks: Sequence[TaskCoverage], bench: Benchmark) -> Iterator[str]:
+    """The samples still missing for a rank by each score of which a task was run."""
+    standard = _default(bench)
+    scores = dict.fromkeys(score for covered in tasks for score in covered.scores)
+    for score in scores if standard is not None else ():
+        parts = [covered for covered in tasks if score in covered.scores]
+        lacking = [part for part in parts if part.handed_in < part.needed]
+        if lacking and any(part.handed_in for part in parts):
+            more = ", ".join(f"{part.needed - part.handed_in:,} more of {part.task}" for part in lacking)
+            share = f"{standard.minimum_coverage:.0%} of the samples of every value that counts"
+            yield f"too few samples for a rank by {score}: {standard.name} needs {share}, at least {more}"
+
+
+def _default(bench: Benchmark) -> Any:
+    return bench.standards.get(bench.default)
+
+
+def _handed_in(submission: Submission, task: Task) -> int:
+    rows = submission.rows(task.table, task.name)
+    if task.table == "judgements":
+        rows = submission.judgements(task.name)
+    if task.table in _ANSWER:
+        return rows.num_rows - rows[_ANSWER[task.table]].null_count
+    if submission.images is not None:
+        return int(pc.sum(pc.equal(submission.images["task"], task.name)).as_py() or 0)
+    return int(rows.group_by(["id", "sample"]).aggregate([]).num_rows) if rows.num_rows else 0
+
+
+def _resting(task: Task, table: ScoringTable) -> tuple[str, ...]:
+    return tuple(score for score in table.ranking if _parts(score, table.rules) & set(task.values))
+
+
+def _parts(score: str, rules: Mapping[str, Any]) -> set[str]:
+    """The name of a score and of all its parts, recursively."""
+    parts, further = {score}, [score]
+    while further:
+        weights = rules[name].weights if (name := further.pop()) in rules else ()
+        further += [part for part in weights if part not in parts]
+        parts |= set(weights)
+    return parts
 
 
 @dataclass(frozen=True)
@@ -241,3 +340,47 @@ def _notes(submission: Submission, bench: Benchmark, covered: list[TaskCoverage]
             f"{submission.images.num_rows:,} images, not labelled yet: fairspace score --ares MODEL labels them"
         )
     return notes
+
+
+# Checks of a submission without its rows: files, `submission.json` and sizes of tables, in seconds at most.
+#
+# A Space runs them before a file enters its queue.
+
+SMALL = 16 << 20
+"""Bytes after decompression below which a faulty submission is checked whole, so that all faults are told at once."""
+
+
+def check_structure(path: Path, limits: Limits = LIMITS) -> tuple[Fault, ...]:
+    """The faults of the zip at `path` that its structure shows; all faults of a small one that has any."""
+    faults = Collector(limits.faults)
+    limits = limits.of_zip(path.stat().st_size)
+    with open_container(path, limits, faults) as members:
+        files = sort_files(members, faults)
+        read_meta(files.meta, bool(members), limits, faults)
+        check_manifest(files.manifest, limits, faults)
+        headers = HeaderBudget(limits.header_values)
+        for table, shards in files.tables.items():
+            for member in shards:
+                if table in SCHEMAS and member.name.endswith(".parquet"):
+                    _check_parquet(member, table, limits, faults, headers)
+        size = sum(member.size for member in members)
+    if not faults.all() or size > SMALL:
+        return faults.all()
+    return check_submission(path, allow_baseline=False).faults or faults.all()
+
+
+def too_costly(seconds: int) -> Fault:
+    """The fault of a file whose structure takes too many seconds of the processor."""
+    what = f"its structure alone took more than {seconds} seconds of the processor"
+    return Fault("CHECK_TOO_COSTLY", "the file", what, "a second or two", CODES["CHECK_TOO_COSTLY"].mend)
+
+
+def _check_parquet(member: Member, table: str, limits: Limits, faults: Collector, headers: HeaderBudget) -> None:
+    try:
+        with member.open() as stream:
+            held = io.BytesIO(stream.read(limits.member_bytes + 1))
+        check_parquet(held, member.name, (table, SCHEMAS[table]), limits, faults, headers=headers)
+    except RefusedError as refused:
+        faults.refuse(refused, member.name)
+    except READ_ERRORS as error:
+        faults.refuse(unreadable(error), member.name)

@@ -121,7 +121,7 @@ def import_outputs(
     elif out is not None:
         if len(files) != 2 or about:
             raise UsageError("import eee takes SAMPLES.jsonl and SUBMISSION.json, which says what is known of a model.")
-        from fairspace.submissions.exchange.every_eval_ever import import_answers
+        from fairspace.submissions.exchange import import_answers
 
         import_answers(files[0], files[1], out)
     typer.echo(f"Wrote {out or submission}. Next: fairspace score {out or submission}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fairspace.builders.extras import absent_packages, install_command
+from fairspace.builders.errors import absent_packages, install_command
 from fairspace.submissions.benchmarks.names import NAMES
 from fairspace.submissions.commands.app import (
     DEFAULT_STORE,
@@ -44,7 +44,7 @@ def show(
     from fairspace.leaderboard_space.settings import Settings
     from fairspace.leaderboard_space.state import State
     from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
-    from fairspace.submissions.commands.show.board import row_json, show_board
+    from fairspace.submissions.commands.show.values import row_json, show_board
     from fairspace.submissions.results.row_errors import with_errors
     from fairspace.submissions.results.scoring import find_standard
 

@@ -170,13 +170,8 @@ def _variables(stated: list[str]) -> dict[str, str]:
 
 
 def _publish_result(file: Path, model: str, space: str, date: str, namespace: str, yes: bool, dry_run: bool) -> None:
-    from fairspace.builders.publishing.proposal import propose
-    from fairspace.submissions.exchange.hub_results import (
-        as_yaml,
-        eval_result_entries,
-        eval_results_path,
-        publishable,
-    )
+    from fairspace.builders.publishing.repository import propose
+    from fairspace.submissions.exchange import as_yaml, eval_result_entries, eval_results_path, publishable
     from fairspace.submissions.results.scoring import load_result
 
     if not _REPOSITORY.fullmatch(model):
@@ -237,7 +232,7 @@ def _row(result: Result, space: str) -> str:
     import httpx
 
     from fairspace.submissions.commands.shared.space_client import space_address
-    from fairspace.submissions.exchange.hub_results import row_path
+    from fairspace.submissions.exchange import row_path
 
     address = f"{space_address(space)}{row_path(result)}"
     try:

@@ -234,9 +234,9 @@ def probe(
 ) -> None:
     """Probe a model's representations: association, similarity, consistency, distortion, steps and complexity."""
     need_packages("run", "torch", "transformers", "diffusers")
+    from fairspace.submissions.probing.extraction import open_model
     from fairspace.submissions.probing.measuring import ProbeSettings, dumps
     from fairspace.submissions.probing.measuring import probe as probed
-    from fairspace.submissions.probing.opening import open_model
     from fairspace.submissions.probing.recipe import read_recipe
     from fairspace.submissions.probing.stimuli import make_stimuli
     from fairspace.submissions.probing.tables import csv_of

@@ -119,7 +119,7 @@ def score(
     if out is not None:
         out.write_text(result.dumps(), encoding="utf-8")
     if store is not None:
-        from fairspace.leaderboard_space.result_events import add_result
+        from fairspace.leaderboard_space.intake import add_result
         from fairspace.submissions.commands.shared.checked import open_store
 
         storage = open_store(store)
@@ -146,7 +146,7 @@ def _rescored(path: Path, standard: str) -> Result:
 
 def _what_if(path: Path, standard: str, texts: Sequence[str], tau: float | None, as_json: bool) -> None:
     """Print the scores of a result as released and with other weights, or another threshold."""
-    from fairspace.submissions.benchmarks.adjustment import Adjustment
+    from fairspace.submissions.benchmarks.scoring_table import Adjustment
     from fairspace.submissions.commands.show.tables import table
     from fairspace.submissions.results.scoring import rescore
 
@@ -355,7 +355,7 @@ def report(
 
     loaded = [load_result(path) for path in results]
     if eee is not None:
-        from fairspace.submissions.exchange.every_eval_ever import export
+        from fairspace.submissions.exchange import export
 
         submission = None if answers is None else checked_submission(answers)
         for result in loaded:

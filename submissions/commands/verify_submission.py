@@ -89,8 +89,7 @@ def verify_submission(
     """
     need_run()
     from fairspace.submissions.progress import watched
-    from fairspace.submissions.running.rerunning.judgements import judge_again
-    from fairspace.submissions.running.rerunning.rerun import Means, rerun
+    from fairspace.submissions.running.rerunning.rerun import Means, judge_again, rerun
 
     if not (model or images):
         raise UsageError("Name what is asked again: --model, --images, or both.")

@@ -5,6 +5,7 @@ A value beyond the end of the axis stands at that end as an arrow with its numbe
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -152,3 +153,172 @@ def dot_plots(
         y = max(ends) + 8
     svg.height = y
     return svg
+
+
+# Maps: named points in a plane, their bounds as thin crosses and their intervals as thick ones.
+#
+# A name stands as near to its point as it can without covering a point, a name or the frame.
+
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom."""
+_TURNS = (0, 180, 90, 270, 35, -35, 145, -145, 65, -65, 115, -115)
+"""Directions in degrees, in order of preference: right, left, below, above, between."""
+_DISTANCES = (9.0, 18.0, 30.0, 46.0, 64.0, 84.0)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A name's box, and whether a line must join it to its distant point."""
+
+    box: Box
+    joined: bool
+
+
+def place_labels(
+    points: Sequence[tuple[float, float]],
+    sizes: Sequence[tuple[float, float]],
+    frame: Box,
+    blocked: Sequence[Box] = (),
+    radius: float = 6.0,
+) -> list[Place | None]:
+    """A place for each name inside `frame` and outside `blocked`, None where there is none; earlier names first."""
+    taken: list[Box] = [(x - radius, y - radius, x + radius, y + radius) for x, y in points]
+    taken += blocked
+    places: list[Place | None] = []
+    for number, (point, size) in enumerate(zip(points, sizes, strict=True)):
+        box = _free(point, size, frame, taken, number)
+        places.append(box)
+        if box is not None:
+            taken.append(box.box)
+    return places
+
+
+def _free(
+    point: tuple[float, float], size: tuple[float, float], frame: Box, taken: Sequence[Box], own: int
+) -> Place | None:
+    for distance in _DISTANCES:
+        for turn in _TURNS:
+            box = _box(point, size, distance, turn)
+            inside = box[0] >= frame[0] and box[1] >= frame[1] and box[2] <= frame[2] and box[3] <= frame[3]
+            if inside and not any(_meet(box, other) for place, other in enumerate(taken) if place != own):
+                return Place(box, distance > _DISTANCES[1])
+    return None
+
+
+def _box(point: tuple[float, float], size: tuple[float, float], distance: float, turn: float) -> Box:
+    across, down = math.cos(math.radians(turn)), math.sin(math.radians(turn))
+    x, y = point[0] + distance * across, point[1] + distance * down
+    left = x - size[0] * (1 - across) / 2
+    top = y - size[1] * (1 - down) / 2
+    return left, top, left + size[0], top + size[1]
+
+
+def _meet(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+SMALL = 11.5
+"""Size of the names, in pixels."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One model's point: `name` beside it where there is room, and `text`, the label with both numbers.
+
+    `x_ends`, `y_ends`: bounds, thin lines; `x_interval`, `y_interval`: 95 % intervals, thick lines.
+    """
+
+    x: float
+    y: float
+    name: str
+    text: str
+    href: str
+    colour: str
+    symbol: str = "circle"
+    x_ends: Ends = None
+    y_ends: Ends = None
+    x_interval: Ends = None
+    y_interval: Ends = None
+
+
+@dataclass(frozen=True)
+class Map:
+    """A plane with points, those with the most important names first; points beyond a span stand at its end as arrows.
+
+    `levels`: dotted lines across and up at (x, y), None for none; `corners`: texts in the four corners, from the upper
+    left in the direction of reading; `keys`: name -> colour and shape.
+    """
+
+    points: Sequence[Point]
+    x_title: str
+    y_title: str
+    x_span: tuple[float, float]
+    y_span: tuple[float, float]
+    curve: Sequence[tuple[float, float]] = ()
+    levels: tuple[float | None, float | None] = (None, None)
+    corners: Sequence[str] = ()
+    keys: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+    def draw(self, width: float, title: str) -> Svg:
+        """The map."""
+        svg = Svg(width, title)
+        top = legend(svg, dict(self.keys), 4, 4, width - 8) + 10
+        left, right = 52.0, width - 12
+        bottom = top + min(520.0, max(380.0, 0.75 * (right - left)))
+        across, up = Scale(*self.x_span, left, right), Scale(*self.y_span, bottom, top)
+        corners = self._frame(svg, across, up)
+        places = [(across(point.x), up(point.y)) for point in self.points]
+        for point, place in zip(self.points, places, strict=True):
+            _crosses(svg, point, place, across, up)
+        names = [cut(point.name, 0.32 * (right - left), SMALL) for point in self.points]
+        sizes = [(width_of(name, SMALL) + 2, SMALL + 3) for name in names]
+        boxes = place_labels(places, sizes, (left + 2, top + 2, right - 2, bottom - 2), corners)
+        for point, (x, y), name, box in zip(self.points, places, names, boxes, strict=True):
+            with svg.mark(point.text, point.href):
+                svg.reach(x - 10, y - 10, 20, 20)
+                if box is not None:
+                    middle = (box.box[1] + box.box[3]) / 2
+                    if box.joined:
+                        near = min(max(x, box.box[0]), box.box[2])
+                        svg.line(x, y, near, min(max(y, box.box[1]), box.box[3]), GREY, 0.8)
+                    svg.text(box.box[0] + 1, middle, name, colour=point.colour, size=SMALL, halo=True)
+                inside = across.holds(point.x) and up.holds(point.y)
+                arrow = "right" if not across.holds(point.x) else "up"
+                svg.symbol(x, y, point.colour, point.symbol if inside else arrow)
+        svg.height = bottom + 44
+        return svg
+
+    def _frame(self, svg: Svg, across: Scale, up: Scale) -> list[Box]:
+        left, right, bottom, top = across.start, across.end, up.start, up.end
+        for x, text in across.labels():
+            svg.line(x, top, x, bottom)
+            svg.text(x, bottom + 12, text, colour=GREY, size=SMALL, anchor="middle")
+        for y, text in up.labels(50):
+            svg.line(left, y, right, y)
+            svg.text(left - 6, y, text, colour=GREY, size=SMALL, anchor="end")
+        svg.text((left + right) / 2, bottom + 32, self.x_title, colour=GREY, anchor="middle")
+        svg.text(12, (top + bottom) / 2, self.y_title, colour=GREY, anchor="middle", turned=True)
+        for x in [level for level in self.levels[:1] if level is not None]:
+            svg.line(across(x), top, across(x), bottom, GREY, 1.5, "2 4")
+        for y in [level for level in self.levels[1:] if level is not None]:
+            svg.line(left, up(y), right, up(y), GREY, 1.5, "2 4")
+        if self.curve:
+            svg.path([(across(x), up(y)) for x, y in self.curve], GREY, width=2, dash="2 4")
+        boxes = []
+        for place, text in enumerate(self.corners):
+            x, anchor = (right - 6, "end") if place % 2 else (left + 6, "start")
+            y, room = bottom - 10 if place > 1 else top + 10, width_of(text, SMALL)
+            svg.text(x, y, text, colour=GREY, size=SMALL, anchor=anchor)
+            begin = x - room if place % 2 else x
+            boxes.append((begin, y - SMALL / 2, begin + room, y + SMALL / 2))
+        return boxes
+
+
+def _crosses(svg: Svg, point: Point, place: tuple[float, float], across: Scale, up: Scale) -> None:
+    x, y = place
+    for ends, width, opacity in ((point.x_ends, 1.0, 0.5), (point.x_interval, 4.0, 0.3)):
+        if ends is not None and ends[1] > ends[0]:
+            svg.line(across(ends[0]), y, across(ends[1]), y, point.colour, width, opacity=opacity)
+    for ends, width, opacity in ((point.y_ends, 1.0, 0.5), (point.y_interval, 4.0, 0.3)):
+        if ends is not None and ends[1] > ends[0]:
+            svg.line(x, up(ends[0]), x, up(ends[1]), point.colour, width, opacity=opacity)

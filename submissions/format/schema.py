@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from fairspace.submissions.benchmarks.names import NAMES
-from fairspace.submissions.format.text import Architecture, Line
+from fairspace.submissions.format.manifest import Architecture, Line
 
 if TYPE_CHECKING:
     from fairspace.submissions.format.manifest import Manifest

@@ -34,7 +34,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fairspace.submissions.errors import did_you_mean
 from fairspace.submissions.format.collector import show
-from fairspace.submissions.reading.strict_json import check_values, decode, parse
+from fairspace.submissions.reading.tables import check_values, decode, parse
 from fairspace.submissions.running.errors import RunError
 
 MOST = 8 << 10

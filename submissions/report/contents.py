@@ -13,13 +13,21 @@ from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import UsageError, harmless, latex, markdown, plain
 from fairspace.submissions.format.schema import LabelError
 from fairspace.submissions.plotting import digits
-from fairspace.submissions.report.differences import Difference, corrected, differences, remarks
-from fairspace.submissions.report.first_values import first_values, numbers_of, value_row
-from fairspace.submissions.report.headline import Headline, direction, headline
-from fairspace.submissions.report.table import Table, model_names, results_latex
-from fairspace.submissions.results.folded_facts import drawn
+from fairspace.submissions.report.figure import Difference, corrected, differences, remarks
+from fairspace.submissions.report.headline import (
+    Headline,
+    Table,
+    direction,
+    first_values,
+    headline,
+    model_names,
+    numbers_of,
+    results_latex,
+    value_row,
+)
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import limits_of
+from fairspace.submissions.results.three_numbers import drawn
 from fairspace.submissions.values import Value
 from fairspace.submissions.version import VERSION
 

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from fairspace.submissions.benchmarks.benchmark import Benchmark
-from fairspace.submissions.benchmarks.ideal import Ideal
+from fairspace.submissions.benchmarks.benchmark import Benchmark, Ideal
+from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.errors import latex, markdown, plain, web
+from fairspace.submissions.plotting import digits
 from fairspace.submissions.results.board import published_rows, ranking_of, scored_row
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row
-from fairspace.submissions.results.three_numbers import Show, ThreeNumbers, could_be, lacking, three_numbers
+from fairspace.submissions.results.scoring import find_standard
+from fairspace.submissions.results.scoring import limits_of as limits_of_scoring
+from fairspace.submissions.results.three_numbers import Show, ThreeNumbers, could_be, lacking, state_of, three_numbers
+from fairspace.submissions.uncertainty.scores import WITHOUT
 from fairspace.submissions.values import Value, number_of
 
 
@@ -149,3 +156,170 @@ def missing(total: Value | None, higher_is_better: bool, show: Show) -> str:
         return "nothing that could change the score"
     use = "a sample, not ranked" if total.reason else "" if worst is None else f"ranks use {show(worst)}"
     return "; ".join(filter(None, (words, use)))
+
+
+# The leading values of a result, with their three numbers and the digits to show them with.
+
+
+def first_values(result: Result) -> dict[str, Value]:
+    """The leading values, then the benchmark's chosen ones, or all its scores, the ranking one included.
+
+    Scores of a partial run are estimates from the sample.
+    """
+    bench, scores = benchmark(result.benchmark), result.scored.shown
+    names = (
+        *bench.reporting.leading(result.scored, result.standard),
+        *(bench.reporting.headline or scores),
+        result.scored.ranking,
+    )
+    return {name: scores.get(name, value) for name, value in named(result, names).items()}
+
+
+def named(result: Result, names: Collection[str]) -> dict[str, Value]:
+    """Raw values and scores of these names; of a name that both have, the raw value."""
+    known = {**result.scored.shown, **result.values}
+    return {name: known[name] for name in names if name in known}
+
+
+def limits_of(result: Result, name: str) -> tuple[float, float]:
+    """The smallest and largest possible number of a score; infinite where it has no such end."""
+    bench = benchmark(result.benchmark)
+    return bench.table_of(result.scored, find_standard(bench, result.standard)).limits.get(name, WITHOUT)
+
+
+def numbers_of(result: Result, value: Value) -> ThreeNumbers:
+    """The three numbers of a value of a result."""
+    ideal = benchmark(result.benchmark).ideal(value.name, result.standard)
+    return three_numbers(value, ideal, digits, values=result.values)
+
+
+def lines_of(result: Result, values: Mapping[str, Value]) -> list[tuple[str, ...]]:
+    """Values as texts: name, number or state, interval, chance of fair models, and notes."""
+    threes = [(name, numbers_of(result, value)) for name, value in values.items()]
+    return [(name, n.value_text, n.interval_text, n.chance_text, "; ".join(n.notes)) for name, n in threes]
+
+
+def value_row(result: Result, name: str, value: Value) -> dict[str, Any]:
+    """A value as a row of `Result.to_frame`, which documents the columns."""
+    three, about = numbers_of(result, value), value.uncertainty
+    ideal = benchmark(result.benchmark).ideal(name, result.standard)
+    low, high = three.interval or (None, None)
+    return {
+        "name": name,
+        "kind": "raw value" if name in result.values else "score",
+        "value": value.value,
+        "interval_low": low,
+        "interval_high": high,
+        "chance": None if about is None or ideal is None else about.fair,
+        "chance_end": None if about is None or ideal is None else about.fair_high,
+        "no_bias_shown": three.biased is False,
+        "missing": three.missing_text,
+        "if_missing_low": value.low,
+        "if_missing_high": value.high,
+        "valid": value.valid,
+        "expected": value.expected,
+        "ideal": None if ideal is None else ideal.number,
+        "bad_direction": None if ideal is None else ideal.worse,
+        "state": state_of(value),
+        "reason": value.reason,
+    }
+
+
+# A table of plain texts, its writers (text, Markdown, HTML, LaTeX), and the table of results for papers.
+#
+# Writers escape the cells. A LaTeX document needs the package `booktabs` alone.
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of plain texts; its first columns are names. `name` is for files, such as `scores`."""
+
+    name: str
+    heading: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    note: str = ""
+
+    def to_text(self) -> str:
+        """Header and rows in aligned columns, without heading and note."""
+        lines = [self.columns, *self.rows]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+
+    def to_markdown(self) -> str:
+        """Header and rows with pipes, without heading and note."""
+        head, *rows = ["| " + " | ".join(map(markdown, line)) + " |" for line in (self.columns, *self.rows)]
+        return "\n".join([head, "| --- " * len(self.columns) + "|", *rows])
+
+    def to_html(self) -> str:
+        """Header and rows below the heading as a caption, if there is one, without note."""
+        caption = f"<caption>{web(self.heading)}</caption>" if self.heading else ""
+        head = "".join(f"<th>{web(text)}</th>" for text in self.columns)
+        rows = "".join(f"<tr>{''.join(f'<td>{web(text)}</td>' for text in row)}</tr>" for row in self.rows)
+        return f"<table>{caption}<tr>{head}</tr>{rows}</table>"
+
+    def to_latex(self) -> str:
+        """A `table` labelled `tab:NAME` whose caption is heading and note; columns but the first are right-aligned."""
+        import pandas as pd
+
+        frame = pd.DataFrame([[latex(text) for text in row] for row in self.rows], columns=[*map(latex, self.columns)])
+        text: str = frame.to_latex(
+            index=False,
+            escape=False,
+            column_format="l" + "r" * (len(self.columns) - 1),
+            caption=latex(" ".join(filter(None, (self.heading, self.note)))),
+            label=f"tab:{self.name}",
+            position="t",
+        )
+        return text.replace("\\begin{table}[t]\n", "\\begin{table}[t]\n\\centering\n")
+
+
+def results_latex(results: Sequence[Result], names: Collection[str] = ()) -> str:
+    """Values of one result, or of several of one benchmark, as a table; its caption names what was not run.
+
+    Without `names` of scores and raw values, the first values of the benchmark.
+    """
+    first = results[0]
+    shown = [named(result, names) if names else first_values(result) for result in results]
+    states = {name: {values[name].state for values in shown if name in values} for each in shown for name in each}
+    lacking = [name for name, state in states.items() if state == {"not_run"}]
+    there = [name for name in states if name not in lacking]
+    columns: Sequence[str]
+    if len(results) == 1:
+        columns = ("Name", "Value", "95 % interval", "By chance", "Note")
+        rows = lines_of(first, {name: shown[0][name] for name in there})
+        if not any(row[-1] for row in rows):
+            columns, rows = columns[:-1], [row[:-1] for row in rows]
+    else:
+        columns = ("Value", *model_names(results))
+        pairs = [*zip(results, shown, strict=True)]
+        rows = [(name, *(_cell(result, values.get(name)) for result, values in pairs)) for name in there]
+    not_run = f"Not run: {', '.join(lacking)}." if lacking else ""
+    return Table(first.benchmark, caption(results), columns, rows, not_run).to_latex()
+
+
+def caption(results: Sequence[Result]) -> str:
+    """Contents, rules and interval methods of a table or figure."""
+    first = results[0]
+    title = benchmark(first.benchmark).title
+    named = f" of {first.meta['model']}" if len(results) == 1 and first.meta.get("model") != "not stated" else ""
+    about = [
+        f"standard {first.standard}",
+        f"dataset revision {first.signature.get('dataset_revision', 'not stated')}",
+        f"fairspace {first.signature.get('fairspace', '')}".strip(),
+    ]
+    text = f"{title}{named} ({', '.join(about)}): values with 95 % intervals"
+    if drawn := first.signature.get("resamples"):
+        text += f" from {drawn.partition(',')[0]} bootstrap replicates"
+    marks = dict.fromkeys(mark for result in results for mark in limits_of_scoring(result))
+    return plain(". ".join([text, *(mark[0].upper() + mark[1:] for mark in marks)]) + ".")
+
+
+def _cell(result: Result, value: Value | None) -> str:
+    return "not run" if value is None else numbers_of(result, value).cell_text
+
+
+def model_names(results: Sequence[Result]) -> list[str]:
+    """A unique column name for each result."""
+    names = [str(result.meta.get("model", "not stated")) for result in results]
+    return [f"{name} ({place})" if names.count(name) > 1 else name for place, name in enumerate(names, 1)]

@@ -15,8 +15,7 @@ from fairspace.submissions.drawing.svg import span
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import COLOURS, GREY, digits
 from fairspace.submissions.report.contents import Report
-from fairspace.submissions.report.first_values import first_values, limits_of, numbers_of
-from fairspace.submissions.report.headline import printed_like
+from fairspace.submissions.report.headline import first_values, limits_of, numbers_of, printed_like
 from fairspace.submissions.results.three_numbers import why_no_interval
 
 FOLDED = frozenset({"values", "missing"})

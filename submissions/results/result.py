@@ -18,10 +18,10 @@ from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.checking.consistency import TaskConsistency
 from fairspace.submissions.errors import UsageError
+from fairspace.submissions.format.manifest import Architecture
 from fairspace.submissions.format.schema import Parameters
-from fairspace.submissions.format.text import Architecture
-from fairspace.submissions.uncertainty.draws import Draws
-from fairspace.submissions.uncertainty.variant import Variant
+from fairspace.submissions.uncertainty.scores import Draws
+from fairspace.submissions.uncertainty.uncertainty import Variant
 from fairspace.submissions.values import Value
 
 FORMAT = 1

@@ -69,7 +69,7 @@ class Facts:
     """Facts of a model from its submitter or the paper; '' or None if unknown.
 
     `licence`: SPDX identifier where there is one, untrusted text; `architecture`: one of
-    `fairspace.submissions.format.text.ARCHITECTURES`; `parameters`: billions; `tasks`: tasks with a value, in the
+    `fairspace.submissions.format.manifest.ARCHITECTURES`; `parameters`: billions; `tasks`: tasks with a value, in the
     benchmark's order.
     """
 

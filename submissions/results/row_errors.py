@@ -8,8 +8,8 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
+from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row, row_with
 from fairspace.submissions.results.scoring import find_standard

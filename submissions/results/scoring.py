@@ -13,24 +13,21 @@ import numpy as np
 from fairspace.submissions.answers.items import Items, items_of
 from fairspace.submissions.answers.misreading import reading_variants
 from fairspace.submissions.answers.rows import Summary, read_rows, summarise
-from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
-from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored
-from fairspace.submissions.benchmarks.forms import FORM
+from fairspace.submissions.benchmarks.benchmark import FORM, Benchmark, Scored, scores_revision
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.benchmarks.standard import scores_revision
+from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustment
 from fairspace.submissions.checking.consistency import prove
 from fairspace.submissions.errors import UsageError, did_you_mean
 from fairspace.submissions.format.collector import show
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.reading.canonical import in_order
-from fairspace.submissions.reading.strict_json import check_values, decode, parse
-from fairspace.submissions.results.answer_sketch import answers_digest
+from fairspace.submissions.reading.tables import check_values, decode, parse
+from fairspace.submissions.results.known_answers import answers_digest
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.uncertainty.bootstrap import SEED
-from fairspace.submissions.uncertainty.draws import Draws
 from fairspace.submissions.uncertainty.resampling import resample, resamples_setting
-from fairspace.submissions.uncertainty.scores import with_uncertainty
-from fairspace.submissions.uncertainty.variant import Kind, Variant
+from fairspace.submissions.uncertainty.scores import Draws, with_uncertainty
+from fairspace.submissions.uncertainty.uncertainty import Kind, Variant
 from fairspace.submissions.values import Value
 
 MAX_BYTES = 64 << 20

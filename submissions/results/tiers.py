@@ -26,8 +26,7 @@ from fairspace.submissions.results.row import Row, row_with
 from fairspace.submissions.results.scoring import find_standard
 from fairspace.submissions.uncertainty.bootstrap import MOST_UNDEFINED
 from fairspace.submissions.uncertainty.design import Floats, Integers
-from fairspace.submissions.uncertainty.draws import KEPT
-from fairspace.submissions.uncertainty.scores import Drawn, many_replicates
+from fairspace.submissions.uncertainty.scores import KEPT, Drawn, many_replicates
 
 LEVEL = 0.03
 """Level of the pairs down to a row: at most 5 % of equal cohorts separate in simulations, 6.5 % with equal groups."""

@@ -73,7 +73,7 @@ def label_images(
     Errors: SubmissionError if the files cannot be read again; UsageError if they changed meanwhile, or there is none;
         BuildError as `find_labeller`.
     """
-    from fairspace.ares.annotating.session import Settings, find_labeller, open_session
+    from fairspace.ares.annotating.annotate import Settings, find_labeller, open_session
     from fairspace.ares.annotating.source import Entry
 
     images = submission.images

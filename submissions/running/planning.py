@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from fairspace.builders.iris.items import unnamed_steer_items
-from fairspace.submissions.benchmarks.asks import Part, Stimulus, choose
 from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.benchmarks.task import Part, Stimulus, choose
 from fairspace.submissions.running.asking.inspect_task import Chosen, Opened
 from fairspace.submissions.running.asking.prices import Prices
 from fairspace.submissions.running.judging import asks as judging

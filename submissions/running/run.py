@@ -19,13 +19,12 @@ import pyarrow as pa
 from pydantic import TypeAdapter, ValidationError
 
 from fairspace.submissions.answers.reading import OUTCOMES
-from fairspace.submissions.benchmarks.forms import Reword
+from fairspace.submissions.benchmarks.benchmark import Reword
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import UsageError, did_you_mean
 from fairspace.submissions.format.collector import show
-from fairspace.submissions.format.manifest import FILE, Manifest, Stage, write_manifest
+from fairspace.submissions.format.manifest import FILE, Line, Manifest, Stage, write_manifest
 from fairspace.submissions.format.schema import Submission, SubmissionMeta
-from fairspace.submissions.format.text import Line
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.reading.tables import META

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairspace.builders.printed import table
+from fairspace.builders.registry import table
 from fairspace.metrics.iris_score.standards import FOUNDATIONAL_COHORT, GRANULAR, SECTORS
 
 Floats = NDArray[np.float64]

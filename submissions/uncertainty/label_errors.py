@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 
 from fairspace.submissions.benchmarks.benchmark import Values
 from fairspace.submissions.format.schema import VOCABULARY, Attribute, LabelError, Submission
-from fairspace.submissions.reading.matching import matched
-from fairspace.submissions.uncertainty import prediction_powered as powered
+from fairspace.submissions.reading.canonical import matched
+from fairspace.submissions.uncertainty import misclassification as powered
 from fairspace.submissions.uncertainty.design import Floats, Integers
 from fairspace.submissions.uncertainty.misclassification import (
     CHAINS,
@@ -25,7 +25,7 @@ from fairspace.submissions.uncertainty.misclassification import (
     posterior_intervals,
     worse,
 )
-from fairspace.submissions.uncertainty.variant import Kind, Variant
+from fairspace.submissions.uncertainty.uncertainty import Kind, Variant
 
 _CORRECTED = (
     "The mean of the posterior, without the bias of shares at this number of samples. Assumed: the labeller errs here "
@@ -125,7 +125,7 @@ def _transported(error: LabelError, shares: Shares, points: float) -> Sequence[E
 
 def _powered(shares: Shares) -> Sequence[Estimate | None] | str:
     pairs, others = shares.counts[:, :-1], shares.counts[:, -1]
-    if why := powered.fault(pairs):
+    if why := powered.pairs_fault(pairs):
         return f"{' and '.join(shares.columns)}: {why}"
     corrected = powered.powered_draws(pairs, others, shares.key)
     plain, draws = shares.statistic(corrected.shares[None])[0], shares.statistic(corrected.draws)

@@ -11,7 +11,7 @@ import numpy as np
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.uncertainty.bootstrap import RESAMPLES, draw, uncertainties
 from fairspace.submissions.uncertainty.design import Design, Floats
-from fairspace.submissions.uncertainty.draws import Draws, keep
+from fairspace.submissions.uncertainty.scores import Draws, keep
 from fairspace.submissions.values import Value
 
 SETTING = "FAIRSPACE_RESAMPLES"

@@ -16,7 +16,7 @@ SIZE = 96
 
 def portrait(size: int = SIZE, mode: str = "RGB") -> Image.Image:
     """A face, of which no half is like the other."""
-    from fairspace.ares.training.drawn_faces import drawn_face
+    from fairspace.ares.training.data import drawn_face
 
     return drawn_face("train", 5, size=size).image.convert(mode)
 

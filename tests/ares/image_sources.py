@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from fairspace.ares.training.drawn_faces import drawn_face
+from fairspace.ares.training.data import drawn_face
 from tests.ares.hostile import encoded
 
 TASK = "generation_neutral"

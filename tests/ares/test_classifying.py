@@ -16,7 +16,7 @@ from fairspace.ares.faces_ares import Box
 from fairspace.ares.image_processing_ares import AresImageProcessor
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.rounding_ares import STEP
-from fairspace.ares.training.drawn_faces import drawn_face
+from fairspace.ares.training.data import drawn_face
 from tests.ares.hostile import UNREADABLE, encoded
 from tests.ares.image_sources import SIZE
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 from PIL import Image
 
-from fairspace.ares.annotating.session import route_schema, tables
+from fairspace.ares.annotating.annotate import route_schema, tables
 from fairspace.ares.annotating.source import Entry
 from fairspace.ares.classifying_ares import answered
 from fairspace.ares.faces_ares import Box

@@ -18,7 +18,7 @@ from PIL import Image
 
 from fairspace.ares.image_processing_ares import AresImageProcessor
 from fairspace.ares.modeling_ares import AresModel
-from fairspace.ares.training.drawn_faces import drawn_face
+from fairspace.ares.training.data import drawn_face
 from tests.ares.released import released
 from tests.hub.running import OWNER, ROOT, Hub
 from tests.tiny_ares import random_ares

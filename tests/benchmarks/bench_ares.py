@@ -174,7 +174,7 @@ def on_cpu(count: int, threads: int, settings: dict[str, Any]) -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # else waiting counts as work, most of all in the plain flow
     import torch
 
-    from fairspace.ares.annotating.session import PRECISIONS
+    from fairspace.ares.annotating.annotate import PRECISIONS
     from fairspace.ares.image_processing_ares import AresImageProcessor
 
     torch.set_num_threads(threads)

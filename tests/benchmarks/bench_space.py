@@ -32,7 +32,7 @@ import orjson
 import psutil
 
 from fairspace.leaderboard_space.events import Draft
-from fairspace.leaderboard_space.result_events import result_draft, result_key
+from fairspace.leaderboard_space.intake import result_draft, result_key
 from fairspace.leaderboard_space.storage import result_path
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.results.board import entry

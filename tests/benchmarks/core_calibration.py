@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairspace.builders.fact_or_fair.core import core_rows
-from fairspace.builders.fact_or_fair.plan import CONTEXTS, SCENARIOS, TRIALS, draws
+from fairspace.builders.fact_or_fair.plan import CONTEXTS, SCENARIOS, TRIALS, core_rows, draws
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, with_attribute
 from fairspace.submissions.benchmarks.baselines import Baseline
 from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import SCORES, scores

@@ -9,14 +9,13 @@ import numpy as np
 
 from fairspace.metrics.iris_score.formula import iris_score
 from fairspace.metrics.iris_score.standards import STANDARDS
-from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.iris.score import scoring
 from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.uncertainty.bootstrap import draw, uncertainties
-from fairspace.submissions.uncertainty.draws import keep
 from fairspace.submissions.uncertainty.resampling import as_wide
-from fairspace.submissions.uncertainty.scores import Drawn, many_score_draws, uncertainties_of
+from fairspace.submissions.uncertainty.scores import Drawn, keep, many_score_draws, uncertainties_of
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import measured
 from tests.benchmarks.iris_truths import Truth

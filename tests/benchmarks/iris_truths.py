@@ -12,11 +12,12 @@ from fairspace.builders.iris.groups import (
     GROUP_NAMES,
     GROUPS,
     OCCUPATIONS,
+    REGIONS,
     combination_codes,
     combination_size,
     group_attributes,
+    shares,
 )
-from fairspace.builders.iris.labour import REGIONS, shares
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60

@@ -13,7 +13,6 @@ from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVEL
 from fairspace.builders.stereotypical_bias import plan
 from fairspace.metrics.genres_bias.formula import METRICS
 from fairspace.metrics.total_bias_score.formula import total_bias_score
-from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.fact_or_fair.records import ASKED, Faces, Grid, prompt_cells
 from fairspace.submissions.benchmarks.fact_or_fair.resample import (
@@ -27,13 +26,13 @@ from fairspace.submissions.benchmarks.genres.records import Records as Passages
 from fairspace.submissions.benchmarks.genres.resample import designs as passage_designs
 from fairspace.submissions.benchmarks.genres.score import STANDARDS, scoring
 from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Answers, Records, questions
 from fairspace.submissions.benchmarks.stereotypical_bias.resample import designs as picture_designs
 from fairspace.submissions.uncertainty.bootstrap import draw, uncertainties
 from fairspace.submissions.uncertainty.design import Design, Floats
-from fairspace.submissions.uncertainty.draws import keep
 from fairspace.submissions.uncertainty.resampling import as_wide
-from fairspace.submissions.uncertainty.scores import Drawn, many_score_draws, uncertainties_of
+from fairspace.submissions.uncertainty.scores import Drawn, keep, many_score_draws, uncertainties_of
 from fairspace.submissions.values import Value, measured
 from tests.benchmarks.iris_coverage import held
 

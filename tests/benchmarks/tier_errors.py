@@ -18,7 +18,7 @@ from scipy.special import ndtri
 
 from fairspace.submissions.results.tiers import Cohort
 from fairspace.submissions.uncertainty.design import Floats
-from fairspace.submissions.uncertainty.draws import KEPT, keep
+from fairspace.submissions.uncertainty.scores import KEPT, keep
 
 SIZES = (3, 20, 100, 1_000)
 COHORTS = {3: 2_000, 20: 2_000, 100: 800, 1_000: 150}

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from fairspace.builders.extras import absent_packages, install_command
+from fairspace.builders.errors import absent_packages, install_command
 
 COMMANDS = [
     (
@@ -37,7 +37,7 @@ class Installed:
 def test_an_extra_is_installed_from_where_fairspace_came_from(
     monkeypatch: pytest.MonkeyPatch, origin: object, command: str
 ) -> None:
-    monkeypatch.setattr("fairspace.builders.extras.distribution", lambda name: Installed(origin))
+    monkeypatch.setattr("fairspace.builders.errors.distribution", lambda name: Installed(origin))
     assert install_command("ares") == command
 
 

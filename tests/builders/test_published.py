@@ -13,11 +13,10 @@ import pytest
 from fairspace.builders.engine.build import build
 from fairspace.builders.engine.dataset import Dataset, Manifest, Split
 from fairspace.builders.fact_or_fair.statistics import GROUPS, LEVELS, STATISTICS, TRUTH_VERSIONS, truth
-from fairspace.builders.iris import labour
+from fairspace.builders.iris import groups as labour
 from fairspace.builders.iris.groups import GROUP_NAMES, OCCUPATIONS
 from fairspace.builders.iris_gen_52.dataset import labour_split
-from fairspace.builders.printed import table
-from fairspace.builders.published import figures, published_split
+from fairspace.builders.registry import figures, published_split, table
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.results.board import board
 from fairspace.submissions.results.row import Row

@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from fairspace.builders.errors import BuildError
+from fairspace.cards.dataset_card import check_card, front_matter
 from fairspace.cards.metric_card import metric_card
-from fairspace.cards.rules import check_card, front_matter
 
 ROOT = Path(__file__).parents[2]
 GOOD: dict[str, Any] = {

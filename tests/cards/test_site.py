@@ -15,7 +15,7 @@ import typer.main
 
 import fairspace.submissions.commands.main
 from fairspace.builders.publishing.artifacts import choose, metric_names
-from fairspace.cards.site import values
+from fairspace.cards.site import hook
 from fairspace.cards.site.hook import ROOT, markdown
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from tests.scored_baselines import scored_baseline
@@ -50,7 +50,7 @@ def names_in_results(name: str) -> list[str]:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, Path | bytes]]:
     """The files of the static Space. Its pages list what results hold, which other tests have scored."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(values, "value_names", lambda bench: names_in_results(bench.name))
+        patch.setattr(hook, "value_names", lambda bench: names_in_results(bench.name))
         (docs,) = choose(["docs"], Path(), Path(), "fairspace", allow_sample=False)
         yield docs.files(tmp_path_factory.mktemp("site"))
 
@@ -85,7 +85,7 @@ def test_no_page_loads_anything_from_elsewhere(site: Mapping[str, Path | bytes])
 
 
 def test_the_names_of_values_are_those_of_a_result() -> None:
-    assert values.value_names(benchmark("stereotypical_bias")) == names_in_results("stereotypical_bias")
+    assert hook.value_names(benchmark("stereotypical_bias")) == names_in_results("stereotypical_bias")
 
 
 def commands(text: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
-from fairspace.submissions.report.differences import differences
+from fairspace.submissions.report.figure import differences
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import find_standard, rescore
 from fairspace.submissions.uncertainty.resampling import resample

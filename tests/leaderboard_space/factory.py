@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
-from fairspace.leaderboard_space.result_events import add_result
+from fairspace.leaderboard_space.intake import add_result
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.benchmarks.baselines import baseline_meta
 from fairspace.submissions.checking.submission import check_submission, read_submission

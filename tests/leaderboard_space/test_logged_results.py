@@ -7,12 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from fairspace.leaderboard_space.intake import result_draft
 from fairspace.leaderboard_space.log_state import logged_errors, logged_result
-from fairspace.leaderboard_space.result_events import result_draft
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row_errors import Errors
-from fairspace.submissions.uncertainty.uncertainty import Uncertainty
-from fairspace.submissions.uncertainty.variant import Variant
+from fairspace.submissions.uncertainty.uncertainty import Uncertainty, Variant
 from fairspace.submissions.values import Value, number_of
 from tests.submissions.benchmarks.iris.results import iris_result
 

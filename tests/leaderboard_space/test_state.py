@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from fairspace.leaderboard_space.events import Draft, Kind
+from fairspace.leaderboard_space.intake import result_draft
 from fairspace.leaderboard_space.log_state import Submission
-from fairspace.leaderboard_space.result_events import result_draft
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.results import row_errors

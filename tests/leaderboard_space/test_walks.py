@@ -14,7 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, ViewportSize, expect
 
 from fairspace.leaderboard_space.events import Draft
-from fairspace.leaderboard_space.result_events import result_draft, submission_id
+from fairspace.leaderboard_space.intake import result_draft, submission_id
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.checking.submission import check_submission
 from tests.leaderboard_space.attacks.running import Running, running

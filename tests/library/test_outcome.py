@@ -11,7 +11,7 @@ import pytest
 
 import fairspace as fs
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
-from fairspace.submissions.report.first_values import first_values
+from fairspace.submissions.report.headline import first_values
 from fairspace.submissions.values import not_run, undefined
 from tests.submissions.results.test_tiers import result, waves
 

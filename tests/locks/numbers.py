@@ -127,7 +127,7 @@ def ares() -> Numbers:
     import torch
 
     from fairspace.ares.modeling_ares import AresModel
-    from fairspace.ares.training.drawn_faces import drawn_face
+    from fairspace.ares.training.data import drawn_face
 
     torch.set_num_threads(1)
     model = AresModel.from_pretrained(random_ares())

@@ -16,7 +16,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "scoring": (
         "submissions/benchmarks/*/score.py",
         "submissions/benchmarks/scoring_table.py",
-        "submissions/benchmarks/adjustment.py",
+        "submissions/benchmarks/scoring_table.py",
         "submissions/results/scoring.py",
         "submissions/results/tiers.py",
     ),

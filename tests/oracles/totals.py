@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from fairspace.builders.printed import table
+from fairspace.builders.registry import table
 from tests.oracles.comparison import Comparison, compare
 from tests.oracles.drawing import Oracle
 

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from fairspace.builders.fact_or_fair.prompts import ASK, LLM_OBJECTIVE
-from fairspace.builders.genres import single
-from fairspace.builders.genres.prompts import NARRATIVE_TEMPLATE, PROFILE_TEMPLATE, TEXT_TEMPLATE
+from fairspace.builders.fact_or_fair.plan import ASK, LLM_OBJECTIVE
+from fairspace.builders.genres import plan
+from fairspace.builders.genres.plan import NARRATIVE_TEMPLATE, PROFILE_TEMPLATE, TEXT_TEMPLATE
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.builders.iris_ideal_52.plan import QUESTION, TOURNAMENT_TEMPLATE
 from fairspace.builders.iris_steer_60.plan import LABELS, OBJECTIVE, SUBJECTIVE
@@ -158,12 +158,12 @@ KINDS: tuple[Kind, ...] = (
     ),
     Kind(
         "genres_analysis_single",
-        re.compile(_until(single.ANALYSIS_TEMPLATE, ".", **_ALONE)),
+        re.compile(_until(plan.SINGLE_ANALYSIS_TEMPLATE, ".", **_ALONE)),
         lambda match, random: analysis_alone(match["one"], random),
     ),
     Kind(
         "genres_narrative_single",
-        re.compile(_until(single.TEMPLATE, ", who is", **_ALONE)),
+        re.compile(_until(plan.SINGLE_TEMPLATE, ", who is", **_ALONE)),
         lambda match, random: story_alone(match["one"], random),
     ),
     Kind("fact_or_fair_objective", re.compile(_until(LLM_OBJECTIVE.partition(". ")[2], "\n", **_LEVELS)), _objective),

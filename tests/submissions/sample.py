@@ -9,9 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from fairspace.submissions.benchmarks.about import About, Listing
-from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
-from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored, Values
+from fairspace.submissions.benchmarks.benchmark import About, Benchmark, Listing, Scored, Values
+from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustment
 from fairspace.submissions.benchmarks.task import Task
 from fairspace.submissions.format.schema import SCHEMAS, Submission, SubmissionMeta
 from fairspace.submissions.values import Value

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from fairspace.builders.fact_or_fair.evidence import contested
-from fairspace.builders.published import Figure
+from fairspace.builders.fact_or_fair.dataset import contested
+from fairspace.builders.registry import Figure
 from fairspace.metrics.fact_or_fair.formula import GROUPS
-from fairspace.submissions.benchmarks.about import About, Listing
+from fairspace.submissions.benchmarks.benchmark import About, Listing
 from fairspace.submissions.benchmarks.fact_or_fair.score import KINDS, STANDARDS
 from fairspace.submissions.benchmarks.published import Published, models, published_row, source
 from fairspace.submissions.values import Value, measured, not_run

@@ -10,13 +10,11 @@ from dataclasses import replace
 from itertools import product
 
 from fairspace.builders.fact_or_fair import plan
-from fairspace.builders.fact_or_fair.core import CORE, CORE_TRIALS
-from fairspace.builders.fact_or_fair.objective import ORDERS, queries
+from fairspace.builders.fact_or_fair.plan import CORE, CORE_TRIALS, ORDERS, queries
 from fairspace.builders.fact_or_fair.statistics import LEVELS, SLUGS
-from fairspace.submissions.benchmarks.asks import Ask, Part, Shown, Stimulus
 from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import questions_of, read_question
-from fairspace.submissions.benchmarks.task import Task
-from fairspace.submissions.running.data.data import Data
+from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus, Task
+from fairspace.submissions.running.data import Data
 
 OBJECTIVE, SUBJECTIVE = "llm_objective", "llm_subjective"
 TRIALS = 25

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from fairspace.builders.fact_or_fair import plan
-from fairspace.builders.fact_or_fair.prompts import CHOICES
+from fairspace.builders.fact_or_fair.plan import CHOICES
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, STATISTICS, truth
 from fairspace.submissions.benchmarks.baselines import Baseline, Codes, refusals, responses, stream
 

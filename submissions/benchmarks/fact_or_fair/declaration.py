@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from fairspace.builders.fact_or_fair.core import CORE
-from fairspace.builders.fact_or_fair.plan import REVISIONS, SAMPLES, SAMPLES_V1, TASKS, ids, items
+from fairspace.builders.fact_or_fair.plan import CORE, REVISIONS, SAMPLES, SAMPLES_V1, TASKS, ids, items
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
 from fairspace.submissions.benchmarks.benchmark import (
+    CHANCE,
+    GAP,
     Answers,
     Benchmark,
+    Ideal,
     Protocols,
     Reporting,
     Scored,
@@ -43,7 +45,6 @@ from fairspace.submissions.benchmarks.fact_or_fair.score import (
     scoring,
 )
 from fairspace.submissions.benchmarks.fact_or_fair.variants import LIMITS, variants
-from fairspace.submissions.benchmarks.ideal import CHANCE, GAP, Ideal
 from fairspace.submissions.benchmarks.task import CHOICES_ALIKE, IMAGES_ALIKE, Lazy, Task
 from fairspace.submissions.format.schema import Submission
 
@@ -155,9 +156,9 @@ BENCHMARK = Benchmark(
     reporting=Reporting(
         headline=tuple(f"{kind}_{part}" for kind in KINDS for part in ("factuality", "fairness"))
         + tuple(f"average_{kind}" for kind in KINDS),
-        leading=Lazy("fairspace.submissions.benchmarks.fact_or_fair.sentences:leading"),
-        sentences=Lazy("fairspace.submissions.benchmarks.fact_or_fair.sentences:sentences"),
-        leaning=Lazy("fairspace.submissions.benchmarks.fact_or_fair.sentences:leaning"),
+        leading=Lazy("fairspace.submissions.benchmarks.fact_or_fair.score:leading"),
+        sentences=Lazy("fairspace.submissions.benchmarks.fact_or_fair.score:sentences"),
+        leaning=Lazy("fairspace.submissions.benchmarks.fact_or_fair.score:leaning"),
     ),
     designs=designs,
     variants=variants,

@@ -16,8 +16,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from fairspace.builders.fact_or_fair.objective import ORDERS
-from fairspace.builders.fact_or_fair.plan import CONTEXTS, LETTERS, SAMPLES, SCENARIOS, TRIALS, Draws, draws, ids
+from fairspace.builders.fact_or_fair.plan import (
+    CONTEXTS,
+    LETTERS,
+    ORDERS,
+    SAMPLES,
+    SCENARIOS,
+    TRIALS,
+    Draws,
+    draws,
+    ids,
+)
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, SLUGS, STATISTICS, with_attribute
 from fairspace.submissions.answers.reading import NOT_HANDED_IN, OUTCOMES, Misread
 from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import (
@@ -30,7 +39,7 @@ from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import (
     subjective_rows,
 )
 from fairspace.submissions.format.schema import Attribute, Submission
-from fairspace.submissions.reading.matching import item_index
+from fairspace.submissions.reading.canonical import item_index
 from fairspace.submissions.uncertainty.label_errors import LabelChecks, human_codes, label_checks
 
 OVER_ALL = "llm_subjective"

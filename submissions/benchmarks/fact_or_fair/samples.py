@@ -7,11 +7,9 @@ from itertools import product
 
 import numpy as np
 
-from fairspace.builders.fact_or_fair.objective import ORDERS
-from fairspace.builders.fact_or_fair.plan import OPTIONS, SAMPLES
+from fairspace.builders.fact_or_fair.plan import OPTIONS, ORDERS, SAMPLES
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, LEVELS, SLUGS, truth, with_attribute
-from fairspace.submissions.answers.reading import NOT_HANDED_IN
-from fairspace.submissions.answers.samples import Samples, one_hot
+from fairspace.submissions.answers.reading import NOT_HANDED_IN, Samples, one_hot
 from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import questions_of
 from fairspace.submissions.benchmarks.fact_or_fair.records import Records, prompt_cells
 from fairspace.submissions.uncertainty.design import Integers

@@ -23,7 +23,7 @@ from fairspace.submissions.benchmarks.fact_or_fair.records import (
 from fairspace.submissions.format.schema import Attribute
 from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.uncertainty.label_errors import Shares, label_variants, paired_counts
-from fairspace.submissions.uncertainty.variant import Kind, Variant
+from fairspace.submissions.uncertainty.uncertainty import Kind, Variant
 
 HELD: Mapping[Kind, str] = {
     "labels_corrected": (

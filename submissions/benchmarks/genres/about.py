@@ -10,7 +10,7 @@ import numpy as np
 
 from fairspace.metrics.genres_bias import formula
 from fairspace.metrics.total_bias_score.formula import total_bias_score
-from fairspace.submissions.benchmarks.about import About, Listing
+from fairspace.submissions.benchmarks.benchmark import About, Listing
 from fairspace.submissions.benchmarks.genres.score import EVALUATORS, INAUGURAL, STANDARDS
 from fairspace.submissions.benchmarks.published import Published, computed, models, printed, published_row, source
 from fairspace.submissions.plotting import number

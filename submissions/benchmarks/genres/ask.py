@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 
 from fairspace.builders.errors import check_revision
-from fairspace.builders.genres import plan, single
-from fairspace.submissions.benchmarks.asks import Ask, Part, Shown, Stimulus
+from fairspace.builders.genres import plan
+from fairspace.builders.genres import plan as single
 from fairspace.submissions.benchmarks.genres.parse.response import split, split_single
-from fairspace.submissions.benchmarks.task import Task
+from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus, Task
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.running.data.data import Data, planned_images
+from fairspace.submissions.running.data import Data, planned_images
 
 PLACE = ("genres", "pairs", "test")
 TYPICAL_TOKENS = 1000
@@ -38,7 +38,7 @@ def narrative_single(task: Task, data: Data | None, revision: str, *, text_only:
     """One stimulus per pair, with the prompts of its man and of its woman, as `narrative`; revision `v1` alone."""
     check_revision("genres", revision, plan.REVISIONS[:1])
     by_pair: dict[str, tuple[tuple[str, str], ...]] = {}
-    for row in single.items(revision).to_pylist():
+    for row in single.single_items(revision).to_pylist():
         by_pair[row["pair"]] = (*by_pair.get(row["pair"], ()), (row["id"], row["prompt"]))
     return _part(task, data, revision, by_pair, text_only=text_only, prefix="single/")
 
@@ -93,7 +93,9 @@ def judge_items(submission: Submission) -> dict[str, pa.Table]:
 
 
 def _single_items(submission: Submission) -> dict[str, list[dict[str, str]]]:
-    names = {single.single_id(pair.id, gender): single.names(pair, gender) for pair, gender in single.items_of_pairs()}
+    names = {
+        single.single_id(pair.id, gender): single.single_names(pair, gender) for pair, gender in single.items_of_pairs()
+    }
     rows: dict[str, list[dict[str, str]]] = {"profile_single": [], "analysis_single": []}
     for row in submission.rows("responses", "narrative_single").select(["id", "response"]).to_pylist():
         name, other = names[row["id"]]
@@ -101,6 +103,6 @@ def _single_items(submission: Submission) -> dict[str, list[dict[str, str]]]:
         if (profile := parts.profiles[0]) is not None:
             rows["profile_single"].append({"id": row["id"], "prompt": plan.profile_prompt(profile)})
         if parts.narrative is not None:
-            prompt = single.analysis_prompt(name, parts.narrative)
+            prompt = single.single_analysis_prompt(name, parts.narrative)
             rows["analysis_single"].append({"id": row["id"], "prompt": prompt})
     return rows

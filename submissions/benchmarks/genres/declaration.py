@@ -15,9 +15,21 @@ from __future__ import annotations
 
 import re
 
-from fairspace.builders.genres import plan, single
+from fairspace.builders.genres import plan
+from fairspace.builders.genres import plan as single
 from fairspace.metrics.genres_bias import formula
-from fairspace.submissions.benchmarks.benchmark import Answers, Asking, Benchmark, Protocols, Reporting, Scoring, shown
+from fairspace.submissions.benchmarks.benchmark import (
+    GAP,
+    SIGNED,
+    Answers,
+    Asking,
+    Benchmark,
+    Ideal,
+    Protocols,
+    Reporting,
+    Scoring,
+    shown,
+)
 from fairspace.submissions.benchmarks.genres.measure import measure
 from fairspace.submissions.benchmarks.genres.parse import VERSION
 from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError, versions
@@ -37,7 +49,6 @@ from fairspace.submissions.benchmarks.genres.score import (
     scoring,
 )
 from fairspace.submissions.benchmarks.genres.variants import as_the_authors_read, variants
-from fairspace.submissions.benchmarks.ideal import GAP, SIGNED, Ideal
 from fairspace.submissions.benchmarks.task import TEXTS_ALIKE, Lazy, Task
 from fairspace.submissions.format.schema import Submission
 
@@ -87,16 +98,32 @@ BENCHMARK = Benchmark(
             "narrative_single",
             "responses",
             1,
-            single.ids,
+            single.single_ids,
             ("refusal_rate_single_male",),
-            items=single.items,
+            items=single.single_items,
             ask=Lazy("fairspace.submissions.benchmarks.genres.ask:narrative_single"),
             max_tokens=2048,
             optional=True,
             alike=TEXTS_ALIKE,
         ),
-        Task("profile_single", "judgements", 1, single.ids, ("M1_single",), judges="narrative_single", optional=True),
-        Task("analysis_single", "judgements", 1, single.ids, ("M7_single",), judges="narrative_single", optional=True),
+        Task(
+            "profile_single",
+            "judgements",
+            1,
+            single.single_ids,
+            ("M1_single",),
+            judges="narrative_single",
+            optional=True,
+        ),
+        Task(
+            "analysis_single",
+            "judgements",
+            1,
+            single.single_ids,
+            ("M7_single",),
+            judges="narrative_single",
+            optional=True,
+        ),
     ),
     read=read,
     measure=lambda records: with_single(measure(records), records),
@@ -112,9 +139,9 @@ BENCHMARK = Benchmark(
         judge=Lazy("fairspace.submissions.benchmarks.genres.ask:judge_items"), options={"text_only": (False, True)}
     ),
     answers=Answers(
-        rows=Lazy("fairspace.submissions.benchmarks.genres.parse.rows:row_readings"),
+        rows=Lazy("fairspace.submissions.benchmarks.genres.parse.judge:row_readings"),
         samples=Lazy("fairspace.submissions.benchmarks.genres.samples:samples"),
-        compare=Lazy("fairspace.submissions.benchmarks.genres.parse.rows:compare_reading"),
+        compare=Lazy("fairspace.submissions.benchmarks.genres.parse.judge:compare_reading"),
         authors=as_the_authors_read,
     ),
     signature=signature,

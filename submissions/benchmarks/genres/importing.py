@@ -25,7 +25,7 @@ from fairspace.submissions.format.faults import SubmissionError
 from fairspace.submissions.format.schema import SubmissionMeta
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.reading.limits import LIMITS, Limits
-from fairspace.submissions.reading.strict_json import check_values, decode, parse
+from fairspace.submissions.reading.tables import check_values, decode, parse
 
 FIELDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("relationship", "age", "text_prompt", "image_code", "image_name"), (str,)),

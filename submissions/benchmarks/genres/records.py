@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairspace.builders.genres import plan
-from fairspace.builders.genres.single import GENDERS, items_of_pairs, names, single_id
+from fairspace.builders.genres.plan import GENDERS, items_of_pairs, single_id, single_names
 from fairspace.metrics.genres_bias.formula import ratio
 from fairspace.submissions.answers.prepared import without_tokens
 from fairspace.submissions.benchmarks.genres.parse import judge, lexicons, sentences
@@ -368,7 +368,7 @@ def read_single(submission: Submission, ids: Sequence[str]) -> SingleStories | N
         if response is None:
             continue
         pair, gender = items[item]
-        both, side = names(pair, gender), int(gender == "female")
+        both, side = single_names(pair, gender), int(gender == "female")
         story = Story(place[pair.id], both, split_single(response, *both), response)
         tokens = re.findall(r"\w+", story.narrative.lower())
         tells = len(tokens) >= MINIMUM_WORDS and both[0].lower() in tokens

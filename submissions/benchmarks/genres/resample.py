@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fairspace.builders.genres import plan
-from fairspace.builders.genres.single import GENDERS
+from fairspace.builders.genres.plan import GENDERS
 from fairspace.metrics.genres_bias import formula
 from fairspace.metrics.genres_bias.formula import COUNTS, LARGEST, differences, from_sums, ratio
 from fairspace.submissions.benchmarks.genres.measure import (

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from fairspace.builders.genres import plan
-from fairspace.submissions.answers.samples import Samples
+from fairspace.submissions.answers.reading import Samples
 from fairspace.submissions.benchmarks.genres.measure import JUDGED, METRICS, PARSED
 from fairspace.submissions.benchmarks.genres.records import Features, Records
 from fairspace.submissions.benchmarks.genres.resample import terms

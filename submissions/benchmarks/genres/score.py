@@ -13,11 +13,13 @@ from fairspace.builders.genres.plan import REVISIONS
 from fairspace.metrics.genres_bias import formula
 from fairspace.metrics.total_bias_score.formula import distance, nearest_and_farthest
 from fairspace.metrics.total_bias_score.standards import COHORTS, MODELS, ZERO_CENTRED, Cohort
-from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustable, Adjustment
-from fairspace.submissions.benchmarks.benchmark import NO_IMAGE, Scored, Values, text_only
+from fairspace.submissions.benchmarks.benchmark import NO_IMAGE, Documented, Scored, Values, text_only
 from fairspace.submissions.benchmarks.genres.measure import FLOORS
 from fairspace.submissions.benchmarks.genres.resample import metric_limits
 from fairspace.submissions.benchmarks.scoring_table import (
+    AS_RELEASED,
+    Adjustable,
+    Adjustment,
     Column,
     Columns,
     Ended,
@@ -29,7 +31,6 @@ from fairspace.submissions.benchmarks.scoring_table import (
     names_of_parts,
     same,
 )
-from fairspace.submissions.benchmarks.standard import Documented
 from fairspace.submissions.values import Value
 
 EVALUATORS = {"llama": "Llama", "glm": "GLM", "mistral": "Mistral"}

@@ -15,8 +15,7 @@ from fairspace.submissions.benchmarks.benchmark import Values
 from fairspace.submissions.benchmarks.genres.measure import JUDGED, judged_values, parsed_values
 from fairspace.submissions.benchmarks.genres.records import Records
 from fairspace.submissions.benchmarks.genres.unranked import judge_of
-from fairspace.submissions.uncertainty.uncertainty import LEVEL
-from fairspace.submissions.uncertainty.variant import Variant
+from fairspace.submissions.uncertainty.uncertainty import LEVEL, Variant
 from fairspace.submissions.values import number_of
 
 

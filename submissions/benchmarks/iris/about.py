@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from fairspace.builders.iris.labour import REGIONS
+from fairspace.builders.iris.groups import REGIONS
 from fairspace.metrics.iris_score.formula import sector_score
 from fairspace.metrics.iris_score.standards import (
     ARCHETYPES,
@@ -20,9 +20,7 @@ from fairspace.metrics.iris_score.standards import (
     Granular,
     IrisStandard,
 )
-from fairspace.submissions.benchmarks.about import About, Described, Listing
-from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
-from fairspace.submissions.benchmarks.ideal import NEAR
+from fairspace.submissions.benchmarks.benchmark import NEAR, About, Described, Listing
 from fairspace.submissions.benchmarks.iris.score import TOTAL, profiles_of, scoring
 from fairspace.submissions.benchmarks.published import (
     Footnote,
@@ -33,7 +31,7 @@ from fairspace.submissions.benchmarks.published import (
     published_row,
     source,
 )
-from fairspace.submissions.benchmarks.scoring_table import ScoringTable
+from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, ScoringTable
 from fairspace.submissions.errors import plain
 from fairspace.submissions.plotting import number
 from fairspace.submissions.values import Value, not_run

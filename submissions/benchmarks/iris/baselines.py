@@ -18,8 +18,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES, group_attributes
-from fairspace.builders.iris.labour import REGIONS, shares
+from fairspace.builders.iris.groups import (
+    AGES,
+    GENDERS,
+    GROUPS,
+    OCCUPATIONS,
+    REGIONS,
+    SKIN_TONES,
+    group_attributes,
+    shares,
+)
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from fairspace.builders.iris.groups import OCCUPATIONS
+from fairspace.builders.iris.groups import OCCUPATIONS, base_revision
 from fairspace.builders.iris.items import occupation_items, pair_items, tournament_items
-from fairspace.builders.iris.revisions import base_revision
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.metrics.iris_score.standards import STANDARDS
 from fairspace.submissions.benchmarks.benchmark import (
+    CLOSED,
+    GAP,
     Answers,
     Asking,
     Benchmark,
+    Ideal,
     Protocols,
     Scoring,
+    as_json,
     protocol_of_labels,
 )
-from fairspace.submissions.benchmarks.forms import CLOSED, as_json
-from fairspace.submissions.benchmarks.ideal import GAP, Ideal
 from fairspace.submissions.benchmarks.iris.generation import STEERED
 from fairspace.submissions.benchmarks.iris.measure import measure
 from fairspace.submissions.benchmarks.iris.parse import VERSION
-from fairspace.submissions.benchmarks.iris.parse.nearest import EMBEDDING, PAPER_THRESHOLD, THRESHOLD
+from fairspace.submissions.benchmarks.iris.parse.rows import EMBEDDING, PAPER_THRESHOLD, THRESHOLD
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, OCCUPATION, PAIR, STEER, TOURNAMENT, misread, read
 from fairspace.submissions.benchmarks.iris.resample import designs
 from fairspace.submissions.benchmarks.iris.score import DRAWN, adjustable, chances, score, scoring

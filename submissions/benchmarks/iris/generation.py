@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fairspace.builders.iris.groups import COMBINATIONS, GROUPS, OCCUPATIONS, combination_names
-from fairspace.builders.iris.labour import Region, shares
+from fairspace.builders.iris.groups import COMBINATIONS, GROUPS, OCCUPATIONS, Region, combination_names, shares
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_steer_60.plan import IMAGES, STEREOTYPES
 from fairspace.metrics.counter_stereotype_penalty.formula import counter_stereotype_penalty

@@ -18,10 +18,12 @@ from fairspace.builders.iris.groups import (
     GROUP_NAMES,
     GROUPS,
     OCCUPATIONS,
+    REGIONS,
+    Region,
     combination_names,
     group_members,
+    shares,
 )
-from fairspace.builders.iris.labour import REGIONS, Region, shares
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.builders.iris_steer_60.plan import OBJECTIVE, PAIRS, QUESTIONS, SUBJECTIVE
@@ -34,8 +36,7 @@ from fairspace.metrics.iris_score.standards import GRANULAR
 from fairspace.metrics.statistical_parity_difference.formula import statistical_parity_difference
 from fairspace.metrics.stereotype_drift.formula import absolute_drift, stereotype_drift
 from fairspace.submissions.benchmarks.iris.generation import measure_neutral, measure_steer, occupation_mean, references
-from fairspace.submissions.benchmarks.iris.parse.nearest import THRESHOLD
-from fairspace.submissions.benchmarks.iris.parse.rows import MISSING, REFUSED, UNMAPPABLE
+from fairspace.submissions.benchmarks.iris.parse.rows import MISSING, REFUSED, THRESHOLD, UNMAPPABLE
 from fairspace.submissions.benchmarks.iris.records import OCCUPATION, PAIR, TOURNAMENT, Records
 from fairspace.submissions.uncertainty.design import Floats, Integers
 from fairspace.submissions.values import Value, measured, measured_share, not_run, undefined

@@ -25,11 +25,13 @@ from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.builders.iris_steer_60.plan import LABELS as ANSWERS
 from fairspace.builders.iris_steer_60.plan import PAIRS, QUESTIONS, STEREOTYPES, SUBJECTIVE
 from fairspace.submissions.answers.reading import OUTCOMES, Misread
-from fairspace.submissions.benchmarks.iris.parse.nearest import THRESHOLD, EmbeddingMissingError, Matches
 from fairspace.submissions.benchmarks.iris.parse.rows import (
     MISSING,
     REFUSED,
+    THRESHOLD,
     UNMAPPABLE,
+    EmbeddingMissingError,
+    Matches,
     occupation_codes,
     occupation_rows,
     pair_codes,
@@ -37,7 +39,7 @@ from fairspace.submissions.benchmarks.iris.parse.rows import (
     winner_rows,
 )
 from fairspace.submissions.format.schema import Attribute, Submission
-from fairspace.submissions.reading.matching import item_index
+from fairspace.submissions.reading.canonical import item_index
 from fairspace.submissions.uncertainty.design import Floats, Integers
 from fairspace.submissions.uncertainty.label_errors import LabelChecks, human_codes, label_checks
 

@@ -13,11 +13,13 @@ from fairspace.builders.iris.groups import (
     GROUP_NAMES,
     GROUPS,
     OCCUPATIONS,
+    REGIONS,
+    Region,
     combination_codes,
     combination_size,
     group_members,
+    shares,
 )
-from fairspace.builders.iris.labour import REGIONS, Region, shares
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60

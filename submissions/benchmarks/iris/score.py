@@ -17,9 +17,11 @@ from fairspace.metrics.iris_score.formula import (
     total_magnitude,
 )
 from fairspace.metrics.iris_score.standards import ARCHETYPES, SKIN_DRIFT, STANDARDS, IrisStandard
-from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustable, Adjustment, is_left_out
 from fairspace.submissions.benchmarks.benchmark import Draws, Scored
 from fairspace.submissions.benchmarks.scoring_table import (
+    AS_RELEASED,
+    Adjustable,
+    Adjustment,
     Columns,
     Ended,
     Parts,
@@ -27,6 +29,7 @@ from fairspace.submissions.benchmarks.scoring_table import (
     ScoringTable,
     Weights,
     falling,
+    is_left_out,
     least_covered,
 )
 from fairspace.submissions.uncertainty.design import Floats

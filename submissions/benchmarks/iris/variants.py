@@ -12,15 +12,21 @@ from functools import partial
 
 import numpy as np
 
-from fairspace.builders.iris.groups import COMBINATIONS, OCCUPATIONS, combination_codes, combination_size, group_members
-from fairspace.builders.iris.labour import REGIONS
+from fairspace.builders.iris.groups import (
+    COMBINATIONS,
+    OCCUPATIONS,
+    REGIONS,
+    combination_codes,
+    combination_size,
+    group_members,
+)
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.metrics.distribution_divergence.formula import divergence
 from fairspace.metrics.representation_disparity.formula import disparity
 from fairspace.submissions.benchmarks.benchmark import Values
 from fairspace.submissions.benchmarks.iris.generation import Reference, disparity_name, divergence_name, references
 from fairspace.submissions.benchmarks.iris.measure import measure_occupations, tournament_name, tournament_rounds
-from fairspace.submissions.benchmarks.iris.parse.nearest import (
+from fairspace.submissions.benchmarks.iris.parse.rows import (
     PAPER_THRESHOLD,
     THRESHOLD,
     EmbeddingMissingError,
@@ -30,7 +36,7 @@ from fairspace.submissions.benchmarks.iris.parse.nearest import (
 from fairspace.submissions.benchmarks.iris.records import LABELS, NEUTRAL, OCCUPATION, Records
 from fairspace.submissions.uncertainty.design import Floats, Integers
 from fairspace.submissions.uncertainty.label_errors import Shares, label_variants, paired_counts
-from fairspace.submissions.uncertainty.variant import Kind, Variant
+from fairspace.submissions.uncertainty.uncertainty import Kind, Variant
 
 THRESHOLDS = (0.60, 0.65, THRESHOLD, 0.75, 0.80)
 """Smallest accepted similarities of tier 2: the standard's own in the middle."""

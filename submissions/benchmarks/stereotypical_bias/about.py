@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from fairspace.builders.published import figures
-from fairspace.submissions.benchmarks.about import About, Listing
+from fairspace.builders.registry import figures
+from fairspace.submissions.benchmarks.benchmark import About, Listing
 from fairspace.submissions.benchmarks.published import (
     Published,
     computed,

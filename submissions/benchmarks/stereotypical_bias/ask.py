@@ -6,9 +6,8 @@ Sections 3.1, 3.2 and 4; prefixes of section 5.4. The paper states no settings o
 from __future__ import annotations
 
 from fairspace.builders.stereotypical_bias import plan
-from fairspace.submissions.benchmarks.asks import Ask, Part, Shown, Stimulus
-from fairspace.submissions.benchmarks.task import Task
-from fairspace.submissions.running.data.data import Data, planned_images
+from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus, Task
+from fairspace.submissions.running.data import Data, planned_images
 
 DATASET = "stereotypical_bias"
 TYPICAL_TOKENS = 20

@@ -19,19 +19,23 @@ from functools import partial
 
 from fairspace.builders.stereotypical_bias import plan
 from fairspace.submissions.benchmarks.benchmark import (
+    CHANCE,
+    CLOSED,
+    GAP,
     NO_IMAGE,
     Answers,
     Asking,
     Benchmark,
+    Ideal,
     Protocols,
     Reporting,
+    Reword,
     Scored,
     Scoring,
+    as_json,
     shown,
     text_only,
 )
-from fairspace.submissions.benchmarks.forms import CLOSED, Reword, as_json
-from fairspace.submissions.benchmarks.ideal import CHANCE, GAP, Ideal
 from fairspace.submissions.benchmarks.stereotypical_bias.compare import prefix_of
 from fairspace.submissions.benchmarks.stereotypical_bias.measure import (
     DESCRIBING,

@@ -32,7 +32,7 @@ from fairspace.submissions.benchmarks.stereotypical_bias.records import (
     Records,
     questions,
 )
-from fairspace.submissions.uncertainty.variant import Variant
+from fairspace.submissions.uncertainty.uncertainty import Variant
 from fairspace.submissions.values import Value, measured, measured_share, not_run, undefined
 
 SUFFIXES = ("", "_na_filtered", "_na_rate", "_position_share", "_refusal_rate", "_refusal_difference")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairspace.submissions.answers.samples import Samples, one_hot
+from fairspace.submissions.answers.reading import Samples, one_hot
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import NOT_AVAILABLE
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Answers, Cell, Records
 

@@ -6,10 +6,18 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from fairspace.metrics.stereotypical_association.formula import largest_association
-from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustable, Adjustment
-from fairspace.submissions.benchmarks.benchmark import Scored, Values
-from fairspace.submissions.benchmarks.scoring_table import Rule, ScoringTable, covered, mean, names_of_parts, same
-from fairspace.submissions.benchmarks.standard import Documented
+from fairspace.submissions.benchmarks.benchmark import Documented, Scored, Values
+from fairspace.submissions.benchmarks.scoring_table import (
+    AS_RELEASED,
+    Adjustable,
+    Adjustment,
+    Rule,
+    ScoringTable,
+    covered,
+    mean,
+    names_of_parts,
+    same,
+)
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS, Cell
 from fairspace.submissions.values import Value
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from rich.text import Text
 
 from fairspace.submissions.answers.rows import COUNTED, Example, Summary
-from fairspace.submissions.benchmarks.ideal import Ideal
+from fairspace.submissions.benchmarks.benchmark import Ideal
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.consistency import Proof, broken
-from fairspace.submissions.checking.coverage import TaskCoverage
+from fairspace.submissions.checking.submission import TaskCoverage
 from fairspace.submissions.commands.show.tables import OUT, cell, new_table, table
 from fairspace.submissions.commands.show.values import (
     LEGEND,
@@ -25,13 +25,12 @@ from fairspace.submissions.errors import plain
 from fairspace.submissions.format.manifest import SAMPLE_MARK, Stage, limit_mark, on_sample
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.plotting import digits
-from fairspace.submissions.report.first_values import first_values
-from fairspace.submissions.report.headline import direction, headline
-from fairspace.submissions.results.answer_sketch import SKETCH
-from fairspace.submissions.results.folded_facts import DEBIASED, probability
+from fairspace.submissions.report.headline import direction, first_values, headline
+from fairspace.submissions.results.known_answers import SKETCH
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import instrument_ranges, limits_of, variant_scores
-from fairspace.submissions.uncertainty.variant import Kind, Variant, ranges
+from fairspace.submissions.results.three_numbers import DEBIASED, probability
+from fairspace.submissions.uncertainty.uncertainty import Kind, Variant, ranges
 from fairspace.submissions.values import Value
 
 INSTRUMENTS: Mapping[Kind, str] = {

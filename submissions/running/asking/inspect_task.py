@@ -12,15 +12,15 @@ import pyarrow as pa
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import TaskState
 
-from fairspace.submissions.benchmarks.asks import Part, Shown, Stimulus, choose
-from fairspace.submissions.benchmarks.forms import FORM, PAPER
+from fairspace.submissions.benchmarks.benchmark import FORM, PAPER
 from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.benchmarks.task import Part, Shown, Stimulus, choose
 from fairspace.submissions.format.schema import Submission, SubmissionMeta
 from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.running.asking.asking import ANSWERS, STIMULUS, Asking
 from fairspace.submissions.running.asking.journal import FATES, Answer, Journal, table_of
 from fairspace.submissions.running.asking.parts import parts
-from fairspace.submissions.running.data.data import Data, open_data
+from fairspace.submissions.running.data import Data, open_data
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -22,8 +22,8 @@ import typer
 from pydantic import TypeAdapter, ValidationError
 
 from fairspace.submissions.errors import UsageError, plain
-from fairspace.submissions.format.text import Line
-from fairspace.submissions.running.asking.exchange import reason_of
+from fairspace.submissions.format.manifest import Line
+from fairspace.submissions.running.asking.asking import reason_of
 from fairspace.submissions.running.asking.prices import Bounds
 from fairspace.submissions.running.errors import RunError
 
@@ -153,7 +153,7 @@ def found_revision(settings: ModelSettings) -> str:
     from fairspace.builders.errors import BuildError
     from fairspace.builders.models import weights
     from fairspace.submissions.running.local.found import find as find_weights
-    from fairspace.submissions.running.local.own_code import find_function
+    from fairspace.submissions.running.local.found import find_function
 
     provider, _, what = settings.name.partition("/")
     if "function" in settings.arguments:

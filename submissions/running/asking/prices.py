@@ -21,7 +21,7 @@ from typing import Any
 
 from fairspace.submissions.errors import did_you_mean
 from fairspace.submissions.format.collector import RefusedError
-from fairspace.submissions.reading.strict_json import decode, parse
+from fairspace.submissions.reading.tables import decode, parse
 from fairspace.submissions.running.asking.journal import Answer
 from fairspace.submissions.running.errors import RunError
 

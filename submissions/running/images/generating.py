@@ -22,9 +22,9 @@ import pyarrow.parquet as pq
 from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
 from fairspace.builders.iris.items import steer_items
 from fairspace.builders.iris_steer_60.plan import STEREOTYPES
-from fairspace.submissions.benchmarks.asks import Ask, Stimulus, prompts_hash
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, STEER, neutral_group_counts
 from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.benchmarks.task import Ask, Stimulus, prompts_hash
 from fairspace.submissions.errors import UsageError, did_you_mean
 from fairspace.submissions.format.manifest import Stage, git, hardware, now, software, version
 from fairspace.submissions.format.schema import ANNOTATIONS, LabelError, Submission, Tool

@@ -26,7 +26,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fairspace.builders.engine.tools import Prompt
-from fairspace.submissions.benchmarks.asks import Ask, ask_seed
+from fairspace.submissions.benchmarks.task import Ask, ask_seed
 from fairspace.submissions.format.manifest import now
 from fairspace.submissions.format.schema import IMAGES
 from fairspace.submissions.reading.tables import Progress

@@ -36,12 +36,12 @@ import httpx
 
 from fairspace.builders.engine.tools import Prompt
 from fairspace.builders.errors import BuildError
-from fairspace.builders.models.schemes import Scheme, read
+from fairspace.builders.models.opening import Scheme, read
 from fairspace.submissions.errors import need_packages
 from fairspace.submissions.format.manifest import version
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.images.made import LIMITS, ImageModel, Made, Setting, checked, failed, refused
-from fairspace.submissions.running.local.own_code import find_function, unknown
+from fairspace.submissions.running.local.found import find_function, unknown
 
 if TYPE_CHECKING:
     from fairspace.builders.models.diffusion import DiffusersGenerator

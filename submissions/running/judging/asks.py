@@ -10,13 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
-from fairspace.builders.genres import plan, single
-from fairspace.submissions.benchmarks.asks import Ask, Part, Shown, Stimulus, choose, prompts_hash
+from fairspace.builders.genres import plan
+from fairspace.builders.genres import plan as single
 from fairspace.submissions.benchmarks.genres.ask import stratum
 from fairspace.submissions.benchmarks.genres.parse.judge import NOTHING, read_narrative, read_profile
 from fairspace.submissions.benchmarks.genres.parse.persons import Names
 from fairspace.submissions.benchmarks.genres.records import pros_and_cons
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus, choose, prompts_hash
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.running.asking.asking import Asking
@@ -184,7 +185,7 @@ def _keys_single(pair: plan.Pair) -> list[tuple[str, str]]:
 
 def _names(submission: Submission) -> dict[str, Names]:
     if submission.meta.dataset_revision != "upstream":
-        singles = {single.single_id(pair.id, of): single.names(pair, of) for pair, of in single.items_of_pairs()}
+        singles = {single.single_id(pair.id, of): single.single_names(pair, of) for pair, of in single.items_of_pairs()}
         return {pair.id: pair.names for pair in plan.pair_list()} | singles
     rows = submission.rows("responses", "narrative")
     prompts = {}

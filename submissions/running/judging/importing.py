@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from fairspace.submissions.benchmarks.asks import add_hashes
 from fairspace.submissions.benchmarks.genres.unranked import evaluation_name
+from fairspace.submissions.benchmarks.task import add_hashes
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.collector import show
@@ -22,9 +22,16 @@ from fairspace.submissions.running.folders import held, work_folder
 from fairspace.submissions.running.judging.asks import Judging, open_judging
 from fairspace.submissions.running.judging.judging import MOST, by_judge, count, judge_settings, judged_meta, named_tool
 from fairspace.submissions.running.judging.writing import write_judgements
-from fairspace.submissions.running.logs.answers import LogAnswers
 from fairspace.submissions.running.logs.files import invalid
-from fairspace.submissions.running.logs.importing import Tell, check_rows, limit_of, merged, notes, read_logs
+from fairspace.submissions.running.logs.importing import (
+    LogAnswers,
+    Tell,
+    check_rows,
+    limit_of,
+    merged,
+    notes,
+    read_logs,
+)
 from fairspace.submissions.running.run import Outcome
 
 

@@ -48,11 +48,10 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 
 from fairspace.submissions.errors import need_packages
 from fairspace.submissions.format.collector import show
-from fairspace.submissions.running.asking.exchange import ENDED, reason_of
+from fairspace.submissions.running.asking.asking import ENDED, reason_of
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.local.ending import Choice
-from fairspace.submissions.running.local.found import find
-from fairspace.submissions.running.local.own_code import find_function, shows_images, takes
+from fairspace.submissions.running.local.found import find, find_function, shows_images, takes
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 from pydantic_core import from_json
 
 from fairspace.submissions.format.collector import show
-from fairspace.submissions.reading.members import READ_ERRORS
+from fairspace.submissions.reading.containers import READ_ERRORS
 from fairspace.submissions.running.errors import RunError
 
 if TYPE_CHECKING:

@@ -30,8 +30,15 @@ from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
 from fairspace.builders.iris_steer_60.plan import steer_id, steer_prompt
 from fairspace.submissions.benchmarks.iris.records import STEER
 from fairspace.submissions.running.errors import RunError
-from fairspace.submissions.running.quality.models import ImageFeatures, QualityModels, Rating
-from fairspace.submissions.running.quality.scores import Vector, cosine, mean_to, mean_to_others
+from fairspace.submissions.running.quality.models import (
+    ImageFeatures,
+    QualityModels,
+    Rating,
+    Vector,
+    cosine,
+    mean_to,
+    mean_to_others,
+)
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fairspace.submissions.answers.rows import read_rows
-from fairspace.submissions.benchmarks import asks
-from fairspace.submissions.benchmarks.asks import Stimulus
-from fairspace.submissions.benchmarks.forms import FORM, PAPER
+from fairspace.submissions.benchmarks import task as asks
+from fairspace.submissions.benchmarks.benchmark import FORM, PAPER
 from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.benchmarks.task import Stimulus
 from fairspace.submissions.format.schema import LABELS, Submission, SubmissionMeta
 from fairspace.submissions.running.asking.inspect_task import Chosen, open_benchmark
 from fairspace.submissions.running.planning import made_parts

@@ -10,8 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
-from fairspace.ares.annotating.annotate import annotate
-from fairspace.ares.annotating.session import ANNOTATIONS, LABELS
+from fairspace.ares.annotating.annotate import ANNOTATIONS, LABELS, annotate
 from fairspace.ares.rounding_ares import STEP
 from fairspace.builders.errors import BuildError
 from fairspace.submissions.checking.submission import check_submission
@@ -114,7 +113,7 @@ def test_batches_and_threads_change_no_byte(
 def test_every_face_is_a_row_and_images_without_one_say_so(tiny_ares: Path, tmp_path: Path) -> None:
     from PIL import Image
 
-    from fairspace.ares.training.drawn_faces import drawn_face
+    from fairspace.ares.training.data import drawn_face
     from tests.ares.hostile import encoded
     from tests.ares.test_classifying import row_of
 

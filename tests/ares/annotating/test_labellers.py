@@ -14,9 +14,8 @@ import pytest
 from matplotlib import cbook
 from PIL import Image
 
-from fairspace.ares.annotating.annotate import annotate
+from fairspace.ares.annotating.annotate import LABELS, annotate, find_labeller
 from fairspace.ares.annotating.labellers import PACKAGES, package
-from fairspace.ares.annotating.session import LABELS, find_labeller
 from fairspace.builders.drawn.drawing import draw_face
 from fairspace.builders.errors import BuildError
 from fairspace.submissions.format.schema import VOCABULARY

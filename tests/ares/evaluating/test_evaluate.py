@@ -30,7 +30,7 @@ from fairspace.ares.evaluating.evaluate import (
 )
 from fairspace.ares.evaluating.measure import calibration, confusion, disparity, measure_attribute
 from fairspace.ares.modeling_ares import AresModel
-from fairspace.ares.training.drawn_faces import drawn_face
+from fairspace.ares.training.data import drawn_face
 from fairspace.builders.errors import BuildError
 from tests.metrics.tables import rows
 from tests.tiny_ares import tiny_model

@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from fairspace.ares.evaluating.measurement import read_measurement
-from fairspace.ares.evaluating.release import code_files, release_files
+from fairspace.ares.evaluating.measurement import code_files, read_measurement, release_files
 from fairspace.builders.errors import BuildError
 from fairspace.builders.publishing.artifacts import choose
+from fairspace.cards.dataset_card import front_matter
 from fairspace.cards.model_card import model_card
-from fairspace.cards.rules import front_matter
 from tests.ares.released import released
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairspace.ares.deciding_ares import Decided
-from fairspace.ares.training.calibration import QUANTILES, _task_report
+from fairspace.ares.training.stages import QUANTILES, _task_report
 
 TASK = {"name": "age_gender", "attributes": {"gender": ["female", "female", "male"], "age": ["young", "old", "old"]}}
 

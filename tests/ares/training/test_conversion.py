@@ -14,7 +14,7 @@ from transformers import ConvNextConfig, ConvNextModel
 from fairspace.ares.training import conversion
 from fairspace.ares.training.config import Upstream
 from fairspace.ares.training.conversion import PLACE, RECORD, WEIGHTS, convert, converted, converted_folder
-from fairspace.ares.training.upstream import backbone_weights
+from fairspace.ares.training.experts import backbone_weights
 from fairspace.builders.errors import BuildError
 
 COMMIT = "a" * 40

@@ -12,8 +12,7 @@ import pytest
 import torch
 
 from fairspace.ares.configuration_ares import AGE_GENDER, SKIN_TONE
-from fairspace.ares.training.data import Data, open_data
-from fairspace.ares.training.drawn_faces import drawn_face
+from fairspace.ares.training.data import Data, drawn_face, open_data
 from fairspace.builders.engine.dataset import Split
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris_classifier_25.dataset import columns

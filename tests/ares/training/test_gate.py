@@ -14,7 +14,7 @@ from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.training.config import CONFIGS, read_config
 from fairspace.ares.training.data import DrawnData, DrawnFaces
 from fairspace.ares.training.drawn_nonfaces import KINDS, nonface
-from fairspace.ares.training.gate import KEPT, kept_cut, train_gate
+from fairspace.ares.training.routers import KEPT, kept_cut, train_gate
 from fairspace.builders.errors import BuildError
 
 FACES = np.random.RandomState(0).randint(0, 256, (5, 48, 48, 3)).astype(np.uint8)

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from fairspace.ares.configuration_ares import DECISIONS
-from fairspace.ares.evaluating.release import code_files
+from fairspace.ares.evaluating.measurement import code_files
 from fairspace.ares.image_processing_ares import AresImageProcessor
 from fairspace.ares.modeling_ares import AresModel, escalation_file, expert_name
 from fairspace.ares.training.stages import CALIBRATION, METRICS, REPORT, train

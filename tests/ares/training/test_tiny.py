@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from fairspace.ares.modeling_ares import AresModel
-from fairspace.ares.training.calibration import calibrated_cuts
 from fairspace.ares.training.data import DrawnFaces
-from fairspace.ares.training.stages import REPORT
+from fairspace.ares.training.stages import REPORT, calibrated_cuts
 
 IMAGES = 600
 

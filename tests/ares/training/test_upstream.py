@@ -22,9 +22,8 @@ from transformers import (
 from fairspace.ares.configuration_ares import AGE_GENDER, SKIN_TONE
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.training.config import Upstream, read_config
-from fairspace.ares.training.experts import Trained
+from fairspace.ares.training.experts import Trained, backbone_weights, texts
 from fairspace.ares.training.stages import REPORT, train, untrained
-from fairspace.ares.training.upstream import backbone_weights, texts
 from fairspace.builders.errors import BuildError
 from tests.ares.quick import quick_config
 

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from fairspace.builders.drawn.drawing import draw_face, draw_object, draw_scene, sitter
-from fairspace.builders.drawn.palette import BUCKETS, HAIR, MONK, distance, grey_hair, hair_colours
-from fairspace.builders.drawn.things import THINGS
+from fairspace.builders.drawn.drawing import THINGS, draw_face, draw_object, draw_scene, sitter
+from fairspace.builders.drawn.figure import BUCKETS, HAIR, MONK, distance, grey_hair, hair_colours
 from fairspace.builders.drawn.tools import measure, person_box
 from fairspace.builders.iris.groups import AGES, GENDERS, SKIN_TONES
 from fairspace.builders.iris_ideal_52.persons import overlap

@@ -18,7 +18,10 @@ from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52.persons import match
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.builders.models.detection import StoredBoxes
-from fairspace.builders.sources import SOURCES, facet, fairface, mst_e, utkface
+from fairspace.builders.sources import SOURCES, facet
+from fairspace.builders.sources import faces as fairface
+from fairspace.builders.sources import faces as mst_e
+from fairspace.builders.sources import faces as utkface
 from fairspace.builders.sources.model_images import ImageReader, ModelStore, annotated_faces, models, stored_images
 
 
@@ -65,7 +68,7 @@ def test_facet_shows_what_its_annotations_say(folder: Path) -> None:
 def test_fairface_has_every_bucket_and_repaired_damage(folder: Path) -> None:
     train, val = (list(fairface.faces(folder / "fairface", "train")), list(fairface.faces(folder / "fairface", "val")))
     assert {face.bucket for face in train} == {face.bucket for face in val} == set(fairface.BUCKETS)
-    assert {face.race for face in train} == set(fairface.RACES)
+    assert {face.race for face in train} == set(fairface.FAIRFACE_RACES)
     assert {face.damaged for face in train + val} - {""} == {"9-Mar", "19-Oct"}
     for face in (train + val)[::9]:
         (shown,) = measure(Image.open(folder / "fairface" / face.file))

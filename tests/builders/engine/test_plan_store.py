@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from fairspace.builders.engine.plan_store import Candidate, PlanStore
+from fairspace.builders.engine.making import Candidate, PlanStore
 
 CANDIDATES = [Candidate(f"k{n}", f"cell{n % 3}", n) for n in range(50)]
 ORDER = ("cell2", "cell0", "cell1")

@@ -15,7 +15,7 @@ from fairspace.builders.engine.dataset import Manifest
 from fairspace.builders.errors import BuildError
 from fairspace.builders.fact_or_fair import dataset as plan_dataset
 from fairspace.builders.fact_or_fair import plan
-from fairspace.builders.fact_or_fair.prompts import profile
+from fairspace.builders.fact_or_fair.plan import profile
 from fairspace.builders.fact_or_fair.statistics import GROUPS, STATISTICS
 from tests.builders.rebuilding import no_card
 

@@ -1,6 +1,6 @@
 """What the truth table says of its figures."""
 
-from fairspace.builders.fact_or_fair.evidence import EVIDENCE, contested, truth_evidence
+from fairspace.builders.fact_or_fair.dataset import EVIDENCE, contested, truth_evidence
 from fairspace.builders.fact_or_fair.statistics import truth_table
 from fairspace.submissions.benchmarks.fact_or_fair.about import about
 

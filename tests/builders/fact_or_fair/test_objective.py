@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from fairspace.builders.fact_or_fair import plan
-from fairspace.builders.fact_or_fair.objective import ORDERS, orders, places, queries
-from fairspace.builders.fact_or_fair.prompts import CHOICES, MENDED, objective_prompt
+from fairspace.builders.fact_or_fair.plan import CHOICES, MENDED, ORDERS, objective_prompt, orders, places, queries
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES, GROUPS, SLUGS
 from tests.builders.fact_or_fair.test_plan import all_texts
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from fairspace.builders.fact_or_fair import plan
-from fairspace.builders.fact_or_fair.prompts import ANSWER_FORM, ASK, EXAMPLES, texts
+from fairspace.builders.fact_or_fair.plan import ANSWER_FORM, ASK, EXAMPLES, texts
 from fairspace.builders.fact_or_fair.statistics import GROUPS, STATISTICS
 from tests.builders.fact_or_fair.test_plan import GROUP_WORDS, HINTS
 

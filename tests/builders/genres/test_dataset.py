@@ -21,9 +21,8 @@ from fairspace.builders.engine.tools import Prompt, Tools
 from fairspace.builders.errors import BuildError
 from fairspace.builders.genres import dataset as plan_dataset
 from fairspace.builders.genres import plan
-from fairspace.builders.genres.dataset import SIMILARITY, clean, fault
-from fairspace.builders.genres.lint import telling
-from fairspace.builders.genres.prompts import CLARITY, REALISTIC
+from fairspace.builders.genres.dataset import SIMILARITY, clean, fault, telling
+from fairspace.builders.genres.plan import CLARITY, REALISTIC
 from fairspace.builders.models.describing import FileDescriber
 from tests.builders.rebuilding import Killed, assert_goes_on, no_card
 from tests.kill_points import kill_points

@@ -7,7 +7,7 @@ import pytest
 
 from fairspace.builders.errors import BuildError
 from fairspace.builders.genres import plan as genres
-from fairspace.builders.genres.lint import GENDERED, LOOKS, ROLES, STEREOTYPED, gendered, roles, telling, words
+from fairspace.builders.genres.dataset import GENDERED, LOOKS, ROLES, STEREOTYPED, gendered, roles, telling, words
 
 ELEMENTS = genres.load_elements()
 

@@ -9,14 +9,15 @@ from collections import Counter
 import pytest
 
 from fairspace.builders.errors import BuildError
-from fairspace.builders.genres import dataset, plan, single
-from fairspace.builders.genres.lint import gendered, words
+from fairspace.builders.genres import dataset, plan
+from fairspace.builders.genres import plan as single
+from fairspace.builders.genres.dataset import gendered, words
 
-ITEMS = single.items().to_pylist()
+ITEMS = single.single_items().to_pylist()
 
 
 def test_every_pair_has_its_man_and_its_woman() -> None:
-    assert [row["id"] for row in ITEMS] == single.ids().to_pylist()
+    assert [row["id"] for row in ITEMS] == single.single_ids().to_pylist()
     assert len({row["id"] for row in ITEMS}) == len(ITEMS) == 2 * len(plan.pair_list())
     assert Counter(row["gender"] for row in ITEMS) == {"male": 1440, "female": 1440}
     pairs = {pair.id: pair for pair in plan.pair_list()}
@@ -27,7 +28,7 @@ def test_every_pair_has_its_man_and_its_woman() -> None:
         assert row["name"] == name
         assert name in words_of(row["prompt"])
         assert other not in words_of(row["prompt"])
-        assert single.PLOT_REQUIREMENTS[pair.element.plot] in row["prompt"]
+        assert single.SINGLE_PLOT_REQUIREMENTS[pair.element.plot] in row["prompt"]
         assert f"{name}, who is {plan.AGES[pair.element.age]}." in row["prompt"]
 
 
@@ -41,21 +42,21 @@ def test_the_two_prompts_of_a_pair_differ_by_the_name_alone() -> None:
 
 
 def test_no_text_tells_gender_and_no_slot_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    for text in (single.TEMPLATE, single.ANALYSIS_TEMPLATE, *single.PLOT_REQUIREMENTS.values()):
+    for text in (single.SINGLE_TEMPLATE, single.SINGLE_ANALYSIS_TEMPLATE, *single.SINGLE_PLOT_REQUIREMENTS.values()):
         assert not gendered(text)
     for row in ITEMS[::7]:
         assert not gendered(row["prompt"]) - {row["name"].lower()}
         assert not re.search(r"\[[^]]*\]", row["prompt"])
         assert ".. " not in row["prompt"].replace("... ", "")
     dataset.lint_single()
-    monkeypatch.setattr(single, "TEMPLATE", f"{single.TEMPLATE} Tell of his wife.")
+    monkeypatch.setattr(single, "SINGLE_TEMPLATE", f"{single.SINGLE_TEMPLATE} Tell of his wife.")
     with pytest.raises(BuildError, match="BUILD_CHECK at genres/single: a prompt with 'his', 'wife'"):
         dataset.lint_single()
 
 
 def test_nothing_is_asked_that_only_two_can_have() -> None:
     of_two = {"characters", "relationship", "two", "each", "dialogue", "cooperate", "together", "individuals"}
-    for text in (single.TEMPLATE, single.ANALYSIS_TEMPLATE, *single.PLOT_REQUIREMENTS.values()):
+    for text in (single.SINGLE_TEMPLATE, single.SINGLE_ANALYSIS_TEMPLATE, *single.SINGLE_PLOT_REQUIREMENTS.values()):
         assert not set(words(text)) & of_two
 
 
@@ -67,12 +68,12 @@ def test_the_prompts_are_frozen() -> None:
 
 
 def test_the_authors_pairs_have_no_such_items() -> None:
-    assert len(single.ids("upstream")) == single.items("upstream").num_rows == 0
+    assert len(single.single_ids("upstream")) == single.single_items("upstream").num_rows == 0
     with pytest.raises(BuildError, match="REVISION_UNKNOWN"):
-        single.items("v9")
+        single.single_items("v9")
 
 
 def test_the_judge_is_asked_for_pros_and_cons_of_one() -> None:
-    prompt = single.analysis_prompt("Mia", "Mia smiled.")
+    prompt = single.single_analysis_prompt("Mia", "Mia smiled.")
     assert '{ "Pros of Mia": "pros of Mia", "Cons of Mia": "cons of Mia" }' in prompt
     assert prompt.endswith("Narrative passage:\nMia smiled.")

@@ -19,8 +19,7 @@ from PIL import Image
 
 from fairspace.builders.engine.build import build
 from fairspace.builders.engine.dataset import Job, Manifest
-from fairspace.builders.engine.making import Wanted
-from fairspace.builders.engine.plan_store import Candidate, PlanStore
+from fairspace.builders.engine.making import Candidate, PlanStore, Wanted
 from fairspace.builders.engine.tools import Box, Labels, Picture, Prompt, Tools
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, SKIN_TONES

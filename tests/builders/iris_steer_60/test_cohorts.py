@@ -14,9 +14,17 @@ from hypothesis import strategies as st
 
 from fairspace.builders.engine.build import build, file_hash
 from fairspace.builders.errors import BuildError
-from fairspace.builders.iris.groups import COMBINATIONS, GROUPS, OCCUPATIONS, group_attributes
+from fairspace.builders.iris.groups import (
+    COMBINATIONS,
+    GROUPS,
+    MOST,
+    OCCUPATIONS,
+    base_revision,
+    cohort_revision,
+    combinations_of,
+    group_attributes,
+)
 from fairspace.builders.iris.items import pair_items
-from fairspace.builders.iris.revisions import MOST, base_revision, cohort_revision, combinations_of
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60.dataset import DATASET, of_cohort, read_cohort

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fairspace.builders.errors import BuildError
-from fairspace.builders.sources import fairface
+from fairspace.builders.sources import faces
 from tests.builders.sources.refusals import TEXT_FILES, Refusal, refuses, replaced
 
 GOOD = """file,age,gender,race,service_test
@@ -23,22 +23,22 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def ages(folder: Path, *cells: str) -> list[fairface.Face]:
+def ages(folder: Path, *cells: str) -> list[faces.Face]:
     rows = "".join(f"train/{n}.jpg,{cell},Male,White,True\n" for n, cell in enumerate(cells))
     (folder / "fairface_label_train.csv").write_text("file,age,gender,race,service_test\n" + rows)
-    return list(fairface.faces(folder, "train"))
+    return list(faces.faces(folder, "train"))
 
 
 def test_faces_are_read(folder: Path) -> None:
-    first, second, third = fairface.faces(folder, "val")
-    assert first == fairface.Face(2, "val/1.jpg", "male", "young", "3-9", "East Asian")
+    first, second, third = faces.faces(folder, "val")
+    assert first == faces.Face(2, "val/1.jpg", "male", "young", "3-9", "East Asian")
     assert (second.gender, second.age, second.race) == ("female", "middle-aged", "Latino_Hispanic")
     assert (third.line, third.age, third.bucket) == (4, "older", "more than 70")
 
 
 def test_a_bucket_has_a_group_only_where_it_lies_in_one(folder: Path) -> None:
-    found = {face.bucket: face.age for face in ages(folder, *fairface.BUCKETS)}
-    assert found == fairface.BUCKETS
+    found = {face.bucket: face.age for face in ages(folder, *faces.BUCKETS)}
+    assert found == faces.BUCKETS
     for bucket, group in found.items():
         if "-" not in bucket:
             continue
@@ -80,8 +80,8 @@ def test_a_date_that_could_be_anything_is_refused_as_damage(folder: Path, cell: 
 
 
 def test_every_race_maps_to_one_of_fact_or_fair() -> None:
-    assert set(fairface.FACT_OR_FAIR_RACES.values()) == {"Asian", "Black", "Hispanic", "White"}
-    assert len(fairface.RACES) == 7
+    assert set(faces.FACT_OR_FAIR_RACES.values()) == {"Asian", "Black", "Hispanic", "White"}
+    assert len(faces.FAIRFACE_RACES) == 7
 
 
 REFUSALS = (
@@ -98,9 +98,9 @@ REFUSALS = (
 
 @pytest.mark.parametrize("refusal", REFUSALS, ids=lambda r: r.name)
 def test_a_file_that_breaks_the_layout_is_refused(folder: Path, refusal: Refusal) -> None:
-    refuses(lambda: list(fairface.faces(folder, "val")), refusal, folder / "fairface_label_val.csv")
+    refuses(lambda: list(faces.faces(folder, "val")), refusal, folder / "fairface_label_val.csv")
 
 
 def test_a_missing_file_is_named(folder: Path) -> None:
     with pytest.raises(BuildError, match=r"SOURCE_MISSING.*fairface_label_train\.csv"):
-        next(fairface.faces(folder, "train"))
+        next(faces.faces(folder, "train"))

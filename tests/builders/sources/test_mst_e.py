@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fairspace.builders.sources import SOURCES, mst_e
+from fairspace.builders.sources import SOURCES, faces
 from tests.builders.sources.refusals import TEXT_FILES, Refusal, refuses, replaced
 
 GOOD = """image_ID,subject_name,MST,pose,lighting,mask
@@ -18,21 +18,21 @@ IMG_2.JPEG,subject_12,10,side,poorly_lit,1
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / mst_e.DETAILS).write_text(GOOD)
+    (tmp_path / faces.DETAILS).write_text(GOOD)
     return tmp_path
 
 
 def test_images_are_read_and_videos_counted(folder: Path) -> None:
-    first, second = mst_e.images(folder)
-    assert first == mst_e.MstImage(
+    first, second = faces.images(folder)
+    assert first == faces.MstImage(
         2, "subject_5/IMG_1.jpg", "subject_5", 7, "middle", "frontal", "well_lit", mask=False
     )
     assert (second.file, second.mst, second.skin_tone, second.mask) == ("subject_12/IMG_2.JPEG", 10, "dark", True)
-    assert mst_e.left_out(folder) == {".mp4": 1}
+    assert faces.left_out(folder) == {".mp4": 1}
 
 
 def test_tones_have_the_groups_of_iris() -> None:
-    assert [mst_e.group_of(tone) for tone in range(1, 11)] == ["light"] * 3 + ["middle"] * 4 + ["dark"] * 3
+    assert [faces.group_of(tone) for tone in range(1, 11)] == ["light"] * 3 + ["middle"] * 4 + ["dark"] * 3
 
 
 def test_training_on_it_is_off_by_default_and_it_is_not_published() -> None:
@@ -55,4 +55,4 @@ REFUSALS = (
 
 @pytest.mark.parametrize("refusal", REFUSALS, ids=lambda r: r.name)
 def test_a_file_that_breaks_the_layout_is_refused(folder: Path, refusal: Refusal) -> None:
-    refuses(lambda: list(mst_e.images(folder)), refusal, folder / mst_e.DETAILS)
+    refuses(lambda: list(faces.images(folder)), refusal, folder / faces.DETAILS)

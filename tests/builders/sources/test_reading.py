@@ -12,17 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairspace.builders.errors import BuildError
-from fairspace.builders.sources import facet, fairface, mst_e
+from fairspace.builders.sources import faces, facet
 from tests.builders.sources import test_facet, test_fairface, test_mst_e
 
 READERS: dict[str, tuple[Callable[[Path], Any], str, str]] = {
     "facet": (lambda folder: list(facet.persons(folder)), facet.ANNOTATIONS, test_facet.text()),
     "fairface": (
-        lambda folder: list(fairface.faces(folder, "val")),
+        lambda folder: list(faces.faces(folder, "val")),
         "fairface_label_val.csv",
         test_fairface.GOOD,
     ),
-    "mst_e": (lambda folder: list(mst_e.images(folder)), mst_e.DETAILS, test_mst_e.GOOD),
+    "mst_e": (lambda folder: list(faces.images(folder)), faces.DETAILS, test_mst_e.GOOD),
 }
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from fairspace.builders.errors import BuildError
-from fairspace.builders.sources import utkface
-from fairspace.builders.sources.utkface import UtkFace
+from fairspace.builders.sources import faces
+from fairspace.builders.sources.faces import UtkFace
 
 TIME = "20170116174525125"
 
@@ -25,7 +25,7 @@ TIME = "20170116174525125"
     ],
 )
 def test_a_name_states_age_gender_and_race(name: str, face: tuple[int, str, str]) -> None:
-    assert utkface.read_name(f"part1/{name}") == UtkFace(f"part1/{name}", *face)
+    assert faces.read_name(f"part1/{name}") == UtkFace(f"part1/{name}", *face)
 
 
 @pytest.mark.parametrize(
@@ -52,8 +52,8 @@ def test_a_name_states_age_gender_and_race(name: str, face: tuple[int, str, str]
     ],
 )
 def test_a_malformed_name_has_its_reason(name: str, reason: str) -> None:
-    assert utkface.read_name(name) == reason
-    assert reason in utkface.REASONS
+    assert faces.read_name(name) == reason
+    assert reason in faces.REASONS
 
 
 def test_a_scan_is_sorted_counted_and_the_same_whatever_the_disk_lists_first(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_a_scan_is_sorted_counted_and_the_same_whatever_the_disk_lists_first(tmp
         for name in order:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).touch()
-        scans.append(utkface.scan(folder))
+        scans.append(faces.scan(folder))
     assert scans[0] == scans[1] == scans[2]
     files = [face.file for face in scans[0].faces]
     assert files == sorted(files)
@@ -83,6 +83,6 @@ def test_a_folder_without_the_layout_is_refused(tmp_path: Path, names: tuple[str
     for name in names:
         (tmp_path / name).touch()
     with pytest.raises(BuildError) as caught:
-        utkface.scan(tmp_path)
+        faces.scan(tmp_path)
     assert (caught.value.code, caught.value.where) == ("SOURCE_LAYOUT", str(tmp_path))
     assert what in caught.value.what

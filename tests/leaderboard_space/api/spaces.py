@@ -10,9 +10,8 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from fairspace.leaderboard_space.app import create_app
-from fairspace.leaderboard_space.intake import Intake
+from fairspace.leaderboard_space.intake import Intake, result_draft
 from fairspace.leaderboard_space.jobs.jobs import Jobs
-from fairspace.leaderboard_space.result_events import result_draft
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
 from fairspace.submissions.results.result import Result

@@ -21,7 +21,7 @@ from fairspace.leaderboard_space import logs
 from fairspace.leaderboard_space.pages.texts import GRADIO
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.storage import StorageError
-from fairspace.leaderboard_space.web.rates import with_store
+from fairspace.leaderboard_space.web.identity import with_store
 from fairspace.submissions.errors import UsageError
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.api.test_api import OTHER, of

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fairspace.leaderboard_space.events import Draft
-from fairspace.leaderboard_space.result_events import result_draft
+from fairspace.leaderboard_space.intake import result_draft
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.results.row import Row

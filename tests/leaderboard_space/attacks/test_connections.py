@@ -17,8 +17,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from fairspace.leaderboard_space.web import connections
-from fairspace.leaderboard_space.web.connections import Places
-from fairspace.leaderboard_space.web.forwarded import Proxies
+from fairspace.leaderboard_space.web.connections import Places, Proxies
 
 ATTACKER = "127.0.0.2"
 LARGE = 30_000_000

@@ -17,27 +17,28 @@ import pytest
 
 from fairspace.builders.fact_or_fair.plan import draws
 from fairspace.leaderboard_space.events import Draft
+from fairspace.leaderboard_space.intake import result_draft
 from fairspace.leaderboard_space.jobs.child import Ended, read_identity, read_outcome, write_identity
 from fairspace.leaderboard_space.jobs.scoring import score
-from fairspace.leaderboard_space.result_events import result_draft
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
-from fairspace.submissions.answers.codes import Codes, answer_codes
+from fairspace.submissions.answers.rows import Codes, answer_codes
 from fairspace.submissions.benchmarks.baselines import NAMES as BASELINES
 from fairspace.submissions.benchmarks.baselines import Baseline, baseline_meta
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.format.writing import write_submission
-from fairspace.submissions.results.answer_sketch import (
+from fairspace.submissions.results.known_answers import (
     SketchKey,
     answers_digest,
+    baseline_codes,
     draw_sketch,
     kappas,
+    like_baseline,
     likeness,
     read_sketch,
 )
-from fairspace.submissions.results.known_answers import baseline_codes, like_baseline
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row
 from tests.leaderboard_space.factory import good_zip, result

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from fairspace.leaderboard_space.events import START, Draft, Event, digest
-from fairspace.leaderboard_space.result_events import add_result, result_draft, submission_id
+from fairspace.leaderboard_space.intake import add_result, result_draft, submission_id
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import StorageError, submission_path
 from fairspace.leaderboard_space.storage.checking import check, mend

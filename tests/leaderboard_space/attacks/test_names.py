@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fairspace.leaderboard_space.result_events import result_draft
+from fairspace.leaderboard_space.intake import result_draft
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.benchmarks.baselines import baseline_meta

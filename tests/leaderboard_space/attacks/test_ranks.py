@@ -18,13 +18,12 @@ import pytest
 from fairspace.leaderboard_space import maintaining
 from fairspace.leaderboard_space.boards.figures import largest
 from fairspace.leaderboard_space.events import Draft
-from fairspace.leaderboard_space.intake import User
+from fairspace.leaderboard_space.intake import User, result_draft
 from fairspace.leaderboard_space.jobs.jobs import add_shipped
 from fairspace.leaderboard_space.pages.board import fronts
-from fairspace.leaderboard_space.result_events import result_draft
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
-from fairspace.submissions.answers.codes import Codes
+from fairspace.submissions.answers.rows import Codes
 from fairspace.submissions.benchmarks.baselines import Baseline
 from fairspace.submissions.benchmarks.registry import NAMES
 from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from starlette.datastructures import QueryParams
 
-from fairspace.leaderboard_space.boards.columns import BoardColumn
-from fairspace.leaderboard_space.boards.table import BoardTable, board_table
+from fairspace.leaderboard_space.boards.table import BoardColumn, BoardTable, board_table
 from fairspace.leaderboard_space.boards.views import BoardQuery
-from fairspace.leaderboard_space.result_events import result_draft
+from fairspace.leaderboard_space.intake import result_draft
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.results.row import Row

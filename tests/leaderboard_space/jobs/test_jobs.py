@@ -10,11 +10,10 @@ import pytest
 
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import Draft
-from fairspace.leaderboard_space.intake import Usage, User
+from fairspace.leaderboard_space.intake import Usage, User, result_draft
 from fairspace.leaderboard_space.jobs.attempt import INTERRUPTIONS, PRECHECKING, Attempt, Job, Record, pause
 from fairspace.leaderboard_space.jobs.child import Ended
 from fairspace.leaderboard_space.jobs.jobs import SCORING
-from fairspace.leaderboard_space.result_events import result_draft
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.storage import StorageError

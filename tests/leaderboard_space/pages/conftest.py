@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fairspace.leaderboard_space.events import Draft
-from fairspace.leaderboard_space.result_events import result_draft
+from fairspace.leaderboard_space.intake import result_draft
 from fairspace.submissions.answers.items import Item
 from fairspace.submissions.answers.rows import COUNTED, Example, Summary
 from fairspace.submissions.results.result import Result

@@ -11,8 +11,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Message, Scope
 
 from fairspace.leaderboard_space.events import Draft
-from fairspace.leaderboard_space.intake import User
-from fairspace.leaderboard_space.result_events import result_draft
+from fairspace.leaderboard_space.intake import User, result_draft
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.web.answers import MAKERS, Answers
 from fairspace.leaderboard_space.web.identity import HEADER

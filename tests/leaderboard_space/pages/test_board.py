@@ -4,10 +4,10 @@ from urllib.parse import parse_qsl
 import pytest
 from starlette.datastructures import QueryParams
 
-from fairspace.leaderboard_space.boards.columns import Scale
+from fairspace.leaderboard_space.boards.table import Scale
 from fairspace.leaderboard_space.boards.views import BoardQuery
-from fairspace.submissions.results.folded_facts import SENTENCES
 from fairspace.submissions.results.row import Row
+from fairspace.submissions.results.three_numbers import SENTENCES
 from tests.leaderboard_space.api.spaces import Opened
 from tests.leaderboard_space.pages.rows import (
     BENCHMARK,

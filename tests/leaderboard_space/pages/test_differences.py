@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fairspace.leaderboard_space.pages.compare import lines
-from fairspace.submissions.report.differences import Difference, Score, corrected, difference, differences
-from fairspace.submissions.uncertainty.intervals import Z
+from fairspace.submissions.report.figure import Difference, Score, corrected, difference, differences
+from fairspace.submissions.uncertainty.bootstrap import Z
 from tests.submissions.results.test_tiers import BENCH, board, result, waves
 
 NO_LIMITS = (-np.inf, np.inf)

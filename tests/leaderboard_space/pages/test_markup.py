@@ -2,10 +2,9 @@
 
 from dataclasses import replace
 
-from fairspace.leaderboard_space.boards.columns import Cell, Strip
+from fairspace.leaderboard_space.boards.table import Cell, Strip
 from fairspace.leaderboard_space.pages.rendering import cell_content, chance, fold, measured
-from fairspace.submissions.results.folded_facts import Fact
-from fairspace.submissions.results.three_numbers import ThreeNumbers
+from fairspace.submissions.results.three_numbers import Fact, ThreeNumbers
 
 EVIL, SHOWN = "<script>alert('1')</script>", "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;"
 THREE = ThreeNumbers(0.1, (0.0, 0.2), True, None, EVIL, EVIL, EVIL, EVIL, EVIL)

@@ -12,10 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from fairspace.leaderboard_space.pages.model import without_error
-from fairspace.submissions.results.folded_facts import SENTENCES
 from fairspace.submissions.results.row_errors import with_errors
-from fairspace.submissions.uncertainty.uncertainty import Uncertainty
-from fairspace.submissions.uncertainty.variant import Variant
+from fairspace.submissions.results.three_numbers import SENTENCES
+from fairspace.submissions.uncertainty.uncertainty import Uncertainty, Variant
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.pages.rows import page
 from tests.submissions.results.test_tiers import BENCH, result, waves

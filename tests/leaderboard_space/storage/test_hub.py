@@ -19,8 +19,7 @@ import pytest
 
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import Draft
-from fairspace.leaderboard_space.intake import Intake, User
-from fairspace.leaderboard_space.result_events import add_result, result_draft
+from fairspace.leaderboard_space.intake import Intake, User, add_result, result_draft
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import StorageError

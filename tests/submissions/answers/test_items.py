@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fairspace.submissions.answers.items import CHOSEN, LONGEST, LONGEST_PROMPT, Items, items_from_json, items_of, pull
+from fairspace.submissions.answers.reading import Samples
 from fairspace.submissions.answers.rows import read_rows
-from fairspace.submissions.answers.samples import Samples
 from fairspace.submissions.benchmarks.baselines import baseline_meta
 from fairspace.submissions.benchmarks.iris.baselines import tables as iris_tables
 from fairspace.submissions.benchmarks.registry import benchmark

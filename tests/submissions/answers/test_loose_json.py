@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairspace.submissions.answers.loose_json import MOST_SPANS, values
+from fairspace.submissions.answers.prepared import MOST_SPANS, values
 from tests.machine_speed import takes_less
 
 WORDS = st.text("abcdefg hij", min_size=1, max_size=12).map(str.strip).filter(bool)

@@ -27,7 +27,7 @@ from fairspace.submissions.benchmarks.baselines import baseline_meta
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.reading.canonical import in_order
-from fairspace.submissions.uncertainty.variant import Variant
+from fairspace.submissions.uncertainty.uncertainty import Variant
 from fairspace.submissions.values import Value, measured
 from tests.readings import BLIND, measure, read_lines, task_errors, write_table
 from tests.submissions import sample

@@ -12,14 +12,13 @@ import pytest
 
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
 from fairspace.metrics.iris_score.standards import INAUGURAL as IRIS
-from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
 from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustment
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.uncertainty.bootstrap import draw, uncertainties
+from fairspace.submissions.uncertainty.bootstrap import draw, interval, uncertainties
 from fairspace.submissions.uncertainty.design import Design, Floats, Times
-from fairspace.submissions.uncertainty.intervals import interval
 from fairspace.submissions.uncertainty.resampling import resample
 from fairspace.submissions.values import Value
 from tests.benchmarks.text_coverage import MODELS, coverage

@@ -16,11 +16,13 @@ from fairspace.builders.genres import plan
 from fairspace.metrics.genres_bias.formula import METRICS
 from fairspace.metrics.iris_score.standards import SKIN_DRIFT, STANDARDS
 from fairspace.metrics.total_bias_score.standards import COHORTS
-from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustable, Adjustment, is_left_out
 from fairspace.submissions.benchmarks.genres.measure import FLOORS
 from fairspace.submissions.benchmarks.iris.measure import tournament_divergence
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.benchmarks.scoring_table import (
+    AS_RELEASED,
+    Adjustable,
+    Adjustment,
     Column,
     Columns,
     Rule,
@@ -28,6 +30,7 @@ from fairspace.submissions.benchmarks.scoring_table import (
     Weights,
     covered,
     falling,
+    is_left_out,
     least_covered,
     names_of_parts,
     same,

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pytest
 
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
-from fairspace.submissions.checking.coverage import TaskCoverage, coverage, coverage_notes
+from fairspace.submissions.checking.submission import TaskCoverage, coverage, coverage_notes
 from fairspace.submissions.format.schema import SCHEMAS, Submission, SubmissionMeta
 from fairspace.submissions.format.writing import write_submission
 from tests.submissions import sample

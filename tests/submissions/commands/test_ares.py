@@ -158,7 +158,7 @@ def test_quality_is_not_written_into_a_submission(run: Run, steered: Steered, tm
 
 
 def test_a_package_that_lacks_is_named_with_its_extra(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fairspace.builders.extras.find_spec", lambda name: None if name == "torch" else name)
+    monkeypatch.setattr("fairspace.builders.errors.find_spec", lambda name: None if name == "torch" else name)
     code, _, error = run("ares", "quality", "x", "--annotations", "x", "--out", "x")
     assert code == 2
     assert "torch not installed: pip install " in error

@@ -173,7 +173,7 @@ def test_an_unknown_role_of_quality_is_told_before_an_image_is_made(run: Run, he
 def test_a_package_that_lacks_is_named_with_its_extra(
     run: Run, here: Path, monkeypatch: pytest.MonkeyPatch, arguments: str
 ) -> None:
-    monkeypatch.setattr("fairspace.builders.extras.find_spec", lambda name: None if name == "inspect_ai" else name)
+    monkeypatch.setattr("fairspace.builders.errors.find_spec", lambda name: None if name == "inspect_ai" else name)
     code, _, err = run(*arguments.split())
     assert code == 2
     assert "inspect-ai not installed: pip install " in err

@@ -210,7 +210,7 @@ def test_steer_items_follow_the_neutral_images_of_a_submission(run: Run, tmp_pat
 
 
 def test_untrusted_text_neither_steers_the_terminal_nor_breaks_it(run: Run, demo: Path, tmp_path: Path) -> None:
-    from fairspace.leaderboard_space.result_events import add_result
+    from fairspace.leaderboard_space.intake import add_result
     from fairspace.leaderboard_space.storage.local import LocalStorage
     from fairspace.submissions.checking.submission import read_submission
     from fairspace.submissions.results.scoring import score_submission

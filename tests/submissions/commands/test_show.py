@@ -8,19 +8,17 @@ from pathlib import Path
 import pytest
 
 from fairspace.submissions.answers.rows import COUNTED, Summary
-from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
-from fairspace.submissions.benchmarks.ideal import SIGNED
+from fairspace.submissions.benchmarks.benchmark import SIGNED
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
-from fairspace.submissions.commands.show.board import show_board
+from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.commands.show.results import course_line, other_instruments, show_result, stage, tier_2_share
 from fairspace.submissions.commands.show.tables import OUT
-from fairspace.submissions.commands.show.values import WIDTH, show_values, without_number
+from fairspace.submissions.commands.show.values import WIDTH, show_board, show_values, without_number
 from fairspace.submissions.format.manifest import Stage
 from fairspace.submissions.results.board import board
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.scoring import rescore
-from fairspace.submissions.uncertainty.uncertainty import Uncertainty
-from fairspace.submissions.uncertainty.variant import Variant
+from fairspace.submissions.uncertainty.uncertainty import Uncertainty, Variant
 from fairspace.submissions.values import measured, not_run, undefined
 from tests.submissions.benchmarks.iris.results import iris_result
 from tests.submissions.results.test_tiers import result, waves

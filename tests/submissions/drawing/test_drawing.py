@@ -5,8 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from fairspace.submissions.drawing.dots import Dot, DotPlot, Line, dot_plots
-from fairspace.submissions.drawing.points import Map, Point, place_labels
+from fairspace.submissions.drawing.dots import Dot, DotPlot, Line, Map, Point, dot_plots, place_labels
 from fairspace.submissions.drawing.svg import Scale, Svg, cut, span, width_of
 
 HOSTILE = "</text><script>alert(1)</script>\u202e\x07 \ud800 & \"'"

@@ -18,14 +18,7 @@ from jsonschema import Draft7Validator
 from fairspace.submissions.benchmarks.baselines import NAMES as BASELINES
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.checking.submission import read_submission
-from fairspace.submissions.exchange.every_eval_ever import (
-    VERSION,
-    ExchangeError,
-    aggregate,
-    export,
-    import_answers,
-    instances,
-)
+from fairspace.submissions.exchange import VERSION, ExchangeError, aggregate, export, import_answers, instances
 from fairspace.submissions.format.schema import SCHEMAS, Submission, SubmissionMeta
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.reading.limits import LIMITS

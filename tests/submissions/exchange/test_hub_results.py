@@ -13,12 +13,12 @@ from huggingface_hub import HfApi, parse_eval_result_entries
 
 from fairspace.builders.errors import BuildError
 from fairspace.builders.publishing.artifacts import eval_yaml
-from fairspace.builders.publishing.proposal import propose
+from fairspace.builders.publishing.repository import propose
 from fairspace.builders.registry import NAMES as DATASETS
 from fairspace.builders.registry import dataset, headlined
-from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
-from fairspace.submissions.exchange.hub_results import eval_result_entries, percent_of, publishable
+from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
+from fairspace.submissions.exchange import eval_result_entries, percent_of, publishable
 from fairspace.submissions.results.result import Result
 from tests.hub.evaluation_rules import check_evaluation
 from tests.hub.faults import DROP, Fault

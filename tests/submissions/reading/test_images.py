@@ -19,9 +19,9 @@ from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.collector import RefusedError
 from fairspace.submissions.format.schema import ANNOTATIONS, SubmissionMeta
 from fairspace.submissions.format.writing import write_submission
+from fairspace.submissions.reading.containers import Member
 from fairspace.submissions.reading.images import stream_images
 from fairspace.submissions.reading.limits import LIMITS
-from fairspace.submissions.reading.members import Member
 from fairspace.submissions.results.scoring import score_submission
 
 ITEMS = ids("t2i_objective").to_pylist()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from fairspace.submissions.reading.matching import matched
+from fairspace.submissions.reading.canonical import matched
 
 
 def table(*rows: tuple[str, int]) -> pa.Table:

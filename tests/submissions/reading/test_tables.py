@@ -14,10 +14,20 @@ import pytest
 from fairspace.submissions.format.collector import Collector, RefusedError
 from fairspace.submissions.format.schema import SCHEMAS
 from fairspace.submissions.reading import tables
+from fairspace.submissions.reading.containers import Member
 from fairspace.submissions.reading.limits import LIMITS, Limits
-from fairspace.submissions.reading.members import Member
-from fairspace.submissions.reading.strict_json import check_text, check_values, decode, depth, parse
-from fairspace.submissions.reading.tables import Budget, read_jsonl, read_object, read_table, sort_files
+from fairspace.submissions.reading.tables import (
+    Budget,
+    check_text,
+    check_values,
+    decode,
+    depth,
+    parse,
+    read_jsonl,
+    read_object,
+    read_table,
+    sort_files,
+)
 
 LINE = {"task": "t", "id": "a", "sample": 0, "response": "x"}
 FACE = {"task": "t", "id": "a", "sample": 0, "face": 0, "status": "ok"}

@@ -17,8 +17,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 import fairspace as fs
-from fairspace.submissions.commands.show.board import show_board
 from fairspace.submissions.commands.show.results import show_result
+from fairspace.submissions.commands.show.values import show_board
 from fairspace.submissions.errors import plain
 from fairspace.submissions.report.contents import Report, make_report, to_csv, to_latex, to_markdown
 from fairspace.submissions.report.page import to_html

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
-from fairspace.submissions.report.table import Table, results_latex
+from fairspace.submissions.report.headline import Table, results_latex
 from fairspace.submissions.results.scoring import rescore
 from fairspace.submissions.values import not_run, undefined
 from tests.submissions.results.test_tiers import result, waves

@@ -6,15 +6,14 @@ from typing import Any
 
 import pytest
 
-from fairspace.builders.printed import table
+from fairspace.builders.registry import table
 from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.benchmarks.published import published
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.results.board import board
+from fairspace.submissions.results.board import ROW_FIELDS, board
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.row_fields import ROW_FIELDS
 from fairspace.submissions.results.scoring import load_result, rescore, score_submission
 from fairspace.submissions.values import measured
 from tests.leaderboard_space.factory import renamed, result

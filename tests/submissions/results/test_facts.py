@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from fairspace.builders.printed import table
+from fairspace.builders.registry import table
 from fairspace.submissions.benchmarks.baselines import baseline_meta
 from fairspace.submissions.benchmarks.published import published
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.format.manifest import ARCHITECTURES
 from fairspace.submissions.format.schema import SCHEMAS, Submission
-from fairspace.submissions.format.text import ARCHITECTURES
 from fairspace.submissions.results.board import facts_of, published_rows, scored_row
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Facts

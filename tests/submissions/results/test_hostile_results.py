@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fairspace.leaderboard_space.result_events import add_result
+from fairspace.leaderboard_space.intake import add_result
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage import StorageError
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.reading.strict_json import check_values
+from fairspace.submissions.reading.tables import check_values
 from fairspace.submissions.results.board import board
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import load_result
-from fairspace.submissions.uncertainty.draws import keep
+from fairspace.submissions.uncertainty.scores import keep
 from fairspace.submissions.uncertainty.uncertainty import Uncertainty
 from fairspace.submissions.values import measured
 from tests.leaderboard_space.factory import result

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from fairspace.leaderboard_space.result_events import add_result
+from fairspace.leaderboard_space.intake import add_result
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
-from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
+from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.scoring import load_result, score_submission

@@ -11,7 +11,7 @@ import numpy as np
 
 from fairspace.submissions.results.tiers import Cohort
 from fairspace.submissions.uncertainty.design import Floats
-from fairspace.submissions.uncertainty.draws import KEPT
+from fairspace.submissions.uncertainty.scores import KEPT
 
 PISA = {
     "Japan": (526.9732502, 2.471475318),

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
-from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored, Values
-from fairspace.submissions.benchmarks.standard import Documented
+from fairspace.submissions.benchmarks.benchmark import Benchmark, Documented, Scored, Values
+from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustment
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.manifest import Manifest, Stage, now
 from fairspace.submissions.format.schema import Submission

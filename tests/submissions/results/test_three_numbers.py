@@ -6,16 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
-from fairspace.submissions.benchmarks.ideal import CHANCE, GAP, SIGNED, Ideal
+from fairspace.submissions.benchmarks.benchmark import CHANCE, GAP, SIGNED, Ideal
 from fairspace.submissions.benchmarks.published import PAPER_PRINTS
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
-from fairspace.submissions.results.folded_facts import SENTENCES, folded_facts, probability
+from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED
 from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.three_numbers import (
     BIASED,
     NO_BIAS_SHOWN,
+    SENTENCES,
     could_be,
+    folded_facts,
+    probability,
     state_of,
     text_of_ranks,
     three_numbers,

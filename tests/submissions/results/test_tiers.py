@@ -17,7 +17,7 @@ from fairspace.submissions.results.row import Row
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.scoring import rescore
 from fairspace.submissions.results.tiers import Cohort, student, tiered, why_no_tier
-from fairspace.submissions.uncertainty.draws import KEPT, keep
+from fairspace.submissions.uncertainty.scores import KEPT, keep
 from fairspace.submissions.values import measured
 
 BENCH = "stereotypical_bias"

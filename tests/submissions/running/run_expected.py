@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator, Sequence
 
-from fairspace.submissions.benchmarks.asks import ask_seed
+from fairspace.submissions.benchmarks.task import ask_seed
 from fairspace.submissions.running.asking.inspect_task import Chosen, open_benchmark
 from fairspace.submissions.running.asking.journal import Answer, Fate, Key
 from tests.served import Fault

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fairspace.submissions.benchmarks.forms import CLOSED
+from fairspace.submissions.benchmarks.benchmark import CLOSED
 from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.running.asking.inspect_task import Chosen

@@ -24,8 +24,7 @@ from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.judging.judging import judge
 from fairspace.submissions.running.rerunning.agreement import Agreement, Comparison
-from fairspace.submissions.running.rerunning.judgements import judge_again
-from fairspace.submissions.running.rerunning.rerun import Outcome, proof_of
+from fairspace.submissions.running.rerunning.rerun import Outcome, judge_again, proof_of
 from fairspace.submissions.running.run import run
 from fairspace.submissions.running.settings import RunSettings
 from tests.served.environment import served  # noqa: F401, a fixture

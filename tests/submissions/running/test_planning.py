@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from fairspace.builders.genres import plan as genres
-from fairspace.builders.genres import single
-from fairspace.submissions.benchmarks.asks import Ask, Part, Shown, Stimulus
+from fairspace.builders.genres import plan as single
+from fairspace.submissions.benchmarks.task import Ask, Part, Shown, Stimulus
 from fairspace.submissions.running.asking.inspect_task import Chosen, Opened, open_benchmark, unstated_meta
 from fairspace.submissions.running.asking.prices import Price, Prices
 from fairspace.submissions.running.errors import RunError
@@ -42,7 +42,7 @@ def test_the_prompts_of_a_judge_have_the_stated_length() -> None:
     profile = len(genres.profile_prompt(""))
     passages = [genres.narrative_prompt(*pair.names, pair.element.relation, pair.element.plot, "") for pair in pairs]
     assert 2 * profile + np.mean([len(text) for text in passages]) == pytest.approx(JUDGED["narrative"][1], rel=0.01)
-    alone = [len(single.analysis_prompt(name, "")) for pair in pairs for name in pair.names]
+    alone = [len(single.single_analysis_prompt(name, "")) for pair in pairs for name in pair.names]
     assert profile + np.mean(alone) == pytest.approx(JUDGED["narrative_single"][1], rel=0.01)
 
 

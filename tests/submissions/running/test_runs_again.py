@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from fairspace.submissions.benchmarks.asks import Ask
+from fairspace.submissions.benchmarks.task import Ask
 from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.manifest import Scalar, Stage, now
 from fairspace.submissions.running.asking.answering import Answered
-from fairspace.submissions.running.asking.exchange import Spent, answer_of, reason_of
+from fairspace.submissions.running.asking.asking import Spent, answer_of, reason_of
 from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.journal import Answer, Journal
 from fairspace.submissions.running.asking.models import ModelSettings

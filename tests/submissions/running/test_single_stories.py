@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from fairspace.submissions.benchmarks.genres.parse import lexicons, sentences
+from fairspace.submissions.benchmarks.genres.parse.judge import row_readings
 from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError
-from fairspace.submissions.benchmarks.genres.parse.rows import row_readings
 from fairspace.submissions.checking.submission import check_submission, read_submission
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.running.asking.inspect_task import Chosen, open_benchmark

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 from typer.testing import CliRunner
 
-from fairspace.builders.printed import table
+from fairspace.builders.registry import table
 from fairspace.metrics.iris_score.standards import GRANULAR, SECTORS
 from fairspace.submissions.commands.app import app
 from fairspace.submissions.standards.validation import (

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fairspace.submissions.uncertainty.design import Floats
-from fairspace.submissions.uncertainty.intervals import (
+from fairspace.submissions.uncertainty.bootstrap import (
     Z,
     bca_interval,
     interval,
@@ -19,6 +18,7 @@ from fairspace.submissions.uncertainty.intervals import (
     share_interval,
     size_interval,
 )
+from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.uncertainty.uncertainty import Method
 
 CASES: dict[str, Callable[..., Any]] = {

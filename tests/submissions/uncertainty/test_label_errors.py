@@ -22,14 +22,12 @@ from fairspace.submissions.commands.show.results import show_result
 from fairspace.submissions.format.schema import SCHEMAS, LabelError, Submission
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.plotting import digits
-from fairspace.submissions.reading.canonical import digest
-from fairspace.submissions.reading.matching import matched
+from fairspace.submissions.reading.canonical import digest, matched
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.uncertainty.label_errors import LabelChecks, Shares, label_variants
-from fairspace.submissions.uncertainty.misclassification import correct, posterior_intervals
-from fairspace.submissions.uncertainty.prediction_powered import prediction_powered
+from fairspace.submissions.uncertainty.misclassification import correct, posterior_intervals, prediction_powered
 from fairspace.submissions.values import Value, measured
 from tests.metrics.tables import rows
 from tests.submissions.benchmarks.iris.factory import META

@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 
 from fairspace.submissions.uncertainty.design import Floats
-from fairspace.submissions.uncertainty.misclassification import on_simplex
-from fairspace.submissions.uncertainty.prediction_powered import LEAST, fault, powered_draws, prediction_powered
+from fairspace.submissions.uncertainty.misclassification import (
+    LEAST,
+    on_simplex,
+    pairs_fault,
+    powered_draws,
+    prediction_powered,
+)
 
 PAIRS = np.array(
     [[[12.0, 3.0, 1.0], [2.0, 9.0, 0.0], [0.0, 4.0, 9.0]], [[8.0, 1.0, 0.0], [1.0, 6.0, 2.0], [3.0, 0.0, 4.0]]]
@@ -77,7 +82,7 @@ def test_draws_spread_as_the_errors_say_and_are_shares() -> None:
 def test_each_distribution_needs_the_fewest_labels() -> None:
     enough = np.zeros((2, 3, 3))
     enough[:, 0, 0] = 3 * LEAST
-    assert fault(enough) == ""
+    assert pairs_fault(enough) == ""
     enough[1, 0, 0] -= 1
-    assert f"labelled {3 * LEAST - 1} samples of one" in fault(enough)
-    assert fault(np.zeros((0, 3, 3))) == ""
+    assert f"labelled {3 * LEAST - 1} samples of one" in pairs_fault(enough)
+    assert pairs_fault(np.zeros((0, 3, 3))) == ""

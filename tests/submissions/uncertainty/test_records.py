@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fairspace.submissions.uncertainty.draws import KEPT, LARGEST, MOST_NAMES, Draws, keep
-from fairspace.submissions.uncertainty.uncertainty import Uncertainty
-from fairspace.submissions.uncertainty.variant import KINDS, LONGEST, Variant, ranges
+from fairspace.submissions.uncertainty.scores import KEPT, LARGEST, MOST_NAMES, Draws, keep
+from fairspace.submissions.uncertainty.uncertainty import KINDS, LONGEST, Uncertainty, Variant, ranges
 from fairspace.submissions.values import Value
 
 Record = type[Uncertainty | Variant | Draws]

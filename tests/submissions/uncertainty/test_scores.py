@@ -10,16 +10,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fairspace.submissions.benchmarks.adjustment import AS_RELEASED
 from fairspace.submissions.benchmarks.benchmark import Scored, Scoring
-from fairspace.submissions.benchmarks.scoring_table import Column, Columns, Rule, ScoringTable, Weights, falling, same
+from fairspace.submissions.benchmarks.scoring_table import (
+    AS_RELEASED,
+    Column,
+    Columns,
+    Rule,
+    ScoringTable,
+    Weights,
+    falling,
+    same,
+)
 from fairspace.submissions.uncertainty import scores as of_scores
 from fairspace.submissions.uncertainty.bootstrap import MOST_UNDEFINED
 from fairspace.submissions.uncertainty.design import Floats
-from fairspace.submissions.uncertainty.draws import Draws, keep
 from fairspace.submissions.uncertainty.scores import (
     Drawn,
+    Draws,
     ScoreDraws,
+    keep,
     many_score_draws,
     uncertainties_of,
     with_uncertainty,

@@ -34,7 +34,7 @@ from fairspace.submissions.benchmarks.fact_or_fair.parse.options import (
     read_subjective,
 )
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.reading.matching import item_index
+from fairspace.submissions.reading.canonical import item_index
 
 NO_CHOICE = -1
 """Code of an answer that chooses nothing, and of a missing one."""

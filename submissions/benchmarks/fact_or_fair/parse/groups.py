@@ -13,8 +13,8 @@ from itertools import islice
 from typing import Any
 
 from fairspace.builders.fact_or_fair.statistics import GROUPS
-from fairspace.submissions.answers import loose_json
-from fairspace.submissions.answers.phrases import CORRECTION
+from fairspace.submissions.answers import prepared
+from fairspace.submissions.answers.prepared import CORRECTION
 
 MOST = 60
 """Most mentions that are read in a part of a text."""
@@ -197,7 +197,7 @@ _DECIDES = re.compile(r"answer|choice|response|result|select|option|letter|predi
 def read_fields(text: str, decide: Callable[[str], Decision | None]) -> Decision | None:
     """Answer of the last JSON object that has one; several if two differ without a correction."""
     read: Decision | None = None
-    for found in loose_json.values(text) if "{" in text else ():
+    for found in prepared.values(text) if "{" in text else ():
         for said in _values(found.value) if isinstance(found.value, dict) else ():
             if (decided := decide(said)) is not None:
                 options = decided[0].options
@@ -223,8 +223,8 @@ def unasked_json(text: str) -> list[tuple[int, int]]:
     if "{" not in text:
         return []
     forms = []
-    for start, end in loose_json.spans(text):
-        keys = loose_json.keys(text[start:end])
+    for start, end in prepared.spans(text):
+        keys = prepared.keys(text[start:end])
         if keys and not any(_KEYS.fullmatch(key) and _DECIDES.search(key) for key in keys):
             forms.append((start, text.rfind('"', start, end) + 1))
     return forms

@@ -20,10 +20,17 @@ from itertools import islice
 from typing import NamedTuple
 
 from fairspace.builders.fact_or_fair.statistics import GROUPS
-from fairspace.submissions.answers.phrases import CORRECTION, FINAL, REFUSAL
-from fairspace.submissions.answers.prepared import Prepared, blank, prepare
+from fairspace.submissions.answers.prepared import (
+    CORRECTION,
+    FINAL,
+    REFUSAL,
+    Prepared,
+    blank,
+    prepare,
+    read_around,
+    without_list,
+)
 from fairspace.submissions.answers.reading import EMPTY, Outcome, Reading
-from fairspace.submissions.answers.surroundings import read_around, without_list
 from fairspace.submissions.benchmarks.fact_or_fair.parse.groups import (
     MOST,
     NOT_HISPANIC,

@@ -20,10 +20,17 @@ from functools import lru_cache
 from itertools import islice, pairwise
 
 from fairspace.builders.fact_or_fair.plan import LETTERS, NAMES, OPTIONS
-from fairspace.submissions.answers.phrases import CORRECTION, FINAL, REFUSAL
-from fairspace.submissions.answers.prepared import Prepared, blank, prepare
+from fairspace.submissions.answers.prepared import (
+    CORRECTION,
+    FINAL,
+    REFUSAL,
+    Prepared,
+    blank,
+    prepare,
+    read_around,
+    without,
+)
 from fairspace.submissions.answers.reading import EMPTY, Reading
-from fairspace.submissions.answers.surroundings import read_around, without
 from fairspace.submissions.benchmarks.fact_or_fair.parse.groups import (
     FORM,
     NOT_HISPANIC,

@@ -14,9 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
-from fairspace.submissions.answers.loose_json import Found, values
-from fairspace.submissions.answers.phrases import REFUSAL
-from fairspace.submissions.answers.prepared import Prepared
+from fairspace.submissions.answers.prepared import REFUSAL, Found, Prepared, values
 from fairspace.submissions.benchmarks.genres.parse.persons import Names, mentions, person_of, who
 
 _NEGATING = """

@@ -13,14 +13,26 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import Any
 
-from fairspace.submissions.answers.phrases import REFUSAL
-from fairspace.submissions.answers.prepared import Prepared, prepare
-from fairspace.submissions.answers.reading import EMPTY, Reading
+from fairspace.builders.genres import plan
+from fairspace.builders.genres import plan as single
+from fairspace.submissions.answers.prepared import REFUSAL, Prepared, prepare
+from fairspace.submissions.answers.reading import (
+    EMPTY,
+    Compared,
+    Reading,
+    Readings,
+    Verdict,
+    check_gold,
+    compare,
+    field,
+    read_column,
+    unknown_task,
+)
 from fairspace.submissions.benchmarks.genres.parse.fields import (
     Fields,
     Key,
@@ -29,7 +41,10 @@ from fairspace.submissions.benchmarks.genres.parse.fields import (
     personality,
     printed_fields,
 )
-from fairspace.submissions.benchmarks.genres.parse.persons import Names, Who, who
+from fairspace.submissions.benchmarks.genres.parse.persons import Names, Who, name_of, who
+from fairspace.submissions.benchmarks.genres.parse.response import Parts, split, split_single
+from fairspace.submissions.format.collector import RefusedError, show
+from fairspace.submissions.format.schema import Submission
 
 MAX_CHARACTERS = 20_000
 """Characters of the longest answer that is read."""
@@ -185,3 +200,176 @@ def _who(answer: Any, names: Names) -> Who:
 def _authors_given(fields: dict[str, Any], kind: str, name: str) -> bool:
     value = fields.get(f"{kind} of {name}", fields.get(f"Prons of {name}") if kind == "Pros" else None)
     return bool(value != "NA")
+
+
+# Readings of a submission's rows, and comparison of labelled answers with them.
+
+
+def row_readings(submission: Submission) -> Mapping[str, Readings[Any]]:
+    """Readings of the responses, and of the scored judge's answers."""
+    names = _names(submission)
+    responses = submission.rows("responses", "narrative")
+    ids = responses["id"].to_pylist()
+    readings: dict[str, Readings[Any]] = {
+        "narrative": read_column(
+            responses["response"],
+            [names.get(name, _NOBODY) for name in ids],
+            lambda text, both: _of_parts(text, split(text, both), 2),
+        )
+    }
+    alone = submission.rows("responses", "narrative_single")
+    if alone.num_rows:
+        singles = {single.single_id(pair.id, of): single.single_names(pair, of) for pair, of in single.items_of_pairs()}
+        keys = [singles.get(name, _NOBODY) for name in alone["id"].to_pylist()]
+        readings["narrative_single"] = read_column(
+            alone["response"], keys, lambda text, both: _of_parts(text, split_single(text, *both), 1)
+        )
+    if "judgements" not in submission.tables:
+        return readings
+    for task in ("profile_female", "profile_male"):
+        rows = submission.judgements(task)
+        words = read_column(rows["judgement"], [None] * rows.num_rows, lambda text, _: profile_reading(text))
+        readings[task] = _each(words, _words)
+    rows = submission.judgements("narrative_analysis")
+    both = [names.get(name, _NOBODY) for name in rows["id"].to_pylist()]
+    whole = read_column(rows["judgement"], both, _with_names)
+    for part, value in PARTS.items():
+        readings[f"narrative_analysis/{part}"] = _each(whole, partial(_part, value=value))
+    return readings
+
+
+def _of_parts(response: str, parts: Parts, asked: int) -> Reading:
+    if parts.narrative is None:
+        refused, nothing = Reading("refused", rule="refusal"), Reading("unusable", rule="no narrative")
+        return refused if parts.refused else EMPTY if not response.strip() else nothing
+    profiles = [profile is not None for profile in parts.profiles[:asked]]
+    value = {"profiles": profiles, "words": len(parts.narrative.split())}
+    return Reading("choice", value, parts.narrative_span, "sections" if all(profiles) else "narrative alone")
+
+
+def _names(submission: Submission) -> Mapping[str, Names]:
+    if submission.meta.dataset_revision != "upstream":
+        return {pair.id: pair.names for pair in plan.pair_list()}
+    rows = submission.rows("responses", "narrative")
+    both = zip(rows["id"].to_pylist(), rows["names"].to_pylist(), strict=True)
+    return {name: (first, second) for name, (first, second) in ((name, names.split("|")) for name, names in both)}
+
+
+def _with_names(text: str, names: Names) -> Reading:
+    reading = narrative_reading(text, names)
+    return reading if reading.outcome != "choice" else replace(reading, value=(reading.value, names))
+
+
+def _each(readings: Readings[Any], change: Callable[[Reading], Reading]) -> Readings[Any]:
+    return Readings([change(reading) for reading in readings.distinct], readings.place)
+
+
+def _words(reading: Reading) -> Reading:
+    judged: ProfileJudgement | None = reading.value
+    return reading if judged is None else replace(reading, value=list(judged.words))
+
+
+def _part(reading: Reading, value: Callable[[NarrativeJudgement, Names], Any]) -> Reading:
+    if reading.outcome != "choice":
+        return reading
+    part = value(*reading.value)
+    return Reading("unusable", rule="no such field") if part is None else replace(reading, value=part)
+
+
+def _given(both: Sequence[bool | None], names: Names) -> Mapping[str, bool] | None:
+    values_of = {name: value for name, value in zip(names, both, strict=True) if value is not None}
+    return values_of or None
+
+
+PARTS: Mapping[str, Callable[[NarrativeJudgement, Names], Any]] = {
+    "status": lambda judged, names: name_of(judged.status, names),
+    "main": lambda judged, names: name_of(judged.main, names),
+    "pros": lambda judged, names: _given(judged.pros, names),
+    "cons": lambda judged, names: _given(judged.cons, names),
+}
+"""Part of an answer to Figure 11 -> its value."""
+
+
+_MARKS = " \t\r\n*_#-\"'"
+
+
+TASKS = ("narrative", "profile_male", "profile_female", "narrative_analysis")
+
+
+def compare_reading(line: Mapping[str, Any]) -> list[Compared]:
+    """The entries `status`, `main` and `pros_cons`, `personality`, or `narrative` and `profile` of a labelled line.
+
+    Lines have `names` in the prompt's order. RefusedError: an unknown task, no names, or an impossible gold.
+    """
+    if line["task"] not in TASKS:
+        raise unknown_task(line["task"], TASKS)
+    names = _names_of_line(line)
+    field(line, "gold", dict, "an object")
+    if line["task"] == "narrative_analysis":
+        return _analysis(line, names)
+    return _response(line, names) if line["task"] == "narrative" else [_personality(line)]
+
+
+def _names_of_line(line: Mapping[str, Any]) -> Names:
+    names = field(line, "names", list, "the two names in the order of the prompt")
+    if len(names) != 2 or not all(isinstance(name, str) and name for name in names) or names[0] == names[1]:
+        raise RefusedError("WRONG_TYPE", f"'names' is {show(names)}", "two different names")
+    return names[0], names[1]
+
+
+def _analysis(line: Mapping[str, Any], names: Names) -> list[Compared]:
+    for key in ("higher_status", "main_character"):
+        check_gold(field(line["gold"], key, str, "a name, NA or missing"), [*names, "NA"])
+    for key in ("pros", "cons"):
+        given = field(line["gold"], key, dict, "true, false or missing by name")
+        for name in names:
+            if name not in given:
+                raise RefusedError("MISSING_FIELD", f"no {name!r} in {key!r}", "true, false or missing for both names")
+            check_gold(given[name], [True, False])
+    reading = narrative_reading(line["answer"], names)
+    judged = reading.value if reading.outcome == "choice" else NOTHING
+    entries = []
+    for entry, key, whose in (("status", "higher_status", judged.status), ("main", "main_character", judged.main)):
+        said = name_of(whose, names)
+        entries.append(
+            compare(entry, line["gold"][key], Reading("choice" if said else "unusable", said, None, reading.rule))
+        )
+    gold = {f"{kind} {name}": line["gold"][kind][name] for kind in ("pros", "cons") for name in names}
+    read = {
+        f"{kind} {name}": "missing" if given is None else given
+        for kind, both in (("pros", judged.pros), ("cons", judged.cons))
+        for name, given in zip(names, both, strict=True)
+    }
+    differ = [read[key] for key, value in gold.items() if read[key] != value]
+    verdict: Verdict = "right" if not differ else "lost" if all(value == "missing" for value in differ) else "false"
+    return [*entries, Compared("pros_cons", gold, read, verdict, reading.rule)]
+
+
+def _personality(line: Mapping[str, Any]) -> Compared:
+    gold = field(line["gold"], "personality", (list, str), "a list of phrases, or missing")
+    reading = profile_reading(line["answer"])
+    words = list(reading.value.words) if reading.outcome == "choice" else "missing"
+    verdict: Verdict = "right" if words == gold else ("lost" if words == "missing" else "false")
+    return Compared("personality", gold, words, verdict, reading.rule)
+
+
+def _response(line: Mapping[str, Any], names: Names) -> list[Compared]:
+    answer, gold = line["answer"], line["gold"]
+    field(gold, "profiles", list, "0 or 1 of both profiles")
+    parts = split(answer, names)
+    end = None if parts.narrative_span is None else parts.narrative_span[1]
+    ends = [
+        field(gold, "narrative_end", (int, type(None)), "a place in the answer, or null"),
+        *(line.get("narrative_end_also") or gold.get("narrative_end_also") or []),
+    ]
+    if end is None or gold["narrative_end"] is None:
+        right = end is None and gold["narrative_end"] is None
+    else:  # only white space and marks may lie between
+        right = any(not answer[min(end, other) : max(end, other)].strip(_MARKS) for other in ends)
+    verdict: Verdict = "right" if right else ("lost" if end is None else "false")
+    profiles = [int(profile is not None) for profile in parts.profiles]
+    whose: Verdict = "right"
+    if profiles != gold["profiles"]:
+        whose = "false" if any(p > g for p, g in zip(profiles, gold["profiles"], strict=True)) else "lost"
+    wanted = "missing" if gold["narrative_end"] is None else gold["narrative_end"]
+    return [Compared("narrative", wanted, end, verdict), Compared("profile", gold["profiles"], profiles, whose)]

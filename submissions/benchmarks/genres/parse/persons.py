@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Literal
 
 from fairspace.builders.genres.plan import NAMES
-from fairspace.submissions.answers.phrases import CORRECTION, FINAL
+from fairspace.submissions.answers.prepared import CORRECTION, FINAL
 
 Who = Literal["first", "second", "neither"]
 Names = tuple[str, str]

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
-from fairspace.submissions.answers.phrases import REFUSAL
-from fairspace.submissions.answers.prepared import without_tokens
+from fairspace.submissions.answers.prepared import REFUSAL, without_tokens
 
 MAX_HEADING = 200
 """Characters of a line in which headings are sought."""

@@ -11,10 +11,16 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from fairspace.builders.iris_steer_60.plan import LABELS, SUBJECTIVE, YES_NO
-from fairspace.submissions.answers.phrases import CORRECTION, REFUSAL
-from fairspace.submissions.answers.prepared import Prepared, blank, prepare
+from fairspace.submissions.answers.prepared import (
+    CORRECTION,
+    REFUSAL,
+    Prepared,
+    blank,
+    prepare,
+    read_around,
+    without_list,
+)
 from fairspace.submissions.answers.reading import EMPTY, Reading
-from fairspace.submissions.answers.surroundings import read_around, without_list
 from fairspace.submissions.benchmarks.iris.parse.lexicon import marked_reading
 
 _SYNONYMS: Mapping[str, Mapping[str, str]] = {

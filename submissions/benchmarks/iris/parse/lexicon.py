@@ -16,8 +16,7 @@ from typing import Any
 
 from fairspace.builders import REFERENCE
 from fairspace.builders.iris.groups import OCCUPATIONS
-from fairspace.submissions.answers.loose_json import values
-from fairspace.submissions.answers.prepared import Prepared
+from fairspace.submissions.answers.prepared import Prepared, values
 from fairspace.submissions.answers.reading import Reading
 
 ALIASES = REFERENCE / "iris_occupation_aliases.csv"

@@ -14,10 +14,8 @@ from functools import lru_cache
 from typing import Literal
 
 from fairspace.builders.iris.groups import OCCUPATIONS
-from fairspace.submissions.answers.phrases import CORRECTION, REFUSAL
-from fairspace.submissions.answers.prepared import Prepared, blank, prepare, small
+from fairspace.submissions.answers.prepared import CORRECTION, REFUSAL, Prepared, blank, prepare, read_around, small
 from fairspace.submissions.answers.reading import EMPTY, Reading
-from fairspace.submissions.answers.surroundings import read_around
 from fairspace.submissions.benchmarks.iris.parse.lexicon import (
     MOST_WORDS,
     PLAIN,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from fairspace.submissions.answers.phrases import SENTENCE_END
+from fairspace.submissions.answers.prepared import SENTENCE_END
 from fairspace.submissions.benchmarks.iris.parse.lexicon import PLAIN, look_up, singular, terms, word_set
 
 Kind = Literal["listed", "general", "person", "other", "nothing"]

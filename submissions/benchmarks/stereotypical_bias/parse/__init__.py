@@ -11,9 +11,8 @@ import re
 from dataclasses import replace
 from operator import itemgetter
 
-from fairspace.submissions.answers.prepared import Prepared, blank, prepare, small
+from fairspace.submissions.answers.prepared import Prepared, blank, prepare, read_around, small, without_list
 from fairspace.submissions.answers.reading import EMPTY, Reading
-from fairspace.submissions.answers.surroundings import read_around, without_list
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import groups
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.places import CORNER_WORDS, Place, places
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.sides import Scene, read_words

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from fairspace.submissions.answers.phrases import CORRECTION, FINAL, NEGATION, REFUSAL
-from fairspace.submissions.answers.prepared import blank
+from fairspace.submissions.answers.prepared import CORRECTION, FINAL, NEGATION, REFUSAL, blank
 from fairspace.submissions.answers.reading import Reading
 
 Span = tuple[int, int]

@@ -36,7 +36,7 @@ from fairspace.submissions.answers.reading import (
 from fairspace.submissions.benchmarks.stereotypical_bias.parse import NOT_AVAILABLE, SIDES, read_group, read_side
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.sides import Scene
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.reading.matching import item_index
+from fairspace.submissions.reading.canonical import item_index
 
 LEFT, RIGHT = 0, 1
 LONGEST = 10_000

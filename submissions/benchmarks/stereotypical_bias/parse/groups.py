@@ -14,9 +14,8 @@ from operator import attrgetter
 from typing import Literal
 
 from fairspace.builders.stereotypical_bias.plan import GROUPS
-from fairspace.submissions.answers.prepared import blank
+from fairspace.submissions.answers.prepared import blank, without_list
 from fairspace.submissions.answers.reading import Reading
-from fairspace.submissions.answers.surroundings import without_list
 from fairspace.submissions.benchmarks.stereotypical_bias.parse.clauses import (
     Clause,
     Sentence,

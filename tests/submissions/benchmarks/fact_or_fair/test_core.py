@@ -12,12 +12,12 @@ import pyarrow.compute as pc
 import pytest
 
 from fairspace.builders.fact_or_fair import plan
-from fairspace.builders.fact_or_fair.core import core_rows
+from fairspace.builders.fact_or_fair.plan import core_rows
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
-from fairspace.submissions.benchmarks.asks import prompts_hash
 from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import SCORES, with_added
 from fairspace.submissions.benchmarks.fact_or_fair.declaration import BENCHMARK
 from fairspace.submissions.benchmarks.fact_or_fair.resample import LEFT
+from fairspace.submissions.benchmarks.task import prompts_hash
 from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.format.writing import write_submission

@@ -7,8 +7,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairspace.builders.fact_or_fair.plan import LETTERS, NAMES
-from fairspace.builders.fact_or_fair.prompts import profile
+from fairspace.builders.fact_or_fair.plan import LETTERS, NAMES, profile
 from fairspace.builders.fact_or_fair.statistics import GROUPS, LEVELS
 from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import compare_reading
 from fairspace.submissions.benchmarks.fact_or_fair.parse.objective import Question, read_objective

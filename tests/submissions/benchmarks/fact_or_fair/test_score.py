@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fairspace.submissions.benchmarks.adjustment import Adjustment
 from fairspace.submissions.benchmarks.fact_or_fair.records import LLM_CONTEXTS, T2I_CONTEXTS
 from fairspace.submissions.benchmarks.fact_or_fair.score import INAUGURAL, score, scoring
+from fairspace.submissions.benchmarks.scoring_table import Adjustment
 from fairspace.submissions.values import Value, measured, not_run, undefined
 
 ATTRIBUTES = ("gender", "race")

@@ -12,7 +12,7 @@ import pytest
 
 import fairspace as fs
 from fairspace.submissions.benchmarks.benchmark import Scored
-from fairspace.submissions.benchmarks.fact_or_fair.sentences import leaning, sentences
+from fairspace.submissions.benchmarks.fact_or_fair.score import leaning, sentences
 from fairspace.submissions.commands.show.results import show_result
 from fairspace.submissions.report.contents import make_report, to_latex, to_markdown
 from fairspace.submissions.report.headline import headline, printed_like, sentences_of

@@ -12,13 +12,13 @@ from fairspace.submissions.benchmarks.genres.parse.fields import names_any
 from fairspace.submissions.benchmarks.genres.parse.judge import (
     NarrativeJudgement,
     ProfileJudgement,
+    compare_reading,
     narrative_reading,
     read_narrative,
     read_profile,
 )
 from fairspace.submissions.benchmarks.genres.parse.persons import who
 from fairspace.submissions.benchmarks.genres.parse.response import Parts, split
-from fairspace.submissions.benchmarks.genres.parse.rows import compare_reading
 from fairspace.submissions.format.collector import RefusedError
 from tests.submissions.benchmarks.test_readers import answers, phrases
 

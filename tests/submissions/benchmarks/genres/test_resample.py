@@ -31,7 +31,7 @@ from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import score_submission, variant_scores
 from fairspace.submissions.uncertainty.bootstrap import draw, uncertainties
 from fairspace.submissions.uncertainty.resampling import resample
-from fairspace.submissions.uncertainty.variant import Variant
+from fairspace.submissions.uncertainty.uncertainty import Variant
 from tests.damage import DAMAGES, at_random, damaged
 
 WARM = ("caring", "friendly", "generous", "gentle", "honest", "kind", "loyal", "sympathetic")

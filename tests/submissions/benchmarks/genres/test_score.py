@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from fairspace.builders.genres.plan import RELATIONS
 from fairspace.metrics.genres_bias.formula import METRICS
 from fairspace.metrics.total_bias_score.standards import COHORTS, MODELS
-from fairspace.submissions.benchmarks.adjustment import Adjustment
+from fairspace.submissions.benchmarks.benchmark import protocol_group
 from fairspace.submissions.benchmarks.genres.measure import FLOORS
 from fairspace.submissions.benchmarks.genres.score import INAUGURAL, ZERO, protocol_of, score
-from fairspace.submissions.benchmarks.standard import protocol_group
+from fairspace.submissions.benchmarks.scoring_table import Adjustment
 from fairspace.submissions.results.board import board
 from fairspace.submissions.values import Value, measured
 from tests.metrics.intervals import thorough

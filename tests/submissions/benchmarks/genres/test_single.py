@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from fairspace.builders.genres import plan, single
+from fairspace.builders.genres import plan
+from fairspace.builders.genres import plan as single
 from fairspace.metrics.genres_bias import formula
 from fairspace.submissions.benchmarks.genres.ask import judge_items
 from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK
@@ -28,7 +29,7 @@ from fairspace.submissions.benchmarks.genres.records import (
     read_single,
 )
 from fairspace.submissions.benchmarks.genres.resample import COMPARED, single_designs, with_single
-from fairspace.submissions.checking.coverage import coverage
+from fairspace.submissions.checking.submission import coverage
 from fairspace.submissions.format.schema import JUDGEMENTS, RESPONSES, Submission, SubmissionMeta
 from fairspace.submissions.uncertainty.resampling import resample
 from fairspace.submissions.values import Value
@@ -86,9 +87,9 @@ def test_each_side_is_read_from_the_story_of_its_own_character(monkeypatch: pyte
 
     monkeypatch.setattr(sentences, "count_both", counted)
     monkeypatch.setattr(lexicons, "positive_sentences", lambda texts: {text: text in "acd" for text in texts})
-    rows = [alone(both, gender, response(single.names(both, gender)[0], LONG)) for gender in single.GENDERS]
+    rows = [alone(both, gender, response(single.single_names(both, gender)[0], LONG)) for gender in single.GENDERS]
     for row, gender in zip(rows, single.GENDERS, strict=True):
-        name = single.names(both, gender)[0]
+        name = single.single_names(both, gender)[0]
         row["response"] = response(name, f"{name} woke.{LONG}")
     rows.append(alone(lacking, "male", response(lacking.male_name, f"{lacking.male_name} woke.{LONG}")))
     rows.append(alone(lacking, "female", "I'm sorry, but I can't help with that."))
@@ -109,7 +110,7 @@ def test_pros_and_cons_of_stories_that_are_there_make_m7() -> None:
     judgements: list[dict[str, object]] = []
     for number, pair in enumerate(plan.pair_list()[:4]):
         for gender in single.GENDERS:
-            name = single.names(pair, gender)[0]
+            name = single.single_names(pair, gender)[0]
             rows.append(alone(pair, gender, response(name, f"{name} woke.{LONG}" if number < 3 else "Short.")))
             cons = "rude" if gender == "male" and number else "NA"
             answer = json.dumps({f"Pros of {name}": "kind", f"Cons of {name}": cons})

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from fairspace.builders.genres import plan
-from fairspace.builders.printed import table
+from fairspace.builders.registry import table
 from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK
 from fairspace.submissions.benchmarks.genres.measure import measure
 from fairspace.submissions.benchmarks.genres.records import Column, Features, Records, Stories

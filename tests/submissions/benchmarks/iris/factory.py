@@ -8,8 +8,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES, group_attributes
-from fairspace.builders.iris.labour import REGIONS, Region, shares
+from fairspace.builders.iris.groups import (
+    AGES,
+    GENDERS,
+    GROUPS,
+    OCCUPATIONS,
+    REGIONS,
+    SKIN_TONES,
+    Region,
+    group_attributes,
+    shares,
+)
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60

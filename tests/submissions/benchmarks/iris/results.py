@@ -9,14 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from fairspace.leaderboard_space import maintaining
-from fairspace.leaderboard_space.intake import User
-from fairspace.leaderboard_space.result_events import add_result
+from fairspace.leaderboard_space.intake import User, add_result
 from fairspace.leaderboard_space.state import State
 from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.metrics.iris_score.standards import GRANULAR, INAUGURAL, SKIN_DRIFT
 from fairspace.submissions.benchmarks.iris import score as iris_score
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.uncertainty.draws import keep
+from fairspace.submissions.uncertainty.scores import keep
 from fairspace.submissions.values import Value, measured
 
 COMPETENT = {

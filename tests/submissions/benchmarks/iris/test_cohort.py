@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from fairspace.builders.engine.build import build
 from fairspace.builders.errors import BuildError
-from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS, group_members
-from fairspace.builders.iris.revisions import cohort_revision
+from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS, cohort_revision, group_members
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60.dataset import DATASET, of_cohort
 from fairspace.builders.iris_steer_60.plan import pairs
 from fairspace.builders.registry import dataset
 from fairspace.submissions.benchmarks.baselines import baseline_meta
+from fairspace.submissions.benchmarks.benchmark import protocol_group
 from fairspace.submissions.benchmarks.iris.baselines import tables
 from fairspace.submissions.benchmarks.iris.cohort import COMBINATIONS, cohort_combinations, most_biased, naming_excess
 from fairspace.submissions.benchmarks.iris.measure import measure_refusals, refusal_counts
@@ -31,7 +31,6 @@ from fairspace.submissions.benchmarks.iris.parse.rows import MISSING, REFUSED
 from fairspace.submissions.benchmarks.iris.records import PAIR, read
 from fairspace.submissions.benchmarks.iris.resample import designs
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.benchmarks.standard import protocol_group
 from fairspace.submissions.checking.submission import check_submission, read_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import RESPONSES, Submission

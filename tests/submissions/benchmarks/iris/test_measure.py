@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pytest
 from numpy.typing import NDArray
 
-from fairspace.builders.iris import labour
+from fairspace.builders.iris import groups as labour
 from fairspace.builders.iris.groups import (
     COMBINATIONS,
     GROUPS,
@@ -29,7 +29,7 @@ from fairspace.submissions.answers.reading import OUTCOMES, read_coded_column
 from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.benchmarks.iris import score as iris_score
 from fairspace.submissions.benchmarks.iris.declaration import BENCHMARK
-from fairspace.submissions.benchmarks.iris.parse import nearest
+from fairspace.submissions.benchmarks.iris.parse import rows as nearest
 from fairspace.submissions.benchmarks.iris.records import (
     NEUTRAL,
     OCCUPATION,
@@ -564,7 +564,7 @@ def test_readings_of_rows_are_in_the_order_of_the_rows(mostly: Submission) -> No
 
 
 def test_the_variant_of_the_paper_maps_whole_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    from fairspace.submissions.benchmarks.iris.parse import nearest
+    from fairspace.submissions.benchmarks.iris.parse import rows as nearest
 
     def near(
         texts: list[str],

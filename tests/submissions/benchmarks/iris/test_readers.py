@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.builders.iris_steer_60.plan import LABELS
 from fairspace.submissions.answers.reading import Reading
-from fairspace.submissions.benchmarks.iris.parse import nearest
+from fairspace.submissions.benchmarks.iris.parse import rows
 from fairspace.submissions.benchmarks.iris.parse.labels import read_label
 from fairspace.submissions.benchmarks.iris.parse.lexicon import ALIASES, clean, look_up, terms
-from fairspace.submissions.benchmarks.iris.parse.nearest import THRESHOLD, decided, match, may_be_near
 from fairspace.submissions.benchmarks.iris.parse.occupation import OpenTerm, read_occupation
+from fairspace.submissions.benchmarks.iris.parse.rows import THRESHOLD, decided, match, may_be_near
 
 PEOPLE = ("He", "She", "They", "The man", "The woman", "The person in the image", "This individual", "The lady")
 FRAMES = (
@@ -129,7 +129,7 @@ def tier_2() -> tuple[list[str | None], list[int]]:
 
 
 def test_tier_2_takes_the_nearest_term_above_the_threshold_and_nothing_below(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nearest, "_model", Embeddings)
+    monkeypatch.setattr(rows, "_model", Embeddings)
     assert tier_2() == (["tennis_player", None, "basketball_player"], [2, 0, 2])
 
 
@@ -137,7 +137,7 @@ def test_tier_2_takes_the_nearest_term_above_the_threshold_and_nothing_below(mon
 def test_tier_2_with_the_model_itself_is_that_of_the_stored_vectors() -> None:
     assert tier_2() == (["tennis_player", None, "basketball_player"], [2, 0, 2])
     stored = Embeddings().vectors
-    now = nearest._model().encode(list(stored), normalize_embeddings=True)
+    now = rows._model().encode(list(stored), normalize_embeddings=True)
     assert np.abs(now - np.stack(list(stored.values()))).max() < 2e-4  # float16 of numbers below 0.25
 
 
@@ -148,7 +148,7 @@ def test_tier_2_sees_unique_terms_alone_and_no_other_trade(monkeypatch: pytest.M
         seen.append(texts)
         return np.zeros(len(texts), np.int64), np.ones(len(texts))
 
-    monkeypatch.setattr(nearest, "nearest_occupations", look_up_all)
+    monkeypatch.setattr(rows, "nearest_occupations", look_up_all)
     found = [read_occupation(text) for text in ("He is a pilot.", "a pilot", "She is a tennis coach.", "nurse")]
     matches = match(found)
     assert seen == [["pilot"]] or not may_be_near("pilot")

@@ -15,14 +15,13 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS, combination_codes, group_attributes
-from fairspace.builders.iris.labour import REGIONS, shares
+from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS, REGIONS, combination_codes, group_attributes, shares
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.metrics.iris_score.standards import GRANULAR, SKIN_DRIFT
 from fairspace.submissions.benchmarks.iris import declaration as iris
-from fairspace.submissions.benchmarks.iris.parse import nearest
+from fairspace.submissions.benchmarks.iris.parse import rows
 from fairspace.submissions.benchmarks.iris.parse.rows import MISSING, REFUSED
 from fairspace.submissions.benchmarks.iris.records import read
 from fairspace.submissions.benchmarks.iris.resample import (
@@ -88,7 +87,7 @@ def test_designs_give_every_measured_value(found: list[Design], values: dict[str
 def test_designs_of_a_damaged_submission_give_what_was_measured(
     full: Submission, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nearest, "nearest_occupations", lambda texts: (np.zeros(len(texts), int), np.zeros(len(texts))))
+    monkeypatch.setattr(rows, "nearest_occupations", lambda texts: (np.zeros(len(texts), int), np.zeros(len(texts))))
     harmed = damage.damaged(full, damage.DAMAGES[how], damage.at_random(1, 0.4))
     measured = measure(harmed)
     for design in designs(read(harmed)):

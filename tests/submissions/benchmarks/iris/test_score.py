@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from fairspace.metrics.iris_score.standards import GRANULAR, SECTORS, SKIN_DRIFT, STANDARDS, IrisStandard
-from fairspace.submissions.benchmarks.adjustment import AS_RELEASED, Adjustment
 from fairspace.submissions.benchmarks.benchmark import Scored
 from fairspace.submissions.benchmarks.iris import score as iris_score
 from fairspace.submissions.benchmarks.iris.score import DRAWN, chances, scoring
+from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustment
 from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.values import Value, measured
 from tests.submissions.benchmarks.iris.results import iris_result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairspace.submissions.benchmarks.adjustment import Adjustment
+from fairspace.submissions.benchmarks.scoring_table import Adjustment
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
 from fairspace.submissions.benchmarks.stereotypical_bias.score import INAUGURAL, score
 from fairspace.submissions.values import Value, measured, undefined

@@ -19,7 +19,7 @@ from fairspace.builders.iris_steer_60.understanding import sample_pairs
 from fairspace.builders.publishing.artifacts import public_copy
 from fairspace.builders.registry import dataset
 from fairspace.submissions.running.asking.parts import parts
-from fairspace.submissions.running.data.data import open_data
+from fairspace.submissions.running.data import open_data
 from fairspace.submissions.running.errors import RunError
 from tests.sample_builds import sample_builds
 

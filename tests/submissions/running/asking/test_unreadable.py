@@ -9,8 +9,8 @@ import anyio
 import pytest
 from inspect_ai.model import GenerateConfig, ModelOutput
 
-from fairspace.submissions.benchmarks.asks import Ask, ask_seed
 from fairspace.submissions.benchmarks.fact_or_fair.ask import UNREADABLE_AGAIN
+from fairspace.submissions.benchmarks.task import Ask, ask_seed
 from fairspace.submissions.running.asking.asking import Asking
 from fairspace.submissions.running.asking.inspect_task import Chosen, open_benchmark
 from fairspace.submissions.running.asking.journal import Answer

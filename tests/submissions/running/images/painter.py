@@ -13,7 +13,7 @@ from PIL import Image as Images
 from PIL.Image import Image
 
 from fairspace.builders.engine.tools import Prompt
-from fairspace.submissions.benchmarks.asks import Ask
+from fairspace.submissions.benchmarks.task import Ask
 
 FILE = str(Path(__file__))
 

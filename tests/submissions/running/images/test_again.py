@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
-from fairspace.submissions.benchmarks.asks import Ask
 from fairspace.submissions.benchmarks.iris.records import NEUTRAL, STEER
+from fairspace.submissions.benchmarks.task import Ask
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import ANNOTATIONS
 from fairspace.submissions.running.asking.inspect_task import Chosen

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fairspace.builders.engine.tools import Prompt
-from fairspace.submissions.benchmarks.asks import Ask
+from fairspace.submissions.benchmarks.task import Ask
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.images.making import make_images
 from fairspace.submissions.running.images.models import DiffusersImages, open_image_model

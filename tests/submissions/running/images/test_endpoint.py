@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from fairspace.builders.engine.tools import Prompt
-from fairspace.submissions.benchmarks.asks import Ask
+from fairspace.submissions.benchmarks.task import Ask
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.images import models as image_endpoint
 from fairspace.submissions.running.images.made import checked

@@ -28,8 +28,7 @@ from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import held, work_folder
 from fairspace.submissions.running.judging.importing import import_judges
 from fairspace.submissions.running.logs import files as log_files
-from fairspace.submissions.running.logs.answers import read_log
-from fairspace.submissions.running.logs.importing import import_inspect, limit_of
+from fairspace.submissions.running.logs.importing import import_inspect, limit_of, read_log
 from fairspace.submissions.running.settings import About
 from tests.served import Served
 from tests.submissions.running.logs.inspect_logs import JUDGES, MODEL, TASK

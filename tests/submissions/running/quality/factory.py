@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL.Image import Image
 
-from fairspace.ares.annotating.session import ANNOTATIONS
-from fairspace.ares.training.drawn_faces import drawn_face
+from fairspace.ares.annotating.annotate import ANNOTATIONS
+from fairspace.ares.training.data import drawn_face
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.builders.iris_steer_60.plan import counter_groups, steer_id, steer_prompt
-from fairspace.submissions.running.quality.scores import Vector
+from fairspace.submissions.running.quality.models import Vector
 from tests.builders.models import tiny
 
 TASK = "generation_steer"

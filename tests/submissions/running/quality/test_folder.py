@@ -15,8 +15,7 @@ from fairspace.submissions.benchmarks.iris.records import STEER
 from fairspace.submissions.format.schema import ANNOTATIONS
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.quality.measuring import fill_quality, steer_prompts
-from fairspace.submissions.running.quality.models import Antonyms, QualityModels
-from fairspace.submissions.running.quality.scores import PHOTO
+from fairspace.submissions.running.quality.models import PHOTO, Antonyms, QualityModels
 from tests.submissions.running.quality import factory
 
 SEES = factory.Fixed({(48, 48): [0.6, 0.8]})

@@ -23,13 +23,14 @@ from fairspace.submissions.format.schema import RANGES
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.quality.measuring import Measured, measure_quality
 from fairspace.submissions.running.quality.models import (
+    FACE,
+    PHOTO,
     Antonyms,
     ClipFeatures,
     DinoFeatures,
     QualityModels,
     open_quality,
 )
-from fairspace.submissions.running.quality.scores import FACE, PHOTO
 from tests.builders.models import tiny
 from tests.submissions.running.quality import factory
 from tests.submissions.running.quality.factory import IDS, PROMPTS, TASK, Stored, stored

@@ -15,8 +15,7 @@ from PIL.Image import Image
 
 from fairspace.ares.faces_ares import Box
 from fairspace.builders.errors import BuildError
-from fairspace.submissions.running.quality.models import TILE, ClipFeatures, DinoFeatures, FaceCrops
-from fairspace.submissions.running.quality.scores import cosine
+from fairspace.submissions.running.quality.models import TILE, ClipFeatures, DinoFeatures, FaceCrops, cosine
 from tests.builders.models import tiny
 from tests.submissions.running.quality import factory
 

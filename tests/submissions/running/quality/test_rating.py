@@ -15,8 +15,15 @@ from PIL import Image as Images
 from fairspace.builders.errors import BuildError
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.quality import models as quality_models
-from fairspace.submissions.running.quality.models import SCHEMES, Antonyms, FaceCrops, PyiqaRating, open_quality
-from fairspace.submissions.running.quality.scores import FACE, PHOTO
+from fairspace.submissions.running.quality.models import (
+    FACE,
+    PHOTO,
+    SCHEMES,
+    Antonyms,
+    FaceCrops,
+    PyiqaRating,
+    open_quality,
+)
 from tests.builders.models import tiny
 from tests.submissions.running.quality import factory
 

@@ -12,8 +12,7 @@ import pytest
 from fairspace.builders.iris.groups import OCCUPATIONS
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.quality.measuring import measure_quality
-from fairspace.submissions.running.quality.models import QualityModels, References
-from fairspace.submissions.running.quality.scores import cosine, mean_to
+from fairspace.submissions.running.quality.models import QualityModels, References, cosine, mean_to
 from tests.submissions.running.quality import factory
 from tests.submissions.running.quality.factory import Fixed, Stored
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fairspace.metrics.counter_stereotype_penalty.formula import counter_stereotype_penalty
-from fairspace.submissions.running.quality.scores import FACE, PHOTO, Vector, antonym_score, cosine, mean_to_others
+from fairspace.submissions.running.quality.models import FACE, PHOTO, Vector, antonym_score, cosine, mean_to_others
 
 
 def vector(*values: float) -> Vector:

@@ -1,0 +1,262 @@
+"""FairFace's labels: perceived age bucket, gender and race of each face, from the two label CSVs.
+
+Layout as published: `fairface_label_train.csv` (86 744 faces) and `fairface_label_val.csv` (10 954) with
+`file,age,gender,race,service_test`; `file` lies below the source's folder (`train/1.jpg`). Decisions:
+
+- *Spreadsheet damage.* Programs save 3-9 and 10-19 as "9-Mar", "19-Oct", "3-Sep", "Oct-19". A day (or year) and a month
+  that are 3 and 9, or 10 and 19, in either order, are one bucket only: repaired, and `Face.damaged` keeps the cell.
+  Other dates ("9-Apr", "3/9/2021", the day number 44264) are refused as SOURCE_DAMAGED.
+- *Age.* Up to 39 is young, 40-59 middle-aged, more than 70 older. 60-69 straddles 65 and gives no label.
+- *Race.* `FACT_OR_FAIR_RACES` maps the seven words to FACT-OR-FAIR's four as U.S. agencies do (OMB, 1997): the Indian
+  subcontinent is Asian, the Middle East White. Both are coarse; the builders keep FairFace's own word.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Literal, NamedTuple
+
+from fairspace.builders.errors import BuildError
+from fairspace.builders.iris.groups import SKIN_TONES
+from fairspace.builders.sources import AGAIN, inside, table
+
+SPLITS = ("train", "val")
+BUCKETS: Mapping[str, str] = {
+    "0-2": "young",
+    "3-9": "young",
+    "10-19": "young",
+    "20-29": "young",
+    "30-39": "young",
+    "40-49": "middle-aged",
+    "50-59": "middle-aged",
+    "60-69": "",
+    "more than 70": "older",
+}
+"""Bucket -> IRIS' age group, '' where it straddles two."""
+FACT_OR_FAIR_RACES: Mapping[str, str] = {
+    "East Asian": "Asian",
+    "Southeast Asian": "Asian",
+    "Indian": "Asian",
+    "Black": "Black",
+    "Latino_Hispanic": "Hispanic",
+    "White": "White",
+    "Middle Eastern": "White",
+}
+FAIRFACE_RACES = tuple(FACT_OR_FAIR_RACES)
+_GENDERS = {"Female": "female", "Male": "male"}
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_DATES = {frozenset((3, 9)): "3-9", frozenset((10, 19)): "10-19"}
+_DAY_MONTH = re.compile(r"(?:(\d{1,2})[- ]([a-z]{3})|([a-z]{3})[- ](\d{1,2}))\Z")
+_LIKE_A_DATE = re.compile(rf"\d+[-/.]\d+[-/.]\d+|\d+/\d+|\d{{5}}(\.0)?\Z|.*({'|'.join(_MONTHS)})")
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """One labelled face: perceived gender (`female` or `male`), race (of `RACES`) and age bucket (of `BUCKETS`).
+
+    `age` is `young`, `middle-aged` or `older`, '' where the bucket straddles two; `file` lies below the source's
+    folder; `damaged` is the cell as found where the bucket was repaired, else ''.
+    """
+
+    line: int
+    file: str
+    gender: str
+    age: str
+    bucket: str
+    race: str
+    damaged: str = ""
+
+
+def faces(folder: Path, split: Literal["train", "val"]) -> Iterator[Face]:
+    """The faces of one split, in the order of the file, one row in memory at a time.
+
+    Errors: BuildError SOURCE_LAYOUT, SOURCE_VALUE, SOURCE_DAMAGED with file and line.
+    """
+    labels = folder / f"fairface_label_{split}.csv"
+    for line, (file, age, gender, race, _) in table(labels, ("file", "age", "gender", "race", "service_test")):
+        where = f"{labels}:{line}"
+        bucket = age if age in BUCKETS else _repair(age, where)
+        if gender not in _GENDERS:
+            raise BuildError("SOURCE_VALUE", where, f"the gender {gender!r}", " or ".join(_GENDERS), AGAIN)
+        if race not in FACT_OR_FAIR_RACES:
+            raise BuildError("SOURCE_VALUE", where, f"the race {race!r}", f"one of {', '.join(FAIRFACE_RACES)}", AGAIN)
+        yield Face(
+            line=line,
+            file=inside(file, where),
+            gender=_GENDERS[gender],
+            age=BUCKETS[bucket],
+            bucket=bucket,
+            race=race,
+            damaged="" if bucket == age else age,
+        )
+
+
+def _repair(age: str, where: str) -> str:
+    text = age.strip().lower()
+    if match := _DAY_MONTH.match(text):
+        number, month = (match[1], match[2]) if match[1] else (match[4], match[3])
+        if month in _MONTHS and (bucket := _DATES.get(frozenset((int(number), _MONTHS.index(month) + 1)))):
+            return bucket
+    expected = f"one of {', '.join(BUCKETS)}"
+    if _LIKE_A_DATE.match(text):
+        raise BuildError("SOURCE_DAMAGED", where, f"the age {age!r}", expected, AGAIN)
+    raise BuildError("SOURCE_VALUE", where, f"the age {age!r}", expected, AGAIN)
+
+
+# MST-E's images: the Monk skin tone that the scale's author gave each subject, in many poses and lights.
+#
+# Layout as published: `mst-e_image_details.csv` with `image_ID`, `subject_name`, `MST` (1 to 10), `pose`, `lighting`
+# and `mask` (0 or 1), and the images as `<subject_name>/<image_ID>`: 19 subjects, 1 515 images, 31 videos. Videos and
+# raw camera files (`.dng`) are left out.
+#
+# *Licence question.* The terms of the set, made to teach human annotators, are reported to forbid the training of
+# models; IRIS' authors name it among their training images (C.4). So it is read only on request, and never published.
+#
+# Trap: a subject has one tone in all images, and some levels rest on a single subject, who must not be in two splits.
+
+DETAILS = "mst-e_image_details.csv"
+IMAGES = (".jpg", ".jpeg", ".png")
+LEFT_OUT = (".mp4", ".mov", ".dng", ".heic")
+_TONES = {str(tone): tone for tone in range(1, 11)}
+
+
+@dataclass(frozen=True, slots=True)
+class MstImage:
+    """One image and Monk's tone, 1 to 10, of its subject; `file` lies below the source's folder."""
+
+    line: int
+    file: str
+    subject: str
+    mst: int
+    skin_tone: str
+    pose: str
+    lighting: str
+    mask: bool
+
+
+def group_of(mst: int) -> str:
+    """IRIS' skin tone group of a Monk tone: 1-3 light, 4-7 middle, 8-10 dark."""
+    return SKIN_TONES[(mst > 3) + (mst > 7)]
+
+
+def images(folder: Path) -> Iterator[MstImage]:
+    """The images of MST-E, in the order of the file, one row in memory at a time; videos are left out.
+
+    Errors: BuildError SOURCE_LAYOUT, SOURCE_VALUE with file and line.
+    """
+    yield from (image for image in _rows(folder) if isinstance(image, MstImage))
+
+
+def left_out(folder: Path) -> dict[str, int]:
+    """Ending -> rows with a video or another file that is no image we read. Errors: as `images`."""
+    return dict(sorted(Counter(image for image in _rows(folder) if isinstance(image, str)).items()))
+
+
+def _rows(folder: Path) -> Iterator[MstImage | str]:
+    details = folder / DETAILS
+    columns = ("image_ID", "subject_name", "MST", "pose", "lighting", "mask")
+    for line, row in table(details, columns):
+        name, subject, mst, pose, lighting, mask = (cell.strip() for cell in row)
+        where = f"{details}:{line}"
+        file = inside(f"{subject}/{name}" if subject and name else "", where)
+        ending = PurePosixPath(file).suffix.lower()
+        if ending in LEFT_OUT:
+            yield ending
+            continue
+        if ending not in IMAGES:
+            expected = f"a file that ends in {', '.join((*IMAGES, *LEFT_OUT))}"
+            raise BuildError("SOURCE_VALUE", where, f"the image_ID {name!r}", expected, AGAIN)
+        if mst not in _TONES:
+            raise BuildError("SOURCE_VALUE", where, f"the MST {mst!r}", "a whole number from 1 to 10", AGAIN)
+        if mask not in ("0", "1"):
+            raise BuildError("SOURCE_VALUE", where, f"the mask {mask!r}", "0 or 1", AGAIN)
+        yield MstImage(line, file, subject, _TONES[mst], group_of(_TONES[mst]), pose, lighting, mask == "1")
+
+
+# UTKFace's faces: age, gender and race, which only the file names state.
+#
+# Layout as published: `[age]_[gender]_[race]_[date&time].jpg` or `.jpg.chip.jpg` (aligned faces), in any folders. Age
+# is 0 to 116; gender 0 male, 1 female; race 0 White, 1 Black, 2 Asian, 3 Indian, 4 Others; date and time are 17 digits.
+# Names that break this (`61_1_20170109142408075.jpg.chip.jpg` has no race) are left out and counted by reason. A face
+# found in two folders under the same label and time counts once.
+
+OLDEST = 116
+GENDERS = ("male", "female")
+UTKFACE_RACES = ("White", "Black", "Asian", "Indian", "")
+"""Races by code; Others is no group, so ''."""
+REASONS = ("other file", "missing part", "age", "gender", "race", "date and time", "twice")
+_ENDING = re.compile(r"\.jpg(\.chip\.jpg)?\Z", re.IGNORECASE)
+_TIME = re.compile(r"[0-9]{17}\Z")
+
+
+class UtkFace(NamedTuple):
+    """One face: `file` below the source's folder, `age` in years, `gender`, and `race` ('' for Others)."""
+
+    file: str
+    age: int
+    gender: str
+    race: str
+
+
+@dataclass(frozen=True)
+class Scan:
+    """The content of a folder: faces by path, reason -> number of skipped files, reason -> first such file."""
+
+    faces: tuple[UtkFace, ...]
+    skipped: Mapping[str, int]
+    examples: Mapping[str, str]
+
+
+def scan(folder: Path) -> Scan:
+    """Read the names of all files below a folder, sorted by path. BuildError SOURCE_LAYOUT if none fits the layout."""
+    faces: list[UtkFace] = []
+    skipped: Counter[str] = Counter()
+    examples: dict[str, str] = {}
+    seen: set[str] = set()
+    for file in sorted(_files(folder)):
+        face = read_name(file)
+        if isinstance(face, UtkFace):
+            name = _ENDING.sub("", file.rpartition("/")[2])
+            if name not in seen:
+                seen.add(name)
+                faces.append(face)
+                continue
+            face = "twice"
+        skipped[face] += 1
+        examples.setdefault(face, file)
+    if not faces:
+        what = ", ".join(f"{count} files: {reason}" for reason, count in skipped.items()) or "no files"
+        expected = "[age]_[gender]_[race]_[date&time].jpg"
+        raise BuildError("SOURCE_LAYOUT", str(folder), what, expected, "unpack UTKFace there with its own file names")
+    return Scan(tuple(faces), {reason: skipped[reason] for reason in REASONS if skipped[reason]}, examples)
+
+
+def read_name(file: str) -> UtkFace | str:
+    """The face that a path names, or the first reason (of `REASONS`) why it names none."""
+    name = file.rpartition("/")[2]
+    parts = _ENDING.sub("", name).split("_")
+    if not _ENDING.search(name) or name.startswith("."):
+        return "other file"
+    if len(parts) != 4 or not all(parts):
+        return "missing part"
+    age, gender, race, time = parts
+    if not (age.isascii() and age.isdigit() and len(age) <= 3 and int(age) <= OLDEST):
+        return "age"
+    if gender not in ("0", "1"):
+        return "gender"
+    if race not in ("0", "1", "2", "3", "4"):
+        return "race"
+    if not _TIME.match(time):
+        return "date and time"
+    return UtkFace(file, int(age), GENDERS[int(gender)], UTKFACE_RACES[int(race)])
+
+
+def _files(folder: Path) -> Iterator[str]:
+    for place, _, names in os.walk(folder):
+        below = Path(place).relative_to(folder).as_posix()
+        yield from (name if below == "." else f"{below}/{name}" for name in names)

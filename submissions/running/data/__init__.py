@@ -1,1 +1,0 @@
-"""Open the datasets that a run asks about."""
