@@ -233,19 +233,6 @@ def test_a_pipeline_is_asked_about_statistics(models: Path, tmp_path: Path) -> N
     }
 
 
-@pytest.mark.slow
-def test_a_model_that_does_both_gets_all_six_sectors(
-    models: Path, data: Path, labelled: tuple[object, ...], tmp_path: Path
-) -> None:
-    asked = ("--data", data, "--limit", 1, "--stratified", "--model", f"local/{models}/vision", *ONE_WORD, *labelled)
-    out = run("iris", tmp_path / "mine", *asked)
-    found = scored(out)
-    assert_run(found, (*GENERATION, *UNDERSTANDING), ())
-    assert found["ranked"] is None
-    assert Counter(row["task"] for row in rows(out)) == {"occupation": 1, "tournament": 50, "pair": 34}
-    assert {row["task"] for row in rows(out, "annotations")} == {"generation_neutral", "generation_steer"}
-
-
 OWN = """
 from PIL import Image
 opened = []
