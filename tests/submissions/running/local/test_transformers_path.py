@@ -28,7 +28,7 @@ from fairspace.submissions.commands.main import main
 from tests.builders.models import tiny
 from tests.submissions.running.local import tiny_models
 from tests.submissions.running.quality import factory as quality_factory
-from tests.submissions.running.run_factory import ROOT, assert_same, small_builds
+from tests.submissions.running.run_factory import ROOT, assert_same
 from tests.tiny_ares import random_ares
 
 pytestmark = [
@@ -57,11 +57,6 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     quality_factory.dinov2(root / "dinov2")
     shutil.copytree(random_ares(), root / "ares")
     return root
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return small_builds(tmp_path_factory.mktemp("built"))
 
 
 @pytest.fixture(autouse=True)
