@@ -238,18 +238,6 @@ def test_the_best_constant_objective_answers_stay_below_their_floor() -> None:
     assert interval < INAUGURAL.floors["BIS_Und"]["competence_objective_accuracy"]
 
 
-def test_a_further_region_is_one_file_and_one_entry(full: Submission, tmp_path: Path) -> None:
-    file = tmp_path / "labour_example.csv"
-    file.write_text("occupation,official,female,male\nnurse,Carers,80,20\nfarmer,Growers,40,60\n")
-    region = labour.Region("XX", "an example", "2026", "by hand", file)
-    plain, found = measure(full), measure(full, (*labour.REGIONS, region))
-    new = {"JSD_XX_gender", "AbsSDS_gender_female_XX", "AbsSDS_gender_male_XX", "JSD_gender_XX"}
-    assert set(found) - set(plain) == new
-    assert all(found[name].state == "value" for name in new)
-    assert {name: found[name] for name in plain} == plain
-    assert iris_score.score(found, INAUGURAL) == iris_score.score(plain, INAUGURAL)
-
-
 def test_a_region_with_one_occupation_has_no_drift(full: Submission, tmp_path: Path) -> None:
     file = tmp_path / "labour_example.csv"
     file.write_text("occupation,official,female,male\nnurse,Carers,80,20\n")
