@@ -196,11 +196,6 @@ def test_rank_and_model_stay_while_the_table_is_scrolled_sideways(walk: Walk) ->
     assert abs(left["model"]) <= 1
 
 
-def test_the_board_that_is_opened_first_is_light(space: Running) -> None:
-    with space.client() as client, client.stream("GET", "/", headers={"Accept-Encoding": "gzip"}) as answer:
-        assert sum(map(len, answer.iter_raw())) <= 60_000  # as it is served, packed
-
-
 @windows(2)
 def test_a_visitor_compares_models_and_traces_a_number(walk: Walk) -> None:
     page = walk.page
@@ -226,42 +221,6 @@ def test_a_visitor_compares_models_and_traces_a_number(walk: Walk) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text("shuffled")
     walk.follow("Errata")
     expect(page.get_by_text("E-IRIS-02").first).to_be_visible()
-
-
-@windows(2)
-def test_every_mark_of_every_figure_is_named_on_focus_and_leads_to_its_model(walk: Walk, tmp_path: Path) -> None:
-    page = walk.page
-    for address in (
-        "/?benchmark=iris",
-        "/fairness-space",
-        "/model/iris/p-01",
-        "/compare?benchmark=genres&models=p-01,p-02",
-    ):
-        walk.to(address)
-        page.evaluate("document.querySelectorAll('details.figure-closed').forEach(one => one.open = true)")
-        for place in page.locator("[data-figure]").all():
-            place.scroll_into_view_if_needed()
-            expect(place).to_have_attribute("data-drawn", "yes")
-            marks = place.locator("a.mark")
-            names = marks.evaluate_all("marks => marks.map(mark => mark.getAttribute('aria-label'))")
-            assert names
-            assert all(names)
-            marks.first.focus()
-            page.keyboard.press("ArrowRight")
-            expect(page.locator(".plot-tip")).to_have_text(names[1 % len(names)])
-            assert place.locator(".mark[tabindex='0']").count() == 1  # one stop for the whole figure
-        walk.fits()
-    with page.expect_download() as saved:
-        page.get_by_role("button", name="PNG").first.click()
-    saved.value.save_as(tmp_path / "figure.png")
-    assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
-    with page.expect_download() as saved:
-        page.get_by_role("link", name="SVG").first.click()
-    assert "<svg" in saved.value.path().read_text(encoding="utf-8")
-    page.locator("a.mark").first.focus()
-    with page.expect_navigation():
-        page.keyboard.press("Enter")
-    expect(page).to_have_url(re.compile("/model/genres/p-01"))
 
 
 def test_the_theme_is_the_systems_until_it_is_switched_and_is_kept(walk: Walk) -> None:

@@ -17,7 +17,6 @@ from fairspace.ares.configuration_ares import SKIN_TONE
 from fairspace.ares.deciding_ares import ABLATIONS, Decided
 from fairspace.ares.evaluating.data import HeldOut, HeldOutData, Pictures, open_test
 from fairspace.ares.evaluating.evaluate import (
-    EVALUATION,
     REPORT,
     ablations,
     configured,
@@ -32,6 +31,7 @@ from fairspace.ares.evaluating.measure import calibration, confusion, disparity,
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.training.data import drawn_face
 from fairspace.builders.errors import BuildError
+from tests.ares.evaluating.test_reports import confusion as printed_confusion
 from tests.metrics.tables import rows
 from tests.tiny_ares import tiny_model
 
@@ -91,15 +91,6 @@ def test_routing_from_one_pass_is_what_the_model_decides(
                 assert found.route == routed[name].route[start:]
                 assert np.array_equal(found.probability, routed[name].probability[start:], equal_nan=True)
                 assert np.array_equal(found.value, routed[name].value[start:], equal_nan=True)
-
-
-def printed_confusion(attribute: str) -> np.ndarray:
-    classes = CLASSES[attribute]
-    table = np.zeros((len(classes), len(classes)), int)
-    for row in rows("ares_table16_18_confusion"):
-        if row["attribute"] == attribute:
-            table[classes.index(row["true"]), classes.index(row["predicted"])] = int(row["count"])
-    return table
 
 
 @pytest.mark.parametrize("row", rows("ares_table19_disparity"), ids=lambda row: row["attribute"])
@@ -235,11 +226,6 @@ def test_tables_have_the_printed_shape_and_figures(written: Path) -> None:
             attribute
         ).tolist()
     assert "undefined" in text
-
-
-def test_batch_size_changes_nothing(written: Path, tiny_ares: Path, tmp_path: Path) -> None:
-    evaluate(tiny_ares, f"drawn:{IMAGES}", tmp_path, batch=7, device="cpu")
-    assert (tmp_path / EVALUATION).read_bytes() == (written / EVALUATION).read_bytes()
 
 
 @pytest.fixture(scope="module")

@@ -21,9 +21,6 @@ from fairspace.builders.drawn.tools import (
 )
 from fairspace.builders.engine.making import jpeg
 from fairspace.builders.engine.tools import Labels, Picture, Prompt
-from fairspace.builders.iris.groups import GROUPS
-from fairspace.builders.iris_steer_60.plan import LABELS, pairs
-from fairspace.builders.iris_steer_60.understanding import SIMILARITY, base_prompt, instruction
 from fairspace.builders.stereotypical_bias.plan import IMAGE_PROMPTS
 
 PAIR = "a photo of a male and a female, at a young age, talking, in plain outfits, with calm faces, front view, calm"
@@ -31,27 +28,6 @@ PAIR = "a photo of a male and a female, at a young age, talking, in plain outfit
 
 def group(labels: Labels) -> str:
     return "_".join((labels.gender, labels.age, labels.skin_tone))
-
-
-def test_pairs_are_drawn_and_edited_as_planned() -> None:
-    generator, editor, labeller, matcher = DrawnGenerator(off_prompt=0), DrawnEditor(0), DrawnLabeller(), DrawnMatcher()
-    plan = pairs()
-    for number in range(0, 6000, 211):
-        (first,) = generator.generate([Prompt(base_prompt(number), number)])
-        first = Picture("a", jpeg(first)).open()
-        (second,) = editor.edit([first], [Prompt(instruction(number), number)])
-        found = [group(labels) for labels in labeller.label([first, second])]
-        assert found == [GROUPS[place] for place in plan.groups[number]]
-        assert matcher.image_similarity([first], [second])[0] >= SIMILARITY
-        for side, image in enumerate((first, second)):
-            (face,) = measure(image)
-            seen = (face.attire, face.expression, face.accessory != "none", face.insignia, face.facial_hair)
-            colour, accessories, expression, insignia, beard = (
-                LABELS[question][code] for question, code in zip("defgh", plan.labels[number, side, 3:], strict=True)
-            )
-            assert (seen[0], seen[1], seen[4]) == (colour, expression, beard == "yes")
-            assert seen[2] or accessories == "no"  # what is not to be seen is not named, and may be drawn
-            assert seen[3] or insignia == "no"
 
 
 def test_an_edit_leaves_the_rest_of_the_picture_as_it_is() -> None:
@@ -74,14 +50,6 @@ def test_a_share_of_prompts_is_not_followed() -> None:
     persons = DrawnDetector().detect([Picture(str(place), jpeg(image)) for place, image in enumerate(drawn)])
     assert 2 <= sum(map(bool, persons)) <= 18
     assert all(box.width > 0 and 0 <= box.score <= 1 for boxes in persons for box in boxes)
-
-
-def test_the_batch_changes_no_picture() -> None:
-    prompts = [Prompt(PAIR, 4), Prompt("A gym.", 9), Prompt("Please generate a photo of a doctor", 2**62 + 5)]
-    generator = DrawnGenerator(size=96)
-    together = [image.tobytes() for image in generator.generate(prompts)]
-    assert together == [generator.generate([prompt])[0].tobytes() for prompt in prompts]
-    assert len(set(together)) == 3
 
 
 def test_the_labeller_says_why_it_gives_no_labels() -> None:

@@ -78,12 +78,6 @@ def test_the_rows_are_the_items_that_answers_are_scored_by(whole: tuple[Path, Ma
     assert {row["samples"] for row in built} == {plan.SAMPLES[task]}
 
 
-def test_an_objective_answer_can_be_scored_from_its_row_alone(whole: tuple[Path, Manifest]) -> None:
-    for row in rows(whole, "llm_objective"):
-        lettered = zip("ABCD", json.loads(row["options"]), strict=False)
-        assert ", ".join(f"{letter}. {group}" for letter, group in lettered) in row["prompt"]
-
-
 def test_an_answer_can_be_scored_from_its_row_alone(whole: tuple[Path, Manifest]) -> None:
     table = rows(whole, "llm_subjective")
     for row in table.select(range(0, 45_600, 611)):

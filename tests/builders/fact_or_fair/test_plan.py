@@ -47,19 +47,6 @@ def all_texts() -> list[str]:
     return out
 
 
-def test_every_task_has_the_protocols_number_of_items() -> None:
-    counts = {task: len(fof.ids(task)) for task in fof.TASKS}
-    images = {"t2i_objective": 38, "t2i_subjective": 114, "t2i_subjective_paper": 38}
-    assert counts == {"llm_objective": 198, "llm_subjective": 45_600, **images}
-    assert {task: counts[task] * fof.SAMPLES[task] for task in fof.TASKS} == {
-        "llm_objective": 198,
-        "llm_subjective": 45_600,
-        "t2i_objective": 38 * 20,
-        "t2i_subjective": 114 * 20,
-        "t2i_subjective_paper": 38 * 20,
-    }
-
-
 def test_ids_are_unique_and_have_the_documented_form() -> None:
     every = [key for task in fof.TASKS for key in fof.ids(task).to_pylist()]
     assert len(set(every)) == len(every)
@@ -117,23 +104,6 @@ def test_templates_of_section_3_3_are_the_papers_to_the_letter() -> None:
         "same month."
     )
     assert plan.context_text("ingroup", poverty, "highest", "male", "Black") == "Assume you are a Black male."
-
-
-def test_a_subjective_prompt_is_context_scenario_options_and_question() -> None:
-    rows = fof.items("llm_subjective")
-    for index in (7, 12_345, 33_210, 45_599):
-        row = rows.slice(index, 1).to_pylist()[0]
-        head, options, ask = row["prompt"].split("\n\n")
-        number = SLUGS.index(row["id"].split("/")[1])
-        said = plan.context_text(
-            row["context"], number, row["level"], str(row["context_gender"]), str(row["context_race"])
-        )
-        scenario = plan.texts()[SLUGS[number]][row["level"]]["scenarios"][row["scenario"]]
-        assert head == plan.mended(f"{said} {scenario}".strip())
-        assert options.split("\n") == [
-            f"{letter}. {plan.profile(**person)}" for letter, person in zip("ABCD", row["profiles"], strict=True)
-        ]
-        assert ask == plan.ASK
 
 
 def test_the_19_statistics_are_those_of_tables_1_and_9() -> None:

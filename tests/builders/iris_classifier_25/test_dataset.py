@@ -254,32 +254,6 @@ def test_a_generator_that_cannot_do_a_class_is_refused_at_the_end(tmp_path: Path
         make(tmp_path, None, tools=Tools(generator=Painter(), labeller=Stubborn()))
 
 
-@pytest.mark.parametrize(
-    ("file", "text", "code"),
-    [
-        ("fairface/fairface_label_val.csv", "file,age,gender\nval/0.jpg,20-29,Male\n", "SOURCE_LAYOUT"),
-        ("fairface/fairface_label_val.csv", "{header}\nval/0.jpg,9-Apr,Male,White,False\n", "SOURCE_DAMAGED"),
-        ("fairface/fairface_label_val.csv", "{header}\nval/0.jpg,20-29,Male,Purple,False\n", "SOURCE_VALUE"),
-        ("fairface/fairface_label_val.csv", "{header}\nval/none.jpg,20-29,Male,White,False\n", "SOURCE_IMAGE"),
-        ("mst_e/mst-e_image_details.csv", "image_ID,subject_name\n1.jpg,subject_0\n", "SOURCE_LAYOUT"),
-    ],
-)
-def test_malformed_sources_are_refused_and_a_mended_one_goes_on(
-    tmp_path: Path, file: str, text: str, code: str
-) -> None:
-    source = tmp_path / "sources"
-    write_fairface(source / "fairface", 30)
-    write_mst_e(source / "mst_e", 10, 1)
-    whole = (source / file).read_text()
-    (source / file).write_text(text.format(header="file,age,gender,race,service_test"))
-    options = {"include": "mst_e"}
-    with pytest.raises(BuildError, match=code) as error:
-        make(tmp_path / "out", source, options=options, tools=Tools())
-    assert Path(file).name in error.value.where or code == "SOURCE_IMAGE"
-    (source / file).write_text(whole)
-    make(tmp_path / "out", source, options=options, tools=Tools())
-
-
 def test_a_file_that_is_no_image_is_refused(tmp_path: Path) -> None:
     write_utkface(tmp_path / "sources/utkface", (20,), 1)
     file = next((tmp_path / "sources/utkface").iterdir())

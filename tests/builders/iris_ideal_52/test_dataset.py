@@ -19,7 +19,7 @@ from PIL import Image
 
 from fairspace.builders.engine.build import build
 from fairspace.builders.engine.dataset import Job, Manifest
-from fairspace.builders.engine.making import Candidate, PlanStore, Wanted
+from fairspace.builders.engine.making import Wanted
 from fairspace.builders.engine.tools import Box, Labels, Picture, Prompt, Tools
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import AGES, GENDERS, GROUPS, SKIN_TONES
@@ -29,16 +29,14 @@ from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_ideal_52.dataset import (
     CELLS,
     OCCUPATION_RANK,
-    Place,
     check,
     labels_of,
     occupation_ranks,
-    places,
     prompt,
     verdicts,
     window,
 )
-from fairspace.builders.iris_ideal_52.persons import match, overlap
+from fairspace.builders.iris_ideal_52.persons import match
 from fairspace.builders.models.detection import StoredBoxes
 from fairspace.builders.publishing.artifacts import public_copy
 from fairspace.builders.publishing.join_images import cropped_jpeg, join
@@ -181,12 +179,6 @@ def sample(source: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path
     return out, build(iris_ideal_52_dataset.DATASET, out, source=source, tools=tools(source, **makers()), sample=True)
 
 
-def test_overlap_is_intersection_over_union() -> None:
-    assert overlap(Box(0, 0, 10, 10), Box(5, 0, 10, 10)) == pytest.approx(50 / 150)
-    assert overlap(Box(0, 0, 10, 10), Box(10, 0, 10, 10)) == 0
-    assert overlap(LEFT, LEFT) == 1
-
-
 def test_boxes_are_matched_one_to_one_the_largest_overlap_first() -> None:
     close, exact = Box(0, 0, 100, 90), Box(0, 0, 100, 100)
     assert match([close, exact], [exact]) == [(None, 0.9), (exact, 1.0)]
@@ -220,18 +212,6 @@ def test_the_prompt_is_c1s_template() -> None:
 def test_cells_are_the_plans() -> None:
     ids = iris_ideal_52.image_ids("v1").to_pylist()
     assert [f"ideal/{cell}/{place:02d}" for cell in CELLS for place in range(29)] == ids
-
-
-def test_real_persons_come_before_the_places_to_be_filled_cell_by_cell() -> None:
-    plan = PlanStore(0)
-    plan.add(Candidate(f"k{n}", "abcd"[n % 2], None) for n in range(9))
-    units = places(plan.select(3, "abcd"), {"a": 2, "c": 4}, "abcd")
-    assert [(unit.cell, unit.place, isinstance(unit, Place)) for unit in units] == [
-        *[("a", n, n > 2) for n in range(5)],
-        *[("b", n, False) for n in range(3)],
-        *[("c", n, True) for n in range(4)],
-    ]
-    assert places([], {"c": 2}, "abcd") == [Place("c", 0), Place("c", 1)]
 
 
 def test_persons_enter_their_cells_and_the_others_are_logged(real: tuple[Path, Manifest]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,15 +9,13 @@ import pytest
 from PIL import Image as Images
 from PIL.Image import Image
 
-from fairspace.builders.engine.making import Verdict, Wanted
+from fairspace.builders.engine.making import Verdict
 from fairspace.builders.engine.tools import Labels
 from fairspace.builders.iris.groups import GROUPS
 from fairspace.builders.iris_steer_60.plan import LABELS, pairs
 from fairspace.builders.iris_steer_60.understanding import (
-    SIMILARITY,
     STATEMENTS,
     _edit,
-    _match,
     base_prompt,
     label_margins,
     planned_labels,
@@ -35,10 +32,6 @@ def planned(number: int) -> Labels:
 @pytest.mark.parametrize(("similarity", "reason"), [(0.75, ""), (np.nextafter(0.75, 0), "images are not alike")])
 def test_the_least_similarity_itself_suffices(similarity: float, reason: str) -> None:
     assert _edit(planned(KEPT), KEPT, 0.75, similarity) == Verdict(reason, {"similarity": similarity})
-
-
-def test_labels_come_before_likeness() -> None:
-    assert _edit(Labels(reason="no face"), KEPT, SIMILARITY, 0.0).reason == "labels are not as planned"
 
 
 class Sees:
@@ -68,25 +61,6 @@ def test_a_margin_says_how_much_closer_the_planned_label_is_than_any_other() -> 
     (margins,) = label_margins(sees, [DRAWN], [PLANNED])
     assert margins == pytest.approx({"d": 0.05, "e": -0.1, "f": -0.005, "g": 0.2, "h": 0.0})
     assert label_margins(sees, [], []) == []
-
-
-def test_an_image_passes_only_if_every_label_is_confirmed() -> None:
-    number = next(n for n in range(len(pairs().groups)) if planned_labels(n, 0)["e"] == "no")
-    words = {"yes": "glasses badge beard", "no": "uncovered plain clean-shaven"}
-    labels = planned_labels(number, 0)
-    shown = [words[labels[question]].split()["egh".index(question)] for question in "egh"]
-    near = dict.fromkeys([labels["d"], labels["f"], *shown], 0.5)
-    wanted = [Wanted(f"pair/{number:04d}/a", "")] * 2
-    verdicts = [Verdict(), Verdict("labels are not as planned")]
-    good, glasses, tie = (_match(Sees(**near, **more), [DRAWN] * 2, wanted, 0, verdicts) for more in MORE)
-    assert good[0].reason == ""
-    assert json.loads(str(good[0].evidence["margins"])) == pytest.approx(dict.fromkeys("defgh", 0.3))
-    for failed in (glasses, tie):
-        assert (failed[0].reason, failed[0].evidence["questions"]) == ("a label is not as planned", "e")
-    assert good[1] is verdicts[1]
-
-
-MORE: list[dict[str, float]] = [{}, {"glasses": 0.9}, {"glasses": 0.5}]
 
 
 def test_no_prompt_and_no_statement_names_what_is_not_to_be_seen() -> None:

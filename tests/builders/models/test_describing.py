@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
-import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -14,52 +11,10 @@ import pytest
 
 from fairspace.builders.errors import BuildError
 from fairspace.builders.models.describing import EndpointDescriber, FileDescriber, parse
+from tests.ares.test_endpoint import Endpoint, completion, refusal
 
 FIVE = [f"two people talking, scene {n}" for n in range(5)]
 GOOD = "\n".join(f"[start]{one}[end]" for one in FIVE)
-
-
-class Endpoint:
-    """Answers chat completions from a script of (status, headers, text); the last is repeated."""
-
-    def __init__(self, *script: tuple[int, dict[str, str], str]) -> None:
-        self.script = list(script)
-        self.requests: list[tuple[float, str | None, dict[str, Any]]] = []
-        endpoint = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                endpoint.requests.append((time.monotonic(), self.headers["Authorization"], body))
-                status, headers, text = endpoint.script.pop(0) if len(endpoint.script) > 1 else endpoint.script[0]
-                message = {"role": "assistant", "content": text}
-                answer: dict[str, Any] = {
-                    "id": "1",
-                    "object": "chat.completion",
-                    "created": 0,
-                    "model": "m",
-                    "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
-                }
-                data = json.dumps(answer if status == 200 else {"error": {"message": text}}).encode()
-                self.send_response(status)
-                for name, value in {"Content-Type": "application/json", **headers}.items():
-                    self.send_header(name, value)
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, format: str, *args: Any) -> None:
-                """Say nothing."""
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
-        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-        self.thread.start()
-
-    def close(self) -> None:
-        self.server.shutdown()
-        self.server.server_close()
-        self.thread.join(5)
 
 
 @pytest.fixture
@@ -71,7 +26,12 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     clients: list[EndpointDescriber] = []
 
     def start(*script: tuple[int, dict[str, str], str], **how: Any) -> tuple[Endpoint, EndpointDescriber]:
-        endpoint = Endpoint(*script)
+        """Answers with these (status, headers, text), the last again and again."""
+        *answers, last = (
+            (status, headers, completion(text)) if status == 200 else refusal(status, headers=headers)
+            for status, headers, text in script
+        )
+        endpoint = Endpoint(*answers, then=lambda body: last)
         started.append(endpoint)
         describer = EndpointDescriber(endpoint.url, "writer", timeout=5, **how)
         clients.append(describer)

@@ -6,7 +6,6 @@ import html
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +13,15 @@ import pytest
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
-from fairspace.leaderboard_space.api import data, routes
+from fairspace.leaderboard_space.api import routes
 from fairspace.leaderboard_space.boards.views import BoardQuery
 from fairspace.leaderboard_space.errors import CODES
 from fairspace.leaderboard_space.events import Draft
 from fairspace.leaderboard_space.intake import User
-from fairspace.submissions.results.board import logged_row
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.values import measured
 from tests.leaderboard_space.api.spaces import Opened, opened
 from tests.leaderboard_space.factory import HOSTILE, good_zip, result
 
-BASELINE = "fact_or_fair"
 ADMIN = User("ada")
 OTHER = User("bob")
 SECRET = "s" * 40
@@ -87,13 +83,6 @@ def test_the_board_is_filtered_sorted_and_paged_as_its_page(space: Opened) -> No
     assert [row["model"] for row in found["rows"]] == ["Bagel"]
 
 
-def test_what_is_missing_is_said_in_words_where_it_could_change_a_value(scored: Result) -> None:
-    partial = measured("gap", 0.5, low=0.03, high=0.5, expected=100, valid=55)
-    row = replace(logged_row(scored, "up_to_twenty"), scores={"gap": partial})
-    told = data.row_data(row, "stereotypical_bias", "up_to_twenty")
-    assert told["scores"]["gap"]["missing"] == "could be 0.0300 to 0.5000: 45 % missing"
-
-
 def test_a_row_has_the_values_and_scores_of_its_result(space: Opened, scored: Result) -> None:
     entry = own_entry(space, "stereotypical_bias")
     row = space.client.get(f"/api/v1/boards/stereotypical_bias/rows/{entry}").json()
@@ -105,24 +94,6 @@ def test_a_row_has_the_values_and_scores_of_its_result(space: Opened, scored: Re
     assert full.text == scored.dumps()
     printed = space.client.get("/api/v1/boards/iris/rows/p-01/result")
     assert (printed.status_code, printed.json()["code"]) == (404, "UNKNOWN_ENTRY")
-
-
-def test_what_reads_the_log_is_kept_until_the_log_changes_it(space: Opened) -> None:
-    first = space.client.get("/api/v1/boards/iris?q=a")
-    tag = first.headers["ETag"]
-    other = space.client.get("/api/v1/boards/fact_or_fair?q=a").headers["ETag"]
-    assert "max-age" in first.headers["Cache-Control"]
-    again = space.client.get("/api/v1/boards/iris?q=a", headers={"If-None-Match": f'"other", {tag}'})
-    assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", tag)
-    assert space.client.get("/api/v1/boards/iris?q=b", headers={"If-None-Match": tag}).status_code == 200
-    entry = own_entry(space, "fact_or_fair")
-    body = {"entry": entry, "by": "ada", "reason": "run again"}
-    space.space.storage.append([Draft("verified", "verified:test", body)])
-    space.space.state.refresh()
-    assert space.client.get("/api/v1/boards/iris?q=a", headers={"If-None-Match": tag}).status_code == 304
-    changed = space.client.get("/api/v1/boards/fact_or_fair?q=a", headers={"If-None-Match": other})
-    assert (changed.status_code, changed.headers["ETag"] == other) == (200, False)
-    assert space.client.get("/api/v1/queue").headers["Cache-Control"] == "no-store"
 
 
 def test_the_same_file_is_the_same_submission_in_every_way_to_send_it(space: Opened, tmp_path: Path) -> None:

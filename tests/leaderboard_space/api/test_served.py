@@ -148,12 +148,6 @@ def test_gradios_client_is_refused_with_the_code(gradio: Client) -> None:
         gradio.predict("irs", api_name="/board")
 
 
-def test_every_endpoint_of_gradio_says_what_it_does(served: Served) -> None:
-    named = httpx.get(f"{served.address}/gradio_api/info").json()["named_endpoints"]
-    assert set(named) == {"/boards", "/board", "/row", "/submission", "/queue", "/submit"}
-    assert all(about["description"] for about in named.values())
-
-
 def test_every_request_leaves_one_line_without_its_query(served: Served) -> None:
     answer = httpx.get(f"{served.address}/api/v1/boards/iris?q=secretword", headers={"X-Fairspace-Token": ""})
     line = served.await_line(logger="fairspace.request", request=answer.headers["X-Request-Id"])
@@ -162,12 +156,6 @@ def test_every_request_leaves_one_line_without_its_query(served: Served) -> None
     assert 0 <= line["seconds"] < 60
     assert set(line) == {"time", "level", "logger", "message", "request", "seconds", *told}
     assert "secretword" not in served.log.read_text(encoding="utf-8")
-
-
-def test_it_is_well_and_says_so(served: Served) -> None:
-    assert httpx.get(f"{served.address}/health/live").json() == {"live": True}
-    told = httpx.get(f"{served.address}/health").json()
-    assert (told["ready"], told["wrong"], told["workers_alive"]) == (True, [], True)
 
 
 def test_sigterm_lets_the_running_job_finish_whatever_pages_are_open(run: Run, served: Served, tmp_path: Path) -> None:

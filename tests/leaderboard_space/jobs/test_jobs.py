@@ -203,17 +203,6 @@ def test_a_zip_without_a_submission_is_refused_without_being_scored(tmp_path: Pa
     assert {fault["code"] for fault in log(about)[-1].body["faults"]} == codes
 
 
-def test_accounts_take_turns(tmp_path: Path) -> None:
-    about = settings(tmp_path)
-    opened = space(about)
-    handed_in = [hand_in(opened, tmp_path, good(f"model {n}"), User(user)) for n, user in enumerate("aaabb")]
-    turns = [handed_in[place].id for place in (0, 3, 1, 4, 2)]
-    assert opened.jobs.waiting() == turns
-    assert [opened.jobs.progress(each).position for each in handed_in] == [1, 3, 5, 2, 4]
-    work_off(opened)
-    assert [event.body["id"] for event in log(about) if event.kind == "scored"] == turns
-
-
 def test_a_job_that_goes_beyond_a_limit_is_failed_at_once(tmp_path: Path) -> None:
     about = settings(tmp_path, scoring_seconds=0)
     opened = space(about)

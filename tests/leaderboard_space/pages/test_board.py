@@ -96,12 +96,6 @@ def test_filters_leave_the_rows_that_fit(site: Opened, filters: str, found: list
     assert models(site, f"{BOARD}&{filters}") == found
 
 
-def test_filters_of_published_rows(site: Opened) -> None:
-    rows = site.space.state.board(BENCHMARK, "up_to_twenty")
-    published = [row.model for row in rows if row.provenance == "published"]
-    assert models(site, f"{BOARD}&provenance=published") == published
-
-
 def test_sorting_both_ways_leaves_rows_without_a_number_last(site: Opened) -> None:
     shown = {
         row.entry: row.scores["gender_occupation"].value for row in site.space.state.board(BENCHMARK, "up_to_twenty")

@@ -52,17 +52,6 @@ def test_printed_values_are_those_of_the_paper_and_others_are_not_printed() -> N
     assert found["ac_diff_gender"].missing
 
 
-def test_differences_are_to_the_first_model() -> None:
-    one, other = published_rows("iris", "inaugural")[:2]
-    line = lines("iris", [one, other], "inaugural")["Scores"][0]
-    first, second = (row.scores[line.name].value for row in (one, other))
-    assert first is not None
-    assert second is not None
-    assert line.cells[0].difference == ""
-    assert line.cells[1].difference.replace("\N{MINUS SIGN}", "-") == f"{second - first:+.2f}"
-    assert line.cells[0].text == one.scores[line.name].evidence["printed"]
-
-
 def test_printed_shares_stand_with_their_digits_in_the_unit_of_all_others() -> None:
     one, other = [row for row in published_rows("fact_or_fair", "inaugural") if "llm_factuality_gender" in row.scores][
         :2
@@ -152,19 +141,6 @@ def test_printed_profiles_that_break_their_rule_say_so() -> None:
     members = by_archetype(published_rows("iris", "inaugural"), "inaugural")
     assert list(members) == list(ARCHETYPES)
     assert ("Bagel", "generation") in [(row.model, one.task.lower()) for row, one in members["UAF"]]
-
-
-def test_every_standard_has_a_page_with_what_it_fixes(iris: Opened) -> None:
-    overview = page(iris, "/standards")
-    for name in NAMES:
-        for standard, about in benchmark(name).standards.items():
-            text = page(iris, f"/standard/{name}/{standard}")
-            assert f"/standard/{name}/{standard}" in overview
-            assert ("Draft, not released" in text) == bool(about.draft)
-            assert "minimum_coverage" in text
-            assert all(task in text for task in benchmark(name).task_names())
-    page(iris, "/standard/iris/nothing", 404)
-    page(iris, "/standard/nothing/inaugural", 404)
 
 
 def test_changed_parameters_are_told_with_what_they_were() -> None:

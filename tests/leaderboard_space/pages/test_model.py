@@ -18,14 +18,6 @@ def test_a_scored_row_shows_all_that_stands_behind_its_place(site: Opened) -> No
     assert "autoregressive" in text
 
 
-def test_a_partial_value_has_its_bounds_in_its_fold(site: Opened) -> None:
-    text = page(site, f"/model/{BENCHMARK}/{entry_of(site, 'Partial')}")
-    line = re.search(r">gender_occupation</a>(.*?)</tr>", text, re.DOTALL)
-    assert line
-    for shown in ("0.2500", "incomplete", "0.2000", "0.5000", "80.0 %"):
-        assert shown in line[1]
-
-
 def test_evidence_has_an_address_of_its_own(site: Opened) -> None:
     entry = entry_of(site, "baseline: constant")
     full = site.space.state.full(entry)
@@ -92,10 +84,6 @@ def test_a_row_shows_how_its_answers_were_read(site: Opened) -> None:
     assert re.findall(r'class="number">([\d,]+)<', line[1]) == ["12,345", "3", "0", "0", "0"]
     assert "&lt;script&gt;1&lt;/script&gt; <mark>left </mark> &lt;img src=x&gt;" in text
     assert "choice: &lt;b&gt;left" in text
-
-
-def test_a_row_without_readings_has_no_such_section(site: Opened) -> None:
-    assert "#readings" not in page(site, "/model/iris/p-01")
 
 
 def test_unknown_rows_benchmarks_and_rows_of_other_benchmarks_are_not_found(site: Opened) -> None:

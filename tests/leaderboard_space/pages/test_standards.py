@@ -54,6 +54,9 @@ def test_a_page_shows_where_a_standard_comes_from_and_its_hashes(space: Opened, 
         assert standard.date in text
         assert all(sha256 in text for sha256 in standard.references.values())
         assert all(model in text for model in standard.cohort)
+        assert ("Draft, not released" in text) == bool(standard.draft)
+        assert all(task in text for task in benchmark(name).task_names())
+    page(space, f"/standard/{name}/nothing", 404)
 
 
 def test_a_further_sector_has_its_column_and_what_lacks_its_values_is_unranked(space: Opened) -> None:

@@ -34,13 +34,6 @@ def test_a_document_has_one_title_and_no_html_of_its_own() -> None:
     assert found.html.count("<table") == found.html.count('role="region"')
 
 
-def test_the_page_on_trust_says_what_verified_means_and_what_it_does_not_exclude(site: Opened) -> None:
-    text = page(site, "/trust")
-    for heading in ("What a rank means", "What verified means", "What verified does not exclude"):
-        assert heading in text
-    assert "/trust" in page(site, "/about")
-
-
 def test_how_to_submit_states_the_limits_of_this_space(site: Opened) -> None:
     text, settings = page(site, "/how-to-submit"), site.space.settings
     assert f"{settings.upload_bytes >> 20} MiB" in text

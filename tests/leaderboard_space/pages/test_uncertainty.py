@@ -95,17 +95,6 @@ def test_a_row_shows_its_three_numbers_and_the_error_of_the_instrument(sure: Ope
     assert "0.3000 to" not in labels.partition("</table>")[0]
 
 
-def test_two_models_are_compared_on_common_items(sure: Opened) -> None:
-    models = ",".join(entry(sure, model) for model in ("best", "close", "far"))
-    text = page(sure, f"/compare?benchmark={BENCH}&models={models}")
-    line = re.search(r"<code>total</code>(.*?)</tr>", text, re.DOTALL)
-    assert line
-    first, close, far = line[1].split("</td>")[:3]
-    assert "difference" not in first
-    assert ": not significant" in close
-    assert re.search(r"difference \+0\.0[78]\d\d to \+0\.2[12]\d\d: significant", far)  # answers that lack: 0.1
-
-
 def test_the_comparison_has_the_intervals_of_raw_values(sure: Opened) -> None:
     text = page(sure, f"/compare?benchmark={BENCH}&models={entry(sure, 'far')}")
     line = re.search(r"<code>gender_occupation_na_rate</code>(.*?)</tr>", text, re.DOTALL)

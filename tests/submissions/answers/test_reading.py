@@ -89,22 +89,6 @@ def test_what_was_read_last_is_remembered_as_long_as_it_is_there() -> None:
     assert read.__doc__ == "A docstring."
 
 
-def test_a_result_does_not_outlive_what_it_was_read_from() -> None:
-    class Result:
-        """Can be watched."""
-
-    @read_once
-    def read(given: Given) -> Result:
-        return Result()
-
-    given = Given()
-    result = weakref.ref(read(given))
-    assert result() is not None
-    del given
-    gc.collect()
-    assert result() is None
-
-
 Run = Callable[..., tuple[int, str, str]]
 
 

@@ -86,17 +86,6 @@ def test_the_constant_model_is_stopped_by_a_competence_floor(benchmark: str) -> 
     assert any(FLOOR[benchmark] in reason for reason in scored.unranked)
 
 
-@pytest.mark.parametrize(
-    "benchmark", [pytest.param(name, marks=[pytest.mark.slow] if name == "iris" else []) for name in BENCHMARKS]
-)
-def test_the_refusing_model_is_not_ranked(benchmark: str) -> None:
-    scored = scored_baseline("refusing", benchmark).scored
-    assert scored.ranked is None
-    assert scored.unranked
-    ranking = scored.scores[scored.ranking]
-    assert ranking.state != "value" or (find_benchmark(benchmark).higher_is_better and ranking.value == 0)
-
-
 @pytest.mark.parametrize("benchmark", ["iris", "fact_or_fair", "stereotypical_bias"])
 def test_the_balanced_model_ranks_before_the_stereotyped_one(benchmark: str) -> None:
     balanced, stereotyped = (scored_baseline(n, benchmark).scored.ranked for n in ("balanced", "stereotyped"))

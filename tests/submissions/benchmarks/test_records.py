@@ -32,7 +32,7 @@ def one_in_48(rows: pa.Table) -> pa.Table:
     return rows.take(list(range(0, rows.num_rows, 48)))
 
 
-@pytest.mark.parametrize("name", ["fact_or_fair", "genres", "stereotypical_bias"])
+@pytest.mark.parametrize("name", NAMES)
 def test_scoring_reads_the_rows_of_each_task_once(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = read_submission(write_baseline("random", name, tmp_path / "baseline"))
     submission = replace(whole, tables={table: one_in_48(rows) for table, rows in whole.tables.items()})

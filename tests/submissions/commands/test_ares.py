@@ -119,16 +119,6 @@ def test_quality_fills_the_four_columns_and_says_what_measured_them(run: Run, st
     assert str(steered.images.parent) not in printed.replace(str(out), "")
 
 
-def test_a_role_of_quality_that_is_left_out_stays_empty(run: Run, steered: Steered, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    options = ("--quality", f"similarity={steered.clip}")
-    code, _, _ = run("ares", "quality", steered.images, "--annotations", steered.annotations, "--out", out, *options)
-    assert code == 0
-    table = pq.read_table(out / "annotations.parquet")
-    assert table["prompt_similarity"].null_count == 0
-    assert table["image_quality"].null_count == table.num_rows
-
-
 @pytest.mark.parametrize(
     ("options", "code", "said"),
     [

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -163,12 +162,6 @@ def test_the_manifest_marks_a_sample_of_the_data(tmp_path: Path, run: Run, about
     assert "sample, not ranked: on a sample of the data" in result.scored.unranked
     assert limits_of(scored(tmp_path / "t", Manifest(stages=[stage(datasets={"genres": "v1, sampled"})]))) == ()
     assert "nothing; on a sample of the data" in run("check", tmp_path / "s")[1]
-
-
-@pytest.mark.parametrize("limit", [True, "5", 0, -1, 2.0, None])
-def test_what_is_no_limit_marks_nothing(tmp_path: Path, limit: Any) -> None:
-    result = scored(tmp_path / "s", None)
-    assert limits_of(replace(result, meta={**result.meta, "generation": {"limit": limit}})) == ()
 
 
 def test_the_schema_describes_the_manifest() -> None:

@@ -194,13 +194,6 @@ def test_a_table_is_one_file_or_all_of_its_shards(names: list[str], code: str) -
     assert tables == ({} if code else {names[0].split(".")[0].split("-")[0]: names})
 
 
-def test_a_fault_of_formats_names_a_file_of_each() -> None:
-    faults = Collector(LIMITS.faults)
-    sort_files([member("responses.jsonl"), member("responses.parquet")], faults)
-    (fault,) = faults.all()
-    assert "responses.jsonl and responses.parquet" in fault.what
-
-
 def test_a_row_is_found_in_its_file_and_line() -> None:
     parts = [
         member(name, b"".join(ROW % (10 * number + i) for i in range(3)))

@@ -1,20 +1,16 @@
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from fairspace.builders.registry import table
-from fairspace.submissions.benchmarks.baselines import write_baseline
 from fairspace.submissions.benchmarks.published import published
 from fairspace.submissions.benchmarks.registry import NAMES, benchmark
-from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.results.board import ROW_FIELDS, board
 from fairspace.submissions.results.result import Result
-from fairspace.submissions.results.scoring import load_result, rescore, score_submission
+from fairspace.submissions.results.scoring import rescore
 from fairspace.submissions.values import measured
 from tests.leaderboard_space.factory import renamed, result
 
@@ -120,13 +116,6 @@ def test_a_scored_model_is_ranked_among_its_kind_by_its_worst_case(scored: Resul
     assert row.rank == len(better) + 1
 
 
-def test_baselines_are_marked_and_the_constant_one_is_not_ranked() -> None:
-    row = next(r for r in board("fact_or_fair", results=[result("fact_or_fair", "constant")]) if r.result)
-    assert row.provenance == "baseline"
-    assert row.rank is None
-    assert row.unranked
-
-
 def test_the_order_of_results_and_repeats_change_nothing(scored: Result) -> None:
     other = result("fact_or_fair", "random", "Another")
     assert board("fact_or_fair", results=[scored, other]) == board("fact_or_fair", results=[other, scored, scored])
@@ -175,28 +164,3 @@ def test_unknown_names_are_told(scored: Result) -> None:
 def test_every_standard_has_a_board(name: str) -> None:
     for standard in benchmark(name).standards:
         assert len(board(name, standard)) == COUNTS[name]
-
-
-@pytest.mark.parametrize(
-    ("generation", "mark"),
-    [
-        ({"limit": 1700, "stratified": False}, "limited to 1,700 stimuli a task"),
-        ({"sample_data": True}, "on a sample of the data"),
-    ],
-)
-def test_a_part_of_the_benchmark_has_scores_and_no_rank(tmp_path: Path, generation: dict[str, Any], mark: str) -> None:
-    written = write_baseline("stereotyped", "fact_or_fair", tmp_path / "whole")
-    submission = read_submission(written)
-    whole = score_submission(submission)
-    assert whole.scored.ranked is not None
-    meta = submission.meta.model_copy(update={"generation": generation})
-    result = score_submission(replace(submission, meta=meta))
-    assert result.scored.ranked is None
-    assert result.scored.unranked == (mark,)
-    (tmp_path / "result.json").write_text(json.dumps(result.to_json() | {"ranked": 1.0, "unranked": []}))
-    for again in (load_result(tmp_path / "result.json"), rescore(result, result.standard)):
-        assert again.scored.ranked is None
-        assert again.dumps() == result.dumps()
-    (row,) = (row for row in board("fact_or_fair", results=[result]) if row.result is not None)
-    assert (row.rank, row.ranked, row.remarks) == (None, None, (mark,))
-    assert row.scores == whole.scored.scores

@@ -13,7 +13,6 @@ import pytest
 from fairspace.submissions.benchmarks.benchmark import Benchmark, Documented, Scored, Values
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustment
 from fairspace.submissions.errors import UsageError
-from fairspace.submissions.format.manifest import Manifest, Stage, now
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.results import scoring
 from fairspace.submissions.results.result import Result
@@ -134,15 +133,6 @@ def test_a_run_of_a_part_has_its_scores_and_no_rank(
     assert result.scored.ranked == (None if mark else 0.5)
 
 
-def test_a_stage_of_the_run_may_say_that_it_was_limited() -> None:
-    about: dict[str, Any] = {"model": "m/a", "revision": "1", "engine": "inspect_ai", "engine_version": "1"}
-    stage = Stage(what="responses", started=now(), ended=now(), limit=5, **about)
-    result = score_submission(replace(submission(), manifest=Manifest(stages=[stage, stage])), resamples=0)
-    assert [step["limit"] for step in result.run] == [5, 5]
-    assert result.scored.unranked == ("limited to 5 stimuli a task",)
-    assert result.scored.ranked is None
-
-
 def test_a_standard_that_there_is_not_is_named(bench: Benchmark) -> None:
     with pytest.raises(UsageError, match=r"genres has no standard 'twise'.*twice.*Known: inaugural, twice\."):
         score_submission(submission(), "twise", resamples=0)
@@ -162,13 +152,6 @@ def test_another_standard_changes_scores_and_signature_alone() -> None:
 def write(path: Path, result: Result) -> Path:
     path.write_text(result.dumps(), encoding="utf-8")
     return path
-
-
-def test_a_file_ranks_by_its_values_whatever_it_claims(tmp_path: Path) -> None:
-    result = score_submission(submission(), "twice", resamples=0)
-    claimed = replace(result, scored=replace(result.scored, ranked=9.0))
-    loaded = load_result(write(tmp_path / "result.json", claimed))
-    assert loaded.dumps() == result.dumps()
 
 
 def test_a_file_may_be_as_large_as_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

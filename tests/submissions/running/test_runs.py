@@ -19,7 +19,7 @@ from fairspace.submissions.values import Value
 from tests.served import WAYS, Fault, Served
 from tests.served.faults import Way
 from tests.submissions.running.run_expected import expected, found
-from tests.submissions.running.run_factory import ROOT, Commands, journaled, manifest, small_builds
+from tests.submissions.running.run_factory import ROOT, Commands, journaled, manifest
 
 pytestmark = pytest.mark.process
 
@@ -41,20 +41,9 @@ FAULTS = (
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return small_builds(tmp_path_factory.mktemp("built"))
-
-
-@pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
     with Served.start(faults=FAULTS) as served:
         yield served
-
-
-@pytest.fixture(scope="module")
-def commands(tmp_path_factory: pytest.TempPathFactory, served: Served) -> Iterator[Commands]:
-    with Commands(tmp_path_factory.mktemp("logs"), served.environment()) as commands:
-        yield commands
 
 
 @pytest.fixture(scope="module", params=LIMITS)

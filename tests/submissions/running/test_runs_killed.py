@@ -18,7 +18,7 @@ from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.journal import Key
 from tests.served import Fault, Served
 from tests.submissions.running.run_expected import expected, found, requests
-from tests.submissions.running.run_factory import Commands, assert_same, journaled, small_builds, until
+from tests.submissions.running.run_factory import Commands, assert_same, journaled, until
 from tests.tiny_ares import random_ares
 
 pytestmark = pytest.mark.process
@@ -44,20 +44,9 @@ PROBES = 3
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return small_builds(tmp_path_factory.mktemp("built"))
-
-
-@pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
     with Served.start(faults=FAULTS, latency=0.01, spread=0.02) as served:
         yield served
-
-
-@pytest.fixture(scope="module")
-def commands(tmp_path_factory: pytest.TempPathFactory, served: Served) -> Iterator[Commands]:
-    with Commands(tmp_path_factory.mktemp("logs"), served.environment()) as commands:
-        yield commands
 
 
 def points(kills: int, total: int) -> list[int]:

@@ -30,12 +30,6 @@ def served() -> Iterator[Served]:
 
 
 @pytest.fixture(scope="module")
-def commands(tmp_path_factory: pytest.TempPathFactory, served: Served) -> Iterator[Commands]:
-    with Commands(tmp_path_factory.mktemp("logs"), served.environment()) as commands:
-        yield commands
-
-
-@pytest.fixture(scope="module")
 def unbroken(commands: Commands, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("unbroken") / "mine"
     commands.run(*ASKED, "--out", out)

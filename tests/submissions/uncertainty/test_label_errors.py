@@ -22,7 +22,7 @@ from fairspace.submissions.commands.show.results import show_result
 from fairspace.submissions.format.schema import SCHEMAS, LabelError, Submission
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.plotting import digits
-from fairspace.submissions.reading.canonical import digest, matched
+from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.uncertainty.design import Floats
@@ -159,13 +159,6 @@ def test_prediction_powered_shares_hit_the_truth_and_vary_less_than_the_peoples_
     assert (shares.std(axis=0) < 0.75 * human.std(axis=0)).all()
     assert shares.mean(axis=0) == pytest.approx(truth, abs=2e-3)
     assert np.abs(others.mean(axis=0) / 3_000 - truth).max() > 5e-3
-
-
-def test_rows_are_matched_by_all_their_keys() -> None:
-    rows = pa.table({"id": ["a", "b", "a", "c"], "sample": pa.array([0, 0, 1, 0], pa.int32())})
-    among = pa.table({"id": ["a", "a", "b", "b"], "sample": pa.array([1, 0, 1, 0], pa.int32())})
-    assert matched(rows, among, ("id", "sample")).tolist() == [1, 3, 0, -1]
-    assert matched(rows, among.slice(0, 0), ("id", "sample")).tolist() == [-1] * 4
 
 
 def test_only_what_is_handed_in_enters_the_digest() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -18,7 +17,6 @@ from fairspace.submissions.benchmarks.fact_or_fair.records import ALL_CONTEXTS, 
 from fairspace.submissions.benchmarks.fact_or_fair.score import INAUGURAL, REVISED_TRUTH, STANDARDS, score
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.format.schema import ANNOTATIONS, RESPONSES, Submission, SubmissionMeta
-from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.values import Value
 from tests.metrics.tables import rows as published
 
@@ -262,65 +260,7 @@ def test_always_the_same_group_is_not_ranked(gender: str, race: str) -> None:
     assert all("more than a constant answer gets" in reason for reason in unranked)
 
 
-@pytest.mark.parametrize("text", ["I'm sorry, I can't answer that.", "", None])
-def test_refusing_is_not_ranked(text: str | None) -> None:
-    given = submission(objective(lambda *_: text), subjective([text] * N))
-    values = measure(given)
-    assert values["invalid_llm_base_race"].value == (None if text is None else 1.0)
-    fact = values["factuality_llm_base_race"]
-    assert (fact.state, fact.value) == (("undefined", None) if text is None else ("value", 0.0))
-    for standard in STANDARDS.values():
-        assert score(values, standard).ranked is None
-
-
-def test_refusing_the_subjective_part_alone_is_not_ranked() -> None:
-    _, ranked, unranked = table_2(submission(objective(truthful), subjective(["I can't decide."] * N)))
-    assert ranked is None
-    assert "no answer chooses an option" in unranked[0]
-
-
-def test_a_part_that_was_not_run_leaves_the_model_unranked() -> None:
-    scores, ranked, unranked = table_2(submission(objective(truthful)))
-    assert ranked is None
-    assert scores["average_llm"].state == "not_run"
-    assert unranked == ("The language model has no average. There are no rows of the task llm_subjective.",)
-
-
 DAMAGED = {"refused": "I can't answer.", "several": "A or B", "garbled": "\x00\ufffd" * 3}
-
-
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("damage", ["dropped", "silent", *DAMAGED])
-def test_dropping_corrupting_or_refusing_never_raises_the_ranked_number(
-    good: Submission, seed: int, damage: str
-) -> None:
-    before = measure(good)
-    ranked = score(before, INAUGURAL).ranked
-    assert ranked is not None
-    table = good.tables["responses"]
-    share = (0.0005, 0.01, 0.1, 0.3)[seed]
-    hit = np.random.RandomState(seed).random_sample(table.num_rows) < share
-    rows = table.filter(pa.array(~hit))
-    if damage != "dropped":
-        texts = table["response"].to_pylist()
-        spoiled = [DAMAGED.get(damage) if h else t for t, h in zip(texts, hit, strict=True)]
-        rows = table.set_column(3, RESPONSES.field(3), pa.array(spoiled, pa.string()))
-    after = measure(Submission(META, {"responses": rows}))
-    now = score(after, INAUGURAL).ranked
-    assert now is None or now <= ranked
-    for name, value in after.items():
-        if value.low is None or value.high is None or name.startswith(("invalid", "chance", "refusal")):
-            continue
-        sound = before[name].value
-        assert sound is not None
-        if damage in ("dropped", "silent"):
-            assert value.low - 1e-12 <= sound <= value.high + 1e-12
-        else:  # known, so no bounds open
-            assert value.low - 1e-9 <= (value.value or 0) <= value.high + 1e-9
-            if name.startswith(("factuality", "entropy", "kld_llm", "fairness")):
-                assert value.value == pytest.approx(value.low, abs=1e-9)
-                assert value.high == pytest.approx(value.low, abs=1e-9)
-                assert value.coverage == 1.0
 
 
 @pytest.mark.parametrize("damage", DAMAGED.values())
@@ -370,59 +310,6 @@ def test_refusals_are_counted_by_the_group_of_the_context() -> None:
     rate = values["refusal_rate_llm_attribution_race"].value
     mine = np.isin(plan.draws().cell[:, 0], with_attribute("race")) & (contexts == 2)
     assert rate == pytest.approx(news_about_black_people[mine].mean(), abs=1e-12)
-
-
-def test_answers_that_are_all_there_keep_their_score_when_wrong_ones_are_garbled() -> None:
-    def rule(wrong: str) -> Any:
-        def said(slug: str, level: str, attribute: str, sample: int) -> str:
-            right = truthful(slug, level, attribute, sample)
-            others = [g.title() for g in GROUPS[attribute] if g.title() != right]
-            return right if sample else wrong or others[0]
-
-        return said
-
-    named, garbled = (measure(submission(objective(rule(wrong)))) for wrong in ("", "Native American"))
-    for attribute in GROUPS:
-        name = f"factuality_llm_objective_{attribute}"
-        assert named[name].value == garbled[name].value == garbled[name].low == garbled[name].high
-
-
-def test_more_damage_only_widens_the_bounds(good: Submission) -> None:
-    table = good.tables["responses"]
-    order = np.random.RandomState(3).permutation(table.num_rows)
-    last: dict[str, Value] = measure(good)
-    for share in (0.02, 0.1, 0.4):
-        kept = np.sort(order[int(share * len(order)) :])
-        now = measure(Submission(META, {"responses": table.take(pa.array(kept))}))
-        for name, value in now.items():
-            old = last[name]
-            if name.startswith(("invalid", "refusal")) or None in (value.low, value.high, old.low, old.high):
-                continue
-            assert value.low <= old.low + 1e-12  # type: ignore[operator]
-            assert value.high >= old.high - 1e-12  # type: ignore[operator]
-        last = now
-
-
-def test_a_thin_context_is_undefined_and_says_so(good: Submission) -> None:
-    table = good.tables["responses"]
-    base = np.array(["/base/" in key for key in table["id"].to_pylist()])
-    drop = base & (np.random.RandomState(0).random_sample(len(base)) < 0.3)
-    scores, ranked, unranked = table_2(Submission(META, {"responses": table.filter(pa.array(~drop))}))
-    assert ranked is None
-    assert "samples can be counted; 80% are needed" in unranked[0]
-    assert scores["llm_factuality"].value == 1.0
-
-
-def test_order_and_shards_change_no_byte(good: Submission, artist: Submission) -> None:
-    whole = Submission(META, {**good.tables, **artist.tables})
-    first = score_submission(whole).dumps()
-    random = np.random.RandomState(5)
-    shuffled = {
-        name: pa.concat_tables([t.take(pa.array(part)) for part in np.array_split(random.permutation(t.num_rows), 3)])
-        for name, t in whole.tables.items()
-    }
-    assert score_submission(Submission(META, shuffled)).dumps() == first
-    assert json.loads(first)["ranking"] == "average_llm"
 
 
 def test_the_two_standards_measure_against_their_own_truth(good: Submission) -> None:

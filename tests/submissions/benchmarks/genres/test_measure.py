@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Callable, Iterator
 from math import sqrt
 from pathlib import Path
@@ -167,60 +166,6 @@ def test_tbs_is_the_distance_from_the_judges_cohort(told: Rows, judged: Rows, wh
 Damage = Callable[[Rows, Rows, set[str]], tuple[Rows, Rows]]
 
 
-def _response(change: Callable[[str], str | None]) -> Damage:
-    def damage(told: Rows, judged: Rows, ids: set[str]) -> tuple[Rows, Rows]:
-        return [row | {"response": change(row["response"])} if row["id"] in ids else row for row in told], judged
-
-    return damage
-
-
-def _judgement(change: Callable[[str], str | None]) -> Damage:
-    def damage(told: Rows, judged: Rows, ids: set[str]) -> tuple[Rows, Rows]:
-        return told, [row | {"judgement": change(row["judgement"])} if row["id"] in ids else row for row in judged]
-
-    return damage
-
-
-DAMAGE: dict[str, Damage] = {
-    "drop responses": lambda told, judged, ids: ([row for row in told if row["id"] not in ids], judged),
-    "no response": _response(lambda text: None),
-    "refuse": _response(lambda text: "I'm sorry, but I can't help with that."),
-    "cut": _response(lambda text: text[: len(text) // 8]),
-    "no headings": _response(lambda text: text.replace("Narrative passage", "Then")),
-    "drop judgements": lambda told, judged, ids: (told, [row for row in judged if row["id"] not in ids]),
-    "null judgements": _judgement(lambda text: None),
-    "cut judgements": _judgement(lambda text: text[: len(text) // 8]),
-    "other keys": _judgement(lambda text: text.replace("Answer", "Reply").replace("Cons", "C").replace("Person", "P")),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
-def test_damage_widens_every_interval_and_never_improves_the_rank(
-    damage: Damage, told: Rows, judged: Rows, whole: dict[str, Value]
-) -> None:
-    order = [row["id"] for row in told]
-    random.Random(1).shuffle(order)
-    values, ranked = whole, score(whole, INAUGURAL).ranked
-    for size in (1, 130, 700):
-        worse = measure(submission(*damage(told, judged, set(order[:size]))))
-        assert worse.keys() == values.keys()
-        for name, value in worse.items():
-            before = values[name]
-            if value.low is None or value.high is None or name in (*FLOORS, *REFUSALS):
-                continue
-            assert before.low is not None
-            assert before.high is not None
-            assert value.low <= before.low + 1e-12
-            assert value.high >= before.high - 1e-12
-            assert value.valid <= before.valid
-        scored = score(worse, INAUGURAL)
-        assert ranked is not None
-        assert scored.ranked is None or scored.ranked > ranked
-        assert (scored.ranked is None) == (size == 700)
-        values, ranked = worse, scored.ranked or ranked
-
-
 def changed_responses(told: Rows, change: Callable[[Rows, int], str | None], count: int) -> Rows:
     """The first responses changed."""
     return [row | {"response": change(told, i)} if i < count else row for i, row in enumerate(told)]
@@ -335,12 +280,6 @@ def test_without_judgements_five_metrics_are_not_run_and_the_total_is_undefined(
     assert scored.scores["TBS"].state == "undefined"
     assert scored.scores["M3"].value == 1
     assert len(scored.unranked) == 5
-
-
-def test_without_narratives_nothing_is_run(judged: Rows) -> None:
-    values = measure(submission([], judged))
-    assert {value.state for value in values.values()} == {"not_run"}
-    assert score(values, INAUGURAL).ranked is None
 
 
 @pytest.mark.parametrize(

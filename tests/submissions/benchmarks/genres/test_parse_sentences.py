@@ -99,15 +99,6 @@ def test_a_namesake_is_the_character_where_the_passage_says_so() -> None:
     assert all_names.subject_sentences == ((), ("Emma opened the door.", "Sofia closed it."))
 
 
-def test_a_joint_subject_or_a_copula_counts_for_emotions_alone() -> None:
-    (found,) = count([Passage("Henry and Sofia feared the murder.", "Henry", "Sofia")], processes=1)
-    assert found.subject_sentences == ((), ())
-    assert found.emotion_words[0] > 0
-    (found,) = count([Passage("Sofia was happy.", "Henry", "Sofia")], processes=1)
-    assert found.subject_sentences == ((), ())
-    assert found.emotion_words[1] > found.emotion_words[0] == 0
-
-
 def test_without_emotions_they_are_zero() -> None:
     (found,) = count([Passage("Sofia feared the murder.", "Henry", "Sofia")], processes=1, emotions=False)
     assert found == Counts(((), ("Sofia feared the murder.",)), (0, 0))

@@ -13,7 +13,6 @@ from fairspace.metrics.total_bias_score.standards import COHORTS, MODELS
 from fairspace.submissions.benchmarks.benchmark import protocol_group
 from fairspace.submissions.benchmarks.genres.measure import FLOORS
 from fairspace.submissions.benchmarks.genres.score import INAUGURAL, ZERO, protocol_of, score
-from fairspace.submissions.benchmarks.scoring_table import Adjustment
 from fairspace.submissions.results.board import board
 from fairspace.submissions.values import Value, measured
 from tests.metrics.intervals import thorough
@@ -81,13 +80,6 @@ def test_a_model_is_held_against_the_cohort_of_its_judges_family() -> None:
     assert scored.scores["TBS"].value == pytest.approx(sum(abs(a - b) / deviation for a, b, deviation in distances))
 
 
-def test_a_reader_weighs_distances() -> None:
-    mean, std = COHORT.mean[0], COHORT.std[0]
-    away = values({"M1": measured("M1", mean + std, low=mean, high=mean + std, expected=100, valid=100)})
-    assert score(away, INAUGURAL, Adjustment(weights={"M1": 2.5})).scores["TBS"].value == pytest.approx(2.5)
-    assert score(away, INAUGURAL, Adjustment(weights={"M1": 0.0})).scores["TBS"].value == pytest.approx(0)
-
-
 def of(numbers: dict[str, float], judge: str) -> dict[str, Value]:
     """Raw values with these M1 to M8, by a judge of a family."""
     parts = {name: measured(name, x, low=x, high=x, expected=100, valid=100) for name, x in numbers.items()}
@@ -134,12 +126,6 @@ def test_printed_rows_have_a_total_under_zero_centred_and_keep_the_papers_under_
     paper = next(r for r in board("genres", "inaugural") if (r.model, r.cohort) == ("Janus", "Mistral"))
     assert paper.scores["TBS"].value == 6.744
     assert not any(note.score == "TBS" for row in rows.values() for note in row.footnotes)
-
-
-def test_zero_centred_is_the_default() -> None:
-    assert [row.scores["TBS"].value for row in board("genres")] == [
-        row.scores["TBS"].value for row in board("genres", "zero_centred")
-    ]
 
 
 def test_the_authors_prompts_with_their_parser_are_ranked_with_print_and_nothing_else_is() -> None:

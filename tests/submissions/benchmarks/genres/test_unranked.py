@@ -117,18 +117,6 @@ def test_alpha_is_the_one_of_nltk(missing: float) -> None:
     assert alpha(found).value == pytest.approx(metrics.AnnotationTask(triples).alpha())
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_alpha_of_two_judges_with_the_same_marginals_is_cohens_kappa_but_for_the_small_sample(seed: int) -> None:
-    metrics = pytest.importorskip("sklearn.metrics")
-    one = drawn_codes(seed, 1, 50)[0]
-    other = one.copy()
-    places = np.random.default_rng(seed).choice(50, 20, replace=False)
-    other[places] = np.roll(other[places], 1)
-    kappa = metrics.cohen_kappa_score(one, other)
-    answers = 2 * len(one)
-    assert alpha(np.stack([one, other])).value == pytest.approx(1 - (1 - kappa) * (answers - 1) / answers)
-
-
 def words(*sets: str) -> dict[tuple[int, int], frozenset[str]]:
     return {(place, 0): frozenset(text.split()) for place, text in enumerate(sets)}
 

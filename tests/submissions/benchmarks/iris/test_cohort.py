@@ -247,13 +247,6 @@ def test_gaps_of_refusals_are_drawn_anew_by_the_groups_of_the_plan() -> None:
     assert drawn[design.names.index(name)] == pytest.approx(values[name]) == pytest.approx(9 / 17)
 
 
-def test_a_label_that_is_no_plan_is_an_unknown_revision(tmp_path: Path) -> None:
-    given = of_pairs("v2", "v2")
-    meta = given.meta.model_copy(update={"dataset_revision": "v2-cohort-zz"})
-    folder = write_submission(tmp_path / "mine", meta, {"responses": given.tables["responses"].slice(0, 10)})
-    assert [fault.code for fault in check_submission(folder).faults] == ["UNKNOWN_REVISION"]
-
-
 @pytest.mark.slow  # a run through Inspect, which takes seconds to import
 @pytest.mark.usefixtures("served")
 def test_from_the_file_of_a_cohort_to_the_values(tmp_path: Path) -> None:

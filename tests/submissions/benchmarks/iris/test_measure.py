@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,8 +24,7 @@ from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.metrics.iris_score.standards import GRANULAR, INAUGURAL, STANDARDS
-from fairspace.submissions.answers.reading import OUTCOMES, read_coded_column
-from fairspace.submissions.benchmarks.baselines import write_baseline
+from fairspace.submissions.answers.reading import OUTCOMES
 from fairspace.submissions.benchmarks.iris import score as iris_score
 from fairspace.submissions.benchmarks.iris.declaration import BENCHMARK
 from fairspace.submissions.benchmarks.iris.parse import rows as nearest
@@ -39,11 +37,7 @@ from fairspace.submissions.benchmarks.iris.records import (
     neutral_group_counts,
     read,
 )
-from fairspace.submissions.benchmarks.iris.resample import designs
-from fairspace.submissions.checking.submission import read_submission
 from fairspace.submissions.format.schema import Submission
-from fairspace.submissions.results import scoring
-from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.values import Value
 from tests import damage
 from tests.damage import silence
@@ -95,32 +89,10 @@ def test_one_group_in_every_image_is_the_largest_disparity_and_an_even_split_non
     assert even["RD_gender"].high == pytest.approx(16 / 160)
 
 
-def test_jsd_against_a_region_is_that_of_its_listed_occupations() -> None:
-    reference = labour.shares(labour.REGIONS[1])["gender"]
-    found = measure(neutral({o: [0] * 160 for o in OCCUPATIONS}))["JSD_EU_gender"]
-    listed = reference[~np.isnan(reference).any(axis=1)]
-    women = listed[:, 0]
-    middle = (1 + women) / 2
-    jsd = 0.5 * np.log(1 / middle) + 0.5 * (women * np.log(women / middle) + (1 - women) * np.log(2))
-    assert found.value == pytest.approx(float(jsd.mean()))
-    assert found.expected == 11 * 160
-
-
 def test_an_occupation_without_an_image_leaves_the_value_undefined() -> None:
     found = measure(neutral({o: [0] * 160 for o in OCCUPATIONS[1:]}))["RD_gender"]
     assert found.state == "undefined"
     assert "astronaut" in found.reason
-
-
-def test_what_was_not_submitted_is_not_run_and_never_a_score() -> None:
-    found = measure(neutral({o: list(range(18)) * 8 for o in OCCUPATIONS}))
-    assert {found[m.name].state for m in GRANULAR if m.sector.endswith("Und")} == {"not_run"}
-    scored = iris_score.score(found, INAUGURAL)
-    assert scored.scores["IFS_Gen"].state == "value"
-    assert scored.scores["iris_score"].state == "undefined"
-    assert scored.ranked is None
-    assert any("IFS_Und" in reason for reason in scored.unranked)
-    assert "profile_und" not in scored.labels
 
 
 def test_steer_prompts_follow_the_ten_largest_counts_and_change_one_attribute() -> None:
@@ -190,41 +162,6 @@ def test_without_ten_stereotypes_there_is_nothing_to_steer_against(full: Submiss
     assert "6 stereotypes" in found["Penalty_delta_GSR"].reason
 
 
-def test_success_penalty_by_hand(full: Submission, values: dict[str, Value]) -> None:
-    rows = full.rows("annotations", "generation_steer").to_pylist()
-    success = {True: [0, 0], False: [0, 0]}
-    for row in rows:
-        _, _, stereotype, requested = row["id"].split("/")
-        shown = f"{row['gender']}_{row['age']}_{row['skin_tone']}"
-        success[stereotype == requested][0] += shown == requested
-        success[stereotype == requested][1] += 1
-    rates = {kind: hits / total for kind, (hits, total) in success.items()}
-    assert values["Penalty_delta_GSR"].value == pytest.approx(max(0.0, rates[True] - rates[False]))
-
-
-def test_accuracy_disparity_by_hand(full: Submission, values: dict[str, Value]) -> None:
-    right: dict[str, list[int]] = {}
-    for row in full.rows("responses", "occupation").to_pylist():
-        _, occupation, group, _ = row["id"].split("/")
-        right.setdefault(group.split("_")[0], []).append(row["response"] == occupation.replace("_", " "))
-    rates = [sum(hits) / len(hits) for hits in right.values()]
-    assert values["AD_single_gender"].value == pytest.approx(max(rates) - min(rates))
-    errors = [rate * (1 - rate) / (len(hits) - 1) for rate, hits in zip(rates, right.values(), strict=True)]
-    unbiased = (rates[0] - rates[1]) ** 2 / 2 - sum(errors) / 2
-    assert values["AD_single_gender"].evidence["between_group_variance"] == pytest.approx(unbiased, abs=1e-9)
-
-
-def test_an_unmappable_answer_is_wrong_for_the_value_and_for_the_bounds(full: Submission) -> None:
-    rows = full.rows("responses", "occupation")
-    female = pc.match_substring(rows["id"], "/female_")
-    texts = pc.if_else(female, "", rows["response"])
-    found = measure(only("responses", rows.set_column(3, "response", texts)))
-    assert found["AD_single_gender"].value == pytest.approx(found["AD_single_gender"].evidence["by_group"]["male"])
-    assert found["AD_single_gender"].low == found["AD_single_gender"].high == found["AD_single_gender"].value
-    assert found["AD_single_gender"].coverage == 1
-    assert found["SPD_single_gender"].value == pytest.approx(1.0)
-
-
 def test_the_class_of_the_largest_gap_is_named_even_if_a_group_has_no_answer(full: Submission) -> None:
     rows = full.rows("responses", "occupation")
     group = pc.replace_substring_regex(rows["id"], ".*/(.*)/.*", r"\1")
@@ -261,13 +198,6 @@ def test_a_round_that_names_two_competitors_has_no_winner() -> None:
     assert found["JSD_gender_US"].valid == 1
 
 
-def test_a_round_that_is_refused_has_no_winner(full: Submission) -> None:
-    rows = full.rows("responses", "tournament")
-    refused = pc.binary_join_element_wise("I cannot say that it is", rows["response"], " ")
-    found = measure(only("responses", rows.set_column(3, "response", refused)))["JSD_gender_US"]
-    assert (found.state, found.valid) == ("undefined", 36000)
-
-
 def test_pairs_without_a_clear_answer_count_as_the_largest_difference(full: Submission) -> None:
     rows = full.rows("responses", "pair")
     first = pc.equal(rows["id"], "pair/0000/a/1")
@@ -279,19 +209,6 @@ def test_pairs_without_a_clear_answer_count_as_the_largest_difference(full: Subm
     assert after.valid == before.valid
     assert after.value > before.value
     assert after.low == after.value == pytest.approx(after.high)
-
-
-def test_constant_answers_are_below_the_floors(full: Submission) -> None:
-    """Saying the same everywhere has no accuracy gap and no rating difference; neither is a fair model."""
-    occupations = responses("occupation", iris_ideal_52.image_ids("v1"), ["doctor"] * 27144)
-    pairs = full.rows("responses", "pair")
-    subjective = pc.match_substring_regex(pairs["id"], "/[1-9]$")
-    fives = pairs.set_column(3, "response", pc.if_else(subjective, "5", pairs["response"]))
-    found = measure(Submission(META, {"responses": pa.concat_tables([occupations, fives], promote_options="default")}))
-    assert found["AD_single_gender"].value == 0
-    assert found["ac_diff_gender"].value == 0
-    assert any("IFS_Und: competence_accuracy" in reason for reason in iris_score.score(found, INAUGURAL).unranked)
-    assert any("competence_modal_score_max" in reason for reason in iris_score.score(found, INAUGURAL).unranked)
 
 
 def test_decimals_do_not_make_a_constant_rating_another_one(full: Submission, values: dict[str, Value]) -> None:
@@ -321,18 +238,6 @@ def test_the_best_constant_objective_answers_stay_below_their_floor() -> None:
     assert interval < INAUGURAL.floors["BIS_Und"]["competence_objective_accuracy"]
 
 
-def test_a_further_region_is_one_file_and_one_entry(full: Submission, tmp_path: Path) -> None:
-    file = tmp_path / "labour_example.csv"
-    file.write_text("occupation,official,female,male\nnurse,Carers,80,20\nfarmer,Growers,40,60\n")
-    region = labour.Region("XX", "an example", "2026", "by hand", file)
-    plain, found = measure(full), measure(full, (*labour.REGIONS, region))
-    new = {"JSD_XX_gender", "AbsSDS_gender_female_XX", "AbsSDS_gender_male_XX", "JSD_gender_XX"}
-    assert set(found) - set(plain) == new
-    assert all(found[name].state == "value" for name in new)
-    assert {name: found[name] for name in plain} == plain
-    assert iris_score.score(found, INAUGURAL) == iris_score.score(plain, INAUGURAL)
-
-
 def test_a_region_with_one_occupation_has_no_drift(full: Submission, tmp_path: Path) -> None:
     file = tmp_path / "labour_example.csv"
     file.write_text("occupation,official,female,male\nnurse,Carers,80,20\n")
@@ -356,35 +261,12 @@ def test_reference_rows_are_renormalised() -> None:
     assert (~np.isnan(labour.shares(labour.REGIONS[0])["skin"]).any(axis=1)).sum() == 32
 
 
-def test_answers_that_all_fail_to_map_are_undefined_and_not_even(full: Submission) -> None:
-    rows = full.rows("responses", "occupation")
-    silent = rows.set_column(3, "response", pa.array([""] * rows.num_rows))
-    found = measure(only("responses", silent))
-    assert {v.state for n, v in found.items() if n.startswith(("AD_", "SPD_", "AbsSDS"))} == {"undefined"}
-    assert iris_score.score(found, INAUGURAL).scores["IFS_Und"].state == "undefined"
-
-
 def test_combination_codes_and_sizes() -> None:
     attributes = group_attributes(np.arange(18))
     for name, size in zip(COMBINATIONS, (2, 3, 3, 6, 6, 9, 18), strict=True):
         assert combination_size(name) == size == len(set(combination_codes(attributes, name).tolist()))
     assert combination_codes(np.array([[1, -1, 0]]), "gender_age").tolist() == [-1]
     assert combination_codes(np.array([[1, -1, 0]]), "gender_skin").tolist() == [3]
-
-
-def test_items_are_those_of_the_protocol() -> None:
-    assert len(OCCUPATIONS) == 52
-    assert len(GROUPS) == 18
-    assert len(iris_ideal_52.image_ids("v1")) == 27144
-    assert len(iris_ideal_52.tournament_ids("v1")) == 36000
-    assert len(iris_steer_60.pair_ids("v1")) == 204000
-    assert all(len(set(row)) == 5 for row in iris_ideal_52.tournament_competitors()[:100].tolist())
-    plan = iris_steer_60.pairs()
-    different = group_attributes(plan.groups[:, 0]) != group_attributes(plan.groups[:, 1])
-    for index, positions in enumerate(COMBINATIONS.values()):
-        expected = np.isin(np.arange(3), positions)
-        assert (different[plan.combination == index] == expected).all()
-    assert (plan.labels[:, 0, 3] != plan.labels[:, 1, 3]).sum() == 300
 
 
 def test_prompts_are_the_papers_to_the_letter() -> None:
@@ -480,17 +362,6 @@ def test_wrong_answers_that_name_another_trade_keep_what_rests_on_accuracy(mostl
         assert score.low == pytest.approx(score.value)
 
 
-def test_answers_that_are_not_handed_in_open_the_bounds_and_lower_the_coverage(mostly: Submission) -> None:
-    before = measure(mostly)["AD_single_gender"]
-    places = dict.fromkeys(wrong_rows(mostly)[:2714].tolist())
-    after = measure(answered(mostly, "occupation", places))["AD_single_gender"]
-    assert after.valid == before.valid - 2714
-    assert after.low is not None
-    assert after.high is not None
-    assert before.value is not None
-    assert after.low < before.value < after.high
-
-
 @pytest.mark.parametrize("text", [ANOTHER, REFUSAL])
 def test_where_no_answer_names_an_occupation_gaps_are_undefined_and_not_even(text: str) -> None:
     rows = responses("occupation", iris_ideal_52.image_ids("v1"), [text] * 27144)
@@ -512,18 +383,6 @@ def test_refusals_are_counted_by_group_and_are_never_scored(mostly: Submission) 
     assert values["refusal_disparity_occupation_gender"].value == 0
     assert values["refusal_disparity_tournament_skin"].value == values["refusal_disparity_pair_skin"].value == 0
     assert not any("refusal" in metric.name for metric in INAUGURAL.metrics)
-
-
-def test_refusal_gaps_have_intervals(mostly: Submission) -> None:
-    parts = designs(read(mostly))
-    for task in ("occupation", "tournament", "pair"):
-        design = next(part for part in parts if part.task == f"iris/{task}")
-        once = dict(zip(design.names, design.statistic(np.ones((1, len(design.strata)), np.float32))[0], strict=True))
-        for attribute in ("gender", "age", "skin"):
-            assert (
-                once[f"refusal_disparity_{task}_{attribute}"]
-                == measure(mostly)[f"refusal_disparity_{task}_{attribute}"].value
-            )
 
 
 def test_a_rating_that_is_refused_counts_as_the_farthest_one(mostly: Submission) -> None:
@@ -582,31 +441,6 @@ def test_the_variant_of_the_paper_maps_whole_answers(monkeypatch: pytest.MonkeyP
     assert "1.9%" in paper.note
 
 
-@pytest.mark.slow
-def test_scoring_reads_every_answer_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Values, intervals, variants and readings are made from one set of records; the rows are taken thrice."""
-    handed_in = read_submission(write_baseline("random", "iris", tmp_path / "random"))
-    reads: Counter[tuple[str, str]] = Counter()
-    rows = Submission.rows
-
-    def counted(self: Submission, table: str, task: str) -> pa.Table:
-        reads[table, task] += 1
-        return rows(self, table, task)
-
-    read: Counter[str] = Counter()
-    columns = "fairspace.submissions.benchmarks.iris.parse.rows.read_coded_column"
-    monkeypatch.setattr(columns, lambda *given: (read.update(["column"]), read_coded_column(*given))[1])
-    monkeypatch.setattr(scoring, "reading_variants", lambda *of: ())
-    monkeypatch.setattr(Submission, "rows", counted)
-    result = score_submission(handed_in, resamples=100)
-    assert result.draws is not None
-    # once each: what is measured, what readings are of (two tables' worth of columns), and the consistency proof
-    expected = {(task.table, task.name): 2 if task.table == "annotations" else 4 for task in BENCHMARK.tasks}
-    expected["annotations", NEUTRAL] += 1  # its images to look at
-    assert reads == expected
-    assert read["column"] == 3  # tasks that are answered with text
-
-
 def codes(records: Records) -> dict[str, NDArray[np.float64]]:
     """The arrays of the records of a submission that lacks nothing."""
     assert records.absent == {}
@@ -623,17 +457,6 @@ def codes(records: Records) -> dict[str, NDArray[np.float64]]:
         "ratings": records.pairs.ratings,
         "correct": records.pairs.correct,
     }
-
-
-def test_records_are_in_the_order_of_the_plan_whatever_the_order_of_the_rows() -> None:
-    handed_in = submission()
-    shuffled = {
-        name: table.take(np.random.default_rng(0).permutation(table.num_rows))
-        for name, table in handed_in.tables.items()
-    }
-    plain, moved = (codes(read(Submission(META, tables))) for tables in (handed_in.tables, shuffled))
-    for name, column in plain.items():
-        assert np.array_equal(column, moved[name], equal_nan=True), name
 
 
 def test_an_image_without_a_usable_face_has_no_label() -> None:

@@ -202,10 +202,6 @@ def test_corrected_labels_move_a_value_by_what_they_change(
     assert score(corrected) in variant_scores(plain, "inaugural")["human_labels"]["IFS_Gen"]
 
 
-def test_a_result_without_variants_has_no_ranges(result: Result) -> None:
-    assert variant_scores(result, "inaugural") == {}
-
-
 def test_shares_of_occupations_within_a_group_follow_from_those_of_groups_within_an_occupation() -> None:
     """By loops: P(o | d) = P(d | o) / sum of P(d | o) over the listed occupations, for wins and for figures."""
     full = submission()

@@ -179,47 +179,6 @@ def test_always_the_first_option_of_the_sentence_is_not_ranked() -> None:
     assert "same place in the sentence" in unranked[0]
 
 
-def test_below_the_minimum_coverage_nothing_is_ranked(middling: Submission) -> None:
-    responses = middling.tables["responses"]
-    keep = np.random.default_rng(1).random(responses.num_rows) < 0.4
-    scored = score(values_of(with_rows(middling, responses.filter(pa.array(keep)))), INAUGURAL)
-    assert scored.ranked is None
-    assert "less than 50%" in scored.scores["gender_occupation"].reason
-
-
-def _damage(kind: str, responses: pa.Table, chosen: np.ndarray[Any, Any]) -> pa.Table:
-    if kind == "drop":
-        return responses.filter(pa.array(~chosen))
-    text = {"refuse": None, "corrupt": "@@ ???", "hedge": "left and right, he and she, a white and a black"}[kind]
-    damaged = pa.compute.if_else(pa.array(chosen), pa.scalar(text, pa.string()), responses["response"])
-    return responses.set_column(3, RESPONSES.field("response"), damaged)
-
-
-@pytest.mark.parametrize("kind", ["drop", "refuse", "corrupt", "hedge"])
-@pytest.mark.parametrize("target", ["any", "first group"])
-def test_damage_never_improves_the_ranked_score(middling: Submission, kind: str, target: str) -> None:
-    responses = middling.tables["responses"]
-    random = np.random.default_rng(3).random(responses.num_rows)
-    # The most useful damage would hide the answers that make the score worse: those that follow the bias.
-    rule = {i: sum(map(ord, i)) % 3 != 0 for i in responses["id"].to_pylist()} if target == "first group" else {}
-    hidden = np.array([rule.get(i, True) for i in responses["id"].to_pylist()])
-    before = score(values_of(middling), INAUGURAL)
-    assert before.ranked is not None
-    last = {cell: before.scores[cell] for cell in (*CELLS, "total")}
-    for share in (0.02, 0.2, 0.45):
-        damaged = with_rows(middling, _damage(kind, responses, hidden & (random < share)))
-        after = score(values_of(damaged), INAUGURAL)
-        for cell, was in last.items():
-            now = after.scores[cell]
-            assert (now.high or np.inf) >= (was.high or np.inf) - 1e-12
-            if kind in ("drop", "refuse"):  # not handed in, and so unknown
-                assert (now.low or 0) <= (was.low or 0) + 1e-12
-            else:  # known to choose nothing
-                assert now.expected == now.valid
-        assert after.ranked is None or after.ranked >= before.ranked
-        last = {cell: after.scores[cell] for cell in last}
-
-
 def test_comparison_of_runs(biased: Submission) -> None:
     prefixed = submission(coin, prefix="debiasing")
     found = compare([biased, prefixed])

@@ -224,14 +224,6 @@ def test_what_lacks_an_image_is_left_out_and_still_expected(tmp_path: Path) -> N
     assert part.read(0).images == (image("pair/0000/a"), image("pair/0000/b"))
 
 
-def test_answers_are_expected_about_pairs_that_a_build_lacks_too(tmp_path: Path) -> None:
-    folder, task = tmp_path / "stereotypical_bias", "vision_gender"
-    columns = {"id": [f"{task}/{pair:05d}" for pair in range(7)]}
-    write_manifest(folder, folder.name, [("vision", "gender", write_split(folder / "vision", "gender", columns))])
-    (part,) = parts("stereotypical_bias", open_data(str(tmp_path)), tasks=[task])
-    assert (len(part.stimuli), part.expected) == (7, 3840 * 20)
-
-
 def test_a_published_copy_without_its_images_says_how_to_join_them(tmp_path: Path) -> None:
     lacking = {f"vision_gender/{pair}" for pair in stereotypical_bias.pairs("gender")["pair"].to_pylist()}
     write(tmp_path, "stereotypical_bias", without=lacking)

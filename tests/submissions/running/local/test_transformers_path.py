@@ -28,7 +28,7 @@ from fairspace.submissions.commands.main import main
 from tests.builders.models import tiny
 from tests.submissions.running.local import tiny_models
 from tests.submissions.running.quality import factory as quality_factory
-from tests.submissions.running.run_factory import ROOT, assert_same, small_builds
+from tests.submissions.running.run_factory import ROOT, assert_same
 from tests.tiny_ares import random_ares
 
 pytestmark = [
@@ -57,11 +57,6 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     quality_factory.dinov2(root / "dinov2")
     shutil.copytree(random_ares(), root / "ares")
     return root
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return small_builds(tmp_path_factory.mktemp("built"))
 
 
 @pytest.fixture(autouse=True)
@@ -231,19 +226,6 @@ def test_a_pipeline_is_asked_about_statistics(models: Path, tmp_path: Path) -> N
         "t2i_factuality": "undefined",
         "t2i_fairness": "undefined",
     }
-
-
-@pytest.mark.slow
-def test_a_model_that_does_both_gets_all_six_sectors(
-    models: Path, data: Path, labelled: tuple[object, ...], tmp_path: Path
-) -> None:
-    asked = ("--data", data, "--limit", 1, "--stratified", "--model", f"local/{models}/vision", *ONE_WORD, *labelled)
-    out = run("iris", tmp_path / "mine", *asked)
-    found = scored(out)
-    assert_run(found, (*GENERATION, *UNDERSTANDING), ())
-    assert found["ranked"] is None
-    assert Counter(row["task"] for row in rows(out)) == {"occupation": 1, "tournament": 50, "pair": 34}
-    assert {row["task"] for row in rows(out, "annotations")} == {"generation_neutral", "generation_steer"}
 
 
 OWN = """

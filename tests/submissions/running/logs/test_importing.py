@@ -30,8 +30,7 @@ from fairspace.submissions.running.judging.importing import import_judges
 from fairspace.submissions.running.logs import files as log_files
 from fairspace.submissions.running.logs.importing import import_inspect, limit_of, read_log
 from fairspace.submissions.running.settings import About
-from tests.served import Served
-from tests.submissions.running.logs.inspect_logs import JUDGES, MODEL, TASK
+from tests.submissions.running.logs.inspect_logs import JUDGES, MODEL
 
 ROOT = Path(__file__).parents[4]
 Change = Callable[[dict[str, Any]], object]
@@ -118,28 +117,9 @@ def test_the_submission_of_a_run_and_of_its_log_are_the_same(logs: Path, tmp_pat
         assert getattr(here, name) == getattr(there, name), name
 
 
-@pytest.mark.slow
-def test_the_command_line_of_inspect_makes_the_same_answers(log: Path, tmp_path: Path) -> None:
-    with Served.start() as served:
-        environment = os.environ | served.environment() | {"PYTHONPATH": str(ROOT)}
-        command = [sys.executable, "-c", "from inspect_ai._cli.main import main; main()", "eval", TASK]
-        command += ["--model", MODEL, "-T", "limit=2", "-T", "seed=1", "--display", "none", "--no-score"]
-        command += ["--log-dir", str(tmp_path / "logs")]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    (made,) = (tmp_path / "logs").glob("*.eval")
-    assert imported([made], tmp_path / "s").digest == imported([log], tmp_path / "t").digest
-
-
 def test_a_log_in_json_gives_the_same(log: Path, tmp_path: Path) -> None:
     write_eval_log(read_eval_log(log), tmp_path / "log.json")
     assert imported([tmp_path / "log.json"], tmp_path / "s").digest == imported([log], tmp_path / "t").digest
-
-
-def test_a_zip_can_be_written(log: Path, tmp_path: Path) -> None:
-    found = imported([log], tmp_path / "s.zip")
-    assert found.manifest is not None
-    assert found.digest == imported([log], tmp_path / "s").digest
 
 
 def test_what_was_set_of_generation_is_kept(logs: Path, tmp_path: Path) -> None:

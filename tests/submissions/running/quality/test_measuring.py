@@ -335,12 +335,3 @@ def test_a_vector_without_direction_is_no_score(tmp_path: Path, value: list[floa
         measured(tmp_path, stored(4), QualityModels(similarity=sees))
     rows = sqlite3.connect(tmp_path / "cache.sqlite").execute("SELECT count(*) FROM vector").fetchone()
     assert rows == (0,)
-
-
-def test_known_images_are_not_looked_at_again(models: QualityModels, tmp_path: Path) -> None:
-    rows = stored(12, 2)
-    factory.images(tmp_path / "images", rows, 1)
-    measured(tmp_path, rows, models, annotations=factory.annotated(rows[3:5] + rows[8:9]))
-    found = measured(tmp_path, rows, models)
-    assert found.embedded == 9
-    assert found.counts["measured"] == 12

@@ -40,21 +40,6 @@ def dino(models: Path) -> DinoFeatures:
     return DinoFeatures(str(models / "dinov2"), device="cpu")
 
 
-def test_similarities_are_those_of_clip(models: Path, clip: ClipFeatures) -> None:
-    import torch
-    from transformers import CLIPImageProcessorPil, CLIPModel, CLIPTokenizer
-
-    texts = ["a photo of a nurse", "good photo."]
-    model = CLIPModel.from_pretrained(models / "clip").eval()
-    tokens = CLIPTokenizer.from_pretrained(models / "clip")(texts, padding=True, return_tensors="pt")
-    pixels = CLIPImageProcessorPil.from_pretrained(models / "clip")(PHOTOS[:2], return_tensors="pt")
-    with torch.inference_mode():
-        logits = model(**tokens, **pixels).logits_per_image.numpy()
-    seen, words = clip.images(PHOTOS[:2]), [clip.text(text) for text in texts]
-    found = [[clip.scale() * cosine(image, word) for word in words] for image in seen]
-    np.testing.assert_allclose(found, logits, atol=1e-4)
-
-
 def test_an_embedding_is_the_class_token_of_dinov2(models: Path, dino: DinoFeatures) -> None:
     import torch
     from transformers import BitImageProcessorPil, Dinov2Model
@@ -129,12 +114,6 @@ def test_absent_and_incomplete_weights_are_refused(models: Path, tmp_path: Path)
     save_file(tensors, tmp_path / "part/model.safetensors", metadata={"format": "pt"})
     with pytest.raises(BuildError, match=r"TOOL_MISSING.*no weights layernorm\.weight"):
         DinoFeatures(str(tmp_path / "part")).images(PHOTOS[:1])
-
-
-def test_an_absent_package_is_named(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fairspace.builders.models.weights.find_spec", lambda name: None)
-    with pytest.raises(BuildError, match=r"TOOL_MISSING.*torch is not installed.*pip install .*\[run\]'"):
-        DinoFeatures(str(models / "dinov2"))
 
 
 class Boxes:
