@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fairspace.submissions.errors import UsageError
     from fairspace.submissions.format.faults import SubmissionError
     from fairspace.submissions.running.errors import RunError
-    from fairspace.submissions.version import VERSION as __version__
+    from fairspace.submissions.version import VERSION as __version__  # noqa: N811, the name that packages have
 
 __all__ = [
     "Answers",

@@ -139,7 +139,8 @@ def _with_keys(name: str, columns: Columns, bench: Benchmark, revision: str) -> 
     if uneven := [column for column, values in columns.items() if len(values) != rows]:
         raise UsageError(f"The column {uneven[0]!r} has {len(columns[uneven[0]])} values, and 'id' has {rows}.")
     further: dict[str, Sequence[Any]] = {
-        key: [first] * rows for key, first in _FIRST.items() if key in SCHEMAS[name].names and key not in columns}
+        key: [first] * rows for key, first in _FIRST.items() if key in SCHEMAS[name].names and key not in columns
+    }
     if "task" not in columns:
         further["task"] = _tasks(name, columns["id"], bench, revision)
     return {**columns, **further}
@@ -173,7 +174,12 @@ def _typed(name: str, columns: Columns, place: str, faults: Collector) -> Rows:
         for code, here in (("WRONG_TYPE", wrong), ("NULL_VALUE", _nulls(converted, wrong, field.nullable))):
             if here:
                 what = f"{field.name} {show(values[here[0]])}"
-                about = {"expected": expected, "place": f"{unit} {here[0] + first}", "kind": field.name, "count": len(here)}
+                about = {
+                    "expected": expected,
+                    "place": f"{unit} {here[0] + first}",
+                    "kind": field.name,
+                    "count": len(here),
+                }
                 faults.add(code, place, what, **about)
         empty = "" if field.type == pa.string() else 0
         arrays.append(pa.array([empty if v is None and not field.nullable else v for v in converted], field.type))

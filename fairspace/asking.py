@@ -47,7 +47,9 @@ class Answers:
     def __repr__(self) -> str:
         meta = self.submission.meta
         counts = [f"{table.num_rows:,} {name}" for name, table in self.submission.tables.items()]
-        return "\n".join([f"{meta.model} on {meta.benchmark} {meta.dataset_revision}: {', '.join(counts)}", *self.notes])
+        return "\n".join(
+            [f"{meta.model} on {meta.benchmark} {meta.dataset_revision}: {', '.join(counts)}", *self.notes]
+        )
 
 
 def run(
@@ -100,7 +102,7 @@ def run(
     Errors: UsageError; RunError MODEL_OUTPUT (names the item), MODEL_UNKNOWN, MODEL_SILENT, DATA_MISSING, TASK_UNKNOWN,
     RUN_OTHER (the folder is another run's), RUN_STOPPED (Ctrl-C); BuildError REVISION_UNKNOWN.
     """
-    if limit is not None and limit < 1 or workers < 1 or batch < 0:
+    if (limit is not None and limit < 1) or workers < 1 or batch < 0:
         raise UsageError("limit and workers are at least 1, batch at least 0.")
     if on_error not in ("raise", "keep"):
         raise UsageError(f"on_error is {on_error!r}. Expected: 'raise' or 'keep'.")
@@ -114,7 +116,12 @@ def run(
 
 
 def _model(
-    model: Function | str, name: str, workers: int, batch: int, on_error: Literal["raise", "keep"], settings: dict[str, Any]
+    model: Function | str,
+    name: str,
+    workers: int,
+    batch: int,
+    on_error: Literal["raise", "keep"],
+    settings: dict[str, Any],
 ) -> ModelSettings:
     known = [field.name for field in fields(ModelSettings)]
     for unknown in (name for name in settings if name not in known):

@@ -96,7 +96,16 @@ class Result(results.Result):
         first = first_values(self)
         shown = {**first, **self.scored.shown, **self.values}
         frame = pd.DataFrame([value_row(self, name, value) for name, value in shown.items()]).set_index("name")
-        numbers = ("value", "interval_low", "interval_high", "chance", "chance_end", "if_missing_low", "if_missing_high", "ideal")
+        numbers = (
+            "value",
+            "interval_low",
+            "interval_high",
+            "chance",
+            "chance_end",
+            "if_missing_low",
+            "if_missing_high",
+            "ideal",
+        )
         return frame.astype(dict.fromkeys(numbers, float))
 
     def plot(self, *names: str) -> Svg:
@@ -142,8 +151,19 @@ class Result(results.Result):
         labels = [f"{name}: {label}" for name, label in self.scored.labels.items()]
         total, measured = self.scored.shown[self.scored.ranking], sum(v.state == "value" for v in self.values.values())
         if total.state != "value" and measured:
-            labels.append(f"too little for a score; to_frame() lists {measured} component metrics, and plot(NAME) draws them")
-        return [*labels, *marks, *(f"not ranked: {reason}" for reason in reasons[:_SHOWN_REASONS] if not any(mark.endswith(reason) for mark in marks)), *more]
+            labels.append(
+                f"too little for a score; to_frame() lists {measured} component metrics, and plot(NAME) draws them"
+            )
+        return [
+            *labels,
+            *marks,
+            *(
+                f"not ranked: {reason}"
+                for reason in reasons[:_SHOWN_REASONS]
+                if not any(mark.endswith(reason) for mark in marks)
+            ),
+            *more,
+        ]
 
 
 def score(

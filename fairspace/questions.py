@@ -84,7 +84,9 @@ def items(
     else:
         revision = bench.revision(revision)
         tables = bench.items(revision, [task] if task else ())
-    wanted = {name: table for name, table in tables.items() if name == task or not task and _usual(bench, name, after)}
+    wanted = {
+        name: table for name, table in tables.items() if name == task or (not task and _usual(bench, name, after))
+    }
     if not wanted:
         raise UsageError(f"The prompts of {task or benchmark} follow from answers: name them with after=.")
     whole = pa.concat_tables(
@@ -111,7 +113,9 @@ def _following(bench: Benchmark, after: Any, revision: str) -> tuple[dict[str, p
     follow = bench.asking.judge or bench.asking.steer
     if follow is None:
         having = [name for name in NAMES if find_benchmark(name).asking.judge or find_benchmark(name).asking.steer]
-        raise UsageError(f"No prompts of {bench.name} follow from answers; leave out after. {', '.join(having)} have them.")
+        raise UsageError(
+            f"No prompts of {bench.name} follow from answers; leave out after. {', '.join(having)} have them."
+        )
     handed = after.submission if isinstance(after, Answers) else after
     submission = submission_of(handed, bench.name, revision=revision)
     tables = follow(submission)
@@ -124,7 +128,10 @@ def _rows(bench: Benchmark, name: str, table: pa.Table, revision: str) -> pa.Tab
     samples = bench.task(name).samples_of(revision)
     whole = table.take(pa.array(np.repeat(np.arange(table.num_rows), samples)))
     first = {"task": pa.array([name] * whole.num_rows), "id": whole["id"]}
-    first |= {"sample": pa.array(np.tile(np.arange(samples, dtype=np.int32), table.num_rows)), "prompt": whole["prompt"]}
+    first |= {
+        "sample": pa.array(np.tile(np.arange(samples, dtype=np.int32), table.num_rows)),
+        "prompt": whole["prompt"],
+    }
     return pa.table({**first, **{column: whole[column] for column in whole.column_names if column not in first}})
 
 

@@ -32,5 +32,6 @@ def test_a_notebook_goes_from_items_to_a_figure(
     names: dict[str, Any] = {}
     for number, cell in enumerate(cells):
         exec(compile(cell, f"{name}.ipynb, cell {number}", "exec"), names)
-    assert any("95 % interval" in trace.name for trace in names["figure"].data)
-    assert not names["figure"].layout.annotations  # nothing that it shows is undefined
+    figure = names["figure"].document()
+    assert "95 % interval" in figure
+    assert "undefined" not in figure

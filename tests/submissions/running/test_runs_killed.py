@@ -120,7 +120,7 @@ def test_a_judge_that_was_killed_ends_as_the_unbroken_one(
         commands.run(*words, *ASKED, "--out", tmp_path / name)
     # What the engine does not send again by itself counts as an attempt of ours, and a kill may lie behind it.
     served.inject(*(fault for fault in FAULTS if fault.times is None or fault.way in ("status", "reset")))
-    judge = ("judge", "--model", "openai-api/served/judge", "--model", "openai-api/served/second", *ASKED[2:])
+    judge = ("judge", "--model", "openai-api/served/judge", "--model", "openai-api/served/second", *ASKED[4:])
     served.requests(reset=True)
     commands.run(*judge, tmp_path / "unbroken")
     total = served.requests(reset=True).total

@@ -45,6 +45,7 @@ from tests.builders.iris_steer_60.test_cohorts import JUDGE as JUDGE_CELL
 from tests.builders.iris_steer_60.test_cohorts import LABEL, cohort_file
 from tests.builders.iris_steer_60.test_cohorts import NURSE as NURSE_CELL
 from tests.builders.iris_steer_60.test_dataset import Stripes, tools
+from tests.served.environment import served  # noqa: F401, a fixture
 from tests.submissions.benchmarks.iris.factory import META, NAMES
 
 Codes = NDArray[np.int_]
