@@ -23,7 +23,7 @@ from fairspace.builders.sources import SOURCES, Source
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-# The Hub's rules for a card's YAML front matter (from its documentation of cards), checked before publishing.
+# The Hub's rules for a card's YAML front matter (from its documentation of cards).
 
 LICENCES = ("apache-2.0", "cc-by-4.0", "cc-by-nc-4.0", "cc-by-sa-4.0", "cc0-1.0", "mit", "other")
 """Licence identifiers of the Hub that our artifacts may have."""

@@ -232,9 +232,6 @@ def _tasks(bench: Benchmark, values: Mapping[str, Value]) -> tuple[str, ...]:
     )
 
 
-# The fields of a board's row: type, meaning and reader, shared by the page, downloads, the API and the command.
-
-
 @dataclass(frozen=True)
 class RowField:
     """One field of a row, with its type as JSON data, and its column header on the board's page.

@@ -242,8 +242,6 @@ def lacking(value: Value | None, published: bool) -> str:
     return NOT_AVAILABLE if value is not None and value.reason.startswith(NOT_AVAILABLE) else "not printed"
 
 
-# Details of a value beside its three numbers: the same facts in the same order everywhere, collapsed.
-
 DEBIASED = "lower estimate"
 SENTENCES: Mapping[str, str] = {
     "standard error": "How far the value would move, on average, with other samples of the same kind.",

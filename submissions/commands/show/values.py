@@ -1,4 +1,4 @@
-"""Values as the command prints them: the three numbers of each in 80 columns; with `--all` every further fact, too."""
+"""Values and boards as commands print them: three numbers each in 80 columns; with `--all` every further fact, too."""
 
 from __future__ import annotations
 
@@ -139,8 +139,6 @@ def without_number(rows: Iterable[Value]) -> list[str]:
         lines += [f"  to have it: {REMEDIES[reason]}"] if reason in REMEDIES else []
     return lines
 
-
-# Output of `fairspace leaderboard show`: a table for each cohort of a board, or its rows as JSON data.
 
 _ROW = (
     *("rank", "tier", "rank_range", "no_tier", "model", "organisation", "provenance", "row_class", "source"),

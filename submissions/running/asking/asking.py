@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, Model, ModelOutput, ResponseSchema
     from inspect_ai.solver import Solver
 
-# One exchange with a model through Inspect: message, output, failure.
-
 ENDED = "ended"
 """Key of an output's metadata: why the answer ended, in our words, which include loops."""
 _SIGNATURES = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"RIFF": "image/webp"}

@@ -202,9 +202,6 @@ def _authors_given(fields: dict[str, Any], kind: str, name: str) -> bool:
     return bool(value != "NA")
 
 
-# Readings of a submission's rows, and comparison of labelled answers with them.
-
-
 def row_readings(submission: Submission) -> Mapping[str, Readings[Any]]:
     """Readings of the responses, and of the scored judge's answers."""
     names = _names(submission)

@@ -1,4 +1,4 @@
-"""Answers of a submission to IRIS' understanding tasks, row by row; and labelled answers held against them."""
+"""Answers to IRIS' understanding tasks by row, labelled answers held against them, and tier 2 of occupations."""
 
 from __future__ import annotations
 
@@ -37,8 +37,6 @@ from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.progress import progress
 from fairspace.submissions.reading.canonical import item_index
 
-# Tier 2: the occupation whose name a sentence embedding places nearest to a term that no alias knows.
-#
 # `paper_codes` is the paper's own mapping (D.2.4), a sensitivity analysis: the whole answer, lower case and without
 # punctuation, is looked up; else the nearest term from a similarity of 0.6 is taken. So "not a nurse" is a nurse.
 
