@@ -64,7 +64,7 @@ class SketchKey:
 
     @classmethod
     def of(cls, secret: str) -> SketchKey:
-        """The key of a Space's secret; without one everybody knows the key."""
+        """The key from a Space's secret; with an empty secret the key is public."""
         digest = hmac.digest(secret.encode(), _PURPOSE, "sha256")
         return cls(np.uint64(int.from_bytes(digest[:8], "big")), digest[8:12].hex())
 
@@ -281,7 +281,6 @@ def _kappas(ours: Codes, theirs: Codes, tasks: int) -> list[float]:
 
 
 def _share(ours: Codes, theirs: Codes) -> float:
-    """The share of equal codes; 0 with few in common."""
     first, second = _both(ours, theirs)
     return float((first == second).mean()) if len(first) >= FEWEST else 0.0
 
