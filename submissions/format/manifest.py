@@ -1,7 +1,8 @@
-"""How a submission was made: models, engines, prompts, data, machine and time, stage by stage (`manifest.json`).
+"""The manifest of a submission (`manifest.json`): models, engines, prompts, data, machine and time of each stage.
 
 The manifest does not enter the digest, for an interrupted run gives the same content at other times. Facts that decide
 the answers stay in the result (`Manifest.run`); machine, times and tokens do not.
+Also types for text in a submission: lines without control characters, and closed vocabularies.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The rows of a board, shown by the command and the Space: published figures and scored results in one order.
+"""The rows of a board and their fields, for command, Space and downloads: published figures and scored results.
 
 Rows stand by class (`CLASSES`), and each class has ranks of its own, by the worst case (design, invariant 2). Unranked
 rows stand below, with every reason. Facts of a model are its submitter's; those of published rows are in

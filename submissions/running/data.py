@@ -351,7 +351,7 @@ class Data:
         return self._files[key]
 
     def _absent(self, key: tuple[str, str, str], folder: Path, known: Known | None) -> RunError:
-        """Why a split is not there: not built, or not copied or fetched with the rest."""
+        """The reason for an absent split: not built, or not copied or fetched with the rest."""
         name, config, split = key
         what, mend = f"no {config}/{split}-*.parquet in {folder}", build_command(name)
         if known and (config, split) in known.shards:

@@ -169,7 +169,7 @@ class Asking:
     closes: bool = False
     left: int | None = None
     stopped: RunError | None = field(default=None, init=False)
-    """Why the run ended before its time."""
+    """Reason for the early end of the run."""
     prompts: str = field(default="0" * 64, init=False)
     """Hash of all prompts so far (`asks.prompts_hash`)."""
     _silent: list[Answer] = field(default_factory=list, init=False)

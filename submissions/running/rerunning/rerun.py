@@ -53,7 +53,7 @@ class JudgeOutcome:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why the judgements do not agree; empty if they do."""
+        """The reasons why the judgements do not agree; empty if they do."""
         of = f"the judge {self.declared}, asked as {self.asked}"
         return {
             "agrees": (),

@@ -1,4 +1,4 @@
-"""A judge's answers for GENRES (Figures 10 and 11): personality words, higher status, main character, pros and cons.
+"""A judge's answers for GENRES (Figures 10 and 11), and readings of a submission's rows held against labelled answers.
 
 'NA', "both", "cannot be determined", "None mentioned", '' and null are answers: neither, or no such trait. A field that
 is missing or names a third person is missing for its own metric alone.
