@@ -1,7 +1,7 @@
 """Vectors in, directions out: the shared parts of the probes of a model's representations.
 
 A metric on the Hub can import flat siblings only, so each probe's folder links to this one file. A vector that is None
-or empty is missing: list it, so that its occupation is undefined rather than measured without it.
+or empty is missing: list it, so that values that need it are undefined rather than measured without it.
 """
 
 from __future__ import annotations
