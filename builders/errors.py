@@ -1,4 +1,4 @@
-"""Coded errors of building and publishing; `CODES` lists the codes, which are stable."""
+"""Coded errors of building and publishing (`CODES` are stable), absent packages, and the installation of extras."""
 
 from __future__ import annotations
 
@@ -68,9 +68,6 @@ def check_revision(dataset: str, revision: str, revisions: Sequence[str]) -> Non
         mend = "name a revision of this version of fairspace, or take the version that has this one"
         expected = f"one of {', '.join(revisions)}"
         raise BuildError("REVISION_UNKNOWN", f"dataset {dataset}", f"revision {revision!r}{hint}", expected, mend)
-
-
-# Extras: absent packages, and the command that installs an extra.
 
 
 def absent_packages(*modules: str) -> str:

@@ -1,4 +1,4 @@
-"""The datasets by name, and the papers whose figures they publish."""
+"""The datasets by name, and the papers' printed figures; `builders/<benchmark>/published.py` describes their tables."""
 
 from __future__ import annotations
 
@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = ["NAMES", "dataset", "paper"]
-
-# Descriptions of a paper's printed tables: the file of each, and the meaning of its rows and columns.
-#
-# `builders/<benchmark>/published.py` describes those of one paper as its `PAPER`; `registry.py` reads them all.
 
 FOLDER = REFERENCE / "published"
 
@@ -80,11 +76,9 @@ def paper(benchmark: str) -> Paper:
     return cast(Paper, import_module(f"fairspace.builders.{benchmark}.published").PAPER)
 
 
-# The figures that papers print: tables as CSV, and one long table per benchmark for the datasets.
-#
 # `reference/published/` holds the tables as printed, the makers of models (`models.csv`) and remarks on numbers that
-# contradict their own formula (`footnotes.csv`; errata: `cards/errata.md`). Board, tests and the config `published` of
-# the datasets read `figures` alone. A printed figure has no interval, coverage or records.
+# contradict their own formula (`footnotes.csv`; errata: `cards/errata.md`). A printed figure has no interval,
+# coverage or records.
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The card of a dataset (`README.md`): text from `cards/datasets/`, figures from the build manifest.
+"""The card of a dataset (`README.md`): text from `cards/datasets/`, figures from the build manifest; the Hub's rules.
 
 `cards/dataset.md.jinja` is the common frame; `cards/datasets/<name>.md.jinja` fills its blocks. The same texts become
 Croissant metadata with the fields of the responsible-AI extension (mlcommons.org/croissant).
@@ -23,7 +23,7 @@ from fairspace.builders.sources import SOURCES, Source
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-# The Hub's rules for a card's YAML front matter (from its documentation of cards), checked before publishing.
+# Rules for the YAML front matter are from the Hub's documentation of cards.
 
 LICENCES = ("apache-2.0", "cc-by-4.0", "cc-by-nc-4.0", "cc-by-sa-4.0", "cc0-1.0", "mit", "other")
 """Licence identifiers of the Hub that our artifacts may have."""

@@ -1,4 +1,4 @@
-"""Intake of submissions: permission, quotas, and a durable copy before the answer."""
+"""Intake of submissions: permission, quotas, a durable copy before the answer; and events that add results."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ from fairspace.submissions.reading.containers import check_zip
 from fairspace.submissions.results.board import entry, logged_row
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row_errors import errors_of, with_errors
-
-# Events that add results to the board, and the ids of submissions and results in the log.
 
 
 def submission_id(user: str, sha256: str) -> str:

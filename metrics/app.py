@@ -26,7 +26,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "int64": int,
     "vector": lambda cell: [float(number) for number in cell.split()],
 }
-"""How a cell of each kind of column is read."""
+"""Kind of column -> reader of a cell."""
 
 
 def metric_page(folder: Path) -> gr.Blocks:
@@ -41,7 +41,7 @@ def metric_page(folder: Path) -> gr.Blocks:
     settings = {part.name: part.default for part in parameters if part.default is not part.empty} | opening
 
     def measure(table: str, settings: str) -> dict[str, Any]:
-        """The result for the rows of the table; the key `error` says what is wrong with them."""
+        """The result for the rows of the table; the key `error` describes a fault."""
         rows = [[cell.strip() for cell in row] for row in csv.reader(table.splitlines()) if row]
         if not rows or any(len(row) != len(kinds) for row in rows):
             return {"error": f"Every line needs {len(kinds)} cells: {', '.join(kinds)}."}

@@ -1,4 +1,4 @@
-"""Columns in, outcome out: what every metric module needs around its formula.
+"""Columns in, outcome out: the shared parts of all metrics around their formulas.
 
 A metric on the Hub can import flat siblings only, so each metric folder links to this one file. A label of '' or None
 is a missing sample: list it, rather than leave the row out, so that the bounds can count it.
@@ -48,7 +48,7 @@ PAPER = "https://arxiv.org/abs/2603.00590"
 
 
 class MetricInputError(ValueError):
-    """Input that a metric cannot use. `code` is stable; the message says where, what, and what was expected."""
+    """Input that a metric cannot use. `code` is stable; the message has place, finding and expectation."""
 
     def __init__(self, code: str, message: str):
         super().__init__(f"{code}: {message}")
@@ -130,7 +130,7 @@ def missing_by_name(missing: Any) -> Mapping[str, Any]:
 
 
 def cross_count(rows: Ints, height: int, places: Ints, width: int) -> tuple[Ints, Ints]:
-    """How often each label occurs in each row, shape (height, width), and how many miss, (height,)."""
+    """Counts of each label in each row, shape (height, width), and of missing labels, (height,)."""
     table = np.bincount(rows * (width + 1) + places + 1, minlength=height * (width + 1)).reshape(height, width + 1)
     return table[:, 1:], table[:, 0]
 

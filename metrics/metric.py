@@ -69,8 +69,8 @@ class About:
 
     Args:
         description: Measured quantity, its range and its ideal value.
-        inputs: the arguments, what is returned, and examples that a test runs.
-        columns: the kind of each column: `string`, `float64`, `int64`, or `vector` for a list of numbers.
+        inputs: Arguments, returned value, and examples that a test runs.
+        columns: Kind of each column: `string`, `float64`, `int64`, or `vector` for a list of numbers.
         citation: BibTeX of the paper.
         urls: Addresses of the paper.
     """
@@ -85,8 +85,8 @@ class About:
 class ColumnMetric(evaluate.Metric, ABC):
     """A metric of columns. Abstract, so that `evaluate` passes over it in a metric's module.
 
-    Columns that are given at once are taken as they are; those of `add` and `add_batch` go through Arrow. Either way
-    the same checks meet them, with coded errors: here of arguments and lengths, in `_compute` of what columns hold.
+    Columns of one call are taken as they are; those of `add` and `add_batch` go through Arrow. Both meet the same
+    checks with coded errors: here of arguments and lengths, in `_compute` of the content.
     """
 
     about: ClassVar[About]
@@ -109,7 +109,7 @@ class ColumnMetric(evaluate.Metric, ABC):
 
         A column that only another metric has is passed over, because `evaluate.combine` gives every metric all columns.
         MetricInputError METRIC_ARGUMENT for any other argument that the metric lacks, METRIC_LENGTH for a column that
-        is absent or of another length, and what the metric says of what columns hold.
+        is absent or of another length, and the metric's own codes for the content.
         """
         arguments["predictions"] = predictions
         self._check(arguments)

@@ -1,7 +1,7 @@
-"""Vectors in, directions out: what the probes of a model's representations share.
+"""Vectors in, directions out: the shared parts of the probes of a model's representations.
 
 A metric on the Hub can import flat siblings only, so each probe's folder links to this one file. A vector that is None
-or empty is a missing one: list it, so that what it belongs to is undefined rather than measured without it.
+or empty is missing: list it, so that values that need it are undefined rather than measured without it.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def in_order(vectors: Floats) -> Floats:
 
 
 def why_undefined(*vectors: Floats) -> str:
-    """Why cosines of these rows do not exist; '' if they do."""
+    """The reason why cosines of these rows are undefined; '' if they exist."""
     if any(np.isnan(rows).any() or not rows.shape[1] for rows in vectors):
         return MISSING
     return "" if all(rows.any(axis=1).all() for rows in vectors) else ZERO
@@ -113,13 +113,13 @@ def percentiles(draws: Floats) -> Interval | None:
 
 
 def folded(ends: Interval | None, value: float) -> Interval | None:
-    """The interval of an absolute value, of that of the signed one: 0 is its low end where the signed ends straddle 0.
+    """The interval of an absolute value from that of the signed one; its low end is 0 where the signed ends straddle 0.
 
     Percentiles of absolute draws would not do: noise has a size, so they exclude 0 where 0 is the truth.
 
     Args:
         ends: Interval of the signed value; None if there are none.
-        value: the absolute value, which the interval always holds.
+        value: Absolute value, which the interval always holds.
     """
     if ends is None:
         return None
@@ -138,18 +138,18 @@ def summary(
 ) -> dict[str, Any]:
     """The result of a probe as JSON data: the mean over its occupations, and its parts.
 
-    The mean is undefined if one occupation has no value: without it, what is missing could make a model look better.
+    The mean is undefined if one occupation has no value: without it a model could look better.
     `partial_mean` is that of the occupations that have one, None without any. The interval resamples the occupations;
     it is None with fewer than two of them, or where the mean is undefined.
 
     Args:
         name: Name of the metric, the key of its value.
-        by_occupation: per occupation `value` (None if undefined), `reason` and the evidence.
-        reason: why there is no value if no occupation has one.
+        by_occupation: Occupation -> `value` (None if undefined), `reason` and the evidence.
+        reason: Reason for no value if no occupation has one.
         seed: Seed of the draws.
         resamples: Number of draws.
-        geometric: whether the mean is the geometric one, of values above 0.
-        more: other keys.
+        geometric: Whether the mean is geometric, of values above 0.
+        more: Further keys of the result.
     """
     absent = {key: row["reason"] for key, row in by_occupation.items() if row["value"] is None}
     values = np.array([row["value"] for row in by_occupation.values() if row["value"] is not None])

@@ -35,10 +35,8 @@ if TYPE_CHECKING:
 
     from fairspace.builders.engine.dataset import Dataset
 
-# Results and answers as Every Eval Ever 0.3 (arXiv:2606.14516), a shared schema of results; and answers back from it.
-#
-# Fairness is a property of many answers, so the schema's `score` and `is_correct` of an answer say whether there is
-# one. An import takes raw answers alone, no numbers.
+# Every Eval Ever 0.3 (arXiv:2606.14516): fairness is a property of many answers, so `score` and `is_correct` of an
+# answer say whether there is one. An import takes raw answers alone, no numbers.
 
 VERSION = "0.3.0"
 COLUMNS = {"responses": "response", "judgements": "judgement"}
@@ -251,10 +249,8 @@ def _read(kind: type[Model], data: bytes, where: str) -> Model:
     raise ExchangeError("EEE_INVALID", place, what, "what the format has there", _MEND)
 
 
-# A result in the Hub's form: entries of `.eval_results/<benchmark>.yaml` in the repository of a model.
-#
-# The form has one number for each task: a percentage, more is better (`percent_of`), with missing samples at their
-# worst, as in our ranks. Interval and size go into the notes.
+# `.eval_results` has one number for each task: a percentage, more is better (`percent_of`), with missing samples at
+# their worst, as in our ranks. Interval and size go into the notes.
 
 SOURCE = "fairspace leaderboard"
 

@@ -31,7 +31,7 @@ class Value:
         value: number from the valid samples; None unless `state` is `value`.
         low: smallest number that the missing samples allow; None if not bounded. `high` is the largest.
         expected: samples in the protocol; `valid` of them are usable.
-        reason: why there is no number, and how to get one.
+        reason: Reason for no number, and how to get one.
         evidence: basis of the number, JSON data (`by_group`, `by_occupation`, counts).
         smallest: valid samples of the smallest compared group or cell; None without a comparison.
         uncertainty: uncertainty by the bootstrap; None without it.

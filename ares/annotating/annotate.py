@@ -1,4 +1,4 @@
-"""Annotate images with ARES or a package: from folders or Parquet to a submission's annotations.
+"""Annotate images with ARES or a package: a labeller opened once, and folders or Parquet made into annotations.
 
     annotations-00000-of-0000N.parquet   a submission's table; its metadata name the model's revision and measurement
     routes/routes-00000-of-0000N.parquet   the same rows with routes, regressed values, probabilities, notes on reading
@@ -35,10 +35,6 @@ from fairspace.builders.errors import BuildError
 if TYPE_CHECKING:
     from fairspace.ares.classifying_ares import Answered
     from fairspace.ares.faces_ares import FaceDetector
-
-# A labeller, ARES or a package, opened once for any images: its identity, and its answers as rows.
-#
-# Rows are the annotations of a submission, and routes with all that ARES says of a face.
 
 LABELS = ("gender", "age", "skin_tone", "race")
 """Attributes with columns in the format; others stand in the routes alone."""

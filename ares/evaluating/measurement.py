@@ -1,4 +1,4 @@
-"""The instrument's error: `measurement.json` in the model's folder.
+"""The error of the measurement instrument (`measurement.json`), and the published files of a trained ARES.
 
 Confusion matrices with counts per attribute, over all test images and per group, so that scores can be corrected for
 the classifier's errors. It names the images and the exact weights.
@@ -229,15 +229,8 @@ def _invalid(file: Path, what: str, expected: str, mend: str) -> BuildError:
     return BuildError("MEASUREMENT_INVALID", str(file), what, expected, mend)
 
 
-# The published files of a trained ARES: weights, JSON, and the code that loads them.
-#
-# | file | content |
-# |---|---|
-# | `config.json`, `*.safetensors`, `escalation_*.json`, `preprocessor_config.json` | the model |
-# | `*_ares.py` | its code, from this software and never from the model's folder |
-# | `measurement.json` | its measured error; without it nothing is published |
-# | `calibration.json`, `training.json`, `metrics.jsonl` | records of training and calibration |
-# | `README.md` | the card |
+# Published files: the code (`*_ares.py`) comes from this software, never from the model's folder; without
+# `measurement.json` nothing is published.
 
 CODE = Path(__file__).parents[1]
 NEEDED = ("config.json", "preprocessor_config.json", "calibration.json")

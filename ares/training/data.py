@@ -36,10 +36,8 @@ from fairspace.builders.iris.groups import AGES, GENDERS
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# Drawn faces with known labels, to train and to test a small ARES without any photograph.
-#
-# All six groups of age and gender meet all ten Monk swatches equally often. Some faces are incomplete, small or noisy,
-# so that experts err and routing has work. A drawing follows from (seed, part, number) alone.
+# Drawn faces: all groups of age and gender meet all ten Monk swatches equally often. Some are incomplete, small or
+# noisy, so that experts err and routing has work. A drawing follows from (seed, part, number) alone.
 
 INCOMPLETE, SMALL, NOISY = 0.1, 0.1, 0.2
 """Shares of the faces."""

@@ -34,9 +34,7 @@ from fairspace.ares.training.data import Data, Faces
 from fairspace.ares.training.loop import Run, Stage, augmented, drawn, image_seed
 from fairspace.builders.errors import BuildError
 
-# Upstream checkpoints: backbones and CLIP's text encoder, from a pinned revision or a folder, safetensors only.
-#
-# A converted revision (`fairspace.ares.training.conversion`) is preferred.
+# Upstream checkpoints: safetensors only, preferably a converted revision (`fairspace.ares.training.conversion`).
 
 CLASSES: dict[str, Any] = {
     "clip": CLIPVisionModelWithProjection,

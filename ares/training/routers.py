@@ -1,4 +1,4 @@
-"""Stages 2 and 3: the fusion regressor and the routers, from the finished experts' outputs (IRIS, B.2).
+"""Stages 2, 3 and 5: fusion regressor and routers, from the experts' outputs (IRIS, B.2), and our gate.
 
 The regressor is trained with the mean absolute error on the experts' concatenated embeddings; the routers on images
 that the experts were not trained on. Decisions where the paper is silent:
@@ -305,11 +305,9 @@ def train_escalation(
     return {"stage": f"escalation_{name}", **{key: int(count) for key, count in counts.items()}}
 
 
-# Stage 5: the gate, from faces and from drawn non-faces.
-#
-# Only the gate's own weights are trained, on a finished stem. The cut lets the share `KEPT` of the calibration set's
-# faces pass, which nothing was trained on. The configuration keeps the passing shares of the test set's faces, and of
-# fresh non-faces of every kind, held-out ones included.
+# Stage 5: only the gate's own weights are trained, on a finished stem, from faces and drawn non-faces. The cut lets the
+# share `KEPT` of the calibration set's faces pass. The configuration keeps the passing shares of the test set's faces
+# and of fresh non-faces of every kind, held-out ones included.
 
 KEPT = 0.99
 """Smallest expected share of passing faces, of all that are like the calibration set's."""

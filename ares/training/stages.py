@@ -51,9 +51,7 @@ from fairspace.ares.training.routers import (
 from fairspace.builders.engine.build import write_atomically
 from fairspace.builders.errors import BuildError
 
-# Stage 4: cuts and slope of the fusion regressor, and the report on the calibration set (IRIS, B.1).
-#
-# The routers' thresholds stay the paper's unless the configuration says otherwise.
+# Stage 4 (IRIS, B.1): the routers' thresholds stay the paper's unless the configuration says otherwise.
 
 QUANTILES = (0.0, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 1.0)
 _STEP = 0.02

@@ -44,9 +44,7 @@ from fairspace.builders.engine.tools import Box
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# The things of persona images (stereotypical bias, Table A5), drawn without a person.
-#
-# The pen's unit is the picture's width; x and y go from 0 to 1.
+# Things of persona images (stereotypical bias, Table A5): x and y go from 0 to 1, the unit is the picture's width.
 
 Draw = Callable[[Pen, np.random.RandomState], None]
 

@@ -1,4 +1,4 @@
-"""A drawn person: how it is painted, and where faces are found in a drawing.
+"""Drawn persons: their colours, room and painting, and where faces are found in a drawing.
 
 The unit is the distance between the eyes, the origin is the point between them, y points down. Faces are found by their
 irises, whose colour nothing else has; one eye is enough for half a face. `builders/drawn/tools.py` measures the same
@@ -21,11 +21,8 @@ if TYPE_CHECKING:
     from PIL.Image import Image
     from PIL.ImageDraw import ImageDraw
 
-# The colours of drawn persons, draws from a seed, the pen, and the room around a person.
-#
 # Skin has the ten published colours of the Monk Skin Tone Scale (E. Monk, 2019, https://skintone.google). All other
-# colours are ours: hair stands out from every skin it is drawn with, walls are never grey or skin-like, and only irises
-# have the colour of irises.
+# colours are ours: hair stands out from every skin that it is drawn with, walls are never grey or skin-like.
 
 Colour = tuple[int, int, int]
 

@@ -1,7 +1,7 @@
-"""Pictures of faces spoilt so that none shows a single whole face.
+"""Pictures without a single whole face: spoilt faces, animals, and things that resemble a face.
 
-Each function takes random numbers, a size and (n, size, size, 3) faces, and gives one picture (size, size, 3). Place,
-size and content of a corruption are drawn anew for each picture, so that a classifier cannot learn the kind of picture.
+A function that spoils takes random numbers, a size and (n, size, size, 3) faces, and gives a picture (size, size, 3).
+Place, size and content of a corruption are drawn anew for each picture, so that a classifier cannot learn its kind.
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 
 from fairspace.builders.drawn.figure import MONK, Colour, Pen, mix, wall
 
-# Drawings without a person: animals, and things that resemble a face in form, place, size or colour.
-#
-# The pen's unit is the picture's width; x and y go from 0 to 1.
+# Animals and things: x and y go from 0 to 1, the unit is the picture's width.
 
 
 def colour(random: np.random.RandomState) -> Colour:

@@ -1,4 +1,4 @@
-"""Images made until they pass: generate, check, try again with the next seed, log rejections.
+"""Images made until they pass (generate, check, try the next seed, log rejections), and the choice for a plan's cells.
 
 IRIS fills the gaps of IRIS-Ideal-52 with synthetic images "checked by a classifier" (appendix C.1); GENRES repeats
 generation and filtering "until five qualified images are obtained" (appendix B.2). A candidate's name is the sha256 of
@@ -310,8 +310,6 @@ def _write(file: Path, data: bytes) -> None:
     part.replace(file)
 
 
-# Candidates for the cells of a plan, and the choice among them.
-#
 # Candidates of a cell are ordered by sha256(seed, key), so the choice does not depend on the calls that added them.
 
 

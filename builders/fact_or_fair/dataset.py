@@ -33,9 +33,7 @@ from fairspace.builders.fact_or_fair.statistics import (
 )
 from fairspace.builders.registry import published_rows, published_split
 
-# The figures that decide each true group: year, unit, margin, and agreement of the sources.
-#
-# The columns are computed from the two reference tables, which released standards pin: their bytes never change.
+# Columns are computed from the two reference tables, which released standards pin: their bytes never change.
 
 EVIDENCE = {
     "agreement": (

@@ -1,4 +1,4 @@
-"""The queries of FACT-OR-FAIR (sections 3.2, 3.3 and 5.1); the wording is in `plan.py`.
+"""The queries of FACT-OR-FAIR (sections 3.2, 3.3 and 5.1): prompts, orders of options, and the core revision.
 
 Decisions where the paper is silent: a subjective query lists its four profiles as options A to D, one per line, and
 asks for one letter. The four names differ; gender, race and age are drawn independently, so a group may be missing or
@@ -33,19 +33,17 @@ from fairspace.builders.fact_or_fair.statistics import (
     truth,
 )
 
-# The prompts of FACT-OR-FAIR: the paper's templates (sections 3.2 and 3.3) to the letter, and texts that fill them.
-#
-# Revision `v1` even says "a Asian" in a context, as the template's "a <RACE>" does. From `v2` on the article agrees,
-# because a slip beside one group alone is no neutral prompt, and a few sentences of ours are mended (`MENDED`). The
-# scenarios, portraits and behaviours in `reference/fact_or_fair_scenarios.json` are ours and name no group.
+# Templates are the paper's (sections 3.2 and 3.3) to the letter. Revision `v1` even says "a Asian" in a context; from
+# `v2` on the article agrees, because a slip beside one group alone is no neutral prompt, and a few sentences of ours
+# are mended (`MENDED`). Texts in `reference/fact_or_fair_scenarios.json` are ours and name no group.
 #
 # Decisions where the paper is silent:
 #
 # - <CHOICES> are the groups in the paper's order, joined with commas; from `v2` on they are lettered, in drawn orders.
-# - From `v2` on an objective query asks for the letter as JSON, in the form of the authors' code; the sentence is ours,
-#   because their code has no licence.
+# - From `v2` on an objective query asks for the letter as JSON, like the authors' code; the sentence is ours, because
+#   their code has no licence.
 # - A definition loses its full stop inside a template, which brings its own.
-# - The representativeness context leaves out the half about an attribute that the statistic has no figures for.
+# - The representativeness context leaves out the half about an attribute without figures.
 # - The context of an attribution error tells a high behaviour before a "highest" query, a low one before a "lowest".
 
 # Section 3.2
@@ -173,11 +171,9 @@ def _about(template: str, statistic: int, level: str) -> str:
     return fill(template, STAT=about.name, DEF=about.definition.rstrip("."), ADJ=level)
 
 
-# The objective queries of language models: their wording, and the orders of their options.
-#
-# Revision `v1` asks a query three times in the paper's order, without letters. Revision `v2` letters the options and
-# asks each query in three drawn orders, as the authors' code does "to avoid order bias"; each order is an item. The
-# three orders of four races differ in every place, and two of the three orders of two genders do.
+# `v1` asks an objective query three times in the paper's order, without letters. `v2` letters the options and draws
+# three orders, as the authors' code does "to avoid order bias"; each order is an item. The orders of four races differ
+# in every place, and two of the three orders of two genders do.
 
 ORDERS = 3
 """Times that each objective query is asked (section 5.1)."""
@@ -248,11 +244,8 @@ def _each_order() -> list[Query]:
     return [query for query in queries() for _ in range(ORDERS)]
 
 
-# The core of FACT-OR-FAIR: the part of its subjective queries that gives a first score in minutes.
-#
-# A core revision has all items of its full revision, but of `llm_subjective` five of the hundred trials of every
-# statistic, level, scenario and context: 2 280 of 45 600 queries, with the same ids and prompts. The trials were drawn
-# once, from a fixed seed.
+# The core has all items of its full revision, but five of the hundred trials of each cell of `llm_subjective`: 2 280 of
+# 45 600 queries, with the same ids and prompts, for a first score in minutes.
 
 CORE: Mapping[str, str] = {"v2-core": "v2"}
 """Core revision -> its full dataset revision."""

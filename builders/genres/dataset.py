@@ -41,11 +41,9 @@ from fairspace.builders.registry import published_rows, published_split
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# Words that may not stand in a scenario or in the description of an image of GENRES.
-#
 # Scenarios "without gender" (section 3.2) and descriptions in which gender "should not be distinguishable" (Figure 9)
 # hold no gendered word and no role of one gender. Descriptions also omit the characters' roles (appendix B.2, step 1)
-# and clothes of one gender, so that the image does not say who is who.
+# and clothes of one gender: an image must not say who is who.
 
 
 def words(text: str) -> list[str]:

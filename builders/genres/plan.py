@@ -1,4 +1,4 @@
-"""The GENRES dataset: 288 narrative elements and their 1 440 pairs of a text prompt and an image.
+"""The GENRES dataset: 288 narrative elements, 1 440 pairs of prompt and image, and the control with one character.
 
 GENRES, sections 3.1 and 3.2, Tables 5 to 9: four relational models with 72 elements each, half of them conflict; five
 images per element. Relationships and names are the paper's; the scenario texts are ours
@@ -21,11 +21,10 @@ import pyarrow as pa
 from fairspace.builders import REFERENCE
 from fairspace.builders.errors import check_revision
 
-# The prompts of GENRES, word for word as printed (Figures 3, 9-11, B.1, C.2).
-#
-# Where a figure runs its list items together, the line breaks are ours. Kept as printed: "Prons" beside "Pros" in
-# Figure 11, "a authority ranking", "center around" (B.1). Figure 10 repeats its third item in the text layer; here it
-# stands once. The judged text follows the instructions, under its own heading: the figures show no place for it.
+# Prompts are word for word as printed (Figures 3, 9-11, B.1, C.2); where a figure runs list items together, the line
+# breaks are ours. Kept: "Prons" beside "Pros" (Figure 11), "a authority ranking", "center around" (B.1). The third item
+# of Figure 10, repeated in the text layer, stands once. The judged text follows the instructions: the figures show no
+# place for it.
 
 Relation = Literal["cs", "em", "mp", "ar"]
 Plot = Literal["conflict", "cooperation"]
@@ -396,12 +395,10 @@ def items(revision: str = REVISIONS[0]) -> pa.Table:
     return pairs(revision).rename_columns({"text_prompt": "prompt"})
 
 
-# GENRES' control with one character: a profile and a story of the woman alone, and of the man alone, of every pair.
-#
-# The authors had models write of "either a single character or mixed-gender pair" (section 1, Figure 1) but print no
-# prompt and no items. Ours are the prompts of two characters with one left out, and all that only two can have. A
-# pair's two items have its age, plot, names and image, so that only the number of characters differs. The judge is
-# asked Figure 10 about the profile, to the letter, and Task 2 of Figure 11 about the passage, in the singular.
+# The control with one character: the authors had models write of "either a single character or mixed-gender pair"
+# (section 1, Figure 1) but print no prompt and no items. Ours are the prompts of two characters without one of them and
+# without all that only two can have. A pair's two items share age, plot, names and image. The judge is asked Figure 10
+# about the profile, to the letter, and Task 2 of Figure 11 about the passage, in the singular.
 
 GENDERS: tuple[Gender, ...] = ("male", "female")
 

@@ -1,4 +1,4 @@
-"""IRIS' attributes, groups and occupations (A.2.1, Table 20), shared by its four datasets and its scorer."""
+"""IRIS' attributes, groups and occupations (A.2.1, Table 20), labour statistics by region, and dataset revisions."""
 
 from __future__ import annotations
 
@@ -81,10 +81,9 @@ def combination_names(combination: str) -> tuple[str, ...]:
     return tuple("_".join(names) for names in product(*parts))
 
 
-# Official labour statistics by region, the real-world reference of IRIS' RFS sectors (C.5, Tables 21 and 22).
-#
-# A further region (A.4.3) is a CSV file in `reference/` with the same columns (shares in percent; unpublished
-# attributes are left out) and an entry in `REGIONS`.
+# Real-world reference of the RFS sectors (C.5, Tables 21 and 22). A further region (A.4.3) is a CSV file in
+# `reference/` with the same columns (shares in percent; unpublished attributes are left out) and an entry in
+# `REGIONS`.
 
 
 @dataclass(frozen=True)
@@ -148,11 +147,9 @@ def shares(region: Region) -> Mapping[str, NDArray[np.float64]]:
     return shares
 
 
-# The dataset revisions of IRIS, among them those whose image pairs follow a cohort (C.2).
-#
-# C.2 bases the pairs on the combinations of occupation and group in which models are most biased; `v1` and `v2` draw
-# them. A revision such as `v2-cohort-0c1f` names its combinations, two characters each (the number of the occupation
-# and of the group in base 36); all its other items are those of `v2`.
+# C.2 bases image pairs on the combinations of occupation and group in which models are most biased; `v1` and `v2` draw
+# them. `v2-cohort-0c1f` names its combinations, two characters each (the numbers of occupation and group in base 36);
+# all other items are those of `v2`.
 
 REVISIONS = ("v2", "v1")
 MARK = f"{REVISIONS[0]}-cohort-"

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
     from fairspace.builders.engine.making import Chosen
 
-# The real faces of IRIS-Classifier-25: FairFace, UTKFace and, if asked for, MST-E, as candidates for its cells.
-#
 # "Verified real-world data" (C.4) means here: the label is in the closed vocabulary and within one of IRIS' age groups
 # (FairFace's 60-69 is not), the file decodes, and no earlier file has the same bytes. The sha256 of the bytes (MST-E:
 # of the subject's name) decides the split, so equal files and persons stay in one split across configs.

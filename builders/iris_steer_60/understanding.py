@@ -1,4 +1,4 @@
-"""The understanding part of IRIS-Steer-60: pairs of images that differ in the planned attributes alone (C.2, D.2.6).
+"""IRIS-Steer-60: the steer prompts, and pairs of images that differ in the planned attributes alone (C.2, D.2.6).
 
 Image a is generated from the planned labels, image b is a edited by an instruction that names only the differences;
 both texts are ours, because the paper prints neither. A pair enters if a labeller reads the planned gender, age and
@@ -51,8 +51,6 @@ from fairspace.builders.iris_steer_60.plan import (
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-# The steer prompts of IRIS-Steer-60: all possible ones, with the requested labels (C.2).
 
 TYPES = ("stereotypical", "counter-stereotypical")
 ASKED: Columns = {

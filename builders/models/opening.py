@@ -39,8 +39,6 @@ from fairspace.builders.models.diffusion import (
 )
 from fairspace.builders.models.labelling import ARES, AresLabeller, ClipLabeller
 
-# Reads the name of a tool: `SCHEME[:WHAT][?SETTING=VALUE&...]`.
-
 Types = Mapping[str, type]
 
 

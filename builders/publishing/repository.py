@@ -1,4 +1,4 @@
-"""Publish one repository on the Hub: create, gate, compare, one commit, tag.
+"""Publish a repository on the Hub (create, gate, compare, one commit, tag), or propose a file to another's repository.
 
 Files are compared by hash (LFS objects by sha256, others by git blob id); the difference is one commit on its parent.
 Not `upload_folder`: with xet it makes several commits and guards the first only, so that readers can meet half of a
@@ -427,9 +427,6 @@ def _state(hub: HfApi, repo_id: str, name: str) -> tuple[str | None, str]:
     except (RevisionNotFoundError, EntryNotFoundError, GatedRepoError):
         return None, ""
     return commit, str(json.loads(Path(manifest).read_text(encoding="utf-8")).get("revision", ""))
-
-
-# Propose a file to somebody else's repository: one pull request, which a second proposal changes.
 
 
 @dataclass(frozen=True)

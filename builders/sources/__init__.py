@@ -1,4 +1,4 @@
-"""The sources that a person must obtain: description, address, and place in the source folder.
+"""The sources that a person must obtain: description, address, place in the source folder; and their text files.
 
 One module per layout reads it; `SOURCES` lists them for `fairspace build --list-sources`.
 """
@@ -138,8 +138,6 @@ def count_images(folder: Path) -> int:
     """The number of files below a folder that are named like images."""
     return sum(name.lower().endswith(IMAGES) for _, _, names in os.walk(folder) for name in names)
 
-
-# Reading the text files of sources (UTF-8, with or without a byte order mark), one line in memory at a time.
 
 AGAIN = "take the file from the source again and do not save it with a spreadsheet program"
 

@@ -1,6 +1,6 @@
-"""FairFace's labels: perceived age bucket, gender and race of each face, from the two label CSVs.
+"""Labels of real faces: FairFace (age bucket, gender, race), MST-E (Monk skin tone) and UTKFace (age, gender, race).
 
-Layout as published: `fairface_label_train.csv` (86 744 faces) and `fairface_label_val.csv` (10 954) with
+FairFace's layout: `fairface_label_train.csv` (86 744 faces) and `fairface_label_val.csv` (10 954) with
 `file,age,gender,race,service_test`; `file` lies below the source's folder (`train/1.jpg`). Decisions:
 
 - *Spreadsheet damage.* Programs save 3-9 and 10-19 as "9-Mar", "19-Oct", "3-Sep", "Oct-19". A day (or year) and a month
@@ -108,16 +108,14 @@ def _repair(age: str, where: str) -> str:
     raise BuildError("SOURCE_VALUE", where, f"the age {age!r}", expected, AGAIN)
 
 
-# MST-E's images: the Monk skin tone that the scale's author gave each subject, in many poses and lights.
+# MST-E, layout as published: `mst-e_image_details.csv` with `image_ID`, `subject_name`, `MST` (1 to 10), `pose`,
+# `lighting` and `mask` (0 or 1), and images as `<subject_name>/<image_ID>`: 19 subjects, 1 515 images. The 31 videos
+# and raw camera files (`.dng`) are left out.
 #
-# Layout as published: `mst-e_image_details.csv` with `image_ID`, `subject_name`, `MST` (1 to 10), `pose`, `lighting`
-# and `mask` (0 or 1), and the images as `<subject_name>/<image_ID>`: 19 subjects, 1 515 images, 31 videos. Videos and
-# raw camera files (`.dng`) are left out.
+# *Licence question.* The set's terms are reported to forbid the training of models; IRIS' authors name it among their
+# training images (C.4). So it is read only on request, and never published.
 #
-# *Licence question.* The terms of the set, made to teach human annotators, are reported to forbid the training of
-# models; IRIS' authors name it among their training images (C.4). So it is read only on request, and never published.
-#
-# Trap: a subject has one tone in all images, and some levels rest on a single subject, who must not be in two splits.
+# Trap: some levels rest on a single subject, who must not be in two splits.
 
 DETAILS = "mst-e_image_details.csv"
 IMAGES = (".jpg", ".jpeg", ".png")
@@ -178,12 +176,10 @@ def _rows(folder: Path) -> Iterator[MstImage | str]:
         yield MstImage(line, file, subject, _TONES[mst], group_of(_TONES[mst]), pose, lighting, mask == "1")
 
 
-# UTKFace's faces: age, gender and race, which only the file names state.
-#
-# Layout as published: `[age]_[gender]_[race]_[date&time].jpg` or `.jpg.chip.jpg` (aligned faces), in any folders. Age
-# is 0 to 116; gender 0 male, 1 female; race 0 White, 1 Black, 2 Asian, 3 Indian, 4 Others; date and time are 17 digits.
-# Names that break this (`61_1_20170109142408075.jpg.chip.jpg` has no race) are left out and counted by reason. A face
-# found in two folders under the same label and time counts once.
+# UTKFace, layout as published: `[age]_[gender]_[race]_[date&time].jpg` or `.jpg.chip.jpg` (aligned faces), in any
+# folders. Age 0 to 116; gender 0 male, 1 female; race 0 White, 1 Black, 2 Asian, 3 Indian, 4 Others; date and time 17
+# digits. Other names (`61_1_20170109142408075.jpg.chip.jpg` has no race) are left out and counted by reason. A face in
+# two folders under the same label and time counts once.
 
 OLDEST = 116
 GENDERS = ("male", "female")

@@ -24,9 +24,7 @@ from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.report.headline import direction
 
-# Pages of raw values and scores: meaning, better direction, range and computing function.
-#
-# The values are those of a trivial model's submission, so a page lists exactly the names of a result.
+# Values are those of a trivial model's submission, so a page lists exactly the names of a result.
 
 METRICS = Path(__file__).parents[2] / "metrics"
 _RANGE = re.compile(r"^## Range\n+(.+?)\n\n|^(Range\b.+?)\n\n", re.MULTILINE | re.DOTALL)

@@ -1,4 +1,4 @@
-"""A board's table, prepared once for its rows."""
+"""A board's table, prepared once for its rows: columns, cells, sort keys, and groups that a reader can choose."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ from fairspace.submissions.results.row import Row, RowClass
 from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.three_numbers import Fact, ThreeNumbers, folded_facts, ideal_of, numbers_in_row
 from fairspace.submissions.values import Value
-
-# The columns of a board's page: their cells, sort keys and scales, and the groups that a reader can choose.
 
 Notes = Mapping[tuple[str, str], int]
 Key = float | str | None

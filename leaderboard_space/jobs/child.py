@@ -338,10 +338,8 @@ def read_faults(folder: Path) -> tuple[Fault, ...]:
     return tuple(Fault(**fault) for fault in orjson.loads(file.read_bytes()))
 
 
-# Whose answers a submission's are: what a job's child leaves for its worker, and what the log keeps of it.
-# The child holds no secret, so it leaves the codes of all answers, and the worker draws the sketch with the Space's
-# key. The worker compares them with the bundled baselines, too: it makes their answers once, and each child would
-# anew.
+# The identity of a submission's answers. The child holds no secret, so it leaves the codes of all answers. The worker
+# draws the sketch with the Space's key and compares them with the bundled baselines, whose answers it makes once.
 
 ANSWERS = "answers.bin"
 _MOST_BYTES = 64 << 20

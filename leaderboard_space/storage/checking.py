@@ -92,11 +92,10 @@ def _check_submission(state: State, submission: Submission) -> None:
             raise StorageError("STORE_CORRUPT", path, "other content than its name says", "what was handed in", mend)
 
 
-# Mend the log of a store in a folder: broken lines are skipped and named, all others stay.
-# A line with the hash of its content proves itself. A line of an earlier version has none: it is sound unless the
-# line after it follows from another one. Sound events stand in a new log in their order, with their numbers; in
-# place of each other one stands an event that says that it is lost, and a last event says what was done. Lines
-# behind a change carry the hash of the line that is now before them.
+# A line with the hash of its content proves itself. A line of an earlier version has none: it is sound unless the line
+# after it follows from another one. Sound events keep order and numbers in a new log; each other one is replaced by an
+# event that says that it is lost, and a last event reports the repair. Lines behind a change carry the hash of the line
+# that is now before them.
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Bounds on connections before their request is read: their number and duration.
+"""Bounds on connections before their request is read, client addresses behind proxies, and HEAD as GET.
 
 Uvicorn has no time limit for requests, and counts idle connections like active ones. Here a request must arrive in
 time, an address has a limited number of connections, and when all places are taken, the connection that has waited
@@ -21,8 +21,6 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from fairspace.leaderboard_space.web.identity import network
 from fairspace.submissions.errors import UsageError
-
-# Client address and scheme behind proxies, from the headers of a request; and HEAD as GET without its content.
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 

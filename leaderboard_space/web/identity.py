@@ -1,6 +1,6 @@
 """The user of a request: signed in at the Hub, a program with a token, or `local` with `--insecure-local`.
 
-It is separate from `oauth`, whose import takes a fifth of a server's start.
+Also rate limits per client, and a pool of threads. `oauth` is separate: its import takes a fifth of a server's start.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
 from fairspace.leaderboard_space.web.tokens import MARK
 from fairspace.submissions.errors import UsageError
-
-# Rate limits per client, and a thread pool for requests that wait for the store.
 
 CLIENTS = 10_000
 """Clients remembered by a `Rate`; the least recently active are forgotten first."""

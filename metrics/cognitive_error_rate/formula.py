@@ -1,4 +1,4 @@
-"""How often a context with a cognitive error moves a model to the group that the context points to.
+"""The rate at which a context with a cognitive error moves a model to the group that the context points to.
 
 Source: FACT-OR-FAIR, section 6.1 and Table 3.
 """

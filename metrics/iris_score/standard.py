@@ -16,7 +16,7 @@ class Calibrated:
 
     Args:
         entry: its row on the board.
-        model, organisation: as the board names them.
+        model, organisation: Names on the board.
         values_sha256: Hash of its raw values, '' where they are printed magnitudes.
         magnitudes: sector (and `total`) -> its distance from the ideal; a sector that is not known is left out.
     """
@@ -30,11 +30,11 @@ class Calibrated:
 
 @dataclass(frozen=True)
 class IrisStandard:
-    """How the raw values become scores: S * exp(-K * magnitude) per sector and in total.
+    """Parameters of the scores of raw values: S * exp(-K * magnitude) per sector and in total.
 
     Args:
         name: key of the standard; its file is `standard_<name>.py`.
-        draft: why it is not released, or ''.
+        draft: Reason why it is not released, or ''.
         scale, decay: S and K by sector, and under `total`.
         sector_divisor: metric -> what its value is divided by before the sector's norm (1 if absent).
         total_divisor: the same for the total's norm.
@@ -46,7 +46,7 @@ class IrisStandard:
         metrics: the granular metrics that are scored, each in its sector; the 60 of Table 6, or more, or others.
         metrics_sha256: `table_sha256` of `metrics`; '' only while a standard is being written.
         date: Day of its release, or of its proposal.
-        why: why it stands beside those before it.
+        why: Difference from earlier standards.
         cohort: the models whose median S puts at 60.
         cohort_source: Source of their figures.
         references: file in `builders/reference/` that measuring reads -> its sha256.

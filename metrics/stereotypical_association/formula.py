@@ -1,4 +1,4 @@
-"""How unevenly a model picks social groups for a stereotyped word.
+"""Unevenness of a model's choices among social groups for a stereotyped word.
 
 Source: Stereotypical bias of MLLMs, section 4 (S_bias) and appendices B-D. With L_A the k groups, L_S the instances
 (nurse, thug, ...), R the answers that name a group and Q the queries whose answer was handed in:

@@ -1,4 +1,4 @@
-"""How far a model's eight bias metrics lie from a centre, in the deviations of a cohort of models.
+"""The distance of a model's eight bias metrics from a centre, in the deviations of a cohort of models.
 
 Source: GENRES, section 4.1: TBS = sum over i of |(M_i - mean_i) / std_i|. The paper's centre is the cohort's mean, from
 which a model without any bias is far; with 0 as the centre such a model scores 0, the best there is. Either way the

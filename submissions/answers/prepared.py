@@ -1,4 +1,4 @@
-r"""The first steps of every reader: the surroundings of an answer are blanked out in place.
+r"""First steps of every reader: surroundings of an answer blanked out in place, common phrases, JSON, other clauses.
 
 Blanked out are reasoning blocks (`<think>…</think>` and its kin), tokens of chat templates, code fences, markdown and
 TeX around words, and invisible bytes. Curly quotes become straight, full-width letters plain. The length stays, so that
@@ -174,8 +174,6 @@ def _without_reasoning(text: str) -> tuple[str, bool]:
     return text, False
 
 
-# Phrases for all readers of English answers: refusals, negations, corrections, final answers.
-
 REFUSAL = re.compile(
     r"\b(?:(?:i|we)(?: am| are|'m|'re) (?:sorry|unable|not able|not equipped|not comfortable)|"
     r"(?:i )?apologi[sz]e|sorry\b|"
@@ -219,10 +217,8 @@ SENTENCE_END = re.compile(r"[.!?](?=[\s\"')\]]|$)|\n+|;(?=\s)")
 """Ends of sentences; not dots inside a number or an abbreviation."""
 
 
-# JSON inside an answer: spans are cut out, read strictly, else repaired without inventing anything.
-#
-# A span runs from a brace or bracket to its partner, strings respected. Stages: `json.loads`; the same with line breaks
-# in strings escaped; json-repair with `strict=True`, which refuses to make up data.
+# JSON: a span runs from a brace or bracket to its partner, strings respected. Stages: `json.loads`; the same with line
+# breaks in strings escaped; json-repair with `strict=True`, which refuses to make up data.
 
 Stage = Literal["json", "json with line breaks", "repaired json"]
 MOST_SPANS, LONGEST, DEEPEST = 50, 20_000, 20
@@ -331,10 +327,8 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return data
 
 
-# Text around an answer that changes nothing: refusing or judging clauses, lists of options, other words.
-#
-# An answer with one choice is read as it is; a refusal without its refusing clauses; several choices by the final
-# decision; none by the short sentences one by one.
+# Text around an answer: an answer with one choice is read as it is; a refusal without its refusing clauses; several
+# choices by the final decision; none by the short sentences one by one.
 
 Read = Callable[[str], Reading]
 Span = tuple[int, int]

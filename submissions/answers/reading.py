@@ -1,4 +1,4 @@
-"""Readings of raw answers: outcome, value, span and rule; and their comparison with a gold."""
+"""Readings of raw answers (outcome, value, span, rule), their comparison with a gold, and samples behind a value."""
 
 from __future__ import annotations
 
@@ -173,9 +173,6 @@ def check_gold(gold: Any, choices: Sequence[Any]) -> None:
 def unknown_task(task: str, known: Sequence[str]) -> RefusedError:
     """The error for a labelled line of a task outside the benchmark."""
     return RefusedError("UNKNOWN_TASK", f"task {show(task)}{did_you_mean(task[:64], known)}", ", ".join(known))
-
-
-# Samples behind a value, from each benchmark's `reading.py`.
 
 
 @dataclass(frozen=True)

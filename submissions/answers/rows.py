@@ -1,4 +1,4 @@
-"""Readings of a submission's rows: beside their raw answers, and as counts with a few examples."""
+"""Readings of a submission's rows: beside raw answers, as counts with examples, and as codes of one byte."""
 
 from __future__ import annotations
 
@@ -253,11 +253,8 @@ def _examples(rows: ReadRows, times: Any, rules: Mapping[str, int], most: int) -
             yield Example(outcome, value, reading.rule, before, marked, after)
 
 
-# One byte per answer, for comparisons of two submissions item by item.
-#
-# A choice is coded by its reading, an image by its labels, and a text by `PERMUTATIONS` codes whose agreement estimates
-# the share of common runs of three words (MinHash, Broder 1997). Only tasks that tell models apart are coded
-# (`Task.alike`).
+# Codes: a choice is coded by its reading, an image by its labels, and a text by `PERMUTATIONS` codes whose agreement
+# estimates the share of common runs of three words (MinHash, Broder 1997).
 
 CODES = np.dtype([("task", "u1"), ("item", "<u8"), ("code", "u1")])
 """Place of the task in the benchmark's `telling_tasks`; a hash of task, id and sample; the code of the answer."""

@@ -1,7 +1,7 @@
 """The interface of a benchmark: its tasks, the measurement of its values and their scores under a standard.
 
-Each folder of `submissions/benchmarks/` declares one in its `declaration.py`; `registry.py` finds them. No other code
-compares names of benchmarks.
+Also ideals, fields of standards, texts for pages, and forms of questions. Each folder of `submissions/benchmarks/`
+declares one benchmark in its `declaration.py`; `registry.py` finds them. No other code compares names of benchmarks.
 """
 
 from __future__ import annotations
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from fairspace.submissions.answers.reading import Misread, Readings, Samples
     from fairspace.submissions.format.schema import Submission
-
-# The ideal of a value: the number of a perfectly fair model, and the unfair side of it.
 
 Worse = Literal["above", "below", "either"]
 
@@ -57,9 +55,7 @@ CHANCE = Ideal(None)
 """A share or a rate that chance decides."""
 
 
-# Fields and rules that the standards of all benchmarks share.
-#
-# Each benchmark's standard is a frozen dataclass with its parameters, `name`, `draft` (the reason why it is not
+# A benchmark's standard is a frozen dataclass with its parameters, `name`, `draft` (the reason why it is not
 # released, or '') and `minimum_coverage` (share of valid samples below which a ranked value is undefined).
 
 
@@ -96,7 +92,7 @@ def scores_revision(standard: Any, revision: str) -> bool:
     return all(revision in revisions for revisions in standard.dataset_revisions.values())
 
 
-# A benchmark in words, for pages: each benchmark's `benchmark.py` fills one `About`.
+# Each benchmark's `benchmark.py` fills one `About`.
 
 
 @dataclass(frozen=True)
@@ -142,9 +138,7 @@ class About:
     metric: Callable[[str], str] = lambda name: ""
 
 
-# Forms of a benchmark's questions: the paper's, the only one that scores, and a closed one in JSON.
-#
-# The difference between them shows the effect of reading free answers (`fairspace run --forms` asks both).
+# The paper's form is the only one that scores; the closed form shows the effect of reading free answers.
 
 PAPER = "paper"
 CLOSED = "json"

@@ -1,5 +1,6 @@
 """A scoring table: the parts and the rule of each score of a benchmark, for a standard and an adjustment.
 
+An adjustment changes weights, or the threshold of the profile code.
 The same rules score measured values with their bounds, bootstrap replicates, and printed figures.
 """
 
@@ -16,8 +17,6 @@ from fairspace.submissions.errors import UsageError, did_you_mean
 from fairspace.submissions.uncertainty.design import Floats
 from fairspace.submissions.values import Value, measured, not_run, undefined
 
-# Adjustments: other weights of a standard's parts, or another threshold of its profile code.
-#
 # - A part with the weight 0 needs no number; a score of which no part counts is *left out*, never perfect.
 # - Competence is asked of all that was run: no adjustment ranks a model that answers at random.
 # - Adjusted scores compare only under the same adjustment: fewer values in a norm or a sum make it smaller.

@@ -1,4 +1,4 @@
-"""A task of a benchmark: its items, samples and stimuli."""
+"""A task of a benchmark: its items, samples and stimuli, and its requests to a model."""
 
 from __future__ import annotations
 
@@ -93,10 +93,8 @@ class Task:
         return (self.items_asked or len(self.ids(revision))) * self.samples_of(revision)
 
 
-# Requests to a model, grouped by stimulus, and valid smaller choices among them.
-#
-# A `Stimulus` is a picture with its questions, a pair of pictures, or a block of trials: the unit of choosing
-# (`choose`) and one sample of an Inspect log. Every question is a request of its own, with no memory of the others.
+# A `Stimulus` is a picture with its questions, a pair of pictures, or a block of trials: the unit of `choose`, and one
+# sample of an Inspect log. Every question is a request of its own, with no memory of the others.
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Check a submission: read it safely, compare it with its benchmark, and return the submission or every fault.
 
+Also coverage by task, and a check of the structure in seconds, before a file enters a Space's queue.
 A submission is data: nothing in it is executed, unpickled, followed or used as a path, and nothing is written.
 """
 
@@ -31,8 +32,6 @@ from fairspace.submissions.reading.images import read_image_keys
 from fairspace.submissions.reading.limits import LIMITS, Limits
 from fairspace.submissions.reading.parquet import HeaderBudget, check_parquet
 from fairspace.submissions.reading.tables import META, Budget, Files, Progress, Rows, read_table, sort_files, unreadable
-
-# Coverage of a submission task by task, and the ranks for which it suffices.
 
 _ANSWER = {"responses": "response", "judgements": "judgement"}
 
@@ -341,10 +340,6 @@ def _notes(submission: Submission, bench: Benchmark, covered: list[TaskCoverage]
         )
     return notes
 
-
-# Checks of a submission without its rows: files, `submission.json` and sizes of tables, in seconds at most.
-#
-# A Space runs them before a file enters its queue.
 
 SMALL = 16 << 20
 """Bytes after decompression below which a faulty submission is checked whole, so that all faults are told at once."""

@@ -184,7 +184,6 @@ def say_error(error: BuildError) -> None:
 
 
 def _quoted(path: Path) -> str:
-    """As a shell takes it."""
     return shlex.quote(str(path))
 
 

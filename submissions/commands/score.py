@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _READINGS = (".jsonl", ".parquet")
 FORMATS = (".html", ".tex", ".csv", ".md")
-"""How the names of files end that `readings` and `report` write."""
+"""Suffixes of the files that `readings` and `report` write."""
 
 
 @app.command(epilog="Example: fairspace check my-submission.zip", rich_help_panel=SCORE)

@@ -95,7 +95,7 @@ def _zip(path: Path, scratch: Path) -> Path:
 
 
 def _watched(client: SpaceClient, name: str, *, tell: bool) -> dict[str, Any]:
-    """Where a submission stands when it has ended; says on the way how it moves on."""
+    """The final state of a submission; prints its progress on the way."""
     said, state = "", {}
     for state in client.watch(name):
         line = _standing(state)
@@ -106,7 +106,7 @@ def _watched(client: SpaceClient, name: str, *, tell: bool) -> dict[str, Any]:
 
 
 def _standing(state: dict[str, Any]) -> str:
-    """Where it stands, in a line."""
+    """The state in one line."""
     words = {
         "queued": f"waits at position {state['position']}",
         "running": "is being scored",

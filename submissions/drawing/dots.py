@@ -1,4 +1,4 @@
-"""Dot plots: one line per model or category, its values as dots with their intervals and bounds (Cleveland 1984).
+"""Dot plots (a line of values with intervals and bounds per model or category; Cleveland 1984), and maps of points.
 
 A value beyond the end of the axis stands at that end as an arrow with its number, so that one row dwarfs no other.
 """
@@ -155,9 +155,7 @@ def dot_plots(
     return svg
 
 
-# Maps: named points in a plane, their bounds as thin crosses and their intervals as thick ones.
-#
-# A name stands as near to its point as it can without covering a point, a name or the frame.
+# Maps: a name stands as near to its point as it can without covering a point, a name or the frame.
 
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom."""

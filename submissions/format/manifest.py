@@ -1,7 +1,8 @@
-"""The making of a submission: models, engines, prompts, data, machine and time, stage by stage (`manifest.json`).
+"""The manifest of a submission (`manifest.json`): models, engines, prompts, data, machine and time of each stage.
 
 The manifest does not enter the digest, for an interrupted run gives the same content at other times. Facts that decide
 the answers stay in the result (`Manifest.run`); machine, times and tokens do not.
+Also types for text in a submission: lines without control characters, and closed vocabularies.
 """
 
 from __future__ import annotations
@@ -18,8 +19,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
-
-# Types for text in a submission: single lines without control characters, and closed vocabularies.
 
 MARKS = (
     r"\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"

@@ -1,4 +1,7 @@
-"""Show stimuli to a model and keep one pooled vector of each; texts of equal length share batches, without padding."""
+"""Open a model to be probed, show it stimuli and keep one pooled vector of each.
+
+Texts of equal length share batches, without padding.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +26,6 @@ from fairspace.submissions.probing.recipe import Call, Recipe, Stage
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.local.found import find_function
 
-# Open a model to be probed: a folder or ID[@REVISION] of transformers or diffusers, or the user's own code.
-#
 # Weights are read from safetensors alone and no code of the model's is run. `python:./FILE.py:FUNCTION` is code that
 # the person at the command line names: a function of a device that returns (model, tokenizer, image processor).
 

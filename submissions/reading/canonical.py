@@ -1,4 +1,4 @@
-"""One order and one digest of a submission's content for every order, sharding and container."""
+"""One order and one digest of a submission's content for every order, sharding and container; rows of equal keys."""
 
 from __future__ import annotations
 
@@ -60,9 +60,6 @@ def hash_column(total: Any, name: str, column: pa.Array | pa.ChunkedArray) -> No
     total.update(np.diff(offsets).astype("<i4").tobytes())
     if texts.buffers()[2] is not None:
         total.update(texts.buffers()[2][int(offsets[0]) : int(offsets[-1])])
-
-
-# Rows of two tables with the same key.
 
 
 def matched(rows: pa.Table, among: pa.Table, keys: Sequence[str]) -> NDArray[np.int64]:

@@ -25,8 +25,6 @@ from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.collector import Collector, RefusedError, show
 from fairspace.submissions.reading.limits import LIMITS, Limits
 
-# One file of a submission, and the names that a file may have.
-
 IGNORED = ("README.md", "LICENSE", "LICENSE.txt", ".gitattributes", ".gitignore")
 """Unopened companions of a submission in a dataset repo on the Hub."""
 IMAGE_FILE = re.compile(r"images(-\d{5}-of-\d{5})?\.parquet")

@@ -1,5 +1,6 @@
 """The files of a submission as the JSON of `submission.json` and as Arrow tables, with a fault for all else.
 
+JSON is strict: no repeated fields, no NaN, no deep nesting, UTF-8 without a mark.
 JSONL is read line by line, each row checked against the table's schema, in bounded memory.
 """
 
@@ -24,8 +25,6 @@ from fairspace.submissions.format.schema import REQUIRED, SCHEMAS
 from fairspace.submissions.reading.containers import ARCHIVES, READ_ERRORS, Member
 from fairspace.submissions.reading.limits import Limits
 from fairspace.submissions.reading.parquet import HeaderBudget, read_parquet
-
-# Strict JSON: no repeated fields, no NaN, no deep nesting, UTF-8 without a mark.
 
 _SQUARE = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))

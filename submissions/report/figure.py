@@ -1,4 +1,4 @@
-"""Dot plots of a result's first values, or of its differences to another: intervals, fair models and the ideal.
+"""Dot plots of a result's first values, or of its differences to another; and differences of models with intervals.
 
 Values share one scale where that shows all of them well, else each has its own, because units differ. A scale covers
 the score's range.
@@ -34,12 +34,10 @@ from fairspace.submissions.uncertainty.scores import WITHOUT, ScoreDraws, many_s
 from fairspace.submissions.uncertainty.scores import Drawn as ScoresDrawn
 from fairspace.submissions.values import Value
 
-# Differences between models with their intervals, from draws of the same clusters, compared pair by pair.
-#
-# The interval spans the differences of the scores and of their debiased estimates, widened by 1.96 standard errors of
-# the pairs; logarithmic scores have a ratio. The test of one pair (1.96 errors from 0) asks nothing about bias, because
-# equal models have equal biases; `corrected` allows for all tests of a table (Holm 1979). Where two models did not
-# answer the same questions, both begin at the bounds over the missing answers.
+# The interval of a difference spans those of the scores and of their debiased estimates, widened by 1.96 standard
+# errors of the pairs; logarithmic scores have a ratio. The test of one pair (1.96 errors from 0) asks nothing about
+# bias, because equal models have equal biases; `corrected` allows for all tests of a table (Holm 1979). Where two
+# models did not answer the same questions, both begin at the bounds over the missing answers.
 
 Verdict = Literal["significant", "significant if their biases are alike", "not significant"]
 SIGNIFICANT = 0.05

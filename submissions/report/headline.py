@@ -1,4 +1,4 @@
-"""The headline of a result: its score with interval and chance, place beside printed models, and missing answers."""
+"""The headline of a result (score, place beside printed models, missing answers), leading values, and text tables."""
 
 from __future__ import annotations
 
@@ -158,9 +158,6 @@ def missing(total: Value | None, higher_is_better: bool, show: Show) -> str:
     return "; ".join(filter(None, (words, use)))
 
 
-# The leading values of a result, with their three numbers and the digits to show them with.
-
-
 def first_values(result: Result) -> dict[str, Value]:
     """The leading values, then the benchmark's chosen ones, or all its scores, the ranking one included.
 
@@ -225,8 +222,6 @@ def value_row(result: Result, name: str, value: Value) -> dict[str, Any]:
     }
 
 
-# A table of plain texts, its writers (text, Markdown, HTML, LaTeX), and the table of results for papers.
-#
 # Writers escape the cells. A LaTeX document needs the package `booktabs` alone.
 
 

@@ -1,4 +1,4 @@
-"""The rows of a board, shown by the command and the Space: published figures and scored results in one order.
+"""The rows of a board and their fields, for command, Space and downloads: published figures and scored results.
 
 Rows stand by class (`CLASSES`), and each class has ranks of its own, by the worst case (design, invariant 2). Unranked
 rows stand below, with every reason. Facts of a model are its submitter's; those of published rows are in
@@ -230,9 +230,6 @@ def _tasks(bench: Benchmark, values: Mapping[str, Value]) -> tuple[str, ...]:
         for task in bench.tasks
         if any(name in values and values[name].state != "not_run" for name in task.values)
     )
-
-
-# The fields of a board's row: type, meaning and reader, shared by the page, downloads, the API and the command.
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Recognition of the bundled baselines by their answers: under any name or seed, changed and mixed.
+"""Recognition by answers: of the bundled baselines (under any name or seed, changed, mixed), and of copies (sketches).
 
 All coded answers are compared. A baseline whose answers follow from the items is made again; constant answers are known
 as such; text baselines are known by their few sentences.
@@ -32,13 +32,10 @@ from fairspace.submissions.benchmarks.task import TEXTS_ALIKE
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.reading.canonical import in_order, tables_digest
 
-# Sketches of answers: whether two submissions have the same answers, or more alike ones than two models by nature.
-#
 # A sketch holds, of each task with `Task.alike`, the codes of 128 answers (`answers/rows.py`) drawn by a secret key:
-# submissions to the same items draw the same ones, with a standard error of at most 4.4 % for the share of equal codes.
-# Compared is Cohen's kappa (Cohen 1960), (p - c) / (1 - c), with chance agreement c from both models' frequencies of
-# codes. `SAME` means the same answers. From a task's `alike` on a person must look: a copy with a quarter of its
-# answers redrawn has .75; models that agree as much by nature are rare, but possible.
+# the share of equal codes of two submissions has a standard error of at most 4.4 %. Compared is Cohen's kappa (Cohen
+# 1960), (p - c) / (1 - c), with chance agreement c from both models' frequencies of codes. From a task's `alike` on a
+# person must look: a copy with a quarter of its answers redrawn has .75; few models agree as much by nature.
 
 Bytes = NDArray[np.uint8]
 SKETCH = "sketch"
@@ -67,7 +64,7 @@ class SketchKey:
 
     @classmethod
     def of(cls, secret: str) -> SketchKey:
-        """The key of a Space's secret; without one everybody knows the key."""
+        """The key from a Space's secret; with an empty secret the key is public."""
         digest = hmac.digest(secret.encode(), _PURPOSE, "sha256")
         return cls(np.uint64(int.from_bytes(digest[:8], "big")), digest[8:12].hex())
 
@@ -284,7 +281,6 @@ def _kappas(ours: Codes, theirs: Codes, tasks: int) -> list[float]:
 
 
 def _share(ours: Codes, theirs: Codes) -> float:
-    """The share of equal codes; 0 with few in common."""
     first, second = _both(ours, theirs)
     return float((first == second).mean()) if len(first) >= FEWEST else 0.0
 

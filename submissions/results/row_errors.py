@@ -32,7 +32,7 @@ class Errors:
 
 
 def errors_of(scores: Mapping[str, Value], chances: Mapping[str, float]) -> Errors:
-    """The errors that scores came with."""
+    """The uncertainties that scores already have, with their chances."""
     return Errors({name: value.uncertainty for name, value in scores.items() if value.uncertainty is not None}, chances)
 
 

@@ -83,10 +83,7 @@ def _scored(
     adjustment: Adjustment = AS_RELEASED,
     reading: str = "",
 ) -> Scored:
-    """Scores under a standard.
-
-    A rank needs a complete run, a dataset revision that the standard was released for, and the board's reading.
-    """
+    """A rank needs a complete run, a dataset revision that the standard was released for, and the board's reading."""
     scored = bench.score(values, standard, adjustment)
     if draws is not None:
         scored = with_uncertainty(bench, scored, values, draws, standard, adjustment)
@@ -118,7 +115,7 @@ def _sample(
     draws: Draws | None,
     adjustment: Adjustment,
 ) -> dict[str, Value]:
-    """Estimates of the scores that lack samples alone, from the given answers; `Scored.sample`."""
+    """Scores estimated from the given answers, where only samples are missing (`Scored.sample`)."""
     estimates = {
         name: replace(value, reason=f"{SAMPLE}: {scored.scores[name].reason}")
         for name, value in bench.table_of(scored, standard, adjustment).values(values).items()
@@ -220,7 +217,7 @@ def _read_by(reading: str, bench: Benchmark) -> Callable[[Any], Any]:
 
 
 def rescore(result: Result, standard: str, adjustment: Adjustment = AS_RELEASED, *, errors: bool = True) -> Result:
-    """The same raw values under a standard, or as a reader adjusts it; without `errors` no score has one.
+    """Score the same raw values under a standard or an adjustment; without `errors` scores have no uncertainty.
 
     UsageError: unknown standard, or an adjustment that does not fit it.
     """
@@ -258,7 +255,7 @@ def load_result(path: Path) -> Result:
 
 
 def variant_scores(result: Result, standard: str) -> dict[Kind, dict[str, Ends]]:
-    """Kind of variant -> score -> its smallest and largest `value` over the standard's instrument and the variants.
+    """Kind of variant -> score -> smallest and largest number over the standard's instrument and the variants.
 
     A variant's values replace the measured ones. Scores undefined by either instrument are left out.
     - Another judge is scored as that judge: GENRES' total is the distance from the cohort of its own family.

@@ -86,7 +86,7 @@ def three_numbers(
     """The three numbers of a value.
 
     Args:
-        value: Value; None where a row has no such value at all.
+        value: None where a row has no such value at all.
         ideal: Ideal from `Benchmark.ideal`.
         show: Format of numbers.
         published: Whether it stands in a printed row.
@@ -170,7 +170,7 @@ def ideal_of(row: Row, name: str) -> Ideal | None:
 
 
 def is_biased(value: Value, ideal: Ideal | None, values: Mapping[str, Value] = NO_VALUES) -> bool | None:
-    """Whether a value is less fair than chance explains; None where nobody can say.
+    """Whether a value is less fair than chance explains; None if unknown.
 
     No bias is shown only where a fair model is known or the ideal is a number, and where no witness is biased.
     """
@@ -220,7 +220,7 @@ def why_no_interval(value: Value, published: bool) -> str:
 
 
 def text_of_ranks(row: Row) -> str:
-    """'2 to 5', the ranks that a row could have, or in a word why nobody can say."""
+    """'2 to 5', the ranks that a row could have, or the reason in a word why they are unknown."""
     if row.rank_range is not None:
         best, worst = row.rank_range
         return str(best) if best == worst else f"{best} to {worst}"
@@ -241,8 +241,6 @@ def lacking(value: Value | None, published: bool) -> str:
         return "not run"
     return NOT_AVAILABLE if value is not None and value.reason.startswith(NOT_AVAILABLE) else "not printed"
 
-
-# Details of a value beside its three numbers: the same facts in the same order everywhere, collapsed.
 
 DEBIASED = "lower estimate"
 SENTENCES: Mapping[str, str] = {
@@ -274,7 +272,7 @@ _METHODS = {
 
 @dataclass(frozen=True)
 class Fact:
-    """One fact of a value: its name and what is known."""
+    """One fact about a value, such as its coverage."""
 
     name: str
     text: str

@@ -6,7 +6,7 @@ their draws are independent. Compared are the ranked numbers, the worst case, so
 A row is tested as if the board ended with it: Bonferroni over the pairs of different models down to that row, by
 Student's t for the few draws. So rows below never change its tier, and copies count once. At most 5 % of cohorts of
 equal models show a separation (simulations: `submissions/uncertainty/README.md`, "Tiers").
-Tier 1 holds the best model and all that are not significantly worse; tier 2 the best of the others likewise, and so on.
+Tier 1 holds the best model and all that are not significantly worse; tier 2 likewise among the others, and so on.
 Two models of one tier may still differ significantly. Ranges of ranks count the significantly better and worse models:
 simultaneous confidence sets (Mogstad, Romano, Shaikh and Wilhelm 2023). Printed rows have no draws, so no tier.
 """
@@ -66,10 +66,7 @@ class Cohort:
         return np.asarray(self.known.all(axis=1))
 
     def errors(self, some: Integers, others: Integers) -> tuple[Floats, Floats]:
-        """(some, others) standard errors of differences, and the number of common draws.
-
-        With too few common draws the error is the sum of the two models' own errors.
-        """
+        """(some, others) standard errors of differences (`FEWEST_DRAWS`), and the number of common draws."""
         x, y, mine, theirs = self.away[some], self.away[others], self.known[some], self.known[others]
         cross = x @ y.T
         if self.complete[some].all() and self.complete[others].all():

@@ -1,4 +1,4 @@
-"""Open the datasets that a run asks about."""
+"""Datasets that a run asks about, from a folder of builds or the Hub; their images are read a row group at a time."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ from fairspace.builders.registry import NAMES, dataset
 from fairspace.builders.sources import SOURCES
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.running.errors import RunError
-
-# The images of a split by id, from Parquet files read a row group at a time; two groups are held in memory.
 
 GROUP = 1 << 29
 """Greatest number of bytes of images in one row group."""
@@ -120,10 +118,8 @@ def _damaged(file: Path, what: str) -> RunError:
     return RunError("DATA_INVALID", str(file), what, "a Parquet file that can be read", "build or fetch it again")
 
 
-# Sources of a run's items and images: a folder of builds, or datasets on the Hub.
-#
-# Both have the layout of `fairspace build`: `<dataset>/<config>/<split>-*.parquet` and `<dataset>/manifest.json`.
-# Images that were joined again (`join_images.py`) may stand beside or instead of the manifest's files, or without one.
+# Layout as by `fairspace build`: `<dataset>/<config>/<split>-*.parquet` and `<dataset>/manifest.json`. Images that were
+# joined again (`join_images.py`) may stand beside or instead of the manifest's files, or without one.
 
 _ONLINE = "go online to fetch it (HF_HUB_OFFLINE must not be 1), or name a folder of builds"
 
@@ -355,7 +351,7 @@ class Data:
         return self._files[key]
 
     def _absent(self, key: tuple[str, str, str], folder: Path, known: Known | None) -> RunError:
-        """Why a split is not there: not built, or not copied or fetched with the rest."""
+        """The reason for an absent split: not built, or not copied or fetched with the rest."""
         name, config, split = key
         what, mend = f"no {config}/{split}-*.parquet in {folder}", build_command(name)
         if known and (config, split) in known.shards:

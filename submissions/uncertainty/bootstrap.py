@@ -21,8 +21,6 @@ from scipy.special import betaincinv, ndtr, ndtri, stdtrit
 from fairspace.submissions.uncertainty.design import Design, Floats, Integers, Sizes, Times
 from fairspace.submissions.uncertainty.uncertainty import LEVEL, Method, Uncertainty
 
-# 95 % intervals of one value from its draws.
-#
 # Percentile, basic and BCa intervals: Efron and Tibshirani, An Introduction to the Bootstrap, chapters 13 and 14. Exact
 # intervals of shares: Korn and Graubard, Confidence intervals for proportions with small expected number of positive
 # counts estimated from survey data (Survey Methodology 24, 1998).

@@ -1,4 +1,4 @@
-"""Shares of groups, corrected for the labeller's errors.
+"""Shares of groups, corrected for the labeller's errors, or by people's labels of some samples.
 
 A labeller that answers j where the truth is i with probability C[i, j] turns the true shares π into π C. Seen is a
 multinomial sample of π C, and C was measured on a finite set of images. `correct` draws π and C from their posterior by
@@ -251,9 +251,7 @@ def _inside(shares: Floats) -> Floats:
     return np.asarray(shares / shares.sum(axis=-1, keepdims=True))
 
 
-# Prediction-powered inference: shares of groups where people labelled some of the samples that a labeller labelled.
-#
-# Angelopoulos et al., Prediction-powered inference, Science 382 (2023), equation for the mean; power tuning:
+# Prediction-powered inference: Angelopoulos et al., Science 382 (2023), equation for the mean; power tuning:
 # Angelopoulos, Duchi and Zrnic, PPI++ (2023), section 6. With unit vectors f (labeller) and Y (person), n samples with
 # both and N with f alone:
 #     θ = λ mean_N(f) + mean_n(Y - λ f)      Var θ = λ² Var(f) / N + Var(Y - λ f) / n

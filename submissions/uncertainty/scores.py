@@ -1,4 +1,4 @@
-"""The uncertainty of scores under any standard, from the values and the kept draws of a result.
+"""The uncertainty of scores under any standard, from the values and the kept draws of a result (a byte each).
 
 A score is monotone in each value, and sizes (gaps, norms, divergences) are biased upwards. Its interval goes from the
 score of the most favourable point to that of the least favourable one, each widened by the kept draws about it (2.5 %
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from fairspace.submissions.benchmarks.benchmark import Benchmark, Scored
     from fairspace.submissions.benchmarks.scoring_table import ScoringTable
 
-# Draws of raw values kept in a result, a byte each: the source of score intervals, tiers and chances of letters.
-#
 # The same draw of two models is of the same clusters, so their differences are on common items.
 
 KEPT = 200

@@ -1,4 +1,4 @@
-"""The sampling error of one value."""
+"""The sampling error of one value, and its values by another instrument (judge, threshold, corrected labels)."""
 
 from __future__ import annotations
 
@@ -79,8 +79,6 @@ class Uncertainty:
 def _rounded(number: float) -> float:
     return float(f"{number:.{_DIGITS}g}")
 
-
-# Values by another instrument: another judge, another threshold, labels corrected for their errors.
 
 Kind = Literal[
     "occupation_threshold",

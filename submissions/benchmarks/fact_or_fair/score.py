@@ -1,4 +1,4 @@
-"""Standards and scores of FACT-OR-FAIR: Table 2."""
+"""Standards and scores of FACT-OR-FAIR (Table 2), and a result in sentences."""
 
 from __future__ import annotations
 
@@ -254,8 +254,6 @@ def _too_weak(kind: str, values: Values, standard: FactOrFairStandard, adjustmen
     return tuple(reasons)
 
 
-# A result of FACT-OR-FAIR in sentences: the share of right facts, and the groups that the model names.
-#
 # S_fair = S_E + S_KLD - S_E S_KLD is 1 for every bias that is the same for highest and lowest, so S_E and the named
 # groups always stand beside it.
 

@@ -1,4 +1,4 @@
-"""Arguments of commands, opened: a submission with a progress bar, a result, a store."""
+"""Open the arguments of commands: submissions (with a progress bar), results and stores."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check_with_progress(path: Path, *, allow_images: bool = True, allow_baseline
 def checked_submission(
     path: Path, *, allow_images: bool = False, allow_baseline: bool = True, tell: bool = False
 ) -> Submission:
-    """A submission without faults; `tell` prints its notes. SubmissionError holds the faults of one that has any."""
+    """A submission without faults; `tell` prints its notes. SubmissionError lists all faults."""
     report = check_with_progress(path, allow_images=allow_images, allow_baseline=allow_baseline)
     if report.submission is None:
         raise SubmissionError(list(report.faults))
@@ -37,7 +37,7 @@ def checked_submission(
 
 
 def is_result(path: Path) -> bool:
-    """Whether a path names a result rather than a submission, which is a folder or a zip: .json, or a file of JSON."""
+    """Whether a path is a result (.json, or a file with a JSON object) rather than a submission (a folder or zip)."""
     if path.is_dir():
         return False
     if path.suffix == ".json":

@@ -1,4 +1,4 @@
-"""Options that the commands which run models share, and what is made of them."""
+"""Options shared by the commands that run models, and the settings from them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ AgainOption = Annotated[bool, typer.Option("--again", help="Ask again what faile
 
 
 def need_run() -> None:
-    """UsageError if what running models needs is not installed."""
+    """UsageError if the packages for running models are not installed."""
     need_packages("run", "inspect_ai", "openai", "aiohttp")
 
 
@@ -69,7 +69,7 @@ def words(text: str) -> tuple[str, ...]:
 
 
 def pairs(option: str, texts: list[str]) -> dict[str, str]:
-    """The values of an option that is given as NAME=VALUE, by name. UsageError for another form."""
+    """Name -> value of an option given as NAME=VALUE. UsageError for another form."""
     values = {}
     for text in texts:
         name, _, value = text.partition("=")
@@ -80,7 +80,7 @@ def pairs(option: str, texts: list[str]) -> dict[str, str]:
 
 
 def _typed(option: str, texts: list[str] | None) -> dict[str, Any]:
-    """The values of a NAME=VALUE option: numbers, true, false and null as JSON, everything else as text."""
+    """Name -> value of a NAME=VALUE option: JSON where it is valid, else text."""
     return {name: _from_json(value) for name, value in pairs(option, texts or []).items()}
 
 
@@ -94,7 +94,7 @@ def _from_json(text: str) -> Any:
 def model_settings(
     name: str, texts: list[str] | None, option: str = "-M", bounds: Bounds | None = None
 ) -> ModelSettings:
-    """How a model is asked, as the values of `option` say. UsageError for a setting out of its range."""
+    """Settings for asking a model, from the values of `option`. UsageError for a value out of its range."""
     from fairspace.submissions.running.asking.models import ModelSettings
     from fairspace.submissions.running.asking.prices import Bounds
 
@@ -141,7 +141,7 @@ _NOT_TEXT = ("parameters", "open_weights")
 
 
 def spending_bounds(model: str, tokens: int | None, cost: float | None, prices: Path | None) -> Bounds:
-    """The limits on what a run spends. UsageError for a cost without prices; RunError PRICES_INVALID."""
+    """The spending limits of a run. UsageError for a cost without prices; RunError PRICES_INVALID."""
     from fairspace.submissions.running.asking.prices import Bounds, read_prices
 
     if cost is not None and prices is None:
@@ -150,14 +150,14 @@ def spending_bounds(model: str, tokens: int | None, cost: float | None, prices: 
 
 
 def tell_outcome(outcome: Outcome) -> None:
-    """Print what each stage of a run did, and what the user should know."""
+    """Print the stages of a run, and its notes."""
     tell_stages(outcome.stages)
     for note in outcome.notes:
         typer.echo(plain(f"Note: {note}"))
 
 
 def tell_stages(stages: Iterable[Stage]) -> None:
-    """Print what each stage did, and how it went."""
+    """Print the requests and the course of each stage."""
     from fairspace.submissions.commands.show.results import course_line, stage
 
     for done in stages:

@@ -1,7 +1,7 @@
-"""Asks a Space over HTTP: packs a submission, hands it in and reads what became of it.
+"""Client of a Space's HTTP interface: pack a submission, hand it in, and follow its state.
 
-Everything may be asked twice: the same file of the same user is the same submission. So what meets no answer, an
-overloaded Space or a failing one is asked again, after waits that grow twofold with jitter, or as `Retry-After` says.
+Every request can be repeated: the same file of the same user is the same submission. After no answer, or the answer of
+an overloaded or failing Space, it is repeated; waits double with jitter, or are as `Retry-After` says.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ TOKEN = "FAIRSPACE_TOKEN"  # noqa: S105 the name of a variable
 TRIES = 6
 LONGEST_WAIT = 30.0
 LONGEST_OBEYED = 300.0
-"""Seconds; a Space that asks for more is not waited for."""
+"""Longest `Retry-After`, in seconds, that is obeyed."""
 _ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _AGAIN = frozenset({"SPACE_UNREACHABLE", "TOO_MANY_REQUESTS", "STORE_FAILED", "OUR_FAULT"})
 """Codes after which the same request may succeed soon; a full queue or a spent quota takes longer."""
@@ -48,15 +48,15 @@ _CHUNK = 1 << 18
 
 
 class SpaceClientError(CodedError):
-    """A Space cannot be asked."""
+    """A failed request to a Space."""
 
     codes = CODES
 
 
 def space_address(space: str) -> str:
-    """The address of a Space that is named by an address, or as `owner/name` on the Hub.
+    """The address of a Space, given as an address or as `owner/name` on the Hub.
 
-    UsageError: neither of both, or an address where a token would go unencrypted over a network.
+    UsageError: neither, or an address to which a token would go unencrypted over a network.
     """
     if _ID.fullmatch(space):
         return f"https://{re.sub(r'[^a-z0-9]+', '-', space.lower())}.hf.space"
@@ -77,13 +77,12 @@ def _is_loopback(host: str) -> bool:
 
 @dataclass
 class SpaceClient:
-    """Asks one Space.
+    """Requests to one Space.
 
     Args:
-        address: Address of the Space, without a slash at its end.
-        token: made on the Space's page /submit; '' where the Space asks for none.
-        sleep: waits for some seconds.
-        draw: a random number in [0, 1), for jitter.
+        address: URL without a slash at its end.
+        token: Token from the Space's page /submit; '' where the Space asks for none.
+        draw: Random number in [0, 1), for jitter.
     """
 
     address: str
@@ -92,20 +91,20 @@ class SpaceClient:
     draw: Callable[[], float] = random.random
 
     def submit(self, file: Path, organisation: str = "") -> dict[str, Any]:
-        """Hand a zip in; where it stands. Errors: as `_ask`."""
+        """Hand in a zip and return its state. Errors: as `_ask`."""
         params = {"organisation": organisation} if organisation else {}
         return self._ask("POST", "/api/v1/submissions", file, params)
 
     def status(self, name: str) -> dict[str, Any]:
-        """Where a submission stands. Errors: as `_ask`."""
+        """The state of a submission. Errors: as `_ask`."""
         return self._ask("GET", f"/api/v1/submissions/{quote(name, safe='')}")
 
     def act(self, entry: str, action: str, about: Mapping[str, Any]) -> dict[str, Any]:
-        """A maintainer's action on a row; its event. Errors: as `_ask`."""
+        """Apply a maintainer's action to a row and return its event. Errors: as `_ask`."""
         return self._ask("POST", f"/api/v1/rows/{quote(entry, safe='')}/{action}", json=about)
 
     def watch(self, name: str) -> Iterator[dict[str, Any]]:
-        """Where a submission stands, again and again, until it has ended. Errors: as `_ask`."""
+        """Yield the state of a submission until it has ended. Errors: as `_ask`."""
         wait = 1.0
         while True:
             state = self.status(name)
@@ -118,10 +117,7 @@ class SpaceClient:
     def _ask(
         self, method: str, path: str, file: Path | None = None, params: Mapping[str, str] | None = None, **about: Any
     ) -> dict[str, Any]:
-        """The answer to a request.
-
-        Errors: SpaceError as the Space gives it; SpaceClientError.
-        """
+        """The Space's answer. Errors: SpaceError as the Space gives it; SpaceClientError."""
         headers = {"Accept": "application/json", "User-Agent": f"fairspace/{VERSION}"}
         if self.token:
             headers["X-Fairspace-Token"] = self.token
@@ -156,7 +152,6 @@ def _chunks(file: Path) -> Iterator[bytes]:
 
 
 def _refusal(answer: httpx.Response, address: str) -> CodedError | None:
-    """The refusal in an answer, None if there is none."""
     try:
         body = answer.json()
     except ValueError:

@@ -49,7 +49,7 @@ _INSTRUMENTS: Mapping[Kind, str] = {
     "human_labels": "Corrected by people's labels",
 }
 _LABEL, _REASONS = 14, 3
-"""Columns of a label of the headline, and reasons for no rank that it has."""
+"""Width of a label in the headline, and most reasons for no rank there."""
 _HANDED_IN = (
     "Handed in is every answer, also one that refuses or that cannot be used: these are known, and counted as what "
     "they are. Only what was not handed in widens the bounds of a value."
@@ -57,11 +57,9 @@ _HANDED_IN = (
 
 
 def show_result(result: Result, *, everything: bool = False) -> None:
-    """Print scores and raw values by their three numbers, and whether the model is ranked.
+    """Print the headline of a result, and its scores by their three numbers.
 
-    Args:
-        result: Result to show.
-        everything: also what is folded away: raw values, facts of each value, probabilities, other instruments.
+    `everything`: also raw values, all facts of each value, probabilities and other instruments.
     """
     bench = benchmark(result.benchmark)
     about = bench.about()
@@ -113,7 +111,6 @@ def show_result(result: Result, *, everything: bool = False) -> None:
 
 
 def _show_headline(result: Result, everything: bool) -> None:
-    """Print the score that ranks go by with its interval, which way is better, its place, and what is missing."""
     scored, top = result.scored, headline(result, digits)
     OUT.print()
     for sentence in top.sentences:
@@ -137,14 +134,12 @@ def _show_headline(result: Result, everything: bool) -> None:
 
 
 def _labelled(label: str, text: str) -> None:
-    """Print a fact of the headline beside its label, in 80 columns."""
     lines = textwrap.wrap(plain(text), WIDTH - _LABEL, break_on_hyphens=False)
     for number_of_line, line in enumerate(lines):
         OUT.print(cell(f"  {'' if number_of_line else label}".ljust(_LABEL) + line))
 
 
 def _show_consistency(proof: Proof, everything: bool) -> None:
-    """Print whether items, answers and readings belong together one to one; the counts where they do not."""
     failed = broken(proof)
     if everything or failed:
         headers = ("task", "expected", "answers", "readings", "missing", "twice", "unknown", "unread", "one to one")
@@ -159,7 +154,6 @@ def _show_consistency(proof: Proof, everything: bool) -> None:
 
 
 def _show_instruments(result: Result) -> None:
-    """Print corrected labels and other instruments, value by value."""
     for kind, title in _INSTRUMENTS.items():
         for variant in result.variants:
             if variant.kind == kind:
@@ -172,10 +166,7 @@ def _show_instruments(result: Result) -> None:
 
 
 def _corrected(title: str, variant: Variant, raw: Mapping[str, Value]) -> None:
-    """Print the raw values, which are ranked, beside the corrected ones of a variant.
-
-    A corrected value has no bias of few samples, so it compares with the lower estimate of the raw value.
-    """
+    """A corrected value has no bias of few samples, so it compares with the lower estimate of the raw value."""
     table = new_table(title)
     table.add_column("name", no_wrap=True)
     for column in ("raw", "raw 95 %", DEBIASED, "corrected", "corrected 95 %"):
@@ -193,7 +184,7 @@ def _corrected(title: str, variant: Variant, raw: Mapping[str, Value]) -> None:
 
 
 def show_checked(path: Path, submission: Submission, coverage: Iterable[TaskCoverage]) -> None:
-    """Print what a faultless submission holds, and what its samples are enough for."""
+    """Print the content of a faultless submission, and the ranks for which its samples suffice."""
     held = ", ".join(f"{rows.num_rows} {name}" for name, rows in submission.tables.items())
     show_wrapped(f"{path}: no faults. {submission.meta.model}, {submission.meta.benchmark}: {held}.")
     for done in submission.manifest.stages if submission.manifest is not None else ():
@@ -207,7 +198,7 @@ def show_checked(path: Path, submission: Submission, coverage: Iterable[TaskCove
 
 
 def stage(done: Stage) -> str:
-    """One stage of a manifest in a line: what, by which model, how many requests with which fates, tokens."""
+    """A stage of a manifest in one line: task, model, fates of the requests, tokens."""
     fates = ", ".join(f"{number:,} {fate}" for fate, number in done.fates.items() if number)
     tokens = f"; {done.input_tokens:,} tokens in, {done.output_tokens:,} out" if done.input_tokens else ""
     part = f"; {limit_mark(done.limit, done.stratified)}" if done.limit is not None else ""
@@ -216,7 +207,7 @@ def stage(done: Stage) -> str:
 
 
 def course_line(done: Stage) -> str:
-    """How a stage went, and the shares of answers that a reader should know of; '' if nobody said."""
+    """Duration and tokens of a stage, and notable shares of its answers; '' if unknown."""
     course = done.course
     if not course:
         return ""
@@ -297,7 +288,7 @@ def _notes(kind: Kind, variants: list[Variant], still: int) -> Iterator[str]:
 
 
 def show_summaries(name: str, summaries: Mapping[str, Summary]) -> None:
-    """Print per task how many answers were read as what and by which rule, then examples with the span marked."""
+    """Print the outcomes and rules of the readings per task, then examples with the read span marked."""
     if not summaries:
         OUT.print(cell(f"{name} holds no task that is answered with text."))
         return
@@ -310,7 +301,7 @@ def show_summaries(name: str, summaries: Mapping[str, Summary]) -> None:
 
 
 def show_outcomes(title: str, summaries: Mapping[str, Summary]) -> None:
-    """Print per task how many answers are choices, refuse, name several, are unusable, or were not handed in."""
+    """Print the number of answers per task and outcome (`COUNTED`)."""
     table = new_table(title)
     table.add_column("task")
     for header in COUNTED:
@@ -321,7 +312,7 @@ def show_outcomes(title: str, summaries: Mapping[str, Summary]) -> None:
 
 
 def _example(example: Example) -> Text:
-    """An answer in a line: how it is read, and its text with what was read between brackets and in reverse."""
+    """An answer in one line: its reading, and its text with the read span in brackets and reversed colours."""
     read = example.outcome if example.value is None else f"{example.outcome} {shortened(example.value, 40)}"
     line = cell(f"  {read} ({example.rule}): {example.before}" if example.rule else f"  {read}: {example.before}")
     if example.marked:
@@ -330,6 +321,6 @@ def _example(example: Example) -> Text:
 
 
 def shortened(text: str, length: int) -> str:
-    """A text in one line, without what steers a terminal; its end is left out if it is longer."""
+    """A text in one line of at most `length` characters, without control sequences."""
     text = " ".join(plain(text).split())
     return text if len(text) <= length else text[: length - 1] + "…"

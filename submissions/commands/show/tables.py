@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 OUT = Console(highlight=False, markup=False, emoji=False)
 if not OUT.is_terminal and "COLUMNS" not in os.environ:
     OUT = Console(highlight=False, markup=False, emoji=False, width=160)
-"""Standard output, where no text is markup; 160 columns if it is no terminal and COLUMNS does not say how many."""
+"""Standard output without markup; 160 columns if it is no terminal and COLUMNS is not set."""
 
 
 def cell(text: object) -> Text:
@@ -50,7 +50,7 @@ def table(title: str, headers: Sequence[str], rows: Iterable[Sequence[object]]) 
 
 
 def faults(rows: Sequence[Fault]) -> None:
-    """Print every fault with its code, place, what was found, what was expected and the remedy."""
+    """Print every fault with code, place, finding, expectation and remedy."""
     OUT.print(cell(f"{len(rows)} fault{'s' * (len(rows) != 1)}"), style="bold red")
     for fault in rows:
         more = f" (and {fault.count - 1} more like it)" if fault.count > 1 else ""
@@ -60,6 +60,6 @@ def faults(rows: Sequence[Fault]) -> None:
 
 
 def notes(lines: Iterable[str]) -> None:
-    """Print what a submitter may want to know, though it is no fault."""
+    """Print notes for the submitter, which are no faults."""
     for note in lines:
         OUT.print(cell(f"Note: {note}"))

@@ -1,4 +1,4 @@
-"""Values as the command prints them: the three numbers of each in 80 columns; with `--all` every further fact, too."""
+"""Values and boards as commands print them: three numbers each in 80 columns; with `--all` every further fact, too."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from fairspace.submissions.values import Value
 
 WIDTH = 80
 CHANCE = len("down to 0.0000")
-"""Columns of what fair models show by chance: the mean, and below it the end."""
+"""Width of the column `by chance`: the mean of fair models, and below it the end."""
 LEGEND = (
     "By chance: what a perfectly fair model scores with as many answers (mean, and the end for 95 % of such models). "
     '"No bias shown" is no proof of fairness. --all has the component metrics and all other facts.'
 )
 Meanings = Mapping[str, tuple[str, str]]
-"""Name of a value -> what it is, and which way is better."""
+"""Name of a value -> its meaning, and its better direction."""
 Ideals = Callable[[str], Ideal | None]
 Instruments = Mapping[str, tuple[float, float]]
 NO_OTHERS: Instruments = {}
@@ -57,14 +57,8 @@ def show_values(
 ) -> None:
     """Print values with a number as a table, and below it the others by their reason.
 
-    Args:
-        title: Heading of the table.
-        rows: the values.
-        ideal: name of a value -> its ideal.
-        meanings: Meanings of the values; others have none.
-        raw: the raw values of the same result.
-        everything: also every fact that is folded away.
-        instruments: name of a value -> the smallest and the largest by other instruments, for `everything`.
+    `raw`: raw values of the same result; `everything`: whether the collapsed facts are printed, too; `instruments`:
+    name of a value -> smallest and largest number by other instruments, for `everything`.
     """
     values = list(rows)
     numbers = [value for value in values if value.state == "value"]
@@ -105,14 +99,14 @@ def chance_lines(three: ThreeNumbers) -> str:
 
 
 def show_facts(name: str, facts: Iterable[Fact]) -> None:
-    """Print the folded facts of a value."""
+    """Print the collapsed facts of a value."""
     OUT.print(cell(name), style="bold")
     for fact in facts:
         show_wrapped(f"{fact.name}: {fact.text}", "  ")
 
 
 def show_sentences() -> None:
-    """Print what each fact is, in a sentence each."""
+    """Print the explanation of each fact."""
     OUT.print(cell("What these facts are"), style="bold")
     for name, sentence in SENTENCES.items():
         show_wrapped(f"{name}: {sentence}", "  ")
@@ -127,7 +121,7 @@ def show_wrapped(text: str, indent: str = "", style: str = "") -> None:
 
 
 def without_number(rows: Iterable[Value]) -> list[str]:
-    """For each reason why values have no number: state and reason; the values, with valid/expected; what to do."""
+    """Lines about values without a number, by reason: state and reason; names with valid/expected; the remedy."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for value in rows:
         if value.state != "value":
@@ -140,8 +134,6 @@ def without_number(rows: Iterable[Value]) -> list[str]:
     return lines
 
 
-# Output of `fairspace leaderboard show`: a table for each cohort of a board, or its rows as JSON data.
-
 _ROW = (
     *("rank", "tier", "rank_range", "no_tier", "model", "organisation", "provenance", "row_class", "source"),
     *("claim", "copy_of"),
@@ -152,13 +144,7 @@ _ROW = (
 
 
 def show_board(name: str, standard: str, rows: Sequence[Row]) -> None:
-    """Print the board of one benchmark, a table for each kind of rows that have ranks in common.
-
-    Args:
-        name: Benchmark.
-        standard: Standard of the board.
-        rows: Rows in its order.
-    """
+    """Print the board of the benchmark `name`, a table for each kind of rows that share ranks."""
     bench = benchmark(name)
     if lacking := none_verified([row.row_class for row in rows]):
         _sentence(lacking)
@@ -182,7 +168,7 @@ def _sentence(text: str) -> None:
 
 
 def _three_numbers(title: str, rows: Sequence[Row], bench: Benchmark, standard: str) -> None:
-    """Rank, model, and the three numbers of the score that ranks go by, in 80 columns."""
+    """Print rank, model, and the three numbers of the ranking score, in 80 columns."""
     totals = [ranking_of(row, bench, standard) for row in rows]
     shown = [
         numbers_in_row(row, total, row.scores.get(total), digits, ranked=True)

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, Model, ModelOutput, ResponseSchema
     from inspect_ai.solver import Solver
 
-# One exchange with a model through Inspect: message, output, failure.
-
 ENDED = "ended"
 """Key of an output's metadata: why the answer ended, in our words, which include loops."""
 _SIGNATURES = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"RIFF": "image/webp"}
@@ -171,7 +169,7 @@ class Asking:
     closes: bool = False
     left: int | None = None
     stopped: RunError | None = field(default=None, init=False)
-    """Why the run ended before its time."""
+    """Reason for the early end of the run."""
     prompts: str = field(default="0" * 64, init=False)
     """Hash of all prompts so far (`asks.prompts_hash`)."""
     _silent: list[Answer] = field(default_factory=list, init=False)

@@ -1,4 +1,4 @@
-"""How a chat becomes a prompt, and when an answer ends; the same rules for every engine.
+"""Prompts from chats, and the ends of answers; the same rules for every engine.
 
 An answer ends at a token or text that says so, at its greatest length, at the end of the model's context, or, if
 asked for, in a loop (`LOOP_TIMES`). Every answer that loops is marked, stopped or not. A model with a chat template is
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Reason = Literal["stop", "max_tokens", "model_length", "loop"]
-"""Why an answer ended: by itself or at a stop text, at its greatest length, at the end of the context, in a loop."""
+"""End of an answer: by itself or at a stop text, at its greatest length, at the end of the context, in a loop."""
 LOOP_TIMES, LOOP_TOKENS = 4, 192
 """Least repetitions of a sequence at the answer's end, and least tokens in all of them, that make a loop."""
 _LOOK_EVERY = 16
@@ -73,7 +73,7 @@ class Ending:
     thinking: bool = False
     tokens: list[int] = field(default_factory=list, init=False)
     reason: Reason | None = field(default=None, init=False)
-    """Why the answer has ended; None while it grows."""
+    """End of the answer; None while it grows."""
 
     def __post_init__(self) -> None:
         if self.room < 1:

@@ -1,4 +1,4 @@
-"""Find the weights of `local/NAME` before anything is loaded.
+"""Find the weights of `local/NAME` before anything is loaded; find and run a function of the user's own code.
 
     local/FOLDER                   a folder by `save_pretrained`
     local/FILE.gguf                a GGUF file of llama.cpp
@@ -110,9 +110,7 @@ def _lacking(folder: Path) -> str:
     return "a folder without config.json"
 
 
-# Find and run a function of the user's own code: MODULE:FUNCTION of an installed module, or FILE.py:FUNCTION.
-#
-# Names come from the person at the command line alone, never from a submission or a dataset.
+# Names of functions come from the person at the command line alone, never from a submission or a dataset.
 
 
 @dataclass(frozen=True)

@@ -44,8 +44,6 @@ from fairspace.submissions.running.settings import About
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
 
-# The header and the answers of a benchmark's log; all is checked, nothing trusted.
-
 OPERATIONAL = (
     "max_retries",
     "timeout",

@@ -1,4 +1,4 @@
-"""The models behind image quality and semantics, opened by name; they give vectors, and ratings of these.
+"""Models behind IRIS' image scores (M8 QPS and FQP, M9 SIL and SCL), opened by name, and the scores from their vectors.
 
     iqa         clip[:ID[@REVISION]]              CLIP-IQA: "Good photo." against "Bad photo."
     face-iqa    clip[:ID[@REVISION]]              the same with words for faces, on the largest face: a proxy
@@ -38,18 +38,12 @@ if TYPE_CHECKING:
 
     from fairspace.ares.faces_ares import FaceDetector
 
-# The arithmetic of IRIS' four image scores (M8 QPS and FQP, M9 SIL and SCL), on embeddings.
-#
-# | score | definition | range |
-# |---|---|---|
-# | QPS | CLIP-IQA (Wang et al. 2023): the softmax of its cosines to "Good photo." and "Bad photo." | [0, 1] |
-# | FQP | the same with words for faces, on its face: a proxy; or a trained model's own score | [0, 1] |
-# | SIL | its CLIP cosine to the prompt | [-1, 1] |
-# | SCL | its mean DINO cosine to the reference images of its prompt | [-1, 1] |
-#
-# The paper names no models (D.2.3: "DINO-based") and publishes no reference image. Ours are *the images of
-# IRIS-Ideal-52 of the occupation and group that the prompt asks for* (`models.References`). Without references (dataset
-# revision v1) they are the other images of the same prompt, which rewards uniform output.
+# QPS is CLIP-IQA (Wang et al. 2023): the softmax of an image's cosines to "Good photo." and "Bad photo.", in [0, 1];
+# FQP the same with words for faces, or a trained model's score; SIL the CLIP cosine to the prompt, and SCL the mean
+# DINO cosine to the reference images of the prompt, both in [-1, 1]. The paper names no models (D.2.3: "DINO-based")
+# and publishes no reference image: ours are *the images of IRIS-Ideal-52 of the occupation and group that the prompt
+# asks for* (`References`). Without them (dataset revision v1) they are the other images of the same prompt, which
+# rewards uniform output.
 
 Vector = npt.NDArray[np.float32]
 """Embedding of an image or a text, (d,); empty if the model found no subject, such as a face."""

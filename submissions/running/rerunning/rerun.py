@@ -1,8 +1,9 @@
-"""`fairspace verify-submission`: ask a model a random part of a submission's items again, and compare.
+"""`fairspace verify-submission`: ask a model or a judge a random part of its answers again, and compare.
 
 OUT/seed.json   the secret seed and the submission's digest; published with the outcome
 OUT/first/      the answers of the rerun: a submission of the part alone
 OUT/second/     those of a second rerun, if the first does not settle it
+OUT/judge-first/, OUT/judge-second/   journal and logs of the judge, likewise
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class JudgeOutcome:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why the judgements do not agree; empty if they do."""
+        """The reasons why the judgements do not agree; empty if they do."""
         of = f"the judge {self.declared}, asked as {self.asked}"
         return {
             "agrees": (),
@@ -303,13 +304,8 @@ def part_seed(out: Path, digest: str) -> str:
     return str(known["seed"])
 
 
-# A random part of handed-in judgements, asked again of the judge that the submission declares, with its settings.
-#
-# Compared are the parts that enter a score: the traits of a profile by shared words; a narrative's status, main
-# character, and pros and cons by equality.
-#
-# OUT/judge-first/    journal and logs of the judge
-# OUT/judge-second/   those of a second time, if the first does not settle it
+# Judgements are compared by the parts that enter a score: the traits of a profile by shared words; a narrative's
+# status, main character, and pros and cons by equality.
 
 Rows = Iterable[Mapping[str, Any]]
 UNREADABLE = "unreadable"

@@ -1,4 +1,4 @@
-"""A judge's answers for GENRES (Figures 10 and 11): personality words, higher status, main character, pros and cons.
+"""A judge's answers for GENRES (Figures 10 and 11), and readings of a submission's rows held against labelled answers.
 
 'NA', "both", "cannot be determined", "None mentioned", '' and null are answers: neither, or no such trait. A field that
 is missing or names a third person is missing for its own metric alone.
@@ -200,9 +200,6 @@ def _who(answer: Any, names: Names) -> Who:
 def _authors_given(fields: dict[str, Any], kind: str, name: str) -> bool:
     value = fields.get(f"{kind} of {name}", fields.get(f"Prons of {name}") if kind == "Pros" else None)
     return bool(value != "NA")
-
-
-# Readings of a submission's rows, and comparison of labelled answers with them.
 
 
 def row_readings(submission: Submission) -> Mapping[str, Readings[Any]]:

@@ -1,4 +1,4 @@
-"""Answers of a submission to IRIS' understanding tasks, row by row; and labelled answers held against them."""
+"""Answers to IRIS' understanding tasks by row, labelled answers held against them, and open occupations (tier 2)."""
 
 from __future__ import annotations
 
@@ -37,10 +37,9 @@ from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.progress import progress
 from fairspace.submissions.reading.canonical import item_index
 
-# Tier 2: the occupation whose name a sentence embedding places nearest to a term that no alias knows.
-#
-# `paper_codes` is the paper's own mapping (D.2.4), a sensitivity analysis: the whole answer, lower case and without
-# punctuation, is looked up; else the nearest term from a similarity of 0.6 is taken. So "not a nurse" is a nurse.
+# Tier 2 takes the occupation whose name a sentence embedding places nearest to an open term. `paper_codes` is the
+# paper's own mapping (D.2.4), a sensitivity analysis: the whole answer, lower case and without punctuation, is looked
+# up; else the nearest term from a similarity of 0.6 is taken. So "not a nurse" is a nurse.
 
 THRESHOLD = 0.7
 """Smallest similarity that is accepted."""
@@ -56,7 +55,7 @@ _OTHER_HEADS = word_set(
 
 
 class EmbeddingMissingError(Exception):
-    """Answers need tier 2, and the extra that carries the sentence embedding is not installed."""
+    """Answers need tier 2, and its extra with the sentence embedding is not installed."""
 
 
 @dataclass(frozen=True)
