@@ -1,4 +1,4 @@
-"""Few cohorts of the simulations of tiers: deterministic answers, sizes at their floor, equal groups, power."""
+"""A few cohorts of the simulations of tiers."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The benchmark of ARES on a GPU."""
+

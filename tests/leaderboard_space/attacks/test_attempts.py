@@ -1,4 +1,4 @@
-"""Attacks by trying again and again: of the attempts of an account at a model the newest alone is ranked."""
+"""Only an account's newest attempt at a model is ranked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attacks with names: look-alikes, printed models' names, and models of somebody else."""
+"""Look-alike names, printed models' names, and other users' models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The small charts of the first screen: who leads, how sure that is, and what must not set their scale."""
+"""Charts of the first screen: leaders, uncertainty, and outliers that must not set the scale."""
 
 from __future__ import annotations
 

@@ -1,5 +1,3 @@
-"""The order of the queue is fair between accounts, and first come, first served within one."""
-
 from dataclasses import replace
 
 from fairspace.leaderboard_space.jobs.jobs import fair_order
@@ -7,7 +5,6 @@ from fairspace.leaderboard_space.log_state import Submission
 
 
 def accepted(name: str, minute: int) -> Submission:
-    """A submission of the account with which its name begins."""
     return Submission(name, name[0], "", "0" * 64, 1, f"2026-01-31T12:{minute:02}:00.000Z")
 
 

@@ -1,5 +1,3 @@
-"""Jobs end in the log, once each, with what came of them; what can be seen of them on the way is true."""
-
 import threading
 import time
 from datetime import datetime, timedelta, tzinfo
@@ -39,7 +37,6 @@ from tests.leaderboard_space.jobs.spaces import (
 
 
 def work_off(opened: Space) -> None:
-    """Let everything that waits be scored."""
     opened.jobs.start()
     until_ended(opened)
     opened.jobs.stop()
@@ -340,8 +337,6 @@ def test_records_that_cannot_be_written_keep_nobody_from_reading_and_no_job_from
 
 
 class Clock(datetime):
-    """A clock that somebody sets."""
-
     ahead = timedelta()
 
     @classmethod

@@ -1,1 +1,1 @@
-"""The storage of the board."""
+

@@ -9,4 +9,4 @@ from tests.oracles.authors import genres, iris
 from tests.oracles.authors.clones import Outcome
 
 RUNS: Mapping[str, Callable[[Path], Outcome]] = {"iris": iris.run, "genres": genres.run}
-"""Name of a repository -> what runs a clone of it."""
+"""Repository of authors -> the function that runs a clone of it."""
