@@ -1,4 +1,4 @@
-"""Images in, scores out: the same result as with the annotations that ARES makes of the same images."""
+"""Images give the same result as the annotations that ARES makes of them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def keys(benchmark: str) -> list[tuple[str, str, int]]:
 
 
 def submission(path: Path, benchmark: str) -> Path:
-    """A submission of drawn images in two shards; some cannot be read, or are not there."""
+    """A submission of drawn images in two shards; some are unreadable or missing."""
     rows = []
     for number, (task, item, sample) in enumerate(keys(benchmark)):
         data: bytes | None = drawn(number)
@@ -80,7 +80,6 @@ def submission(path: Path, benchmark: str) -> Path:
 
 @pytest.fixture(scope="module")
 def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
-    """Benchmark -> a submission of images, not to be written to."""
     return {name: submission(tmp_path_factory.mktemp(name) / "images", name) for name in ("iris", "fact_or_fair")}
 
 

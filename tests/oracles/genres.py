@@ -1,7 +1,7 @@
 """GENRES' values by an oracle of its own, and the drawn submissions that both measure.
 
-M1 to M8 follow section 3.3: male minus female, over the passages where both are defined. M1, M2, M3, M5, M6 are means of
-passages, M4 of relational models, as in the authors' code; M7 and M8 are Pearson correlations with gender.
+M1 to M8 follow section 3.3: male minus female, over the passages where both are defined. M1, M2, M3, M5, M6 are
+means of passages, M4 of relational models, as in the authors' code; M7 and M8 are Pearson correlations with gender.
 Parser, sentiment model and trait dictionary are drawn as well: a sentence that begins with a name is that character's,
 `gladly` makes it positive, each `fear` is an emotion word.
 """

@@ -1,4 +1,4 @@
-"""A started server as the fixture of tests whose runs find it by the environment."""
+"""A started server as a fixture for runs that find it by the environment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.served.running import Served
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[None]:
-    """The environment names the server; what runs leave of their connections is gone when it stops."""
+    """Name the server in the environment; drop the runs' connections at the end."""
     with Served.start() as running, pytest.MonkeyPatch.context() as patch:
         for name, value in running.environment().items():
             patch.setenv(name, value)

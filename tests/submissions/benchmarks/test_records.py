@@ -1,5 +1,3 @@
-"""Tables are read once, items of unknown revisions refused; rows of other labellers; forms of the questions."""
-
 from __future__ import annotations
 
 import re
@@ -28,7 +26,6 @@ from fairspace.submissions.running.asking.parts import parts
 
 
 def one_in_48(rows: pa.Table) -> pa.Table:
-    """Rows of every task, and few narratives to parse."""
     return rows.take(list(range(0, rows.num_rows, 48)))
 
 

@@ -1,5 +1,3 @@
-"""FACT-OR-FAIR's and stereotypical bias' values drawn anew, and simulations of their intervals and of GENRES'."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

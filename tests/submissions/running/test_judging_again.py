@@ -1,5 +1,3 @@
-"""Judgements that were handed in, asked again of the served judge: its own, replaced ones, and a judge nobody asked."""
-
 from __future__ import annotations
 
 import json
@@ -53,7 +51,7 @@ def mine(folder: Path) -> Submission:
 
 
 def with_replaced(submission: Submission, share: float, out: Path) -> Submission:
-    """The same submission, of which a share of the analyses name the man in place of whom the judge named."""
+    """A copy in which a share of the analyses name the man in place of the judge's choice."""
     random, names = Random(1), {pair.id: pair.names for pair in pair_list()}
     rows = submission.tables["judgements"].to_pylist()
     for row in rows:
@@ -65,7 +63,7 @@ def with_replaced(submission: Submission, share: float, out: Path) -> Submission
 
 
 def agreed(submission: Submission) -> Outcome:
-    """The outcome of a rerun of the model that agreed, before any judge is asked."""
+    """The outcome of a model's rerun that agreed."""
     proof = proof_of(submission)
     return Outcome("agrees", (), submission.digest, ALIKE, "", "m", {}, "", (), proof)
 

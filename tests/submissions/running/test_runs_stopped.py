@@ -1,5 +1,3 @@
-"""Runs that are stopped, or that cannot go on: they end soon, say why in plain words, and lose nothing."""
-
 from __future__ import annotations
 
 import signal
@@ -37,7 +35,7 @@ def unbroken(commands: Commands, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 
 def signalled(commands: Commands, served: Served, out: Path, after: int, how: signal.Signals) -> Command:
-    """A run that gets a signal when it has asked some requests, at that very moment and not when a watcher sees it."""
+    """A run that gets a signal at the very moment of a request."""
     before = served.requests().total
     command = commands.start(*ASKED, "--out", out)
     served.kill_at(before + after, command.pid, how)
@@ -46,7 +44,6 @@ def signalled(commands: Commands, served: Served, out: Path, after: int, how: si
 
 
 def kept(out: Path) -> int:
-    """Fates in the journal."""
     return len(journaled(out.with_name(out.name + ".run") / "journal.sqlite"))
 
 

@@ -35,7 +35,7 @@ Rule = Callable[[int, list[str], str], str | None]
 
 
 def objective(rule: Rule) -> Submission:
-    """What a model answers that goes by the number of the item, the options in order and the fact."""
+    """Answers of a rule over the item's number, the ordered options and the fact."""
     texts = []
     for number, item in enumerate(ITEMS):
         _, slug, level, attribute, _ = item["id"].split("/")
@@ -97,7 +97,7 @@ def test_who_knows_the_facts_has_no_entropy() -> None:
 
 
 def test_a_fair_coin_passes_nineteen_times_in_twenty() -> None:
-    """The largest value of which the interval holds 0 is that of 95 % of the models that pick any place."""
+    """The largest value whose interval holds 0 is that of 95 % of the models that pick any place."""
     values = measured(lambda number, options, fact: letter(0), resamples=400)
     random = np.random.RandomState(7)
     for attribute, asked in (("gender", 90), ("race", 108)):
@@ -197,7 +197,6 @@ V2 = META.model_copy(update={"dataset_revision": "v2"})
 
 
 def images(task: str, *, even: bool = True) -> pa.Table:
-    """Every image shows one face: each group equally often, or one group for "highest" and another for "lowest"."""
     rows = []
     for key in plan.ids(task).to_pylist():
         for sample in range(20):

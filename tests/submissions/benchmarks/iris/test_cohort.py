@@ -53,13 +53,12 @@ FIRST, LAST = 0, len(GROUPS) - 1
 
 
 def truth() -> tuple[Codes, Codes]:
-    """Occupation and group of each image."""
     occupations, groups = iris_ideal_52.image_cells()
     return occupations.copy(), groups
 
 
 def leaning(group: int, occupation: int, share: int) -> Codes:
-    """Right about every image, but for every `share`-th of a group, which it takes for an occupation."""
+    """Right about every image, except every `share`-th of a group, taken for an occupation."""
     codes, groups = truth()
     rows = np.flatnonzero((groups == group) & (codes != occupation))
     codes[rows[::share]] = occupation
@@ -67,7 +66,6 @@ def leaning(group: int, occupation: int, share: int) -> Codes:
 
 
 def submission(codes: Codes, model: str = "drawn", revision: str = "v2") -> Submission:
-    """The submission of a model that names these occupations."""
     ids, given = iris_ideal_52.image_ids("v2"), np.flatnonzero(codes != MISSING)
     texts = np.append(NAMES, "I am sorry, I cannot tell.")[np.where(codes[given] < 0, len(NAMES), codes[given])]
     n = len(given)
@@ -177,7 +175,7 @@ def test_a_build_follows_a_cohort(
 
 
 def of_pairs(revision: str, answers: str) -> Submission:
-    """The pair answers of the balanced model to the plan of `answers`, handed in for a revision."""
+    """The balanced model's pair answers to the plan of `answers`, submitted for a revision."""
     rows = tables("balanced", 0, answers)["responses"]
     rows = rows.filter(pc.equal(rows["task"], PAIR))
     meta = baseline_meta("balanced", "iris", 0, {}, revision).model_copy(update={"baseline": None})
@@ -186,14 +184,12 @@ def of_pairs(revision: str, answers: str) -> Submission:
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Right answers about every pair of the cohort, as a submission."""
     given = of_pairs(LABEL, LABEL)
     return write_submission(tmp_path_factory.mktemp("cohort") / "mine", given.meta, dict(given.tables))
 
 
 @pytest.fixture(scope="module")
 def handed_in(written: Path) -> Submission:
-    """The same, as the check read it."""
     report = check_submission(written)
     assert report.ok
     assert report.submission is not None

@@ -1,9 +1,7 @@
-"""How IRIS' samples are drawn anew: the measured values exactly, fair models, common items, damaged submissions.
+"""IRIS' samples drawn anew, with a few simulations of `tests/benchmarks/iris_coverage.py`.
 
-A few of the simulations of `tests/benchmarks/iris_coverage.py`: intervals of drawn submissions hold the truth.
-
-The bound, 30 of 40, is what intervals that hold it in 93 % of all submissions fall below once in ten thousand times.
-The mean over a family's values, which hang together, may not lie below 35 of 40.
+Intervals with 93 % coverage fall below the bound, 30 of 40, once in ten thousand times. The mean over a family of
+dependent values may not lie below 35 of 40.
 """
 
 from __future__ import annotations
@@ -61,7 +59,6 @@ def found(full: Submission) -> list[Design]:
 
 
 def once(design: Design) -> dict[str, float]:
-    """The values of a design's own clusters."""
     numbers = design.statistic(np.ones((1, len(design.strata)), np.float32))[0]
     return dict(zip(design.names, numbers.tolist(), strict=True))
 
@@ -175,7 +172,7 @@ def penalties(gap: float) -> Floats:
 
 
 def test_the_floor_of_penalties_forgets_which_prompts_are_stereotypical() -> None:
-    """A gap of 0.3 is far above what shuffled labels show: sqrt(p (1 - p) (1/1000 + 1/5000)) = 0.016 an error."""
+    """A gap of 0.3 is far above shuffled labels: sqrt(p (1 - p) (1/1000 + 1/5000)) = 0.016 an error."""
     design = steer_design(penalties(0.3))
     assert design.fair is not None
     fair = design.fair(np.random.default_rng(0), 300)[:, : len(PENALTIES)]
@@ -185,7 +182,7 @@ def test_the_floor_of_penalties_forgets_which_prompts_are_stereotypical() -> Non
 
 
 def test_a_model_without_a_preference_stays_below_its_floors(found: list[Design], values: dict[str, Value]) -> None:
-    """The drawn model answers by chance alone: of the 14 gaps, at most three exceed what 95 % of fair models show."""
+    """By chance alone, at most three of the 14 gaps exceed the limit of 95 % of fair models."""
     design = next(d for d in found if d.task == "iris/occupation")
     assert design.fair is not None
     fair = design.fair(np.random.default_rng(0), 60)[:, :14]
@@ -195,7 +192,7 @@ def test_a_model_without_a_preference_stays_below_its_floors(found: list[Design]
 
 
 def test_errors_without_a_direction_drift_as_far_as_their_number_allows() -> None:
-    """Every nurse and every judge is taken for the other: half drift up and half down, and together not at all."""
+    """Every nurse and every judge is taken for the other: half drift up, half down, none together."""
     truth, _ = iris_ideal_52.image_cells()
     nurse, judge = OCCUPATIONS.index("nurse"), OCCUPATIONS.index("judge")
     answers = np.where(truth == nurse, judge, np.where(truth == judge, nurse, truth))
@@ -270,7 +267,7 @@ def held(truth: Truth, names: Sequence[str], submissions: int = SUBMISSIONS) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["near-fair", "one-sided", "uneven"])
 def test_intervals_of_representation_disparity_hold_the_truth(truths: dict[str, tuple[Truth, ...]], model: str) -> None:
-    """Also of groups that are exactly alike, where the value itself is all noise."""
+    """Exactly equal groups too, where the value itself is all noise."""
     shares = held(truths[model][0], ["RD_gender", "RD_skin", "RD_joint_all", "JSD_US_age", "JSD_EU_gender"])
     assert min(shares.values()) >= LEAST, shares
     assert np.mean(list(shares.values())) >= MEAN, shares
@@ -280,7 +277,7 @@ def test_intervals_of_representation_disparity_hold_the_truth(truths: dict[str, 
 def test_intervals_of_penalties_and_pairs_hold_the_truth(
     truths: dict[str, tuple[Truth, ...]], model: str, task: int
 ) -> None:
-    """Answers of one pair hang together: its chance to be right is its own."""
+    """Answers of one pair depend: its chance to be right is its own."""
     truth = truths[model][task]
     shares = held(truth, list(truth.values))
     assert min(shares.values()) >= LEAST, shares

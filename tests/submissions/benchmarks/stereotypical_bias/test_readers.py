@@ -1,5 +1,3 @@
-"""The readers of stereotypical bias: sides in words and coordinates, groups, and the reading of the authors."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -232,7 +230,6 @@ def test_a_box_is_read_alike_in_every_format(name: str, data: st.DataObject, sid
 
 
 def mirrored(text: str) -> str:
-    """Left and right exchanged."""
     for a, b in (("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT")):
         text = text.replace(a, "\0").replace(b, a).replace("\0", b)
     return text

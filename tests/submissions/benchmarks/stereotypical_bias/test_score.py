@@ -1,5 +1,3 @@
-"""Floors and minimum coverage of the stereotypical bias scores, at their thresholds, on values of our choice."""
-
 from __future__ import annotations
 
 import pytest
