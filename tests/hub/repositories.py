@@ -1,4 +1,4 @@
-"""Repositories as a whole: who am I, create, settings, list, describe; branches and tags, pull requests, variables."""
+"""Routes about whole repositories: users, settings, lists, branches and tags, pull requests, variables."""
 
 from __future__ import annotations
 
@@ -86,7 +86,6 @@ async def info(request: Request) -> Response:
 
 
 def describe(store: Store, repository: Repository, commit: Commit, blobs: bool = False) -> dict[str, Any]:
-    """What the Hub says about a repository at a commit."""
     readme = commit.files.get("README.md")
     text = store.content(readme).read_text(encoding="utf-8") if readme else ""
     card = read_metadata(text) or {}
@@ -134,7 +133,7 @@ async def refs(request: Request) -> Response:
 
 
 async def create_tag(request: Request) -> Response:
-    """POST /api/T/id/tag/R, where R is what is to be tagged."""
+    """POST /api/T/id/tag/R, where R is the revision to tag."""
     repository, store, asked = writable(request), store_of(request), await request.json()
     if asked["tag"] in repository.branches or asked["tag"] in repository.tags:
         raise RefusalError(409, f"Reference {asked['tag']} already exists")
@@ -144,7 +143,7 @@ async def create_tag(request: Request) -> Response:
 
 
 def open_proposal(store: Store, repository: Repository, title: str, author: str) -> str:
-    """Open a pull request from the head of the main branch; the name of its branch."""
+    """Open a pull request from the head of the main branch; return its branch."""
     branch = f"refs/pr/{len(repository.proposals) + 1}"
     repository.branches[branch] = repository.branches["main"]
     repository.proposals[branch] = {"title": title, "author": author, "status": "open", "createdAt": now()}

@@ -1,4 +1,4 @@
-"""What a Hub holds before a result is proposed: the dataset of its benchmark, and the model's repository."""
+"""The Hub before a result is proposed: the benchmark's dataset and the model's repository."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from fairspace.builders.registry import dataset
 from tests.hub.running import OWNER
 
 BUILT = SimpleNamespace(find=lambda config, split: True)
-"""A manifest with every config."""
 
 
 def seed(address: str, model: str) -> None:
-    """Publish FACT-OR-FAIR's dataset without items, and create the repository of a model; within `online()`."""
+    """Publish FACT-OR-FAIR's dataset without items, and create a model's repository; within `online()`."""
     files = {
         "README.md": b"---\nlicense: cc-by-4.0\n---\n",
         "manifest.json": json.dumps({"revision": "v2"}).encode(),

@@ -1,4 +1,4 @@
-"""Annotating: every image has one fate, the same for every batch and number of threads, and after every kill."""
+"""Every image has one fate, the same for every batch, number of threads, and kill."""
 
 import json
 import signal
@@ -29,7 +29,6 @@ def _one_thread() -> None:
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Readable images, and all kinds of unreadable ones."""
     return folder(tmp_path_factory.mktemp("images"), images(30, BAD))
 
 

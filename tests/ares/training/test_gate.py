@@ -1,5 +1,3 @@
-"""The gate keeps the share of faces that it is asked to, and refuses drawn non-faces."""
-
 from __future__ import annotations
 
 from pathlib import Path

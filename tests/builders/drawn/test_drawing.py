@@ -1,4 +1,4 @@
-"""Drawings show their labels: what is drawn is measured again, from copies of the pictures."""
+"""Drawings show their labels: drawn properties are measured from copies of the pictures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ GROUPS = list(product(GENDERS, AGES, SKIN_TONES))
 
 
 def copied(image: Image.Image, size: int = 384) -> Image.Image:
-    """A picture after JPEG and a change of size."""
     stream = BytesIO()
     image.save(stream, "JPEG", quality=95)
     return Image.open(stream).convert("RGB").resize((size, size))

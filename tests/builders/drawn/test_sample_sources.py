@@ -1,4 +1,4 @@
-"""The sample's sources are read by the readers of the real ones, and have the damage that the real ones have."""
+"""The sample's sources pass the real readers, and have the real ones' damage."""
 
 from __future__ import annotations
 

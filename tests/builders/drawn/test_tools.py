@@ -1,4 +1,4 @@
-"""The tools of a sample build: they do what real models do, mistakes included, and always the same."""
+"""Tools of a sample build make real models' mistakes, deterministically."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GENRES' prompts of one character: two for each pair, neutral, and those of two characters with one left out."""
+"""GENRES' prompts of one character: two per pair, each a prompt of two with one left out."""
 
 from __future__ import annotations
 

@@ -1,5 +1,3 @@
-"""When an edited image is accepted, at the thresholds."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -25,7 +23,7 @@ KEPT = 0
 
 
 def planned(number: int) -> Labels:
-    """What a labeller reads from image b if it is as planned."""
+    """Labels read from image b if it is as planned."""
     return Labels(*GROUPS[pairs().groups[number, 1]].split("_"))
 
 
@@ -35,7 +33,7 @@ def test_the_least_similarity_itself_suffices(similarity: float, reason: str) ->
 
 
 class Sees:
-    """A matcher that is as close to a text as it has words of it."""
+    """A matcher whose similarity to a text is its number for the text's words."""
 
     name = "words"
 

@@ -1,1 +1,1 @@
-"""Tools of real models, tried on tiny random-initialised ones."""
+

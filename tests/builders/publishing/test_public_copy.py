@@ -1,4 +1,4 @@
-"""Images that may not be passed on stay here, also where a builder forgot to say where they come from."""
+"""Images without permission to share stay here, also where a builder named no source."""
 
 from __future__ import annotations
 

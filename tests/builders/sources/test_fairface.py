@@ -1,4 +1,4 @@
-"""FairFace's labels: buckets, groups, races; spreadsheet damage is repaired only where one bucket is possible."""
+"""FairFace's labels; spreadsheet damage is repaired only where one bucket is possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run killed at random points (SIGKILL) and resumed gives the unbroken submission and repeats no journaled request."""
+"""A run killed at random points (SIGKILL) gives the unbroken submission and repeats no journaled request."""
 
 from __future__ import annotations
 

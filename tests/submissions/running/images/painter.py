@@ -72,7 +72,7 @@ def silent(prompts: list[Prompt]) -> list[Any]:
 
 
 def mortal_paint(prompts: list[Prompt]) -> list[Image | None]:
-    """`paint` that signals its own process group `PAINT_SIGNAL` in batch `PAINT_LAST`, since a watcher may be too late."""
+    """`paint` that signals its process group `PAINT_SIGNAL` in batch `PAINT_LAST`; a watcher may be too late."""
     mortal_batches.append(len(prompts))
     if len(mortal_batches) == int(os.environ.get("PAINT_LAST", 0)):
         os.killpg(0, int(os.environ["PAINT_SIGNAL"]))
