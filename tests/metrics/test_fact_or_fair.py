@@ -24,7 +24,7 @@ LOCAL_MINIMA = {
     ("SDXL", "objective"): 40.16,
     ("SDXL", "subjective"): 44.16,
 }
-"""Race distances that the paper prints from a local minimum; here the global one; E-FOF-02."""
+"""Race distances printed from a local minimum, with the global one; E-FOF-02."""
 
 
 def percent(row: dict[str, str], name: str) -> float:

@@ -1,1 +1,1 @@
-"""Tests of how raw answers are read."""
+

@@ -1,1 +1,1 @@
-"""Results in formats of others."""
+

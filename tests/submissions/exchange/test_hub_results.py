@@ -1,5 +1,3 @@
-"""Headline scores on the Hub: what a dataset's `eval.yaml` lists, and what a model's repository states about it."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -39,7 +37,7 @@ def result() -> Result:
 
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
-    """A Hub with the dataset and the repository of a model that is not ours."""
+    """A Hub with the dataset and another owner's model."""
     root = tmp_path_factory.mktemp("hub")
     with (
         Hub.start(root / "hub") as running,

@@ -1,1 +1,1 @@
-"""Tests of `fairspace.submissions.probing`."""
+

@@ -1,4 +1,4 @@
-"""Tiny random-initialised models of the two kinds that recipes ship for: Janus, and Qwen-Image."""
+"""Tiny random models of the two kinds that recipes ship for: Janus, and Qwen-Image."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def qwen_image(folder: Path) -> Path:
 
 
 def _stir(model: Any) -> None:
-    """Weights large enough that different inputs give clearly different vectors."""
+    """Enlarge the weights, so that different inputs give clearly different vectors."""
     import torch
 
     with torch.no_grad():

@@ -1,5 +1,3 @@
-"""Reports: every format holds the same numbers, nothing in a model's name is a command, and no page asks a network."""
-
 from __future__ import annotations
 
 import csv

@@ -1,5 +1,3 @@
-"""Tiers of ranks, by hand and by simulation; errors of scores when rows are shown."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -120,7 +118,7 @@ def test_equal_models_share_a_tier_also_without_any_error() -> None:
 
 
 def test_missing_samples_count_against_a_model() -> None:
-    """Both say 0.2; the one with missing answers is ranked by its worst case, 0.3, ten errors away."""
+    """Both values are 0.2; the one with missing answers is ranked by its worst case, 0.3, ten errors away."""
     found = board(result("whole", 0.2, waves(0.007, 3)), result("part", 0.2, waves(0.007, 4), missing=10))
     assert found["whole"].tier == 1
     assert found["part"].tier == 2
@@ -202,7 +200,7 @@ def test_students_t_from_normal_quantiles() -> None:
 
 
 def test_most_tiers_of_large_boards_are_those_of_all_pairs() -> None:
-    """What lies far away is not compared draw by draw; the tiers are those of comparing everything."""
+    """Distant rows are not compared draw by draw; the tiers are those of comparing everything."""
     rng = np.random.default_rng(2)
     n = 300
     away = rng.normal(size=(n, KEPT)) * rng.uniform(0.001, 0.1, n)[:, None]

@@ -1,5 +1,3 @@
-"""Draws of a design, and what is made of them where numbers are few, undefined or at a limit."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -24,7 +22,7 @@ def means(times: Times) -> Floats:
 
 
 FEW = (6 / 4) ** 0.5
-"""What draws of two strata of three vary too little."""
+"""Factor of the variance that draws of two strata of three lack."""
 DESIGN = Design("a task", "number", np.array([0, 0, 0, 1, 1, 1]), ("first", "second"), means)
 
 
@@ -51,7 +49,7 @@ def test_draws_depend_on_task_and_seed_alone_and_more_of_them_begin_alike() -> N
 
 
 def halves(times: Times) -> Floats:
-    """How often the first 2 GROUPS clusters were drawn, and the others."""
+    """Number of draws of the first 2 GROUPS clusters, and of the others."""
     return np.stack([times[:, : 2 * GROUPS].sum(axis=1), times[:, 2 * GROUPS :].sum(axis=1)], axis=1)
 
 

@@ -1,5 +1,3 @@
-"""The authors' own code against ours, where an environment variable names a clone; and clones that are not theirs."""
-
 from __future__ import annotations
 
 import os
