@@ -1,5 +1,3 @@
-"""Build the wheel of this folder as a registry gets it."""
-
 import shutil
 import subprocess
 import sys

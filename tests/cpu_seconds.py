@@ -35,8 +35,6 @@ def _seconds() -> float:
 
 
 class Clock:
-    """CPU seconds of one test, without what is shared."""
-
     def __init__(self) -> None:
         self.began = self.shared = 0.0
         self._depth = 0
@@ -126,7 +124,6 @@ class _Writer:
                 self.tests[report.nodeid] = {"cpu": round(value[0] / slowness(), 2), "mark": value[1]}
 
     def pytest_sessionfinish(self) -> None:
-        """Write the seconds of all tests whose files still exist."""
         if not self.tests:
             return
         for name, test in self.tests.items():

@@ -1,5 +1,3 @@
-"""The baselines and their scores, made once for all tests, workers and runs."""
-
 from functools import lru_cache
 from pathlib import Path
 

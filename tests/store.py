@@ -18,7 +18,6 @@ ROOT = Path(__file__).parents[1]
 STORE = ROOT / ".pytest_cache" / "store"
 LIBRARIES = ("numpy", "pyarrow", "datasets", "pillow", "torch", "transformers")
 _CODE = ("ares", "builders", "cards", "metrics", "submissions")
-"""Folders that hold the code of every fixture, beside its own sources."""
 
 
 def stored(name: str, make: Callable[[Path], object], sources: Iterable[str] = _CODE) -> Path:

@@ -1,5 +1,3 @@
-"""Images give the same result as the annotations that ARES makes of them."""
-
 from __future__ import annotations
 
 import hashlib
@@ -57,7 +55,6 @@ def keys(benchmark: str) -> list[tuple[str, str, int]]:
 
 
 def submission(path: Path, benchmark: str) -> Path:
-    """A submission of drawn images in two shards; some are unreadable or missing."""
     rows = []
     for number, (task, item, sample) in enumerate(keys(benchmark)):
         data: bytes | None = drawn(number)

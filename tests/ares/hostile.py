@@ -1,5 +1,3 @@
-"""Hostile, damaged and old images, made on the spot."""
-
 from __future__ import annotations
 
 import struct

@@ -1,5 +1,3 @@
-"""A small ARES ready for release: calibrated and with measured error."""
-
 from __future__ import annotations
 
 import json

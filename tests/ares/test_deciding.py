@@ -33,7 +33,6 @@ class Router(EscalationRouter):
         super().__init__(None)
 
     def probability(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The fractional part of thrice their sum."""
         return rounded((features[:, :3].sum(axis=1) * 3) % 1)
 
 

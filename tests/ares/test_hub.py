@@ -97,7 +97,6 @@ class World:
         return int(self.hub.run(code, self.root / "owner", OWNER))
 
     def stranger(self) -> dict[str, Any]:
-        """Answers in a process without this software."""
         environment = self.hub.environment(self.root / "stranger")
         del environment["PYTHONPATH"]
         code = f"from typing import Any\n{STRANGER}\n{inspect.getsource(answered)}\n{PRINTED}"

@@ -21,7 +21,6 @@ COLOURS = {
     "middle-aged male": (220, 40, 220),
     "older male": (30, 210, 220),
 }
-"""Label of the task `age_gender` -> its colour."""
 PROSE = (128, 128, 128)
 """Colour that it answers with a sentence, whatever the question."""
 SENTENCE = "Answer value: young"

@@ -68,7 +68,6 @@ def random_ares(**settings: Any) -> AresModel:
 
 
 def with_random_routers(model: AresModel) -> AresModel:
-    """The model with escalation routers that decide at random."""
     import xgboost
 
     from fairspace.ares.routing_ares import EscalationRouter, meta_features
@@ -89,7 +88,6 @@ def read(processor: AresImageProcessor, files: list[Path]) -> torch.Tensor:
 
 
 def plain(model: AresModel, processor: AresImageProcessor, files: list[Path]) -> list[list[int]]:
-    """One image at a time, every backbone once per task; the labels' numbers."""
     import torch
 
     from fairspace.ares.deciding_ares import Observed
@@ -117,7 +115,6 @@ def plain(model: AresModel, processor: AresImageProcessor, files: list[Path]) ->
 
 
 def ours(model: AresModel, processor: AresImageProcessor, files: list[Path], workers: int = 0) -> list[list[int]]:
-    """Read once, batched, routed; the labels' numbers."""
     from fairspace.ares.classifying_ares import classify
 
     found = []

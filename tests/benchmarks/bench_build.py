@@ -22,7 +22,6 @@ from tests.benchmarks.timing import line, peak_gib
 IMAGES = 30_000
 TIMES = 10
 LEAST = 0.5
-"""Promised share of the bare writer's speed."""
 MOST = 1.1
 """Promised peak memory at ten times the rows, as a multiple."""
 _REPEATS = 3
@@ -63,8 +62,6 @@ def write_source(folder: Path, images: int, quality: int, links: int = 1) -> Non
 
 @dataclass(frozen=True)
 class Spent:
-    """Seconds, processor seconds of all threads, and peak memory in GiB."""
-
     seconds: float
     processor: float
     peak: float
@@ -150,7 +147,6 @@ def in_process(run: str, source: Path, rows: int) -> Measured:
 
 
 def main() -> None:
-    """Print the figures; fail if a promise is missed."""
     with tempfile.TemporaryDirectory() as scratch:
         source = Path(scratch) / "large"
         write_source(source, IMAGES, quality=95)

@@ -31,7 +31,6 @@ PROMISED = {"--help": 4.0, "score, before it reads": 7.0}
 
 
 def cpu_seconds(*words: str) -> float:
-    """Least user and system CPU seconds of a few runs."""
     return min(_cpu_seconds(words) for _ in range(RUNS))
 
 

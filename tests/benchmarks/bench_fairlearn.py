@@ -30,14 +30,12 @@ from fairspace.submissions.uncertainty.bootstrap import RESAMPLES, draw
 from tests.benchmarks.timing import fastest, line
 
 BOOTS = 2
-"""Timed resamples of the peer."""
 AD_BOOTS = 20
 PROMISED = 5_000
 """Promised speed as a multiple of the peer's, with all values and with AD alone."""
 
 
 def ours(truth: NDArray[np.int_], said: NDArray[np.int_], groups: NDArray[np.int_]) -> list[float]:
-    """The 14 values from rows: count, then the formulas."""
     values = []
     attributes = group_attributes(groups)
     for combination in COMBINATIONS:
@@ -102,7 +100,6 @@ def frames_resampled(
 
 
 def main() -> None:
-    """Print the figures; both must agree."""
     warnings.simplefilter("ignore", FutureWarning)
     truth, groups = image_cells()
     rng = np.random.default_rng(0)

@@ -48,8 +48,6 @@ _HEADERS = [(b"content-type", b"application/json"), (b"content-length", str(len(
 
 @dataclass(frozen=True)
 class Spent:
-    """Requests, seconds, processor seconds, peak memory in GiB at a fifth and at the end."""
-
     requests: int
     seconds: float
     processor: float
@@ -68,7 +66,6 @@ async def reply(scope: dict[str, Any], receive: Any, send: Any) -> None:
 
 @contextmanager
 def served() -> Iterator[str]:
-    """Run the server in a process; yield its address."""
     import socket
 
     with socket.socket() as free:
@@ -104,7 +101,6 @@ def opened() -> Opened:
 
 
 def bare(url: str, scratch: Path) -> Spent:
-    """64 workers, one httpx client."""
     import httpx
 
     what = opened()
@@ -173,7 +169,6 @@ def in_process(run: str, url: str) -> Spent:
 
 
 def main() -> None:
-    """Print the figures; fail if a promise is missed."""
     with served() as url:
         plain, full = (in_process(run, url) for run in _RUNS)
     ratio = (full.seconds / full.requests) / (plain.seconds / plain.requests)

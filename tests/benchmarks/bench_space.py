@@ -41,7 +41,6 @@ ROWS = 5_500
 PARTS = {"fact_or_fair": 10 / 11, "iris": 1 / 11}
 READERS, SUBMITTERS, SECONDS, WARM = 50, 5, 60, 20
 PAUSE = 2.0
-"""Mean seconds between a reader's requests."""
 MOST_START, MOST_FILTER, MOST_MEMORY = 5.0, 0.1, 1.05
 """Seconds to the first page and of a filter or an order; memory at the end as a multiple of that after a third."""
 MOST_SECONDS = {0.5: 0.05, 0.95: 0.25, 0.99: 1.0}
@@ -157,7 +156,6 @@ def seconds_of(client: httpx.Client, address: str) -> float:
 
 
 def addresses(entries: list[str], draw: random.Random) -> tuple[str, str]:
-    """A reader's next request: kind and address."""
     entry, page = draw.choice(entries), min(50, 1 + int(draw.expovariate(1 / 4)))
     kinds = {
         "board": (30, f"{FIRST}&page={page}"),
@@ -265,7 +263,6 @@ def percentile(found: list[float], part: float) -> float:
 
 
 def main() -> None:
-    """Print the figures; fail if one is missed."""
     missed: list[str] = []
 
     def bound(what: str, found: float, most: float) -> None:

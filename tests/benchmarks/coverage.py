@@ -48,7 +48,6 @@ Held = tuple[str, bool, float]
 
 
 def simulations() -> Mapping[str, Callable[[int], Iterator[Held]]]:
-    """Model -> function that measures its drawn submission of a number."""
     iris = {f"IRIS, {name}": partial(iris_coverage.submission, model) for name, model in models().items()}
     return iris | {name: partial(text_coverage.submission, name) for name in text_coverage.MODELS}
 

@@ -64,7 +64,6 @@ def _choices(rng: np.random.Generator, shares_of: Floats) -> np.ndarray[tuple[in
 
 
 def neutral(name: str, groups: Floats) -> Truth:
-    """Neutral images of (52, 18) group shares."""
     values = {
         f"RD_{'joint_all' if c == 'gender_age_skin' else c}": float(disparity(groups @ m).mean())
         for c, m in _MERGE.items()

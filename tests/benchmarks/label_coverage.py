@@ -87,7 +87,6 @@ def shares_held(matrices: Matrices, share: float, images: int, studies: int) -> 
 
 
 def true_shares(truth: str, k: int, reference: Floats, rng: np.random.Generator) -> Floats:
-    """(n, k) shares of one of `TRUTHS`."""
     if truth == "fair":
         return np.full(reference.shape, 1 / k)
     if truth == "as the reference":

@@ -1,5 +1,3 @@
-"""A few cohorts of the simulations of tiers."""
-
 from __future__ import annotations
 
 import numpy as np

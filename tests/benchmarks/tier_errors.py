@@ -45,7 +45,6 @@ def equal(spread: Callable[[int], Floats], common: float = 0.0) -> Sampler:
 
 
 def uneven(n: int) -> Floats:
-    """Errors that differ up to a hundredfold."""
     return np.exp(np.random.default_rng(n).normal(size=n))
 
 
@@ -126,7 +125,6 @@ GROUPS = {
 
 
 def cohort(values: Floats, draws: Floats) -> tuple[Cohort, list[int]]:
-    """As a board has it, and the places of its models."""
     order = np.lexsort((draws[:, 0], values))
     kept = keep([str(place) for place in range(len(values))], draws.T).table().T
     away = (kept - values[:, None])[order]
@@ -171,7 +169,6 @@ def power(apart: float, models: int, cohorts: int) -> Iterator[float]:
 
 
 def main() -> None:
-    """Print the three tables."""
     times = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     print("| cohorts of equal models that are separated | " + " | ".join(str(n) for n in SIZES) + " |")
     for name, (sampler, cohorts) in KINDS.items():

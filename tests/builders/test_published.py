@@ -1,5 +1,3 @@
-"""Builds agree with the board and the scores: printed figures, truths, shares."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -28,7 +28,6 @@ def card(**changes: Any) -> str:
 
 
 def faults(text: str, kind: str) -> str:
-    """The faults of a card; '' if it passes."""
     try:
         check_card(text, kind, "README.md")
     except BuildError as error:

@@ -19,7 +19,6 @@ from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from tests.scored_baselines import scored_baseline
 
 MACHINE = re.compile(r"^(?:\S*/)?fairspace (?=[a-z-])")
-"""Beginning of a line that runs the command."""
 
 
 class Outside(HTMLParser):

@@ -64,7 +64,6 @@ def with_constants(honest: Submission, constant: Submission, share: float) -> Su
 
 
 def tricks(bench: str, honest: Submission) -> dict[str, Submission]:
-    """Manipulated copies of honest answers, by name."""
     hopeful, hard = UNFAVOURABLE[bench][:2]
     found = {f"{name} a twentieth": damaged(honest, DAMAGES[name], at_random(7, 0.05)) for name in ("drop", "refuse")}
     found["corrupt a third"] = damaged(honest, DAMAGES["corrupt"], at_random(7, 0.33))

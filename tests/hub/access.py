@@ -17,8 +17,6 @@ from tests.hub.storage import KINDS, Repository, Store
 
 @dataclass(frozen=True)
 class User:
-    """A user with the organisations that they may write to."""
-
     name: str
     organisations: tuple[str, ...] = ()
 

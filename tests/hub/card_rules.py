@@ -29,7 +29,6 @@ _LISTS = (
 
 
 def read_metadata(readme: str) -> dict[str, Any] | None:
-    """The YAML at the top of a README; None without a mapping."""
     front = _FRONT.match(readme)
     try:
         found = yaml.safe_load(front[1]) if front else None

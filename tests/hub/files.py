@@ -1,5 +1,3 @@
-"""Trees, commits, downloads, and uploads of large files by git LFS, basic transfer."""
-
 from __future__ import annotations
 
 import base64

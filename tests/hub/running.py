@@ -30,9 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 OWNER = "hf_owner"
 """Token of a user who writes to the organisation `fairspace`."""
 STRANGER = "hf_stranger"
-"""Token of a user who writes to nothing but their own."""
 _CLIENTS = ("HF_", "HUGGINGFACE", "TRANSFORMERS_")
-"""Prefixes of the variables that configure the clients."""
 COMMIT = r"^/api/[a-z]+/[^/]+/[^/]+/commit/"
 
 

@@ -1,5 +1,3 @@
-"""The Hub before a result is proposed: the benchmark's dataset and the model's repository."""
-
 from __future__ import annotations
 
 import json

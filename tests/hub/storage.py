@@ -81,7 +81,6 @@ class Store:
         return Repository(**json.loads(file.read_text(encoding="utf-8"))) if file.is_file() else None
 
     def create(self, kind: str, name: str, author: str, *, private: bool, sdk: str | None) -> Repository:
-        """Create a repository with its usual first commit."""
         repository = Repository(kind, name, private, now(), sdk)
         attributes = "".join(f"*.{ending} filter=lfs diff=lfs merge=lfs -text\n" for ending in _LFS_ENDINGS).encode()
         first = self._write(None, "initial commit", "", author, {ATTRIBUTES: self.add_blob(attributes)})
@@ -104,7 +103,6 @@ class Store:
         raise not_found(f"Revision {revision}", "RevisionNotFound")
 
     def history(self, commit: str | None) -> Iterator[Commit]:
-        """A commit and its ancestors."""
         while commit is not None:
             found = self._read(commit)
             yield found
@@ -181,7 +179,6 @@ def git_blob_id(content: bytes) -> str:
 
 
 def now() -> str:
-    """The time in the Hub's format."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 

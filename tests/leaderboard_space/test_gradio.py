@@ -1,5 +1,3 @@
-"""Gradio's records of calls, and the end of the Space when Gradio hangs."""
-
 import asyncio
 from collections.abc import Callable
 from pathlib import Path

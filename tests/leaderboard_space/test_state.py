@@ -21,7 +21,6 @@ ABOUT = {"user": "ada", "organisation": "", "sha256": "0" * 64, "size": 1}
 
 
 def folded(folder: Path, *events: tuple[Kind, int, dict[str, Any]]) -> Submission:
-    """Fold a log of one submission: (kind, attempt, fields)."""
     storage = LocalStorage(folder)
     for number, (kind, attempt, body) in enumerate(events):
         storage.append([Draft(kind, str(number), {"id": "one", "attempt": attempt, **body})])

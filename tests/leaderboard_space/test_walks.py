@@ -79,7 +79,6 @@ def walk(browser: Browser, space: Running, request: pytest.FixtureRequest) -> It
 
 
 def windows(count: int) -> pytest.MarkDecorator:
-    """Windows in which the same walk is taken."""
     names = [f"{size['width']}-{scheme}" for size, scheme in WINDOWS[:count]]
     return pytest.mark.parametrize("walk", WINDOWS[:count], indirect=True, ids=names)
 
@@ -164,7 +163,6 @@ FIRST = """() => {
     submit: seen(document.querySelector(".hand-in a")),
   };
 }"""
-"""Parts of the first screen visible without scrolling."""
 
 
 def test_the_first_screen_shows_who_leads_where_to_hand_in_and_the_first_row(walk: Walk) -> None:
@@ -413,7 +411,6 @@ IN_ALL_WINDOWS = ("board", "own row")
 
 
 def kinds(space: Running) -> dict[str, str]:
-    """Kind of page -> address of one."""
     entry = entry_of(space, HOSTILE)
     model = f"/model/fact_or_fair/{entry}"
     pair = "/compare?benchmark=iris&models=p-01,p-03"

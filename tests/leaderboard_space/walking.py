@@ -18,7 +18,6 @@ PHONE: ViewportSize = {"width": 390, "height": 844}
 LEFT = ("BodyStreamBuffer was aborted", "AbortError: signal is aborted without reason")
 """Printed by Gradio's client when a page is left while its event stream is open."""
 PAPER: dict[Scheme, str] = {"light": "rgb(251, 251, 249)", "dark": "rgb(20, 23, 27)"}
-"""Background of every page."""
 
 
 @dataclass
@@ -56,7 +55,6 @@ class Walk:
         self.fits()
 
     def follow(self, name: str) -> None:
-        """Follow a link of the page's head; on a phone it is in the menu."""
         if self.phone:
             self.page.get_by_role("button", name="Menu").click()
         self.open(self.page.get_by_label("Site", exact=True).get_by_role("link", name=name, exact=True))
@@ -106,7 +104,6 @@ def watch(page: Page, walk: Walk) -> None:
 
 @contextmanager
 def worker(space: Running) -> Iterator[None]:
-    """A process that scores the Space's queue."""
     told = {"FAIRSPACE_STORE": str(space.root / "store"), "FAIRSPACE_WORK": str(space.root / "work")}
     with (space.root / "worker").open("a") as out:
         command = [sys.executable, "-m", "tests.leaderboard_space.worker"]

@@ -21,7 +21,6 @@ def scored(model: str, level: float, wave: int = 3) -> fs.Result:
 
 
 def lacking() -> fs.Result:
-    """A result with a value not run, an undefined one, and so no total."""
     whole = result("m", 0.2, waves(0.01, 3))
     values = {**whole.values, FIRST: not_run(FIRST, "left out"), SECOND: undefined(SECOND, "no group was chosen")}
     return fs.rescore(replace(whole, values=values), "up_to_twenty")

@@ -50,7 +50,6 @@ def of_value(value: Value, errors: bool = True) -> str:
 
 
 def scores() -> Numbers:
-    """Values, bounds and scores of every baseline under every standard, without resamples."""
     for name in NAMES:
         bench = benchmark(name)
         for model in BASELINES:
@@ -65,7 +64,6 @@ def scores() -> Numbers:
 
 
 def errors(names: Iterable[str] = NAMES, models: Iterable[str] = BASELINES) -> Numbers:
-    """Intervals, draws, chances and other instruments of baselines with resamples."""
     for name in names:
         bench = benchmark(name)
         for model in models:

@@ -1,5 +1,3 @@
-"""The claim of design invariant 2 for tests of bounds, and all ways to spread samples."""
-
 from collections.abc import Iterator
 from itertools import combinations, pairwise
 

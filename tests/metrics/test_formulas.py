@@ -56,7 +56,6 @@ def point(value: float) -> tuple[float, float, float]:
 
 
 def shannon(p: float) -> float:
-    """Entropy of the shares p and 1 - p in bits."""
     return -(p * math.log2(p) + (1 - p) * math.log2(1 - p))
 
 

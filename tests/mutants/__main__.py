@@ -41,8 +41,6 @@ OPTIONS = (
 
 @dataclass(frozen=True)
 class Trial:
-    """The tests of one file, with a slip or, for the first check, without one."""
-
     tests: tuple[str, ...]
     mutant: Mutant | None
 
@@ -101,7 +99,6 @@ def try_all(trials: Iterable[Trial], copies: list[Path], goes_on: Callable[[], b
 
 
 def _begin(trial: Trial, copy: Path) -> int:
-    """Put the slip into a copy and fork the tests; return the process id."""
     if trial.mutant is not None:
         (copy / trial.mutant.file).write_text(trial.mutant.code)
     pid = os.fork()

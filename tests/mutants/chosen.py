@@ -7,7 +7,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = {"metrics": 60, "uncertainty": 40, "reading": 50, "intake": 20, "scoring": 70}
-"""Area -> mutants drawn from all of its files."""
 FILES: dict[str, tuple[str, ...]] = {
     "metrics": ("metrics/*/formula.py",),
     "uncertainty": ("submissions/uncertainty/*.py",),

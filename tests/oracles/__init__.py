@@ -43,7 +43,6 @@ def against_libraries() -> tuple[list[Comparison], dict[str, str]]:
 
 
 def against_authors(name: str, clone: Path) -> Outcome:
-    """Run one clone. CloneError if it is not the pinned commit, or fails."""
     return authors.RUNS[name](clone)
 
 

@@ -73,7 +73,6 @@ class Verification:
 
     @property
     def unlisted(self) -> list[Comparison]:
-        """Differences beyond the bound without a listed departure."""
         return [comparison for comparison in self.comparisons if comparison.verdict == DIFFERS]
 
     def to_json(self) -> dict[str, Any]:
@@ -130,6 +129,5 @@ def _is_undefined(number: float | None) -> bool:
 
 
 def of_paper(row: Recomputed) -> Comparison:
-    """Compare a printed column with its value recomputed from printed figures."""
     places = row.benchmark, row.column, row.table
     return Comparison("printed", *places, "the paper", row.count, row.difference, row.bound, row.erratum)

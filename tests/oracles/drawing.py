@@ -18,7 +18,6 @@ from fairspace.submissions.values import Value
 REFUSED, GARBLED, NULL, ABSENT = -1, -2, -3, -4
 """A refusal, an answer that says nothing, a row without an answer, and no row."""
 HANDED_IN = GARBLED
-"""Codes from here on are answers."""
 TEXTS = {REFUSED: "I'm sorry, but I can't help with that.", GARBLED: "Qxv, zzt!", NULL: None}
 DAMAGE = (0.06, 0.05, 0.04, 0.05)
 """Shares of refused, garbled, null and absent answers in damaged data."""
@@ -64,7 +63,6 @@ def random(seed: int) -> np.random.RandomState:
 
 
 def damaged(choices: Integers, draws: np.random.RandomState, shares: Sequence[float] = DAMAGE) -> Integers:
-    """Replace some choices with the four codes above, at random places."""
     u, codes, low = draws.random_sample(choices.shape), choices.copy(), 0.0
     for code, share in zip((REFUSED, GARBLED, NULL, ABSENT), shares, strict=True):
         codes[(low <= u) & (u < low + share)] = code
@@ -117,7 +115,6 @@ def answered(
 
 
 def submission(about: SubmissionMeta, tables: Mapping[str, Sequence[pa.Table]]) -> Submission:
-    """A checked submission of these rows, in the order of the checker."""
     keys = [("task", "ascending"), ("id", "ascending"), ("sample", "ascending")]
     joined = {name: pa.concat_tables(parts) for name, parts in tables.items()}
     ordered = {

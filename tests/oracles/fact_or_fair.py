@@ -146,7 +146,6 @@ class Cell(NamedTuple):
 
     @property
     def compared(self) -> list[float]:
-        """Counts from which the distributions are made."""
         return [count + self.added * any(self.counts) for count in self.counts]
 
 

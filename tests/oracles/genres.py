@@ -40,7 +40,6 @@ UNKNOWN = "zany"
 JUDGED = {**TEXTS, GARBLED: '{"Qxv": zzt!}'}
 """A judge's damaged answers; the garbled one is broken JSON."""
 FULL, SHORT, NO_NARRATIVE, ONE_PROFILE = 0, 1, 2, 3
-"""Content of a response, besides the damages of `drawing`."""
 FILLING = "They walked on and talked for a long while. " * 12
 GENDERS = ("male", "female")
 
@@ -166,7 +165,6 @@ def tables(stories: Sequence[Story]) -> dict[str, list[pa.Table]]:
 
 @contextmanager
 def instruments() -> Iterator[None]:
-    """Drawn parser, dictionary and sentiment model in place of the real ones."""
     with ExitStack() as stack:
         stack.enter_context(patch.object(sentences, "count", _count))
         stack.enter_context(patch.object(lexicons, "dictionary", lambda: WORDS))
@@ -220,7 +218,6 @@ def values(stories: Sequence[Story]) -> dict[str, float]:
 
 
 def _parts(told: Told) -> dict[str, Told]:
-    """Passages by age of the characters, and by plot."""
     names = ("young", "middle", "old", "conflict", "cooperation")
     return {name: [each for each in told if name in (each[1].element.age, each[1].element.plot)] for name in names}
 
@@ -364,7 +361,6 @@ METRICS: Mapping[str, Callable[[Told], float]] = {
 
 
 def _difference(pairs: Pairs) -> float:
-    """Mean of male minus female over the passages where both are defined."""
     apart = [male - female for male, female in pairs if not math.isnan(male) and not math.isnan(female)]
     return math.fsum(apart) / len(apart) if apart else math.nan
 

@@ -60,7 +60,6 @@ def _groups(rows: Sequence[Comparison]) -> Iterator[str]:
 
 
 def _by_data(agreed: dict[str, list[Comparison]]) -> dict[tuple[str, ...], list[str]]:
-    """Data that scorers agree on -> these scorers."""
     scorers: dict[tuple[str, ...], list[str]] = {}
     for scorer, rows in agreed.items():
         scorers.setdefault(tuple(row.data for row in rows), []).append(scorer)
@@ -89,7 +88,6 @@ def _conclusion(verification: Verification) -> list[str]:
 
 
 def document(verification: Verification) -> str:
-    """The report as the Markdown page of a release."""
     head = (
         "# Verification\n\n"
         "What agrees with printed tables, independent oracles and the authors' own code, and how far the rest is off.\n"

@@ -71,7 +71,6 @@ def rows(codes: Codes) -> dict[str, list[pa.Table]]:
 
 
 def oracle(codes: Codes) -> dict[str, float]:
-    """Every value of the benchmark, question by question."""
     values: dict[str, float] = {}
     for attribute, groups in GROUPS.items():
         for scenario, names in (("occupation", OCCUPATIONS), ("descriptor", DESCRIPTORS), ("persona", TRAITS)):

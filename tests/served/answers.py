@@ -23,7 +23,6 @@ REFUSALS = (
     "As an AI model, I am unable to answer this question.",
 )
 MUMBLED = "Hm, that one deserves some more thought."
-"""Unreadable for every parser."""
 _PLAIN = ("Yes, gladly.", "That depends on the day.", "A short answer: perhaps.", "There is much to be said about it.")
 _PAIR = r"(?P<one>[^,.]+?) and (?P<two>[^,.]+)"
 Write = Callable[[re.Match[str], Random], str]
@@ -31,8 +30,6 @@ Write = Callable[[re.Match[str], Random], str]
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of prompt; `write` makes an answer from (match, draws)."""
-
     name: str
     pattern: re.Pattern[str]
     write: Write
@@ -171,7 +168,6 @@ KINDS: tuple[Kind, ...] = (
     Kind("iris_rating", _slotted(list(SUBJECTIVE.values())), _rating),
     *(Kind(f"iris_label_{question}", _slotted([OBJECTIVE[question]]), _label(question)) for question in OBJECTIVE),
 )
-"""Kinds of prompts; the first match counts."""
 OTHER = Kind("other", re.compile(""), lambda match, random: random.choice(_PLAIN))
 
 

@@ -1,5 +1,3 @@
-"""A started server as a fixture for runs that find it by the environment."""
-
 from __future__ import annotations
 
 import gc
@@ -12,7 +10,6 @@ from tests.served.running import Served
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[None]:
-    """Name the server in the environment; drop the runs' connections at the end."""
     with Served.start() as running, pytest.MonkeyPatch.context() as patch:
         for name, value in running.environment().items():
             patch.setenv(name, value)

@@ -1,5 +1,3 @@
-"""The content of a request, and its key: text, images and seed."""
-
 from __future__ import annotations
 
 import hashlib

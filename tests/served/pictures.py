@@ -18,7 +18,6 @@ from fairspace.builders.iris.groups import AGES, GENDERS, OCCUPATIONS, SKIN_TONE
 
 Format = Literal["png", "jpeg"]
 LOOKS = 4
-"""Drawings of one group in one occupation."""
 FOLLOWED, USUAL = 0.85, 0.6
 """Chance that a picture shows the named group, and else the prompt's usual group."""
 _WORDS = {
@@ -33,8 +32,6 @@ _OCCUPATION = re.compile(rf"\b({'|'.join(sorted(_NAMES, key=len, reverse=True))}
 
 @dataclass(frozen=True)
 class Picture:
-    """Content of a picture; `occupation` is a sign on the wall, '' for none."""
-
     gender: str
     age: str
     skin_tone: str

@@ -20,8 +20,6 @@ IMAGE_TOKENS = 85
 
 @dataclass(frozen=True)
 class Reply:
-    """One HTTP reply; after `reset_after` bytes of the body the connection is reset, None for no reset."""
-
     status: int
     headers: list[tuple[bytes, bytes]]
     body: bytes

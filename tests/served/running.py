@@ -71,7 +71,6 @@ class Served(AbstractContextManager["Served"]):
         self._control("PUT", "/_kill", {"group": group, "requests": requests, "signal": how})
 
     def end_at(self, requests: int) -> None:
-        """End the server after this many answers; wait for `process`."""
         self._control("PUT", "/_kill", {"group": None, "requests": requests, "signal": signal.SIGKILL})
 
     def restart(self) -> None:

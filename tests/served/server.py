@@ -30,7 +30,6 @@ _REJECTED = "Your request was rejected by the safety system."
 
 
 def spoiled(fault: Fault, request: Request, body: dict[str, Any], drawing: Options | None) -> Reply:
-    """The spoiled reply; `drawing` holds the options of pictures, None for a chat."""
     if fault.way == "status":
         if fault.status == 429:
             return limited(fault.seconds)

@@ -1,5 +1,3 @@
-"""The small benchmark in place of the registry's, and the command in this process."""
-
 from collections.abc import Callable
 
 import pytest

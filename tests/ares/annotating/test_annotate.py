@@ -1,5 +1,3 @@
-"""Every image has one fate, the same for every batch, number of threads, and kill."""
-
 import json
 import signal
 import subprocess

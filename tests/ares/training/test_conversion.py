@@ -1,5 +1,3 @@
-"""A pickled checkpoint becomes safetensors once, in a process that builds tensors alone."""
-
 from __future__ import annotations
 
 import hashlib

@@ -28,7 +28,6 @@ from tests.ares.quick import quick_config
 
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Small random checkpoints in the layouts of Table 10."""
     folder = tmp_path_factory.mktemp("upstream")
     torch.manual_seed(3)
     sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}

@@ -35,7 +35,6 @@ NO_GPU = 3
 
 
 def configuration(tiny: bool, batch: int) -> TrainingConfig:
-    """The paper's training configuration with random weights, or the tiny one."""
     from fairspace.ares.training.config import CONFIGS, TrainingConfig
 
     file = CONFIGS / ("tiny.toml" if tiny else "paper.toml")
@@ -86,8 +85,6 @@ def answering(model: AresModel, pixels: torch.Tensor, files: Sequence[Path], bat
 
 
 class Noise:
-    """Random images with random labels in memory."""
-
     def __init__(self, rows: int, config: TrainingConfig) -> None:
         import torch
 
@@ -145,7 +142,6 @@ def counted(run: Callable[[], Any]) -> int:
 
 
 def synchronised(run: Callable[[], Any], device: str) -> float:
-    """Seconds until the device has finished."""
     import torch
 
     def finished() -> float:

@@ -1,5 +1,3 @@
-"""Drawings show their labels: drawn properties are measured from copies of the pictures."""
-
 from __future__ import annotations
 
 from io import BytesIO

@@ -1,5 +1,3 @@
-"""The sample's sources pass the real readers, and have the real ones' damage."""
-
 from __future__ import annotations
 
 import hashlib

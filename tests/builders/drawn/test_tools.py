@@ -1,5 +1,3 @@
-"""Tools of a sample build make real models' mistakes, deterministically."""
-
 from __future__ import annotations
 
 import re

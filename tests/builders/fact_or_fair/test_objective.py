@@ -1,5 +1,3 @@
-"""Objective queries of revision `v2` (drawn orders, letters, form of the answer); `v1` unchanged."""
-
 import hashlib
 import json
 from collections import Counter

@@ -1,5 +1,3 @@
-"""Every prompt of `v2` has whole sentences, right articles, and no group where none may be."""
-
 import re
 from collections.abc import Iterator
 

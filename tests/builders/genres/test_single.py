@@ -1,5 +1,3 @@
-"""GENRES' prompts of one character: two per pair, each a prompt of two with one left out."""
-
 from __future__ import annotations
 
 import hashlib

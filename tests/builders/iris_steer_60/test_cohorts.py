@@ -41,7 +41,6 @@ CELLS = st.tuples(st.integers(0, len(OCCUPATIONS) - 1), st.integers(0, len(GROUP
 
 
 def cohort_file(folder: Path, combinations: object = (NURSE, JUDGE), **more: object) -> Path:
-    """The parts of a cohort's file that a plan needs."""
     if isinstance(combinations, tuple):
         combinations = [{"occupation": OCCUPATIONS[o], "group": GROUPS[g], "excess": 0.5} for o, g in combinations]
     file = folder / "cohort.json"

@@ -125,7 +125,6 @@ def made(work: Path, numbers: Sequence[int], stripes: Stripes, **more: Any) -> t
 
 @pytest.fixture(scope="module")
 def plan(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest]:
-    """The whole dataset without tools and models."""
     out = tmp_path_factory.mktemp("plan") / "steer"
     return out, build(DATASET, out)
 
@@ -284,7 +283,6 @@ def test_the_stereotypical_image_is_the_one_that_the_labour_figures_make_more_us
 
 @pytest.fixture(scope="module")
 def straight(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
-    """A sample made without interruption, and its number of made images."""
     out, stripes = tmp_path_factory.mktemp("straight") / "steer", Stripes()
     build(DATASET, out, sample=True, tools=tools(stripes))
     return out, len(stripes.asked)

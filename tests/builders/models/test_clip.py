@@ -1,5 +1,3 @@
-"""CLIP's similarities and labels against transformers' own arithmetic, with random weights."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

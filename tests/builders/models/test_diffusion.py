@@ -37,7 +37,6 @@ def generator(models: Path, kind: str, settings: Settings = QUICK) -> DiffusersG
 
 
 def levels(first: Image, second: Image) -> int:
-    """Largest difference of a channel of a pixel."""
     return int(np.abs(np.asarray(first, np.int16) - np.asarray(second, np.int16)).max())
 
 

@@ -1,5 +1,3 @@
-"""One repository is published whole, once, despite faults of the Hub and other writers."""
-
 from __future__ import annotations
 
 import hashlib

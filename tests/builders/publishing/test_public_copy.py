@@ -1,5 +1,3 @@
-"""Images without permission to share stay here, also where a builder named no source."""
-
 from __future__ import annotations
 
 from pathlib import Path

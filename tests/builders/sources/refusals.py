@@ -20,8 +20,6 @@ class Refusal(NamedTuple):
 
 
 def replaced(old: str, new: str | bytes) -> Callable[[bytes], bytes]:
-    """Replace the first place; it must exist."""
-
     def change(good: bytes) -> bytes:
         assert old.encode() in good
         return good.replace(old.encode(), new if isinstance(new, bytes) else new.encode(), 1)
@@ -30,7 +28,6 @@ def replaced(old: str, new: str | bytes) -> Callable[[bytes], bytes]:
 
 
 def refuses(read: Callable[[], Any], refusal: Refusal, file: Path) -> None:
-    """Break the file, read, and compare the error."""
     file.write_bytes(refusal.change(file.read_bytes()))
     with pytest.raises(BuildError) as caught:
         read()

@@ -1,5 +1,3 @@
-"""A source's reader reads any text file or says what is wrong: no other exception."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

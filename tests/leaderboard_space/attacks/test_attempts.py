@@ -1,5 +1,3 @@
-"""Only an account's newest attempt at a model is ranked."""
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -16,11 +16,9 @@ from fairspace.submissions.reading.limits import LIMITS
 from fairspace.submissions.reading.parquet import HeaderBudget, check_pages
 
 LONG = b"\x18" + b"\xf0\xff\x3f" + b"a" * 0xFFFF0
-"""A field of a megabyte of text, as in a page's statistics."""
 
 
 def varint(number: int) -> bytes:
-    """An integer of Thrift's compact protocol."""
     value, parts = number << 1, bytearray()
     while value > 127:
         parts.append(value & 127 | 128)
@@ -29,7 +27,6 @@ def varint(number: int) -> bytes:
 
 
 def many(kind: int, elements: list[bytes]) -> bytes:
-    """A list of Thrift's compact protocol."""
     count, size = bytearray(), len(elements)
     while size > 127:
         count.append(size & 127 | 128)

@@ -1,5 +1,3 @@
-"""Turns go round the clients, and expensive requests cost more."""
-
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path

@@ -45,7 +45,6 @@ KINDS = (
     *("name_right_to_left", "bomb_by_ratio", "many_members", "pickle_in_zip", "meta_deep", "manifest_bomb"),
     *("parquet_dictionary_bomb", "parquet_type_that_ends_the_process"),
 )
-"""Cases that `tests.submissions.checking.hostile` checks one by one."""
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +82,6 @@ def image_bomb() -> bytes:
 
 
 def payload_zip(path: Path) -> bytes:
-    """A valid submission whose texts are all payloads."""
     tables = import_module("fairspace.submissions.benchmarks.fact_or_fair.baselines").tables("stereotyped", 1)
     text = dict.fromkeys(("model", "revision", "organisation", "licence", "contact"), PAYLOAD)
     meta = baseline_meta("stereotyped", "fact_or_fair", 1, tables)
@@ -104,7 +102,6 @@ def payload_zip(path: Path) -> bytes:
 
 
 def faulty_payload_zip() -> bytes:
-    """A submission whose faults quote payloads."""
     tables = import_module("fairspace.submissions.benchmarks.fact_or_fair.baselines").tables("stereotyped", 1)
     meta = baseline_meta("stereotyped", "fact_or_fair", 1, tables).model_dump(exclude_none=True)
     meta |= {"model": BIDI, "licence": 7, PAYLOAD: PAYLOAD}
@@ -313,7 +310,6 @@ def elsewhere(space: Running, url: str) -> list[str]:
 
 
 def look(page: Page, space: Running, path: str) -> None:
-    """Open a page and assert that the payload is text on it."""
     page.goto(space.address + path)
     if path in ("/submit", "/maintain"):
         page.wait_for_selector("#own table" if path == "/submit" else "#rows table")

@@ -81,7 +81,6 @@ def test_a_session_ends_with_the_sign_in(space: Running) -> None:
 
 
 def forged_tokens() -> list[str]:
-    """Tokens of a maintainer that were not made here."""
     good = Tokens(SIGNING).make(User("ann"))
     payload, stamp, signature = good.removeprefix(MARK).rsplit(".", 2)
     other = base64.urlsafe_b64encode(b'["the-maintainer",["lab"]]').decode().rstrip("=")
@@ -195,7 +194,6 @@ def test_a_quota_is_not_evaded_by_names_organisations_file_names_or_at_once(spac
 
 
 def call(client: httpx.Client, event: dict[str, Any], data: list[Any]) -> str:
-    """Call an event of Gradio by hand; return the outcome."""
     session_hash = f"attack{event['id']}"
     body = {"fn_index": event["id"], "data": data, "session_hash": session_hash, "event_data": None, "trigger_id": None}
     joined = client.post("/gradio_api/queue/join", json=body)

@@ -49,7 +49,6 @@ def filled(root: Path) -> LocalStorage:
 
 
 def of_an_earlier_version(lines: list[bytes]) -> list[bytes]:
-    """The same log without hashes of content."""
     earlier: list[bytes] = []
     for line in lines:
         previous = digest(earlier[-1]) if earlier else START

@@ -1,5 +1,3 @@
-"""Look-alike names, printed models' names, and other users' models."""
-
 from __future__ import annotations
 
 from pathlib import Path

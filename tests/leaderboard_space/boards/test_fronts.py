@@ -1,5 +1,3 @@
-"""Charts of the first screen: leaders, uncertainty, and outliers that must not set the scale."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -22,7 +22,6 @@ def told() -> bytes:
 
 
 def memory() -> None:
-    """Exceed the memory limit of one process."""
     held = []
     while True:
         held.append(b"x" * (1 << 20) + os.urandom(1))
@@ -50,7 +49,6 @@ def sleep() -> None:
 
 
 def wait() -> None:
-    """Return a result once the test says so."""
     Path("waits").touch()
     while not Path("go").is_file():
         time.sleep(0.02)
@@ -58,21 +56,18 @@ def wait() -> None:
 
 
 def file() -> None:
-    """Write a file without end."""
     with Path("big").open("wb") as big:
         while True:
             big.write(bytes(1 << 16))
 
 
 def files() -> None:
-    """Write many small files."""
     for number in range(1000):
         Path(f"part-{number}").write_bytes(bytes(1 << 18))
     time.sleep(600)
 
 
 def output() -> None:
-    """Print more than is read."""
     while True:
         print("all work and no play")
 
@@ -101,13 +96,11 @@ def leave() -> None:
 
 
 def look_around() -> None:
-    """Describe the child's surroundings."""
     files = sorted(file.name for file in Path("/proc/self/fd").iterdir())
     print(sorted(os.environ), repr(sys.stdin.read()), os.getsid(0) == os.getpid(), files)
 
 
 def call() -> None:
-    """Connect to the port named in the file."""
     port = int(told().split()[1])
     try:
         socket.create_connection(("127.0.0.1", port), 5).close()

@@ -44,7 +44,6 @@ PAUSE_SECONDS = 0.6
 LIFE_SECONDS = 3.0
 """Longest life of a server after it listens."""
 AT_START = 0.15
-"""Share of the servers killed during their start."""
 MANY = 10**6
 UNNAMED = "no event names "
 """Beginning of the one note that a kill may leave: a file is stored before the event that names it."""
@@ -59,7 +58,6 @@ def about(folder: Path) -> Settings:
 
 
 def serve(folder: Path, port: int) -> None:
-    """The server, with children of the test."""
     from fairspace.leaderboard_space import app, space
 
     os.setsid()

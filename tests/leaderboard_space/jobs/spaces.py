@@ -43,7 +43,6 @@ def hand_in(space: Space, folder: Path, text: str, user: User = USER) -> Submiss
 
 
 def good(model: str = "a model") -> str:
-    """A file from which the child makes a result."""
     return result("fact_or_fair", "stereotyped", model).dumps()
 
 
@@ -55,7 +54,6 @@ def until(holds: Callable[[], object]) -> None:
 
 
 def until_ended(space: Space) -> None:
-    """Wait until the log shows nothing waiting."""
     until(lambda: not waits(space))
 
 
@@ -65,7 +63,6 @@ def waits(space: Space) -> bool:
 
 
 def log(about: Settings) -> list[Event]:
-    """Read the whole log afresh and check its chain."""
     return list(LocalStorage(Path(about.store)).events())
 
 
@@ -77,7 +74,6 @@ def kinds(about: Settings) -> Counter[str]:
 
 
 def rebuilt(about: Settings) -> bytes:
-    """Every board, built from the log alone."""
     state = State(LocalStorage(Path(about.store)))
     state.refresh()
     return state.snapshot()

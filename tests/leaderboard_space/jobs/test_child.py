@@ -24,7 +24,6 @@ def run(tmp_path: Path, way: str, halt: threading.Event | None = None, **limits:
 
 
 def below(folder: Path) -> list[int]:
-    """Processes whose working folder is below."""
     found = []
     for process in psutil.process_iter():
         with suppress(psutil.NoSuchProcess, psutil.AccessDenied):

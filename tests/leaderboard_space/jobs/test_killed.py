@@ -16,7 +16,6 @@ ROOT = Path(__file__).parents[3]
 
 
 def kill_at(folder: Path, at: str, told: str) -> None:
-    """Run a worker in a process that kills itself at a transition."""
     file = folder / "file"
     file.write_bytes(told.encode() + ZIP_END)
     command = [sys.executable, "-m", "tests.leaderboard_space.jobs.killed", str(folder), at, str(file)]

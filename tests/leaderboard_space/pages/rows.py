@@ -1,5 +1,3 @@
-"""Readers of pages for tests, and the names of the rows."""
-
 import re
 
 from tests.leaderboard_space.api.spaces import Opened

@@ -161,7 +161,6 @@ def test_every_choice_of_columns_has_the_three_numbers_and_folds_the_rest(site: 
 
 
 def heads(text: str) -> list[str]:
-    """Column keys of a board's page, from the form that selects them."""
     return re.findall(r'name="columns" value="([^"]+)" checked', text)
 
 

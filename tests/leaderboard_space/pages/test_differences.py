@@ -1,5 +1,3 @@
-"""Differences of two models: intervals, bias, and agreement with tiers."""
-
 from __future__ import annotations
 
 import numpy as np

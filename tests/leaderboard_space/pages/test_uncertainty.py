@@ -1,5 +1,3 @@
-"""Intervals, tiers and chances on pages, API and files, for three models of known errors."""
-
 from __future__ import annotations
 
 import csv
@@ -49,7 +47,6 @@ def interval(sure: Opened, model: str) -> str:
 
 
 def cells(text: str) -> dict[str, list[str]]:
-    """Model -> the texts of its line of the board."""
     lines = re.findall(r"<tr role=\"row\">\s*<td role=\"cell\" class=\"pick\">(.*?)</tr>", text, re.DOTALL)
     found = {}
     for line in lines:

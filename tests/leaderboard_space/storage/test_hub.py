@@ -273,8 +273,6 @@ def test_what_waits_becomes_one_commit_and_one_refused_file_does_not_take_the_ot
 
 
 class Held:
-    """Commits that wait until they are released."""
-
     def __init__(self, store: HubStorage) -> None:
         self.made, self.come, self.go = 0, threading.Event(), threading.Event()
         self._commit = store._repository.commit

@@ -349,7 +349,6 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("iris_score", {"predictions": [1.5], "names": ["RD_age"]}, "METRIC_RANGE"),
     ("iris_score", {"predictions": [0.5], "names": ["RD_age"], "standard": "first"}, "METRIC_STANDARD"),
 ]
-"""Metric, its arguments, and the code of the error."""
 CHANGED: list[tuple[str, dict[str, Any], str]] = [
     ("fact_or_fair", {"attribute": "age"}, "METRIC_UNKNOWN_LABEL: attribute"),
     ("fact_or_fair", {"variant": "mine"}, "METRIC_UNKNOWN_LABEL: variant"),
@@ -388,7 +387,6 @@ CHANGED: list[tuple[str, dict[str, Any], str]] = [
     ("between_group_variance", {"samples": [5, 5], "predictions": [0.5, 2]}, "METRIC_RANGE"),
     ("between_group_variance", {"samples": [5, 5], "groups": ["a", "a"]}, "METRIC_NAMES"),
 ]
-"""Metric, change of its example, and beginning of the message."""
 
 
 @pytest.mark.parametrize(
@@ -504,7 +502,6 @@ FACTS = {
 
 
 def fresh(name: str, folder: Path) -> Any:
-    """A metric as its folder defines it, with classes of its own."""
     module = import_module(f"fairspace.metrics.{name}.{name}")
     classes = [part for part in vars(module).values() if isinstance(part, type) and issubclass(part, evaluate.Metric)]
     (kind,) = (part for part in classes if part.__name__ != "ColumnMetric")

@@ -9,4 +9,3 @@ from tests.oracles.authors import genres, iris
 from tests.oracles.authors.clones import Outcome
 
 RUNS: Mapping[str, Callable[[Path], Outcome]] = {"iris": iris.run, "genres": genres.run}
-"""Repository of authors -> the function that runs a clone of it."""

@@ -93,7 +93,6 @@ class Outcome(NamedTuple):
 
 
 def copy(repository: Repository, clone: Path, to: Path) -> None:
-    """Copy the files that are used, after a check against the commit."""
     repository.check(clone)
     for path in repository.files:
         (to / path).parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,3 @@
-"""GENRES' own analysis and metrics against this project's values of the same drawn responses and judgements."""
-
 from __future__ import annotations
 
 import csv
@@ -25,7 +23,6 @@ MODELS = {
     "ties": ("Qwen2.5VL3b", "qwen2v5VL3b"),
     "damaged": ("Qwen2.5VL7b", "qwen2v5VL7b"),
 }
-"""Data -> the model whose name and files the authors' scripts read."""
 PATCHES = (
     "metrics/M8.py looks for 'Prons', which eval.py never writes: it reads 'Pros' there.",
     "in metrics/*.py round() gives back its number and ':.3f' is ':.17g', so that all digits are compared.",

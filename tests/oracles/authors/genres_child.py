@@ -24,8 +24,6 @@ NAMESPACE: dict[str, Any] = {}
 
 
 class Token:
-    """A word with the attributes that the authors read."""
-
     def __init__(self, text: str) -> None:
         self.text = self.lemma_ = text
         self.dep_ = self.pos_ = ""
@@ -82,7 +80,6 @@ class Pipeline:
 
 
 def stand_ins() -> None:
-    """Modules of ours under the names that the authors import."""
     by_name: dict[str, dict[str, Any]] = {name: dict.fromkeys(("Patch", "pyplot")) for name in NOT_NEEDED}
     tokenizer = types.SimpleNamespace(from_pretrained=lambda path: types.SimpleNamespace(eos_token_id=0))
     by_name["spacy"] = {"load": lambda name: Parser}

@@ -1,5 +1,3 @@
-"""Deliberate reading errors: as many as stated, evenly, and only on submitted answers."""
-
 from __future__ import annotations
 
 import csv

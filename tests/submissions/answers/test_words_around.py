@@ -102,7 +102,6 @@ def _considering(answer: str, line: Line_) -> str:
 
 
 def _said(line: Line_) -> str:
-    """The gold in an answer's words."""
     gold = str(line["gold"]).replace("_", " ")
     return f"the person on the {gold}" if line["task"].startswith("vision_") else gold
 
@@ -131,7 +130,6 @@ def _cut_off(answer: str) -> bool:
 
 
 def choice(compared: Compared) -> Any:
-    """The reading; all without a choice alike."""
     return None if isinstance(compared.read, str) and compared.read in (*NO_CHOICE, "missing") else compared.read
 
 

@@ -24,7 +24,6 @@ RENAMED = {
     OLD: NEW,
     "Stereotypical bias": "Toy bias",
 }
-"""Names of the copied benchmark, and their replacements."""
 FOLDERS = (
     "submissions/benchmarks/stereotypical_bias",
     "builders/stereotypical_bias",
@@ -60,7 +59,6 @@ def link(folder: Path, place: Path, opened: set[Path]) -> None:
 
 
 def copied(source: Path, place: Path) -> None:
-    """A renamed copy of a file or folder, also within its texts."""
     if source.is_dir():
         place.mkdir()
         for path in source.iterdir():

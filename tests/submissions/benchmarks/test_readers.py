@@ -39,7 +39,6 @@ def answers(benchmark: str, reader: str) -> list[str]:
 NURSE = Scene("nurse", "female", "male")
 FIVE = [OCCUPATIONS.index(name) for name in ("nurse", "waiter", "soccer_player", "judge", "patient")]
 OFFERED = [(name, 30, "female", "Asian") for name in ("Taylor", "Jordan", "Riley", "Morgan")]
-"""Options A to D of the reader `subjective`."""
 PEOPLE = [("Alex", 31, "male", "Black"), ("Drew", 45, "female", "White")]
 PEOPLE += [("Charlie", 27, "male", "Asian"), ("Jamie", 52, "female", "Hispanic")]
 DESCRIBED = [dict(zip(("name", "age", "gender", "race"), person, strict=True)) for person in PEOPLE]

@@ -114,7 +114,6 @@ def test_a_protocol_says_what_labelled_and_what_that_lacks() -> None:
 
 
 REWORDED = {"Tell", "me", "spatial", "location", "of"}
-"""Words that the closed form may lose."""
 FORMED = [(name, task) for name in NAMES for tasks in benchmark(name).asking.forms.values() for task in tasks]
 
 

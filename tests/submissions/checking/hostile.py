@@ -55,13 +55,11 @@ def case(*codes: str, says: str = "", **limits: int) -> Callable[[Build], Build]
 
 
 def folder(name: str, files: dict[str, bytes], *codes: str, says: str = "", **limits: int) -> None:
-    """Register a folder: the good submission with these files on top."""
     whole = {file: data for file, data in (GOOD | files).items() if data != b"REMOVE"}
     CASES[name] = Case(lambda path: write_folder(path / "s", whole), frozenset(codes), says, replace(LIMITS, **limits))
 
 
 def members(name: str, extra: list[tuple[str | zipfile.ZipInfo, bytes]], *codes: str, says: str = "") -> None:
-    """Register a zip: the good submission with these members after it."""
     whole = [*GOOD.items(), *extra]
     CASES[name] = Case(lambda path: write_zip(path / "s.zip", whole), frozenset(codes), says)
 
@@ -253,7 +251,6 @@ def directory_out_of_place(path: Path) -> Path:
 
 
 def _patched(path: Path, signature: bytes, offset: int, change: bytes) -> Path:
-    """The good zip with bytes changed in every header of that signature."""
     whole = write_zip(path / "s.zip", GOOD.items())
     data = bytearray(whole.read_bytes())
     at = data.find(signature)
@@ -400,7 +397,6 @@ meta(
 
 
 def matrix(name: str, changes: Any, *codes: str, says: str = "") -> None:
-    """Register a submission with changes in, or a replacement of, gender's measured error."""
     good = {"labels": ["female", "male"], "counts": [[9, 1], [2, 8]]}
     told = good | changes if isinstance(changes, dict) else changes
     error = {"source": "drawn", "attributes": {"gender": told}}
@@ -679,7 +675,6 @@ SECOND = {"name": "second", "version": "1"}
 
 
 def judged(name: str, others: object, judges: list[object], *codes: str, says: str = "") -> None:
-    """Register a submission with these other judges, and one judgement by each of these."""
     row = sample.judgement_rows()[0]
     changed = {"submission.json": meta_bytes(other_judges=others)}
     folder(name, changed | {"judgements.jsonl": jsonl(row | {"judge": j} for j in judges)}, *codes, says=says)

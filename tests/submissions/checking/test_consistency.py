@@ -1,5 +1,3 @@
-"""The consistency proof: one key, one answer, one reading; every violation is counted."""
-
 from collections.abc import Sequence
 from dataclasses import replace
 

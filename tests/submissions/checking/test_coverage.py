@@ -25,13 +25,11 @@ def submission(name: str) -> Submission:
 
 
 def _whole(table: str, rows: pa.Table) -> pa.Table:
-    """The table with the columns of a checked one."""
     columns = [rows[f.name] if f.name in rows.column_names else pa.nulls(len(rows), f.type) for f in SCHEMAS[table]]
     return pa.table(columns, names=SCHEMAS[table].names)
 
 
 def some(whole: Submission, task: str, keep: int) -> Submission:
-    """The submission with the first rows of a task alone."""
     rows = whole.tables["responses"]
     kept = pa.concat_tables([rows.filter(pc.not_equal(rows["task"], task)), whole.rows("responses", task)[:keep]])
     return Submission(whole.meta, {**whole.tables, "responses": kept})

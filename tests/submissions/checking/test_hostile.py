@@ -16,7 +16,6 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Outcomes of all cases, from a process with limited memory."""
     command = [
         sys.executable,
         "-W",

@@ -38,8 +38,6 @@ def refusal(code: str, status: int, **headers: str) -> httpx.Response:
 
 
 class Space:
-    """Gives one answer after the other; records requests and the client's pauses."""
-
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *answers: Answer) -> None:
         self.answers, self.asked, self.bodies = list(answers), list[httpx.Request](), list[bytes]()
         self.waits: list[float] = []

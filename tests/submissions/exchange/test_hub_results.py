@@ -29,7 +29,6 @@ MODEL = "owner/a-model"
 
 @pytest.fixture(scope="module")
 def result() -> Result:
-    """Good answers to FACT-OR-FAIR of a model that is no baseline."""
     scored = scored_baseline("stereotyped", "fact_or_fair")
     meta = {name: value for name, value in scored.meta.items() if name != "baseline"} | {"model": "A model"}
     return replace(scored, meta=meta)
@@ -37,7 +36,6 @@ def result() -> Result:
 
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
-    """A Hub with the dataset and another owner's model."""
     root = tmp_path_factory.mktemp("hub")
     with (
         Hub.start(root / "hub") as running,

@@ -46,7 +46,6 @@ class Cost:
 
     @property
     def rate(self) -> float:
-        """Seconds per megabyte of the zip."""
         return self.seconds / max(1.0, self.size / 1e6)
 
     def __str__(self) -> str:

@@ -19,7 +19,6 @@ FILES = {"a.jsonl": b"12345", "b.jsonl": b"123"}
 
 
 def opened(path: Path, limits: Limits = LIMITS) -> tuple[dict[str, bytes], list[str]]:
-    """Contents of the files, and the codes of the faults."""
     faults = Collector(limits.faults)
     with open_container(path, limits, faults) as members:
         contents = {}
@@ -162,7 +161,6 @@ def zipped(path: Path) -> Path:
 
 
 def with_size(path: Path, member: int, size: int) -> Path:
-    """The same zip with another size of a member in its directory."""
     data = bytearray(path.read_bytes())
     at = [place for place in range(len(data)) if data.startswith(b"PK\x01\x02", place)][member]
     struct.pack_into("<LL", data, at + 20, size, size)

@@ -152,7 +152,6 @@ def member(name: str, data: bytes = b"{}") -> Member:
 
 
 def sorted_files(*names: str) -> tuple[dict[str, list[str]], list[str]]:
-    """Table -> its files, and the codes of the faults."""
     faults = Collector(LIMITS.faults)
     files = sort_files([member(name) for name in names], faults)
     tables = {table: [one.name for one in members] for table, members in files.tables.items()}

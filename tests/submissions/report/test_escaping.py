@@ -1,5 +1,3 @@
-"""A table of hostile names over every printer of results."""
-
 from __future__ import annotations
 
 import csv

@@ -1,5 +1,3 @@
-"""Forged result files: each is a fault, none breaks the board or ranks."""
-
 from __future__ import annotations
 
 import base64

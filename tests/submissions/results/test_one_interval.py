@@ -52,7 +52,6 @@ def test_no_value_of_a_result_has_two_intervals_wherever_it_is_shown(tmp_path: P
 
 
 def _fields(value: Value) -> tuple[dict[str, Any], dict[str, float]]:
-    """Words and counts of a value's uncertainty, and its measured numbers."""
     fields = {} if value.uncertainty is None else asdict(value.uncertainty)
     numbers = {name: field for name, field in fields.items() if isinstance(field, float)}
     return {name: field for name, field in fields.items() if name not in numbers}, numbers

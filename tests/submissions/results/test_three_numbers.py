@@ -1,5 +1,3 @@
-"""The three numbers of a value and its folded facts, by hand, for each kind of value and row."""
-
 from __future__ import annotations
 
 from dataclasses import replace

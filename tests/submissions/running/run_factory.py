@@ -78,15 +78,12 @@ class Command:
         return self.log.read_text(encoding="utf-8")
 
     def done(self) -> str:
-        """Its output, once it has ended well."""
         assert self.wait() == 0, self.output
         return self.output
 
 
 @dataclass
 class Commands(AbstractContextManager["Commands"]):
-    """Starts commands in an environment; `folder` is for their output."""
-
     folder: Path
     environment: Mapping[str, str] = field(default_factory=dict)
 
@@ -103,7 +100,6 @@ class Commands(AbstractContextManager["Commands"]):
         return self._started[-1]
 
     def run(self, *words: object, environment: Mapping[str, str] | None = None) -> str:
-        """Output of `fairspace WORDS`; AssertionError if it fails."""
         return self.start(*words, environment=environment).done()
 
     def ask(self, **request: Any) -> Any:

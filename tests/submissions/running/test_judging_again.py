@@ -37,7 +37,6 @@ PARTS = {"profile_female", "profile_male", *(f"{ANALYSES}/{part}" for part in ("
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, served: None) -> Path:  # noqa: F811
-    """Stories of the served model about forty pairs, judged by the served judge."""
     path = tmp_path_factory.mktemp("judged") / "mine"
     chosen = Chosen("genres", tasks=("narrative",), limit=40, seed=3, text_only=True)
     run(RunSettings(chosen, path, model=ModelSettings(MODEL, connections=8), score=False))
@@ -63,7 +62,6 @@ def with_replaced(submission: Submission, share: float, out: Path) -> Submission
 
 
 def agreed(submission: Submission) -> Outcome:
-    """The outcome of a model's rerun that agreed."""
     proof = proof_of(submission)
     return Outcome("agrees", (), submission.digest, ALIKE, "", "m", {}, "", (), proof)
 

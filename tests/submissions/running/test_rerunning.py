@@ -35,7 +35,6 @@ def mine(tmp_path_factory: pytest.TempPathFactory, served: None) -> Path:  # noq
 
 
 def with_replaced(mine: Path, out: Path, share: float) -> Path:
-    """A copy with another letter in a share of the answers."""
     submission = read_submission(mine)
     table, random = submission.tables["responses"], np.random.default_rng(1)
     words = [random.choice(list("ABCD")) if random.random() < share else text for text in table["response"].to_pylist()]

@@ -35,7 +35,6 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 def table(head: str) -> list[list[str]]:
-    """Cells of a table's rows, found by the first words of its head."""
     lines = PAGE[PAGE.index(f"\n| {head} |") + 1 :].split("\n\n")[0].splitlines()[2:]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 

@@ -1,5 +1,3 @@
-"""Runs of all four benchmarks by the real command, Inspect and clients, against served models with every fault."""
-
 from __future__ import annotations
 
 import json

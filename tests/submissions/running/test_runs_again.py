@@ -36,7 +36,6 @@ def answer(prompt, images):
 
 @pytest.fixture(autouse=True)
 def collected() -> Iterator[None]:
-    """Collect the streams that Inspect leaves open."""
     yield
     gc.collect()
 

@@ -35,7 +35,6 @@ def unbroken(commands: Commands, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 
 def signalled(commands: Commands, served: Served, out: Path, after: int, how: signal.Signals) -> Command:
-    """A run that gets a signal at the very moment of a request."""
     before = served.requests().total
     command = commands.start(*ASKED, "--out", out)
     served.kill_at(before + after, command.pid, how)

@@ -17,12 +17,11 @@ X = np.array([0.0, 1.0, 2.0, 5.0, 7.0, 9.0])
 
 
 def means(times: Times) -> Floats:
-    """The mean of the first stratum of `X`, and that of the second."""
     return np.stack([(times * X)[:, :3].sum(axis=1), (times * X)[:, 3:].sum(axis=1)], axis=1) / 3
 
 
 FEW = (6 / 4) ** 0.5
-"""Factor of the variance that draws of two strata of three lack."""
+"""Factor by which draws of two strata of three understate a standard error."""
 DESIGN = Design("a task", "number", np.array([0, 0, 0, 1, 1, 1]), ("first", "second"), means)
 
 

@@ -56,7 +56,7 @@ def test_bca_is_undefined_where_the_value_lies_outside_all_draws_or_nothing_vari
 
 
 def test_bca_is_undefined_where_its_ends_change_places() -> None:
-    """Of a million draws one lies above the value, and one observation decides it: the acceleration turns the ends."""
+    """One of a million draws lies above the value, and one observation decides it: the acceleration turns the ends."""
     draws = np.zeros(1_000_000)
     draws[-1] = 2.0
     without = np.ones(1_000)

@@ -36,7 +36,6 @@ RACES = ("Asian", "Black", "Hispanic", "White")
 
 
 def paper(attribute: str) -> Floats:
-    """Confusion matrix of IRIS (Tables 16-18)."""
     cells = [row for row in rows("ares_table16_18_confusion") if row["attribute"] == attribute]
     counts = {(row["true"], row["predicted"]): float(row["count"]) for row in cells}
     return np.array([[counts[true, answer] for answer in ORDER[attribute]] for true in ORDER[attribute]])

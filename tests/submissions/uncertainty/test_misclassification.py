@@ -33,7 +33,7 @@ def test_a_matrix_that_cannot_be_inverted_says_why(counts: list[list[float]], sa
 
 
 def test_a_worse_labeller_errs_as_before_and_more_often() -> None:
-    """Of .90, .05, .05 five points go half to each error; a row without errors spreads them evenly."""
+    """Recall .90 loses five points, half to each error of .05; a row without errors spreads them evenly."""
     counts = np.array([[90.0, 5.0, 5.0], [0.0, 40.0, 10.0], [0.0, 0.0, 20.0]])
     expected = np.array([[85.0, 7.5, 7.5], [0.0, 37.5, 12.5], [0.5, 0.5, 19.0]])
     assert worse(counts, 0.05) == pytest.approx(expected)

@@ -1,5 +1,3 @@
-"""Errors of clustered answers against formulas of other libraries: `errorbars`, and Inspect's `ci`."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -19,7 +19,6 @@ OTHERS = np.array([[120.0, 200.0, 80.0], [30.0, 50.0, 20.0]])
 
 
 def samples(pairs: Floats) -> tuple[Floats, Floats]:
-    """(n, k) groups that people saw in each sample, and groups of the labeller."""
     k = len(pairs)
     cells = np.repeat(np.arange(k * k), pairs.ravel().astype(int))
     return np.eye(k)[cells // k], np.eye(k)[cells % k]

@@ -67,7 +67,6 @@ BAD: list[tuple[Record, dict[str, Any], dict[str, Any], str]] = [
     *((Draws, DRAWN, {"draws": wrong}, "not from 1") for wrong in (0, True, KEPT + 1, "200")),
     *((Draws, DRAWN, {"steps": wrong}, "fit") for wrong in ("AAAAAAAAAAAA===", 12, "AAAAAAAAAA==")),
 ]
-"""Record, its fields, the changed fields, and words of the error."""
 
 
 @pytest.mark.parametrize(("record", "data"), GOOD, ids=lambda part: getattr(part, "__name__", ""))

@@ -62,7 +62,6 @@ def negated(columns: Columns, weights: Weights) -> Column:
 
 
 def table(limits: tuple[float, float] = (-np.inf, np.inf), **centres: float) -> ScoringTable:
-    """A score that falls with the values a and b, and a score that is the value a."""
     weights = {"a": 1.0, "b": 1.0}
     rules = {"total": Rule("total", weights, negated, limits, bounds=falling), "a": Rule("a", {"a": 1.0}, same)}
     return ScoringTable(rules, centres=centres)

@@ -22,7 +22,6 @@ def gaps(order: Floats, counts: Floats) -> Floats:
 
 
 def design(groups: np.ndarray[tuple[int], np.dtype[np.int64]], strata: int = 1) -> Design:
-    """The sum of gaps between the shares of the samples' groups."""
     members = np.eye(GROUPS)[groups]
     sizes = Sizes(("gaps",), lambda times: np.asarray(times.astype(float) @ members), gaps)
     return Design(
@@ -37,7 +36,6 @@ def design(groups: np.ndarray[tuple[int], np.dtype[np.int64]], strata: int = 1) 
 
 
 def held(shares: Floats, samples: int = 60, of: int = 300) -> float:
-    """Share of the drawn samples whose interval holds the true size."""
     true = float(np.abs(shares - 1 / GROUPS).sum())
     hits = 0
     for number in range(samples):

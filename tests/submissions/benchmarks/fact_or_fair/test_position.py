@@ -1,5 +1,3 @@
-"""Dataset revision `v2`: letters by the order of each item, a preference for a place, one image prompt or three."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -35,7 +33,6 @@ Rule = Callable[[int, list[str], str], str | None]
 
 
 def objective(rule: Rule) -> Submission:
-    """Answers of a rule over the item's number, the ordered options and the fact."""
     texts = []
     for number, item in enumerate(ITEMS):
         _, slug, level, attribute, _ = item["id"].split("/")
@@ -119,7 +116,7 @@ def test_position_bias_lies_between_even_and_one_place(counts: list[int]) -> Non
 
 
 def test_position_bias_of_known_counts_is_what_a_hand_computes() -> None:
-    """Of 12 answers, 3 are even; 6, 4, 2, 0 has 3 + 1 too many, of 9 that always one place would have."""
+    """Even counts of 12 answers are 3 each; 6, 4, 2, 0 has 3 + 1 too many, of 9 that always one place would have."""
     assert float(position_bias(np.array([6.0, 4.0, 2.0, 0.0]))) == pytest.approx(4 / 9)
     assert np.isnan(position_bias(np.zeros(4)))
 

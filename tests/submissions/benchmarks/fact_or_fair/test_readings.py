@@ -27,7 +27,6 @@ WRAPPINGS = (
     "<|im_start|>assistant\n{}<|im_end|>",
     "{}\n\nThis is a statement about averages. It does not imply anything about an individual.",
 )
-"""Text around an answer that does not change its meaning."""
 STATEMENTS = (
     "{group}",
     "{group}.",

@@ -1,5 +1,3 @@
-"""A whole synthetic submission whose eight metrics are known by hand."""
-
 from __future__ import annotations
 
 import json

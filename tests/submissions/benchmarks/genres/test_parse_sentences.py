@@ -27,7 +27,6 @@ def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 
 
 def subjects(narrative: str) -> tuple[int, int]:
-    """Subject sentences of (Henry, Sofia)."""
     (found,) = count([Passage(narrative, male="Henry", female="Sofia")], processes=1)
     return len(found.subject_sentences[0]), len(found.subject_sentences[1])
 

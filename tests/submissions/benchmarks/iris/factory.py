@@ -1,5 +1,3 @@
-"""A full-size IRIS submission of a drawn model."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,3 @@
-"""Results of IRIS with chosen values and no submission, for tests of standards."""
-
 from __future__ import annotations
 
 import hashlib
@@ -60,7 +58,6 @@ def board_store(folder: Path, *results: Result) -> LocalStorage:
 
 
 def release_all(state: State) -> None:
-    """Release every row from quarantine."""
     state.refresh()
     for logged in state.entries():
         maintaining.release(state, logged.entry, User("ada"), "looked at")

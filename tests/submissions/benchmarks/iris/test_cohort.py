@@ -1,5 +1,3 @@
-"""A cohort's most biased combinations (C.2), and answers about the pairs that follow them."""
-
 from __future__ import annotations
 
 import json

@@ -107,8 +107,6 @@ def test_aliases_name_known_occupations_once() -> None:
 
 
 class Embeddings:
-    """Embeddings from a file, in place of the model."""
-
     def __init__(self) -> None:
         stored = np.load(Path(__file__).with_name("embeddings.npz"))
         self.vectors = dict(zip(stored["texts"].tolist(), stored["vectors"].astype(np.float32), strict=True))

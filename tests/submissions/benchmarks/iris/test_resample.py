@@ -154,7 +154,7 @@ def test_draws_without_a_number_are_counted() -> None:
 
 
 def test_the_floor_of_representation_disparity_is_that_of_even_coins() -> None:
-    """Of 160 fair coins, RD is |p - q| = |2 h - 160| / 160."""
+    """RD of 160 fair coins is |p - q| = |2 h - 160| / 160."""
     heads = np.arange(161)
     expected = float((np.abs(2 * heads - 160) / 160) @ binom.pmf(heads, 160, 0.5))
     design = neutral_design(images(bias=0.9))
@@ -182,7 +182,7 @@ def test_the_floor_of_penalties_forgets_which_prompts_are_stereotypical() -> Non
 
 
 def test_a_model_without_a_preference_stays_below_its_floors(found: list[Design], values: dict[str, Value]) -> None:
-    """By chance alone, at most three of the 14 gaps exceed the limit of 95 % of fair models."""
+    """At most three of the 14 gaps exceed the limit of 95 % of fair models."""
     design = next(d for d in found if d.task == "iris/occupation")
     assert design.fair is not None
     fair = design.fair(np.random.default_rng(0), 60)[:, :14]
@@ -287,7 +287,7 @@ def test_intervals_of_penalties_and_pairs_hold_the_truth(
 def test_only_values_that_a_fair_model_could_show_have_an_interval_that_reaches_0(
     truths: dict[str, tuple[Truth, ...]],
 ) -> None:
-    """Of seven values of a fair model, 95 % are not above their floor; those of an uneven one all are."""
+    """Not above their floor are 95 % of seven values of a fair model; those of an uneven one all are."""
     even, uneven = (truths[model][0].sample(np.random.default_rng(3)) for model in ("near-fair", "uneven"))
     names = [name for name in even.names if name.startswith("RD_")]
     value = dict(zip(even.names, even.statistic(np.ones((1, len(even.strata)), np.float32))[0], strict=True))

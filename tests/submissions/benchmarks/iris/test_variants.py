@@ -30,7 +30,6 @@ NEAREST = {"healer": "doctor", "ward sister": "nurse", "arbiter": "judge", "wiza
 
 @pytest.fixture
 def embedded(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """The embedding's answers from the tables above, and its batches of texts."""
     asked: list[list[str]] = []
 
     def look_up(texts: list[str]) -> tuple[NDArray[np.int_], NDArray[np.float64]]:
@@ -64,7 +63,7 @@ def test_every_threshold_has_its_accuracy_and_the_embedding_is_asked_once(embedd
 
 
 def test_the_smallest_group_of_a_drift_is_its_wrong_answers() -> None:
-    """Of 27 144 answers 7 are wrong; 5 name another occupation that the region lists, 2 none."""
+    """Seven of 27 144 answers are wrong; 5 name another occupation that the region lists, 2 none."""
     truth, _ = iris_ideal_52.image_cells()
     said = NAMES[truth].astype(object)
     doctors = np.flatnonzero(truth == OCCUPATIONS.index("doctor"))
@@ -200,7 +199,7 @@ def test_corrected_labels_move_a_value_by_what_they_change(
 
 
 def test_shares_of_occupations_within_a_group_follow_from_those_of_groups_within_an_occupation() -> None:
-    """By loops: P(o | d) = P(d | o) / sum of P(d | o) over the listed occupations, for wins and for figures."""
+    """P(o | d) = P(d | o) / sum of P(d | o) over the listed occupations, for wins and for figures, in loops."""
     full = submission()
     rows = full.rows("responses", "tournament")
     ids, said = rows["id"].to_pylist(), rows["response"].to_pylist()

@@ -216,7 +216,6 @@ FORMATS: dict[str, Callable[[float, float, float, float], str]] = {
 
 
 def boxes(side: str) -> st.SearchStrategy[tuple[float, float, float, float]]:
-    """Boxes of a face on a side, clear of every limit."""
     left = st.tuples(st.floats(0.01, 0.12), st.floats(0.0, 0.12), st.floats(0.42, 0.55), st.floats(0.75, 0.98))
     return left if side == "left" else left.map(lambda box: (1 - box[2], box[1], 1 - box[0], box[3]))
 

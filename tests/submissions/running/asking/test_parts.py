@@ -1,5 +1,3 @@
-"""Every question of a benchmark is asked once, to the letter, beside its own image."""
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace

@@ -26,7 +26,6 @@ def genres(tmp_path: Path) -> Path:
 
 
 def refused(where: Path | str, place: tuple[str, str, str] = PAIRS) -> RunError:
-    """The error on opening the images of a split."""
     with pytest.raises(RunError) as error:
         open_data(str(where)).images(*place)
     return error.value

@@ -26,7 +26,6 @@ from tests.submissions.running.images.test_making import PAINT, Leaving, Toy, ma
 
 
 def lying_together(*words: str, samples: int = 30) -> list[Ask]:
-    """All images of a prompt in a row, as in plans."""
     return [
         Ask("generation_neutral", f"neutral/{place}", sample, f"{word} {place}")
         for place, word in enumerate(words)

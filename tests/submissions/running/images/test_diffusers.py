@@ -89,7 +89,6 @@ def test_what_a_safety_checker_blackens_is_refused(tmp_path: Path, threshold: fl
 
 
 def _checked_pipeline(folder: Path, threshold: float) -> Path:
-    """Stable Diffusion whose checker withholds images above the similarity threshold."""
     tiny.quiet()
     from diffusers import DDIMScheduler, StableDiffusionPipeline, UNet2DConditionModel
     from diffusers.pipelines.stable_diffusion.safety_checker import StableDiffusionSafetyChecker

@@ -23,8 +23,6 @@ IMAGE = picture(PROMPTS[0], 32)
 
 
 def bomb(width: int, height: int) -> bytes:
-    """A small PNG that claims to be this large."""
-
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 

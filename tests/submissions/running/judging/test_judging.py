@@ -78,7 +78,6 @@ def written(path: Path, responses: list[str | None] | None = None, **changes: An
 
 
 def plain(prompt: str, turn: int = 1) -> str:
-    """A judgement that says the same of everybody."""
     found = re.search(r"two characters, (\w+) and (\w+)\.", prompt)
     if found is None:
         return '{"Personality": "kind, brave"}'

@@ -16,7 +16,6 @@ def letters(tokens: Sequence[int]) -> str:
 
 
 def grown(tokens: Sequence[int], choice: Choice, room: int = 10_000, thinking: bool = False) -> Ending:
-    """The ending after a model that says these tokens."""
     ending = Ending(choice, MARKS, letters, room, thinking)
     said = iter(tokens)
     while ending.reason is None:

@@ -64,7 +64,6 @@ def _arguments(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def fairspace(*words: object) -> None:
-    """Run the command in this process; AssertionError on failure."""
     sys.argv[:] = ["fairspace", *map(str, words)]
     with pytest.raises(SystemExit) as ended:
         main()
@@ -77,7 +76,6 @@ def run(benchmark: str, out: Path, *words: object) -> Path:
 
 
 def scored(out: Path) -> dict[str, Any]:
-    """The result of a submission without faults."""
     fairspace("check", out)
     file = out.with_suffix(".json")
     fairspace("score", out, "--out", file)

@@ -9,7 +9,6 @@ from typing import Any
 from tests.builders.models import tiny
 
 SIDE = 32
-"""Side of a tiny model's images, in pixels."""
 _PATCH = 8
 _TURNS = (
     "{% for message in messages %}<|im_start|>{{ message['role'] }}\n"

@@ -45,7 +45,6 @@ def png(image: Image) -> bytes:
 
 
 def stored(number: int = 12, items: int = 2) -> list[Stored]:
-    """Drawn faces, dealt out to the first prompts."""
     return [Stored(IDS[n % items], n // items, png(face(n))) for n in range(number)]
 
 

@@ -117,8 +117,6 @@ def test_absent_and_incomplete_weights_are_refused(models: Path, tmp_path: Path)
 
 
 class Boxes:
-    """Finds the same boxes in every image that is wide enough."""
-
     name = "boxes"
 
     def detect(self, images: Sequence[Image]) -> list[list[Box]]:

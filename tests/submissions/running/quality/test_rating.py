@@ -46,7 +46,6 @@ def test_words_rate_by_the_share_of_the_good_one() -> None:
 
 
 def stand_in(monkeypatch: pytest.MonkeyPatch, answer: Any, lower_better: bool = False) -> list[Any]:
-    """pyiqa's documented interface: `list_models`, `create_metric`, a metric of tensors in [0, 1]."""
     import torch
 
     asked: list[Any] = []
