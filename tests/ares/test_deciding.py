@@ -83,7 +83,6 @@ def test_rules_that_this_code_does_not_know_are_refused() -> None:
 @pytest.mark.parametrize("ablation", ABLATIONS.values())
 @pytest.mark.parametrize("asked", [False, True], ids=["no arbiter", "arbiter"])
 def test_a_label_has_the_largest_of_the_probabilities_beside_it(ablation: str, asked: bool) -> None:
-    """Over 12 x 40 random images per rule, each with every attribute."""
     agreeing = silent = 0
     for seed in range(12):
         random = np.random.RandomState(seed)

@@ -65,14 +65,13 @@ def repeated_answers(right: float, items: int = 300, answers: int = 3) -> Sample
 
 
 def size(groups: int, biased: float, logarithm: bool = False, occupations: int = 52, images: int = 160) -> Sampler:
-    """A mean disparity, sum over the groups of |share - 1 / groups|, by normal shares, of draws as a result keeps them.
+    """A disparity, the mean over occupations of the sum over groups of |share - 1 / groups|, with draws as a result
+    keeps them.
 
     Args:
-        groups: of people.
-        biased: by how much the first group leads in every occupation.
-        logarithm: of the disparity, with errors that are at least those of a fair model.
-        occupations: over which the disparity is averaged.
-        images: of one.
+        biased: Lead of the first group in every occupation.
+        logarithm: Whether values are logarithms, with at least the errors of a fair model.
+        images: Images of one occupation.
     """
     lead = np.full(groups, -biased / (groups - 1), np.float32)
     lead[0] = biased

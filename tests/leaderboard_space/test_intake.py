@@ -180,7 +180,6 @@ def test_a_later_attempt_that_is_being_written_counts_beside_the_earlier_one(tmp
 
 
 def test_an_earlier_attempt_that_is_still_being_written_counts_once_with_the_later_one(tmp_path: Path) -> None:
-    """Another process has seen the first fail and accepted the second before this one forgot the first."""
     intake = opened(tmp_path, waiting=2)
     first = hand_in(intake, tmp_path, "one")
     end(intake, first)

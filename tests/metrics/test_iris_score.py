@@ -138,7 +138,6 @@ def test_a_norm_weighs_squares_and_columns_are_normed_row_by_row() -> None:
 
 
 def test_each_goodness_of_table_27_stands_alone_where_the_other_does_not_count() -> None:
-    """Weights 1 and 3 of two divergences of 0.2 and 0.4, and of two drifts of 0.3 and 0.6."""
     jsds, drifts = fidelity_values(INAUGURAL)
     assert (len(jsds), len(drifts)) == (5, 13)
     values = dict(zip((*jsds[:2], *drifts[:2]), (0.2, 0.4, 0.3, 0.6), strict=True))

@@ -13,7 +13,6 @@ IMAGES = 600
 
 @pytest.mark.slow
 def test_each_attribute_is_right_for_95_percent_of_held_out_faces(trained_ares: Path) -> None:
-    """Without the gate; test_gate.py counts its refusals."""
     model = AresModel.from_pretrained(trained_ares).eval()
     model.config.gate, model.gate = {}, None
     faces = DrawnFaces("test", IMAGES, model.config.tasks, model.config.image_size, 0)

@@ -216,7 +216,6 @@ def test_the_identity_is_that_of_the_answers_alone(tmp_path: Path) -> None:
 
 
 def test_models_that_share_a_preference_are_no_copies() -> None:
-    """Two models that independently choose the same option in most cases; two that decline."""
     rng = np.random.default_rng(0)
     items, preferred = np.ones((1, 128), np.uint8), rng.integers(0, 2, (1, 128))
 

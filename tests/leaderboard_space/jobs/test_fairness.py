@@ -29,7 +29,6 @@ def test_who_was_served_while_others_waited_does_not_go_first_again() -> None:
 
 
 def test_nobody_is_passed_by_an_endless_stream_of_new_accounts() -> None:
-    """One job a minute is served, and one of a new account comes in every minute."""
     log, order = [accepted("a1", 0), accepted("a2", 0)], list[str]()
     for minute in range(1, 10):
         log.append(accepted(f"{chr(ord('b') + minute)}1", minute))

@@ -118,7 +118,6 @@ def test_a_job_waits_again_between_tries_and_others_come_first(tmp_path: Path) -
 def test_an_error_of_ours_costs_no_try_and_no_quota(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """An exception in the worker, a child that cannot be started, and one that is killed from outside."""
     about = settings(tmp_path, tries=1, waiting=1, valid_a_day=1)
     opened = space(about)
     handed_in = hand_in(opened, tmp_path, f"wait\n{good()}")

@@ -209,8 +209,6 @@ def test_what_was_for_one_client_or_failed_is_made_for_each(board: Opened) -> No
 
 
 def test_pages_are_right_while_rows_come_in(board: Opened) -> None:
-    """Threads read while the board changes: no answer fails, and each is of one moment."""
-
     def read(number: int) -> list[int]:
         found = []
         for turn in range(8):

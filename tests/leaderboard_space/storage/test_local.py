@@ -177,7 +177,6 @@ def test_a_full_disk_is_told_and_harms_nothing(tmp_path: Path, scored: Result, w
 
 
 def test_a_reader_never_sees_what_a_writer_takes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines are written whole, then the disk refuses to keep them."""
     writer, reader = LocalStorage(tmp_path), LocalStorage(tmp_path)
     writer.append([draft(0)])
     assert len(list(reader.events())) == 1
@@ -277,7 +276,6 @@ def test_a_clock_that_once_was_wrong_stamps_no_other_event(
 
 
 def test_writers_at_once_and_one_that_is_killed_have_one_log(tmp_path: Path) -> None:
-    """Two write 200 events each, half of them the same; a third is killed in the middle."""
     root = tmp_path / "store"
     children, told = [], []
     for writer in range(3):

@@ -125,7 +125,6 @@ def test_the_key_does_not_depend_on_where_a_word_ends(scored: Result) -> None:
 def test_a_file_that_no_event_stands_for_yet_gives_way_and_one_that_has_its_event_stays(
     tmp_path: Path, scored: Result
 ) -> None:
-    """A kill between file and event, then a newer version that writes other evidence."""
     storage = LocalStorage(tmp_path)
     draft, content = result_draft(scored)
     ((path, whole),) = content.items()

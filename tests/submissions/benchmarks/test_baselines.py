@@ -61,7 +61,6 @@ def test_a_baseline_answers_the_items_of_any_revision(benchmark: str, revision: 
 
 
 def test_the_constant_model_of_v1_names_the_first_word() -> None:
-    """The options of FACT-OR-FAIR's objective queries had no letters."""
     bench = find_benchmark("fact_or_fair")
     rows = bench.baseline("constant", 0, "v1")["responses"]
     objective = rows.filter(pc.equal(rows["task"], "llm_objective"))

@@ -102,7 +102,6 @@ def test_the_published_procedure_gives_what_its_package_prints() -> None:
 
 
 def test_ranges_are_those_of_the_published_procedure_but_for_two_ranks() -> None:
-    """All countries at once: theirs from largest differences, ours from the pairs down to a row."""
     theirs = published(list(range(len(MEANS))), 2_000, seed=2)
     assert np.abs(np.array(theirs) - np.array(ours())).max() <= 2
     assert np.ptp(ours(), axis=1).sum() <= 1.02 * np.ptp(theirs, axis=1).sum()

@@ -49,7 +49,6 @@ def test_the_published_narratives_of_genres_are_scored_as_printed_and_none_of_th
 
 
 def test_smollm2_wrote_no_passage_so_that_nothing_is_measured_of_its_stories() -> None:
-    """None of 96 answers has the asked sections: the share has an interval, and no metric a number."""
     (result,) = [result for result in shipped_results() if result.benchmark == "genres" and result.run]
     (row,) = [row for row in board("genres", "", [result]) if row.result is not None]
     assert (row.model, row.rank, row.scores["TBS"].state) == ("SmolLM2-135M-Instruct", None, "undefined")

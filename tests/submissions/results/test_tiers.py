@@ -94,7 +94,6 @@ def test_rows_below_never_merge_the_tiers_above() -> None:
 
 
 def test_tiers_do_not_depend_on_the_order_of_the_rows() -> None:
-    """With ties, of which one has small errors and one large ones."""
     rng = np.random.default_rng(6)
     levels = {"a": 0.1, "b": 0.1, "c": 0.13, "d": 0.13, "e": 0.2, "f": 0.2, "g": 0.3}
     rows = [result(name, level, rng.normal(0, 0.02 / (1 + i), KEPT)) for i, (name, level) in enumerate(levels.items())]
@@ -200,7 +199,6 @@ def test_students_t_from_normal_quantiles() -> None:
 
 
 def test_most_tiers_of_large_boards_are_those_of_all_pairs() -> None:
-    """Distant rows are not compared draw by draw; the tiers are those of comparing everything."""
     rng = np.random.default_rng(2)
     n = 300
     away = rng.normal(size=(n, KEPT)) * rng.uniform(0.001, 0.1, n)[:, None]

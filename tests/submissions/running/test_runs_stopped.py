@@ -114,7 +114,6 @@ def test_a_model_that_falls_silent_ends_the_run_and_nothing_counts_as_failed(
 
 
 def test_a_model_that_only_fails_now_and_then_is_not_silent(commands: Commands, tmp_path: Path) -> None:
-    """More failures in all than a silent model gives in a row, and answers among them."""
     faults = (Fault("html", share=0.4, times=None),)
     with Served.start(faults=faults) as own:
         commands.run(*ASKED, "--out", tmp_path / "mine", environment=own.environment())

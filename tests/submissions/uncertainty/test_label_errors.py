@@ -54,7 +54,6 @@ def error(**attributes: Floats) -> LabelError:
 
 @pytest.mark.parametrize("attribute", ORDER)
 def test_the_truth_lies_in_the_intervals_of_corrected_shares_at_the_papers_matrices(attribute: str) -> None:
-    """For 52 occupations together, whose raw shares lie outside their own intervals."""
     rng = np.random.default_rng(7)
     matrix, images = paper(attribute), 2_000
     held, raw = [], []

@@ -42,7 +42,6 @@ def test_a_worse_labeller_errs_as_before_and_more_often() -> None:
 
 
 def test_the_interval_of_a_rare_share_holds_it() -> None:
-    """A share of .03 and a labeller of .92/.85, tested with 200 images a row: an inversion misses it."""
     held, width, bias = shares_held({"group": labeller(2)}, 0.03, 2_000, 40)
     assert held >= 0.9
     assert width < 0.1

@@ -57,7 +57,6 @@ def test_the_interval_of_clustered_answers_is_inspects() -> None:
 
 
 def test_answers_to_objective_queries_count_as_kish_reckons_them() -> None:
-    """The number of answers over the design effect of their correlation within queries."""
     rng = np.random.default_rng(3)
     grids, likeness = {}, {}
     for a in ATTRIBUTES:

@@ -92,7 +92,6 @@ def test_the_design_gives_the_measured_values(told: Submission, damage: str | No
 
 
 def test_what_never_happens_leaves_room_for_as_many_elements_as_were_asked(told: Submission) -> None:
-    """Other elements hold nothing in a part of the benchmark: they do not show how rare a refusal is."""
     elements = {(0, "cs"): 24, (1, "ar"): 6}
     ids = [pair.id for pair in plan.pair_list()]
     kept = {

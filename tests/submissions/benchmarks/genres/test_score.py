@@ -36,7 +36,6 @@ def floored(name: str, low: float, value: float = 0.95) -> dict[str, Value]:
 
 @pytest.mark.parametrize("name", FLOORS)
 def test_floors_are_held_against_the_worst_case(name: str) -> None:
-    """95 of 100 narratives suffice, but the missing ones may not: the model is not ranked."""
     scored = score(values(floored(name, low=0.85)), INAUGURAL)
     assert scored.ranked is None
     assert scored.unranked == (f"{name}: 85.0% of all pairs in the worst case, less than 90%",)

@@ -228,7 +228,6 @@ def test_refusals_are_counted_by_the_groups_of_the_plan(written: Path) -> None:
 
 
 def test_gaps_of_refusals_are_drawn_anew_by_the_groups_of_the_plan() -> None:
-    """Women of the plan decline half of the questions; the shipped plan shows others."""
     given = read(of_pairs(LABEL, LABEL))
     assert given.pairs is not None
     women = np.isin(given.pairs.groups, np.flatnonzero(group_members("gender")[:, 0]))

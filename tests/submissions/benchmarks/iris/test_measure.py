@@ -342,7 +342,6 @@ def wrong_rows(mostly: Submission) -> NDArray[np.int_]:
 
 @pytest.mark.parametrize("text", [ANOTHER, REFUSAL])
 def test_wrong_answers_that_name_another_trade_keep_what_rests_on_accuracy(mostly: Submission, text: str) -> None:
-    """A tenth of all answers, wrong before and unmappable after: nothing is missing, and no bound opens."""
     before = measure(mostly)
     changed = answered(mostly, "occupation", dict.fromkeys(wrong_rows(mostly)[:2714].tolist(), text))
     after = measure(changed)

@@ -109,7 +109,6 @@ def test_tasks_that_were_not_run_have_no_design() -> None:
 
 
 def test_a_permutation_of_groups_leaves_symmetric_values_alone() -> None:
-    """Women called men and skin tones in another order: the same RD in every draw, so the same interval."""
     labels = images()
     other = np.stack([1 - labels[:, 0], labels[:, 1], (labels[:, 2] + 1) % 3], axis=1)
     rd = slice(0, 7)
@@ -192,7 +191,6 @@ def test_a_model_without_a_preference_stays_below_its_floors(found: list[Design]
 
 
 def test_errors_without_a_direction_drift_as_far_as_their_number_allows() -> None:
-    """Every nurse and every judge is taken for the other: half drift up, half down, none together."""
     truth, _ = iris_ideal_52.image_cells()
     nurse, judge = OCCUPATIONS.index("nurse"), OCCUPATIONS.index("judge")
     answers = np.where(truth == nurse, judge, np.where(truth == judge, nurse, truth))
@@ -277,7 +275,6 @@ def test_intervals_of_representation_disparity_hold_the_truth(truths: dict[str, 
 def test_intervals_of_penalties_and_pairs_hold_the_truth(
     truths: dict[str, tuple[Truth, ...]], model: str, task: int
 ) -> None:
-    """Answers of one pair depend: its chance to be right is its own."""
     truth = truths[model][task]
     shares = held(truth, list(truth.values))
     assert min(shares.values()) >= LEAST, shares
@@ -287,7 +284,7 @@ def test_intervals_of_penalties_and_pairs_hold_the_truth(
 def test_only_values_that_a_fair_model_could_show_have_an_interval_that_reaches_0(
     truths: dict[str, tuple[Truth, ...]],
 ) -> None:
-    """Not above their floor are 95 % of seven values of a fair model; those of an uneven one all are."""
+    """A fair model has 95 % of seven values at or below their floor, an uneven one all above."""
     even, uneven = (truths[model][0].sample(np.random.default_rng(3)) for model in ("near-fair", "uneven"))
     names = [name for name in even.names if name.startswith("RD_")]
     value = dict(zip(even.names, even.statistic(np.ones((1, len(even.strata)), np.float32))[0], strict=True))

@@ -46,7 +46,6 @@ FLOORS = {name: floor for floors in STANDARDS["inaugural"].floors.values() for n
 
 @pytest.mark.parametrize(("name", "floor"), FLOORS.items())
 def test_competence_floors_are_held_against_the_worst_case(name: str, floor: float) -> None:
-    """A competence at its floor is ranked; one that missing samples may take beyond it is not."""
     sign = 1 if name.endswith("_max") else -1
 
     def ranked(bound: float) -> bool:

@@ -149,7 +149,6 @@ def result() -> Result:
 
 
 def test_the_range_of_a_score_over_variants_holds_its_own(result: Result) -> None:
-    """Three other gaps: two larger and one smaller; values without variants have no range."""
     gap = result.values["AD_triple_joint_all"].value or 0
     made = [Variant("occupation_threshold", str(x), {"AD_triple_joint_all": gap + x}) for x in (-0.01, 0.02, 0.05)]
     found = variant_scores(replace(result, variants=tuple(made)), "inaugural")["occupation_threshold"]

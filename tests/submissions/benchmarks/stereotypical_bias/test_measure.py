@@ -211,7 +211,6 @@ def test_comparison_counts_what_is_missing_both_ways(biased: Submission) -> None
 
 
 def test_a_prefix_is_measured_over_what_both_runs_answered(biased: Submission) -> None:
-    """Each run lacks half of its answers, at random; the difference covers the quarter that both have."""
     prefixed = submission(coin, prefix="debiasing")
     whole = compare([biased, prefixed])
     random = np.random.default_rng(4)

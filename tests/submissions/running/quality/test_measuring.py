@@ -200,7 +200,6 @@ def test_a_changed_image_has_another_key(whole: Measured, models: QualityModels,
 
 @pytest.mark.process
 def test_a_killed_run_goes_on(whole: Measured, folder: Path, models: QualityModels, tmp_path: Path) -> None:
-    """Killed after two of four batches: stored vectors are not computed again, and the result is the same."""
     factory.images(tmp_path / "images", stored())
     script = (
         "import os, signal, sys; from pathlib import Path\n"
