@@ -1,5 +1,3 @@
-"""The wheel of this folder, as a registry would get it."""
-
 import shutil
 import subprocess
 import sys
@@ -11,7 +9,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def build_wheel(folder: Path) -> Path:
-    """Build it in a folder, from a copy without what tools leave behind; its file."""
+    """Build in a folder, from a copy without tools' leftovers; return the file."""
     source = folder / "source"
     for name in (*PACKAGES, "fairspace"):
         ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")

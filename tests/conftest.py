@@ -1,4 +1,4 @@
-"""No test reaches another host, and none reads or fills a cache of the person who runs it."""
+"""No test reaches another host, or reads or fills a user's cache."""
 
 import gc
 import os
@@ -30,10 +30,9 @@ settings.load_profile("untimed")
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection(session: pytest.Session) -> Iterator[None]:
-    """On a fresh machine, let the first worker collect alone, so that the others read what it compiled.
+    """On a fresh machine the first worker collects alone, so that the others read its compiled files.
 
-    Workers that begin together would all compile the same eight thousand files. Where a run has ended before, they are
-    compiled.
+    Workers that start together would all compile the same eight thousand files.
     """
     run = getattr(session.config, "workerinput", {}).get("testrunuid")
     cache = session.config.rootpath / ".pytest_cache"
@@ -50,6 +49,6 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
 
 
 def pytest_collection_finish() -> None:
-    """What was imported stays to the end: to look for garbage in it took a tenth of the tests' time."""
+    """Freeze what was imported: garbage collection took a tenth of the tests' time."""
     gc.collect()
     gc.freeze()

@@ -1,10 +1,8 @@
-"""A plugin of pytest: CPU seconds of each test's set-up and call, with those of processes that ended meanwhile.
+"""A plugin of pytest: CPU seconds of each test's set-up and call, with those of ended child processes.
 
-They are kept in `.pytest_cache/seconds.json`, which every run updates. Workers of the next run begin with the longest
-files. `python -m tests.cpu_seconds`, a part of `make check`, fails if a test without the mark `slow`, `process` or
-`browser` took more than `LIMIT` seconds.
-
-What tests share (fixtures of a wider scope than a function, and the first import of a module) is not counted in a test.
+Every run updates `.pytest_cache/seconds.json`; the next run's workers begin with the longest files. `python -m
+tests.cpu_seconds`, part of `make check`, fails if a test without the mark `slow`, `process` or `browser` took more than
+`LIMIT` seconds. Fixtures of a wider scope than a function, and first imports, are not counted.
 """
 
 from __future__ import annotations
@@ -32,30 +30,24 @@ _PROPERTY = "seconds"
 
 
 def _seconds() -> float:
-    """CPU seconds of this process and of its children that have ended."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
 
 
 class Clock:
-    """CPU seconds of one test, without what is shared."""
-
     def __init__(self) -> None:
         self.began = self.shared = 0.0
         self._depth = 0
 
     def start(self) -> None:
-        """A test begins."""
         self.began, self.shared = _seconds(), 0.0
 
     @property
     def seconds(self) -> float:
-        """Since it began."""
         return _seconds() - self.began - self.shared
 
     @contextmanager
     def sharing(self) -> Iterator[None]:
-        """What happens inside is shared."""
         start, self._depth = _seconds(), self._depth + 1
         try:
             yield
@@ -84,12 +76,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure() -> None:
-    """Import as before."""
     builtins.__import__ = _import
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begin a worker's items with the longest files, so that at the end none waits for another one's long file."""
+    """Begin a worker's items with the longest files, so that no worker waits at the end."""
     if not hasattr(config, "workerinput"):
         return
     known = _read()
@@ -102,13 +93,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_logstart() -> None:
-    """Start the clock."""
     CLOCK.start()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
-    """Leave out of a test what fixtures of a wider scope take."""
     if fixturedef.scope == "function":
         return (yield)
     with CLOCK.sharing():
@@ -117,7 +106,6 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
-    """Hand the seconds on with the report of the call."""
     report: Any = yield
     if call.when == "call":
         report.user_properties.append((_PROPERTY, (CLOCK.seconds, _mark(item))))
@@ -125,21 +113,17 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 
 class _Writer:
-    """Collects reports, and writes the file at the end."""
-
     def __init__(self) -> None:
         self.wall: defaultdict[str, float] = defaultdict(float)
         self.tests: dict[str, dict[str, Any]] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep what a report says."""
         self.wall[report.nodeid] += report.duration
         for name, value in report.user_properties:
             if name == _PROPERTY and isinstance(value, (tuple, list)):
                 self.tests[report.nodeid] = {"cpu": round(value[0] / slowness(), 2), "mark": value[1]}
 
     def pytest_sessionfinish(self) -> None:
-        """Write what is known of all tests whose files are still there."""
         if not self.tests:
             return
         for name, test in self.tests.items():
@@ -151,13 +135,11 @@ class _Writer:
         part.replace(FILE)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Say what would fail `make check`."""
         for line in too_long(self.tests):
             terminalreporter.write_line(line, yellow=True)
 
 
 def too_long(tests: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """A line for each test over the limit that has no mark."""
     return [
         f"{name} took {test['cpu']:.1f} CPU seconds: mark it slow, or make it lighter than {LIMIT:g}"
         for name, test in sorted(tests.items())
@@ -179,7 +161,6 @@ def _mark(item: pytest.Item) -> str:
 
 
 def main() -> None:
-    """Fail if a test of the last runs is too long."""
     tests = _read()
     lines = too_long(tests)
     print(*lines, sep="\n", end="\n" if lines else "")

@@ -19,7 +19,6 @@ Damage = Callable[[pa.Table, NDArray[np.bool_], str], pa.Table]
 
 
 def drop(rows: pa.Table, mask: NDArray[np.bool_], table: str) -> pa.Table:
-    """Leave the rows out."""
     return rows.filter(pa.array(~mask))
 
 
@@ -38,17 +37,14 @@ def _answer(rows: pa.Table, mask: NDArray[np.bool_], table: str, text: str | Non
 
 
 def corrupt(rows: pa.Table, mask: NDArray[np.bool_], table: str) -> pa.Table:
-    """Make the rows unreadable."""
     return _answer(rows, mask, table, "\ufffd#%& zxqv 0x", "unreadable")
 
 
 def refuse(rows: pa.Table, mask: NDArray[np.bool_], table: str) -> pa.Table:
-    """Refuse to answer."""
     return _answer(rows, mask, table, "I'm sorry, but I can't help with that.", "refused")
 
 
 def silence(rows: pa.Table, mask: NDArray[np.bool_], table: str) -> pa.Table:
-    """Answer with nothing."""
     return _answer(rows, mask, table, None, "no_face")
 
 
@@ -56,14 +52,11 @@ DAMAGES: dict[str, Damage] = {"drop": drop, "corrupt": corrupt, "refuse": refuse
 
 
 def damaged(submission: Submission, damage: Damage, choose: Callable[[pa.Table, str], NDArray[np.bool_]]) -> Submission:
-    """The submission with some rows of each table damaged."""
     tables = {name: damage(rows, choose(rows, name), name) for name, rows in submission.tables.items()}
     return replace(submission, tables=tables)
 
 
 def at_random(seed: int, share: float) -> Callable[[pa.Table, str], NDArray[np.bool_]]:
-    """A share of all rows."""
-
     def choose(rows: pa.Table, table: str) -> NDArray[np.bool_]:
         return np.random.default_rng(seed).random(rows.num_rows) < share
 
@@ -73,7 +66,7 @@ def at_random(seed: int, share: float) -> Callable[[pa.Table, str], NDArray[np.b
 def where_text_is(
     column: str, pattern: str, share: float, seed: int = 0
 ) -> Callable[[pa.Table, str], NDArray[np.bool_]]:
-    """A share of the rows whose column matches a pattern; rows of tables without that column are left alone."""
+    """A share of the rows whose column matches a pattern; none of tables without that column."""
 
     def choose(rows: pa.Table, table: str) -> NDArray[np.bool_]:
         if column not in rows.column_names:

@@ -1,9 +1,7 @@
-"""Where a test kills what it watches: one point in the fast tier, all of them in the full one."""
-
 import pytest
 
 
 def kill_points(*points: int, fast: int) -> list[object]:
-    """Parameters of a test; all but the fast one are marked slow."""
+    """Kill points as parameters of a test; all but the fast one are marked slow."""
     assert fast in points
     return [point if point == fast else pytest.param(point, marks=pytest.mark.slow) for point in points]

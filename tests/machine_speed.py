@@ -1,4 +1,4 @@
-"""How slow this machine is, so that limits in CPU seconds mean the same everywhere."""
+"""The slowness of this machine, so that limits in CPU seconds mean the same everywhere."""
 
 import time
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 REFERENCE_SECONDS = 0.08
-"""What `_work` takes on the machine where the limits were set, a core of 2.6 GHz."""
+"""Seconds of `_work` on the machine of the limits, a core of 2.6 GHz."""
 
 
 def _work() -> float:

@@ -1,4 +1,4 @@
-"""One call of each metric whose value is known without running it: by hand, or printed in a paper."""
+"""One call of each metric whose value is known by hand or from a paper."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NAN = math.nan
 
 @dataclass(frozen=True)
 class Case:
-    """Arguments of `compute`, where the value lies in what it returns, the value, and where that comes from."""
+    """Arguments of `compute`, the place of the value in its return, the value, and its origin."""
 
     arguments: Mapping[str, Any]
     value: float
@@ -217,7 +217,6 @@ EXPECTED: dict[str, Case] = {
 
 
 def measured(metric: Any, name: str) -> float:
-    """The value that a loaded metric gives in its case."""
     case = EXPECTED[name]
     arguments = dict(case.arguments)
     if name == "genres_bias":

@@ -1,11 +1,10 @@
-"""How right the readers are on labelled answers: files of JSON lines, a raw answer beside what a careful person reads.
+"""Accuracy of the readers on labelled answers, JSON lines with a raw answer and its gold.
 
     python -m tests.readings tests/data/readings/*.jsonl     counts per task, and every error
     python -m tests.readings --write                         the blind answers: the table of errors, the metric cards
 
 A line has `benchmark`, `task`, `answer` and `gold`: a value of the task, or `none`, `refused`, `several`; `id`, `ask`
-and `style` for people; `family`, by which lines that say the same are read alike; and what the task's reader needs
-(`Answers.compare` of a benchmark).
+and `style` for people; `family` of answers with one meaning; and the inputs of the task's reader (`Answers.compare`).
 """
 
 from __future__ import annotations
@@ -43,21 +42,15 @@ Measured on blind answers; [CARDS.md](../CARDS.md#in-every-card) says how, and w
 
 @dataclass
 class Tally:
-    """The counts of one task, or of a part of it.
+    """Counts of one task, or of a part of it.
 
     Args:
-        n: answers.
-        right: read right.
-        false: read as a choice that they are not.
-        lost: that make a choice, and none was read.
-        readable: that make a choice.
-        invented: that make none and were read as one; they are among `false`.
-        right_male: of `n_male`, read right.
-        n_male: that make a choice and use male words alone.
-        right_female: of `n_female`, read right.
-        n_female: as `n_male`.
-        families: of answers that say the same.
-        families_alike: of these, with one verdict for all.
+        false: Answers read as a choice that they are not.
+        lost: Answers with a choice that was not read.
+        readable: Answers with a choice.
+        invented: Answers without a choice that were read as one; included in `false`.
+        n_male, n_female: Answers with a choice that use words of one gender alone.
+        families_alike: Families whose answers all have one verdict.
     """
 
     n: int = 0
@@ -74,7 +67,7 @@ class Tally:
     families_alike: int = 0
 
     def add(self, compared: Compared, gender: str) -> None:
-        """Count a comparison. Gender words are counted of readable answers that use those of one gender alone."""
+        """Count a comparison; gender words only in readable answers of one gender."""
         self.n += 1
         setattr(self, compared.verdict, getattr(self, compared.verdict) + 1)
         if isinstance(compared.gold, str) and compared.gold in NO_CHOICE:
@@ -87,26 +80,25 @@ class Tally:
 
 
 def gender_words(answer: str) -> str:
-    """The gender whose words an answer uses: `male`, `female`, or `neither` for none and for those of both."""
+    """`male`, `female`, or `neither` for none and for words of both."""
     male, female = _MALE.search(answer) is not None, _FEMALE.search(answer) is not None
     return "neither" if male == female else "male" if male else "female"
 
 
 @dataclass
 class Report:
-    """`benchmark/task` -> its counts; id, gold, reading and verdict of each line that is not read right."""
+    """`benchmark/task` -> its counts; id, gold, reading and verdict of each misread line."""
 
     tasks: dict[str, Tally] = field(default_factory=dict)
     errors: list[dict[str, Any]] = field(default_factory=list)
 
 
 def read_lines(files: Iterable[Path]) -> list[dict[str, Any]]:
-    """All labelled lines of files."""
     return [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines() if line]
 
 
 def measure(lines: Iterable[Mapping[str, Any]]) -> Report:
-    """Labelled answers read, and held against their golds. RefusedError: a gold or a field that the task lacks."""
+    """Compare read answers with their golds. RefusedError: a gold or a field that the task lacks."""
     report = Report()
     families: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for line in lines:
@@ -127,7 +119,6 @@ def measure(lines: Iterable[Mapping[str, Any]]) -> Report:
 
 
 def task_errors(task: str, tally: Tally) -> TaskErrors:
-    """The counts of a measurement as a line of the table."""
     return TaskErrors(
         task,
         tally.n,
@@ -147,7 +138,6 @@ def task_errors(task: str, tally: Tally) -> TaskErrors:
 
 
 def write_table(report: Report, out: Path) -> None:
-    """Write the counts of a measurement as CSV."""
     with out.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(COLUMNS)
@@ -156,14 +146,13 @@ def write_table(report: Report, out: Path) -> None:
 
 
 def section(benchmark: str) -> str:
-    """The section of a card on the readers of a benchmark, Markdown between its marks."""
+    """A card's section on the readers of a benchmark, Markdown between its marks."""
     header = "| task | answers | right | false | lost | families read alike |\n|---|---:|---:|---:|---:|---:|"
     rows = "\n".join(_row(errors) for errors in of_benchmark(benchmark))
     return f"{_BEGIN.format(benchmark)}\n{_ABOUT}\n{header}\n{rows}\n{_END}"
 
 
 def of_benchmark(benchmark: str) -> Iterator[TaskErrors]:
-    """The measured errors of a benchmark's tasks."""
     for name, errors in measured_errors().items():
         if name.partition("/")[0] == benchmark:
             yield errors
@@ -182,12 +171,11 @@ def _row(errors: TaskErrors) -> str:
 
 
 def with_section(card: str) -> str:
-    """A card with the section as it should be; a card without the marks as it is."""
+    """The card with the current section; without marks unchanged."""
     return _PLACE.sub(lambda place: section(place[2]), card)
 
 
 def main(words: Sequence[str]) -> None:
-    """Print counts and errors of the named files; with --write, write table and cards from the blind answers."""
     if "--write" in words:
         write_table(measure(read_lines(sorted(BLIND.glob("*.jsonl")))), REFERENCE)
         measured_errors.cache_clear()

@@ -1,4 +1,4 @@
-"""All sample builds by `fairspace build all --sample`, made once for all the tests, workers and runs that read them."""
+"""All sample builds by `fairspace build all --sample`, made once for all tests, workers and runs."""
 
 import subprocess
 import sys
@@ -19,7 +19,7 @@ COMMAND = [
 
 
 def sample_builds() -> Path:
-    """The folder with a subfolder per dataset, not to be written to: a test that changes anything copies it."""
+    """The folder with a subfolder per dataset; read-only for tests."""
     return stored("sample-builds", _make, ("ares", "builders", "cards", "submissions/commands"))
 
 

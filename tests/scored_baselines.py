@@ -1,5 +1,3 @@
-"""The baselines and what they score, made once for all the tests, workers and runs that read them."""
-
 from functools import lru_cache
 from pathlib import Path
 
@@ -17,8 +15,6 @@ CODE = ("builders", "metrics", "submissions")
 
 @lru_cache
 def baseline(name: str, benchmark: str) -> Submission:
-    """A baseline, read from where it was written; it has no fault."""
-
     def make(folder: Path) -> None:
         write_baseline(name, benchmark, folder / "submission")
 
@@ -30,8 +26,6 @@ def baseline(name: str, benchmark: str) -> Submission:
 
 @lru_cache
 def scored_baseline(name: str, benchmark: str) -> Result:
-    """What a baseline scores, without resamples, read from its result file, which holds no draws."""
-
     def make(folder: Path) -> None:
         result = score_submission(baseline(name, benchmark))
         (folder / "result.json").write_text(result.dumps(), encoding="utf-8")

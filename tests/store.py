@@ -1,6 +1,6 @@
-"""What is dear to make and then only read: made once, for all workers and for later runs, in `.pytest_cache/store`.
+"""Expensive fixtures, made once for all workers and later runs, in `.pytest_cache/store`.
 
-A thing's folder is named by the hash of the code that makes it and of the versions of the libraries that it uses.
+A folder's name is the hash of the code that makes it and of its libraries' versions.
 """
 
 import hashlib
@@ -18,16 +18,14 @@ ROOT = Path(__file__).parents[1]
 STORE = ROOT / ".pytest_cache" / "store"
 LIBRARIES = ("numpy", "pyarrow", "datasets", "pillow", "torch", "transformers")
 _CODE = ("ares", "builders", "cards", "metrics", "submissions")
-"""Whatever a thing is made by lies in these folders, or in the sources that it names beside them."""
 
 
 def stored(name: str, make: Callable[[Path], object], sources: Iterable[str] = _CODE) -> Path:
-    """The folder of a thing, not to be written to: a test that changes anything copies it.
+    """The fixture's folder, read-only for tests.
 
     Args:
-        name: of the thing.
-        make: fills a new folder. What it writes is kept only if it returns.
-        sources: files and folders of the repository whose contents decide what is made.
+        make: Function that fills a new folder, kept only if it returns.
+        sources: Files and folders of the repository that decide the content.
     """
     key = _hash(tuple(sources))
     folder = STORE / f"{name}-{key}"
@@ -47,7 +45,7 @@ def stored(name: str, make: Callable[[Path], object], sources: Iterable[str] = _
 
 @lru_cache
 def _hash(sources: tuple[str, ...]) -> str:
-    """Of names and contents of all files below the sources, and of the libraries' versions."""
+    """Hash of names and contents of all files below the sources, and of the libraries' versions."""
     digest = hashlib.sha256(" ".join(f"{name} {version(name)}" for name in LIBRARIES).encode())
     for source in sources:
         place = ROOT / source

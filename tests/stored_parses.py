@@ -1,4 +1,4 @@
-"""Parses of whole submissions of narratives, made once for all workers: 2 880 texts are a minute of one core."""
+"""Parses of whole submissions of narratives, made once for all workers: 2 880 texts take a minute of one core."""
 
 import hashlib
 import pickle
@@ -11,16 +11,13 @@ from fairspace.submissions.benchmarks.genres.parse.sentences import pipeline_nam
 from tests.store import stored
 
 MANY = 500
-"""Fewer texts are parsed where they are needed, with as many processes as are asked for."""
+"""Fewer texts are parsed on the spot."""
 _SOURCES = ("submissions/benchmarks/genres/parse", "submissions/benchmarks/genres/parser")
 _Parsed = dict[str, tuple[sentences.Sentence, ...]]
 
 
 def share() -> None:
-    """From now on, whatever parses many narratives in this process takes what another test's process made of them.
-
-    One process parses: two cost a sixth more of the processor, and other tests take the other core.
-    """
+    """From now on, parses of many narratives in this process come from the store; one process makes them."""
     if not hasattr(sentences.parse_anew, "__wrapped__"):
         sentences.parse_anew = _shared(sentences.parse_anew)
 

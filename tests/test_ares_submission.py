@@ -1,5 +1,3 @@
-"""Images in, scores out: the same result as with the annotations that ARES makes of the same images."""
-
 from __future__ import annotations
 
 import hashlib
@@ -57,7 +55,6 @@ def keys(benchmark: str) -> list[tuple[str, str, int]]:
 
 
 def submission(path: Path, benchmark: str) -> Path:
-    """A submission of drawn images in two shards; some cannot be read, or are not there."""
     rows = []
     for number, (task, item, sample) in enumerate(keys(benchmark)):
         data: bytes | None = drawn(number)
@@ -80,7 +77,6 @@ def submission(path: Path, benchmark: str) -> Path:
 
 @pytest.fixture(scope="module")
 def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
-    """Benchmark -> a submission of images, not to be written to."""
     return {name: submission(tmp_path_factory.mktemp(name) / "images", name) for name in ("iris", "fact_or_fair")}
 
 

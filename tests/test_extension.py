@@ -1,4 +1,4 @@
-"""IRIS is extended by the steps of CONTRIBUTING.md (A.4): what was scored before keeps its numbers, to the byte."""
+"""IRIS extended by the steps of CONTRIBUTING.md (A.4): earlier scores stay the same, to the byte."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def wider(*further: Granular) -> IrisStandard:
 
 
 def procedural(records: Records, regions: Sequence[groups.Region]) -> Iterable[Value]:
-    """Steps 1 and 2: the raw values of a new dimension, here with numbers of our choice in place of a metric."""
+    """Steps 1 and 2: raw values of a new dimension, with numbers of our choice."""
     rows = 0 if records.occupations is None else len(records.occupations.text)
     yield measured(APPEAL.name, 1.0, low=1.0, high=3.0, expected=rows, valid=rows)
     yield measured(DELAY.name, 3.0, low=3.0, high=3.0, expected=rows, valid=rows)
@@ -87,8 +87,8 @@ def test_a_new_dimension_is_measured_and_scored_and_changes_no_score_that_there_
 
     for name, text in before.items():
         old = Result.from_json(json.loads(text))
-        assert rescore(old, name).dumps() == text  # what a store holds
-        now = score_submission(full, name)  # what the same submission comes to today
+        assert rescore(old, name).dumps() == text
+        now = score_submission(full, name)
         assert now.scored == old.scored
         assert {key: now.values[key] for key in names} == old.values
 
@@ -168,7 +168,7 @@ def _of_gender(metric: Granular) -> bool:
 
 
 def with_race(model: Path, folder: Path) -> Path:
-    """The model with the registry's `race` beside its tasks, untrained: what `add_attribute` does before it trains."""
+    """The model with the registry's untrained `race`, as `add_attribute` adds it before training."""
     settings = read_config(CONFIGS / "tiny.toml").model_copy(update={"tasks": [TaskSettings(name="race")]})
     torch.manual_seed(1)
     grown = extended(AresModel.from_pretrained(model), settings, [RACE]).eval()
@@ -183,7 +183,7 @@ def with_race(model: Path, folder: Path) -> Path:
 
 
 def test_a_new_attribute_of_ares_leaves_the_others_labels_and_every_iris_value_alone(tmp_path: Path) -> None:
-    """`tests/ares/training/test_stages.py` shows it of a trained attribute and of every weight; this, of benchmarks."""
+    """`tests/ares/training/test_stages.py` covers a trained attribute and every weight; this test covers benchmarks."""
     torch.set_num_threads(1)
     images = image_submission(tmp_path / "images", "iris")
     tiny = random_ares()

@@ -52,7 +52,7 @@ def score(submission: Submission) -> tuple[Mapping[str, Value], Scored]:
 
 
 def assert_not_better(bench: str, before: Scored, after: Scored) -> None:
-    """Neither the ranked number nor the worst case of any score improved, and nothing unranked became ranked."""
+    """Neither the ranked number nor any worst case improved, and nothing unranked became ranked."""
     higher = benchmark(bench).higher_is_better
     if before.ranked is None:
         assert after.ranked is None
@@ -69,9 +69,9 @@ def assert_not_better(bench: str, before: Scored, after: Scored) -> None:
 
 
 def assert_bounds_widen(before: Mapping[str, Value], after: Mapping[str, Value]) -> None:
-    """More missing samples never narrow the bounds of a raw value, and never turn a gap into a number.
+    """More missing samples never narrow the bounds of a raw value, or turn a gap into a number.
 
-    A rate of refusals and the like are no estimates from the valid samples: silence is known to them.
+    Rates of refusals are exempt: silence is known to them.
     """
     for name, old in before.items():
         new = after[name]
@@ -86,11 +86,11 @@ def assert_bounds_widen(before: Mapping[str, Value], after: Mapping[str, Value])
 
 
 KNOWN = ("corrupt", "refuse")
-"""Damage of answers that are there: of IRIS' occupations and labels they are wrong ones."""
+"""Damage of existing answers; occupations and labels of IRIS become wrong."""
 
 
 def with_mistakes(submission: Submission, damage: str, choose: Choice) -> Scored:
-    """The scores of an IRIS submission with wrong answers where damage would garble or refuse them."""
+    """Scores of an IRIS submission with wrong answers in place of the damaged ones."""
     tables = {
         name: iris_factory.mistaken(rows, choose(rows, name))
         if name == "responses"
@@ -101,7 +101,7 @@ def with_mistakes(submission: Submission, damage: str, choose: Choice) -> Scored
 
 
 def assert_no_better_than_mistakes(before: Scored, mistakes: Scored, after: Scored) -> None:
-    """A garbled answer gains no more than a wrong one in its place, whatever the wrong one gains."""
+    """A garbled answer gains no more than a wrong one in its place."""
     best = {
         name: max(old.low or 0.0, mistakes.scores[name].low or 0.0)
         for name, old in before.scores.items()
@@ -120,7 +120,7 @@ CASES = [(bench, name) for bench in NAMES for name in BASELINES]
 
 
 def marked(*names: str, slow: tuple[str, ...] = ("genres",)) -> list[Any]:
-    """The cases of these baselines, those of the slow benchmarks marked: parsing GENRES' narratives takes long."""
+    """Cases of these baselines; the slow benchmarks' are marked, since parsing GENRES takes long."""
     return [
         pytest.param(*case, marks=[pytest.mark.slow] if case[0] in slow else []) for case in CASES if case[1] in names
     ]

@@ -1,4 +1,4 @@
-"""Where code may live and what it may import: the rules of the layout, read from the code itself."""
+"""Rules for the places of code and its imports, checked on the code itself."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TOPS = ("ares", "builders", "cards", "leaderboard_space", "metrics", "submission
 BENCHMARKS = "fairspace.submissions.benchmarks."
 EVERYWHERE = {"about", "ask", "baselines", "declaration", "measure", "parse", "records"}
 EVERYWHERE |= {"resample", "samples", "score"}
-"""What every benchmark's folder has, as a file or as a folder."""
+"""Files or folders in every benchmark's folder."""
 SOMEWHERE = {"variants"}
 """Stereotypical bias has one measurement instrument."""
 SPECIAL = {
@@ -32,7 +32,7 @@ SPECIAL = {
     "sentences",
     "unranked",
 }
-"""What one benchmark alone has."""
+"""Parts of a single benchmark."""
 REGISTRIES = {
     "fairspace.builders.registry",
     "fairspace.submissions.benchmarks.registry",
@@ -40,20 +40,18 @@ REGISTRIES = {
 }
 """Modules that find others by the name of a benchmark or dataset."""
 OTHER_FINDERS = {"fairspace", "fairspace.submissions.commands.main"}
-"""Modules that find others by the name of a function, or of a group of commands."""
+"""Modules that find others by the name of a function or command group."""
 READ = (ast.Call, ast.Compare, ast.Dict, ast.Import, ast.ImportFrom, ast.List, ast.MatchValue, ast.Set, ast.Tuple)
-"""The parts of code that a rule is about."""
 IMPORT = re.compile(r"^\s*(?:from ([\w.]+) import |import ([\w.]+))", re.MULTILINE)
 OF_BENCHMARKS = re.compile(
     r"fairspace\.(builders|metrics)\.|fairspace\.submissions\.benchmarks\.(names$|NAMED\.)"
     r"|fairspace\.leaderboard_space\.boards\.NAMED$".replace("NAMED", f"({'|'.join(NAMES)})")
 )
-"""Modules that may name a benchmark where they decide something: its own, and what stands below all of them."""
+"""Modules that may decide by a benchmark's name: its own, and those below all of them."""
 
 
 @cache
 def modules() -> Mapping[str, Path]:
-    """Module -> its file, of everything that is installed; links to another file are left out."""
     face = sorted((ROOT / "fairspace").glob("*.py"))
     found = {"fairspace" if file.stem == "__init__" else f"fairspace.{file.stem}": file for file in face}
     for top in TOPS:
@@ -66,12 +64,11 @@ def modules() -> Mapping[str, Path]:
 
 @cache
 def nodes(file: Path) -> tuple[ast.AST, ...]:
-    """The parts of a file's code that a rule is about."""
     return tuple(node for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, READ))
 
 
 def imports(module: str, file: Path) -> Iterator[tuple[str, str]]:
-    """Every import of a file, wherever it stands: the module, and the name that is taken from it or ''."""
+    """Every import of a file: the module, and the imported name or ''."""
     package = module if file.name == "__init__.py" else module.rpartition(".")[0]
     for node in nodes(file):
         if isinstance(node, ast.Import):
@@ -84,7 +81,6 @@ def imports(module: str, file: Path) -> Iterator[tuple[str, str]]:
 
 @cache
 def imported(module: str) -> frozenset[str]:
-    """The modules of this project that a module imports."""
     known = modules()
     named = ((f"{source}.{name}", source) for source, name in imports(module, known[module]))
     return frozenset(next((one for one in pair if one in known), module) for pair in named) - {module}
@@ -132,7 +128,7 @@ def constants(node: ast.AST) -> set[str]:
 
 
 def named(node: ast.AST) -> set[str]:
-    """The benchmarks that a node decides by: in a comparison, a case, a table's keys or a list of several."""
+    """Benchmarks that a node decides by: in a comparison, a case, a table's keys or a list of several."""
     if isinstance(node, ast.Compare):
         return constants(node) & set(NAMES)
     if isinstance(node, ast.MatchValue):
@@ -185,7 +181,7 @@ def test_what_a_declaration_names_is_there(name: str) -> None:
 
 
 def circles() -> list[set[str]]:
-    """Modules that import each other, directly or through others: the strongly connected components (Tarjan 1972)."""
+    """Import cycles: the strongly connected components (Tarjan 1972)."""
     order: dict[str, int] = {}
     lowest: dict[str, int] = {}
     path: list[str] = []

@@ -19,7 +19,6 @@ PREPOSITION = re.compile(
 
 
 def texts(path: Path) -> Iterator[tuple[int, str]]:
-    """The docstrings of a file and the notes below its constants, with their lines."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         for part in node.body if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) else ():
             match part:
@@ -28,7 +27,6 @@ def texts(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def arguments(text: str) -> Iterator[str]:
-    """The lines of a docstring's `Args:`."""
     for block in re.findall(r"^ *Args:\n((?: +.*\n|\n)+)", text, re.MULTILINE):
         yield from block.splitlines()
 

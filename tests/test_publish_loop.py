@@ -1,4 +1,4 @@
-"""The whole loop with the real clients: build, publish to a Hub on loopback, load as a stranger in fresh processes."""
+"""The whole loop with the real clients: build, publish to a Hub on loopback, load in fresh processes."""
 
 from __future__ import annotations
 
@@ -33,14 +33,12 @@ COMMAND = [sys.executable, "-c", "from fairspace.submissions.commands.main impor
 
 @dataclass(frozen=True)
 class World:
-    """A Hub, the sample builds, and where caches go."""
-
     hub: Hub
     built: Path
     homes: Path
 
     def publish(self, *words: str, expect: int = 0) -> str:
-        """Run `fairspace publish` in a fresh process; what it printed."""
+        """Run `fairspace publish` in a fresh process; return its output."""
         done = subprocess.run(
             [*COMMAND, "publish", *words, "--built", str(self.built), "--allow-sample"],
             env=self.hub.environment(self.homes / "owner", OWNER),
@@ -52,7 +50,6 @@ class World:
         return done.stdout + done.stderr
 
     def commits(self) -> dict[str, int]:
-        """Repository -> number of its commits."""
         with online():
             api = HfApi(endpoint=self.hub.address, token=OWNER)
             found = [("dataset", repo.id) for repo in api.list_datasets(author="fairspace")]
@@ -62,7 +59,7 @@ class World:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample builds, of one's own: some tests change a manifest for a while."""
+    """A private copy of the sample builds: some tests change a manifest."""
     out: Path = tmp_path_factory.mktemp("loop") / "built"
     return shutil.copytree(sample_builds(), out)
 
@@ -77,7 +74,6 @@ def world(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wor
 
 
 def rows_of(built: Path) -> dict[str, dict[str, dict[str, int]]]:
-    """Dataset -> config -> split -> rows, as the build manifests say."""
     found: dict[str, dict[str, dict[str, int]]] = {}
     for name in NAMES:
         manifest = json.loads((built / name / "manifest.json").read_text(encoding="utf-8"))

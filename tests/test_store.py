@@ -1,5 +1,3 @@
-"""What is kept between tests is made anew when the code that makes it changes."""
-
 from pathlib import Path
 
 import pytest

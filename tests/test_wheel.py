@@ -1,4 +1,4 @@
-"""The wheel: one name in site-packages, every data file in it, and no quarrel with a user's own `metrics.py`."""
+"""The wheel: one name in site-packages, every data file, and no clash with a user's own `metrics.py`."""
 
 from __future__ import annotations
 
@@ -32,14 +32,12 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for `PYTHONPATH` that holds what the wheel installs and nothing else."""
     folder = tmp_path_factory.mktemp("site-packages")
     zipfile.ZipFile(wheel).extractall(folder)
     return folder
 
 
 def run(installed: Path, where: Path, *words: str) -> str:
-    """What Python prints in a folder in which the wheel is installed."""
     environment = {**os.environ, "PYTHONPATH": str(installed)}
     done = subprocess.run([sys.executable, *words], cwd=where, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""The tiny models that tests share; not to be written to."""
+"""Tiny models that tests share, read-only."""
 
 import hashlib
 import shutil
@@ -12,20 +12,18 @@ from tests.cpu_seconds import CLOCK
 from tests.store import ROOT, STORE, stored
 
 DATA = "drawn:2000"
-"""What the trained one is trained on."""
 _DECIDES = ("ares/*_ares.py", "ares/training/*.py", "ares/configs/tiny.toml", "builders/drawn/*.py")
-"""The files that decide what is in its folder."""
+"""Files that decide the content of its folder."""
 _LIBRARIES = ("torch", "transformers", "numpy", "pillow")
 
 
 @lru_cache
 def random_ares() -> Path:
-    """The folder of a tiny ARES with random weights."""
     return stored("tiny-ares", lambda folder: tiny_model(folder / "tiny"), ("ares", "builders/drawn")) / "tiny"
 
 
 def tiny_model(folder: Path) -> Path:
-    """Write a tiny model with random weights, which is ready at once and answers at random, by every route."""
+    """Write a tiny model with random weights, which answers at random by every route."""
     import numpy as np
     import torch
     import xgboost
@@ -61,10 +59,9 @@ def tiny_model(folder: Path) -> Path:
 
 @lru_cache
 def trained_ares() -> Path:
-    """The folder of a tiny ARES that was trained on drawn faces, by this run or an earlier one.
+    """The folder of a tiny ARES trained on drawn faces, kept between runs.
 
-    It takes two minutes of one core, on two threads, whatever a test before has set: sums of another number of threads
-    train another model.
+    Always two threads (two minutes of one core): another number of threads trains another model.
     """
     import torch
 

@@ -1,9 +1,8 @@
 """Train the embedded English pipeline from the UD English EWT treebank.
 
-`python -m tests.train_parser UD_English-EWT OUT` reads the three gzipped CoNLL-U files of the treebank (CC BY-SA 4.0),
-trains the pipeline that `submissions/benchmarks/genres/parser/config.cfg` describes and writes it with its accuracy on
-the test part. The pipeline has a tagger, a morphologizer, a dependency parser and a lemmatizer, and
-no word vectors; GENRES' M3 and M5 need nothing more.
+`python -m tests.train_parser UD_English-EWT OUT` reads the treebank's three gzipped CoNLL-U files (CC BY-SA 4.0),
+trains the pipeline of `submissions/benchmarks/genres/parser/config.cfg` (tagger, morphologizer, dependency parser,
+lemmatizer; no word vectors) and writes it with its accuracy on the test part.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ SENTENCES_PER_DOC = 10
 
 
 class Word(NamedTuple):
-    """One syntactic word of the treebank; `head` is its index in the sentence, `space` a blank after it."""
+    """A syntactic word of the treebank; `head` is its index in the sentence, `space` a blank after it."""
 
     form: str
     lemma: str
@@ -45,8 +44,8 @@ class Word(NamedTuple):
 def read_sentences(path: Path) -> Iterator[tuple[bool, list[Word]]]:
     """Yield (starts a new document, words) per sentence of a gzipped CoNLL-U file.
 
-    A multiword token whose parts spell it out ("do" + "n't") has no blank between its parts; other multiword tokens
-    are written as their parts with blanks. Empty nodes of the enhanced graph are left out.
+    The parts of a multiword token have no blanks if they spell it out ("do" + "n't"), else blanks. Empty nodes of the
+    enhanced graph are left out.
     """
     new_doc, rows = False, []
     with gzip.open(path, "rt", encoding="utf-8") as lines:
@@ -83,7 +82,6 @@ def _words(rows: list[list[str]]) -> list[Word]:
 
 
 def documents(path: Path, vocab: Vocab) -> Iterator[Doc]:
-    """Yield annotated spaCy documents of up to `SENTENCES_PER_DOC` sentences from one treebank document."""
     held: list[list[Word]] = []
     for new_doc, words in read_sentences(path):
         if held and (new_doc or len(held) == SENTENCES_PER_DOC):
@@ -107,10 +105,7 @@ def _document(sentences: list[list[Word]], vocab: Vocab) -> Doc:
 
 
 def train(source: Path, out: Path) -> dict[str, float]:
-    """Train the pipeline and write it to `out`; return its scores on the test part, measured from raw text.
-
-    Errors: FileNotFoundError names the treebank file that `source` lacks.
-    """
+    """Train the pipeline into `out`; return its scores on raw test text. FileNotFoundError: a missing treebank file."""
     import spacy
     from spacy.cli.train import train as spacy_train
     from spacy.tokens import DocBin
@@ -131,7 +126,7 @@ def train(source: Path, out: Path) -> dict[str, float]:
 
 
 def ship(trained: Path, test: Path, out: Path) -> dict[str, float]:
-    """Write a trained pipeline to `out` without the paths of its training, with its scores on the test part."""
+    """Write a trained pipeline to `out` with its test scores, without the paths of its training."""
     import spacy
     from spacy.training import Example
 

@@ -1,5 +1,3 @@
-"""The tiny models that ARES' tests share."""
-
 from pathlib import Path
 
 import pytest
@@ -17,18 +15,16 @@ def one_thread_of_torch() -> None:
 
 @pytest.fixture(scope="session")
 def tiny_ares() -> Path:
-    """The folder of a tiny ARES with random weights."""
     return tiny.random_ares()
 
 
 @pytest.fixture(scope="session")
 def trained_ares() -> Path:
-    """The folder of a tiny ARES that was trained on drawn faces."""
     return tiny.trained_ares()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Training takes minutes: whatever needs the trained model is slow."""
+    """Mark whatever needs the trained model as slow: training takes minutes."""
     for item in items:
         if "trained_ares" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)

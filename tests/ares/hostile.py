@@ -1,5 +1,3 @@
-"""Images as an enemy, a broken disk or an old camera would hand them in, made on the spot."""
-
 from __future__ import annotations
 
 import struct
@@ -15,7 +13,7 @@ SIZE = 96
 
 
 def portrait(size: int = SIZE, mode: str = "RGB") -> Image.Image:
-    """A face, of which no half is like the other."""
+    """A face without symmetric halves."""
     from fairspace.ares.training.data import drawn_face
 
     return drawn_face("train", 5, size=size).image.convert(mode)
@@ -28,8 +26,6 @@ def encoded(image: Image.Image, form: str, **options: Any) -> bytes:
 
 
 def png_header(width: int, height: int) -> bytes:
-    """A PNG that announces a size and holds hardly any data."""
-
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
@@ -93,7 +89,7 @@ UNREADABLE: dict[str, tuple[Callable[[], bytes], str]] = {
     "numbers of 32 bits": (lambda: encoded(Image.new("I", (SIZE, SIZE), 10**6), "TIFF"), "unknown_pixels"),
     "negative floats": (lambda: encoded(Image.new("F", (SIZE, SIZE), -3.0), "TIFF"), "unknown_pixels"),
 }
-"""What it is -> how it is made, and the word that says why it has no pixels."""
+"""Name -> maker, and a word of the reason why it has no pixels."""
 
 READABLE: dict[str, tuple[Callable[[], bytes], tuple[str, ...]]] = {
     "PNG": (lambda: encoded(portrait(), "PNG"), ()),
@@ -119,4 +115,4 @@ READABLE: dict[str, tuple[Callable[[], bytes], tuple[str, ...]]] = {
     "animated WEBP": (lambda: frames("WEBP"), ("first_frame",)),
     "pages": (lambda: frames("TIFF"), ("first_frame",)),
 }
-"""What it is -> how it is made, and what is noted when it is read."""
+"""Name -> maker, and the notes when it is read."""

@@ -1,5 +1,3 @@
-"""Images of a drawn model in every layout that ARES annotates."""
-
 from __future__ import annotations
 
 import hashlib
@@ -15,7 +13,6 @@ from tests.ares.hostile import encoded
 
 TASK = "generation_neutral"
 SIZE = 64
-"""Pixels of the tiny model's images."""
 
 
 class Stored(NamedTuple):
@@ -26,7 +23,7 @@ class Stored(NamedTuple):
 
 
 def images(number: int = 24, bad: Iterable[bytes] = ()) -> list[Stored]:
-    """Drawn faces of two items, ten samples each and on, and after them images that cannot be read."""
+    """Drawn faces of two items, ten samples each and on, then unreadable images."""
     data = [encoded(drawn_face("test", n, size=SIZE).image, "PNG") for n in range(number)] + list(bad)
     return [Stored(f"neutral/{('nurse', 'painter')[n % 2]}", n // 2, each, f"{n}.png") for n, each in enumerate(data)]
 
@@ -55,12 +52,10 @@ def parquet(root: Path, stored: list[Stored], shards: int = 2, **options: Any) -
 
 
 def content(out: Path) -> dict[str, bytes]:
-    """Every file of an output folder."""
     return {file.relative_to(out).as_posix(): file.read_bytes() for file in sorted(out.rglob("*")) if file.is_file()}
 
 
 def rows(out: Path, table: str = "annotations") -> list[dict[str, Any]]:
-    """All rows, by name of the image."""
     files = sorted(out.glob(f"{table}-*.parquet")) or sorted(out.glob(f"{table}/*.parquet"))
     found = [row for file in files for row in pq.read_table(file).to_pylist()]
     return sorted(found, key=lambda row: (row["task"], row["id"], row["sample"], row["face"]))

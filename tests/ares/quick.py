@@ -1,5 +1,3 @@
-"""A configuration that trains in seconds, to no great accuracy."""
-
 from pathlib import Path
 
 CONFIG = """
@@ -120,6 +118,5 @@ image_size = 32, patch_size = 8, projection_dim = 8 }"""
 
 
 def quick_config(file: Path, *, seed: int = 0, tasks: str = TASKS, clip: str = CLIP, text: float = 0.0) -> Path:
-    """Write the configuration."""
     file.write_text(CONFIG.format(seed=seed, tasks=tasks, clip=clip, text=text), encoding="utf-8")
     return file

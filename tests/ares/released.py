@@ -1,5 +1,3 @@
-"""A small ARES with all that a release needs: calibration and measured error."""
-
 from __future__ import annotations
 
 import json
@@ -13,7 +11,7 @@ from tests.tiny_ares import random_ares
 
 
 def released(tiny: Path, folder: Path) -> Path:
-    """A copy of a tiny model, measured on drawn faces once for all the tests that ask for it."""
+    """A copy of a tiny model, measured on drawn faces once for all tests."""
     name = "released-random" if tiny == random_ares() else "released-trained"
     return Path(shutil.copytree(stored(name, partial(_release, tiny)) / "ares", folder / "ares"))
 

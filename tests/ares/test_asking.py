@@ -1,5 +1,3 @@
-"""What a vision-language model is asked, and which answers count."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -98,7 +96,7 @@ def test_a_task_whose_labels_an_answer_could_not_tell_apart_is_refused() -> None
 
 
 class Scripted(Asking):
-    """Says what a table says: first and second reply about each image, here a string."""
+    """Answers from a table: first and second reply about each image, here a string."""
 
     def __init__(self, table: Mapping[str, tuple[Reply, Reply]]) -> None:
         super().__init__()

@@ -1,5 +1,3 @@
-"""Answers for images of any kind, with and without a face detector, the same for every batch and number of threads."""
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -36,8 +34,6 @@ class Halves:
 
 
 class Seeing:
-    """An arbiter that answers by what it sees."""
-
     name = "seeing"
 
     def answer(self, images: Sequence[Any], task: Mapping[str, Any]) -> list[str | None]:

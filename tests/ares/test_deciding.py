@@ -1,5 +1,3 @@
-"""The rules that decide: skin tone by regression on every image, labels that agree with their probabilities."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -27,22 +25,19 @@ RULES_1 = {
         "1059 900 797 1216 1075 874 978 1681 846 1191 1022 1074 1895 1203 1825 976 829 904 1267",
     ),
 }
-"""Labels, routes and largest probabilities (in steps) that the software gave before there were rules 2."""
+"""Labels, routes and largest probabilities (in steps) under rules 1."""
 
 
 class Router(EscalationRouter):
-    """Escalates by what the first probabilities are."""
-
     def __init__(self) -> None:
         super().__init__(None)
 
     def probability(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The fractional part of thrice their sum."""
         return rounded((features[:, :3].sum(axis=1) * 3) % 1)
 
 
 class Arbitrary:
-    """An arbiter that looks at nothing, and sometimes says nothing."""
+    """An arbiter that ignores the image, and sometimes abstains."""
 
     name = "arbitrary"
 
@@ -51,7 +46,6 @@ class Arbitrary:
 
 
 def observed(config: AresConfig, seed: int, n: int = 40) -> dict[str, Observed]:
-    """Whatever experts, router and regressor could say."""
     random = np.random.RandomState(seed)
     seen = {}
     for task in config.tasks:
@@ -89,7 +83,6 @@ def test_rules_that_this_code_does_not_know_are_refused() -> None:
 @pytest.mark.parametrize("ablation", ABLATIONS.values())
 @pytest.mark.parametrize("asked", [False, True], ids=["no arbiter", "arbiter"])
 def test_a_label_has_the_largest_of_the_probabilities_beside_it(ablation: str, asked: bool) -> None:
-    """Over 12 x 40 random images per rule, each with every attribute."""
     agreeing = silent = 0
     for seed in range(12):
         random = np.random.RandomState(seed)
@@ -146,8 +139,6 @@ def test_ordinal_probabilities_are_largest_at_the_label_of_the_cuts(cuts: list[f
 
 
 class Counting(Arbitrary):
-    """The same, and keeps what it was asked about."""
-
     def __init__(self) -> None:
         self.asked: list[int] = []
 

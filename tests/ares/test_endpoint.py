@@ -1,5 +1,3 @@
-"""The arbiter behind an endpoint, against a server on loopback that fails in the known ways."""
-
 from __future__ import annotations
 
 import base64
@@ -39,7 +37,6 @@ def refusal(status: int, code: str = "", headers: dict[str, str] | None = None) 
 
 
 def shown(body: dict[str, Any]) -> Image.Image:
-    """The image in a request."""
     url = body["messages"][0]["content"][0]["image_url"]["url"]
     assert url.startswith("data:image/jpeg;base64,")
     return Image.open(BytesIO(base64.b64decode(url.partition(",")[2])))
@@ -54,8 +51,6 @@ def looks(body: dict[str, Any]) -> Answer:
 
 
 class Endpoint:
-    """Answers from a script, and then by `looks`."""
-
     def __init__(self, *script: Answer | float, then: Callable[[dict[str, Any]], Answer] = looks) -> None:
         self.script, self.then, self.lock = list(script), then, threading.Lock()
         self.requests: list[tuple[float, str | None, dict[str, Any]]] = []

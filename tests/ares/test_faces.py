@@ -1,5 +1,3 @@
-"""Faces by a real detector with random weights, and by one that measures drawings."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -132,8 +130,6 @@ def test_crops_are_the_pixels_in_the_box_largest_first_then_upper_then_left() ->
 
 
 class DrawnFaces:
-    """Finds the faces of drawings by their irises."""
-
     name = "drawn faces"
 
     def detect(self, images: Sequence[Image.Image]) -> list[list[Box]]:

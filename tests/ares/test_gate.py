@@ -1,5 +1,3 @@
-"""What the gate refuses has no label, says why, and is the same in every batch, file and detector."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -44,7 +42,6 @@ def model(tiny_ares: Path, faces: torch.Tensor) -> AresModel:
 
 
 def refusing(model: AresModel, outcome: str) -> AresModel:
-    """The model with a gate that says one thing of every image."""
     assert model.gate is not None
     with torch.no_grad():
         model.gate.layers[-1].bias[OUTCOMES.index(outcome)] += 99  # type: ignore[index, operator]
@@ -112,8 +109,6 @@ def test_rows_say_why_and_have_no_label(
 
 
 class Quarters:
-    """Sees four faces in every image."""
-
     name = "quarters"
 
     def detect(self, images: Sequence[Image.Image]) -> list[list[Box]]:
@@ -134,7 +129,7 @@ def test_one_of_several_detected_faces_that_is_none_leaves_the_others(model: Are
 
 @pytest.mark.slow
 def test_no_image_without_a_face_that_packages_ship_is_labelled_by_a_model_of_drawings(trained_ares: Path) -> None:
-    """Photos and drawings of gradio, scikit-learn, matplotlib and scikit-image; those of faces may be refused, too."""
+    """Photos and drawings of gradio, scikit-learn, matplotlib and scikit-image; faces may be refused, too."""
     images = [each for each in public_images() if each.shows in (NOTHING, DRAWING)]
     if not images:
         pytest.skip("none of the packages is installed with its images")

@@ -1,5 +1,3 @@
-"""ARES on the Hub: published with the command, loaded by transformers in a process without this software."""
-
 from __future__ import annotations
 
 import inspect
@@ -79,8 +77,6 @@ def answered(model: Any, processor: Any, images: list[Path]) -> list[Any]:
 
 @dataclass(frozen=True)
 class World:
-    """A Hub with a published ARES."""
-
     hub: Hub
     root: Path
     model: Path
@@ -101,7 +97,6 @@ class World:
         return int(self.hub.run(code, self.root / "owner", OWNER))
 
     def stranger(self) -> dict[str, Any]:
-        """What a process without this software is answered."""
         environment = self.hub.environment(self.root / "stranger")
         del environment["PYTHONPATH"]
         code = f"from typing import Any\n{STRANGER}\n{inspect.getsource(answered)}\n{PRINTED}"

@@ -1,5 +1,3 @@
-"""Images of any kind: pixels, or the reason why there are none; never an exception for one image of many."""
-
 import os
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Noise of kernels, which depends on an image's place in a pass, shows in no label, route, count or stored number."""
+"""Kernel noise, which depends on an image's place in a pass, changes no label, route, count or stored number."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MODES = ("full", "vote", "no_fusion", "clip")
 
 
 def noisy(output: Any) -> Any:
-    """Outputs that grow by 3e-8 of their size with each place in the pass; the first row is as it was."""
+    """Outputs that grow by 3e-8 of their size with each place in the pass."""
     if isinstance(output, Mapping):
         return {name: noisy(values) for name, values in output.items()}
     if isinstance(output, tuple):
@@ -55,7 +55,7 @@ def pixels(model: AresModel) -> torch.Tensor:
 
 
 def stored(model: AresModel, pixels: torch.Tensor) -> list[Any]:
-    """All that is said and stored of images, in every mode; in the first one as `decide` gives it."""
+    """Every stored output in every mode; the first mode as `decide` gives it."""
     answers = model.answers(model.decide(pixels))
     seen = model.observe(pixels, everything=True)
     for mode in MODES[1:]:

@@ -1,5 +1,3 @@
-"""The vote of the experts, and the cuts of the regressor, at their ties."""
-
 from __future__ import annotations
 
 import numpy as np

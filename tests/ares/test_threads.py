@@ -1,5 +1,3 @@
-"""Passes side by side: one thread of torch each, the same numbers as one after the other."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,5 +1,3 @@
-"""A tiny InternVL through the code of the real ones, and which images ARES asks it about."""
-
 from __future__ import annotations
 
 import json

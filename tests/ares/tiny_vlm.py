@@ -1,4 +1,4 @@
-"""A tiny InternVL in the layout of the real ones, which learned to answer by an image's colour."""
+"""A tiny InternVL in the real layout, trained to answer by an image's colour."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ COLOURS = {
     "middle-aged male": (220, 40, 220),
     "older male": (30, 210, 220),
 }
-"""Label of the task `age_gender` -> the colour that the model takes for it."""
 PROSE = (128, 128, 128)
-"""A colour that it answers with a sentence, whatever is asked."""
+"""Colour that it answers with a sentence, whatever the question."""
 SENTENCE = "Answer value: young"
 SIZE = 28
 TEMPLATE = (
@@ -36,18 +35,15 @@ _PIECE = r"\s|\w+|[^\w\s]"
 
 
 def coloured(colour: tuple[int, int, int], size: int = 40) -> Image.Image:
-    """An image of one colour."""
     return Image.new("RGB", (size, size), colour)
 
 
 def answered(label: str) -> str:
-    """The answer for a label of `age_gender`."""
     age, gender = label.split(" ")
     return json.dumps({"gender": gender, "age": age})
 
 
 def tokenizer(texts: Sequence[str]) -> Any:
-    """A tokenizer over the words of the texts."""
     from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 

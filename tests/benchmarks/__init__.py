@@ -1,1 +1,1 @@
-"""Benchmarks, run by `make bench`: figures beside a peer or a bare loop in the same run, never a timed test."""
+"""Benchmarks, run by `make bench`: figures beside a peer or a bare loop in the same run."""

@@ -1,4 +1,4 @@
-"""Run every `bench_*.py` beside this file, each in a process of its own so that peak memory is its own."""
+"""Run every `bench_*.py` beside this file, each in a process of its own for its peak memory."""
 
 from __future__ import annotations
 

@@ -1,14 +1,9 @@
 """ARES with the paper's backbone sizes and random weights: routed and batched, beside one image at a time.
 
-The plain flow is that of the authors' own program: it opens each file three times (for the router and for each task),
-and runs every backbone once per task, so six passes with one image in each. It has our reader and our modules, so both
-give the same labels (this is checked), and the difference is in how they are run. Neither asks a vision-language
-model, which would have the same work in both.
-
-With random weights no router is ever sure. The shares on the fast path are therefore set, by the threshold that lets
-so many of these images pass: none; and the shares that the paper's own timings imply. Where all experts vote an image
-takes V seconds, with one expert S on average, and with routing R (E4, the mean of E1 to E3, and E6 of Tables 11 and
-12); the share (V - R) / (V - S) is 0.21 on Selected-300 and 0.47 on Random-200.
+The plain flow is the authors': each file is opened three times, each backbone runs once per task, one image at a time.
+Both flows must give the same labels; neither asks a vision-language model. Random weights never make a router sure, so
+a threshold sets the shares on the fast path: none, and those implied by Tables 11 and 12, (V - R) / (V - S) = 0.21
+(Selected-300) and 0.47 (Random-200), with seconds V if all experts vote, S with one expert, R with routing.
 
     python -m tests.benchmarks.bench_ares     two threads of a CPU; `tests.benchmarks.gpu` is for a GPU
 """
@@ -38,9 +33,8 @@ if TYPE_CHECKING:
 
 IMAGES, SIDE, DRAWINGS = 32, 1024, 8
 TILE = 4
-"""Images per pass on a CPU. More bring nothing there, and leave more places unused where few images need an expert."""
+"""Images per pass on a CPU; larger passes gain nothing and waste places."""
 TURN = 4
-"""Images of one turn."""
 PLAIN = ("float32", "plain")
 SHARES = {"none": 0.0, "Selected-300": 0.21, "Random-200": 0.47}
 PAPER = "the paper: 0.185 to 0.223 s per image"
@@ -64,7 +58,6 @@ def write_images(folder: Path, count: int) -> list[Path]:
 
 
 def random_ares(**settings: Any) -> AresModel:
-    """ARES of the paper's size with random weights and random escalation routers."""
     import torch
 
     from fairspace.ares.configuration_ares import AresConfig
@@ -75,7 +68,6 @@ def random_ares(**settings: Any) -> AresModel:
 
 
 def with_random_routers(model: AresModel) -> AresModel:
-    """The model, ready to answer, with escalation routers that decide at random."""
     import xgboost
 
     from fairspace.ares.routing_ares import EscalationRouter, meta_features
@@ -91,13 +83,11 @@ def with_random_routers(model: AresModel) -> AresModel:
 
 
 def read(processor: AresImageProcessor, files: list[Path]) -> torch.Tensor:
-    """The pixels of files that can be read."""
     prepared = [processor.prepare(file).pixels for file in files]
     return processor.tensor([pixels for pixels in prepared if pixels is not None])
 
 
 def plain(model: AresModel, processor: AresImageProcessor, files: list[Path]) -> list[list[int]]:
-    """One image at a time, every backbone once per task; the labels' numbers."""
     import torch
 
     from fairspace.ares.deciding_ares import Observed
@@ -125,7 +115,6 @@ def plain(model: AresModel, processor: AresImageProcessor, files: list[Path]) ->
 
 
 def ours(model: AresModel, processor: AresImageProcessor, files: list[Path], workers: int = 0) -> list[list[int]]:
-    """Read once, batched, routed; the labels' numbers."""
     from fairspace.ares.classifying_ares import classify
 
     found = []
@@ -142,7 +131,7 @@ def ours(model: AresModel, processor: AresImageProcessor, files: list[Path], wor
 
 
 def threshold(model: AresModel, pixels: torch.Tensor, share: float) -> float:
-    """The confidence above which this share of images and tasks takes the fast path."""
+    """Confidence above which this share of images and tasks takes the fast path."""
     import torch
 
     if not share:
@@ -155,22 +144,18 @@ def threshold(model: AresModel, pixels: torch.Tensor, share: float) -> float:
 
 
 def timed(run: Callable[[], Any]) -> tuple[float, float, Any]:
-    """Seconds, seconds of all processors, and what the run gave."""
+    """Seconds, seconds of all processors, and the result."""
     start, used = time.perf_counter(), time.process_time()
     found = run()
     return time.perf_counter() - start, time.process_time() - used, found
 
 
 def report(what: str, seconds: float, beside: str = "") -> None:
-    """Print seconds per image and images per second."""
     print(f"{what:<64}{seconds:8.3f} s per image {1 / seconds:8.2f} images/s  {beside}", flush=True)
 
 
 def on_cpu(count: int, threads: int, settings: dict[str, Any]) -> None:
-    """The plain flow and ours, image by image in turns, so that what else runs on the machine slows all alike.
-
-    Ends with an error if float32 gives other labels.
-    """
+    """The plain flow and ours in turns, so that other load slows both alike. Error if float32 gives other labels."""
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # else waiting counts as work, most of all in the plain flow
     import torch
 
@@ -219,7 +204,6 @@ def on_cpu(count: int, threads: int, settings: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Print the figures."""
     parser = argparse.ArgumentParser(description="How fast ARES is.")
     parser.add_argument("--images", type=int, default=IMAGES)
     parser.add_argument("--threads", type=int, default=2, help="of torch")

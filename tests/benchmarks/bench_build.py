@@ -1,10 +1,8 @@
 """IRIS-Ideal-52 from a FACET-like source with stored boxes, beside a bare Parquet writer; memory at ten times the rows.
 
-The source has 30 000 JPEG files of 384 x 384 pixels: eight drawings, made distinct by a comment in each file. The real
-builder reads the annotations, matches the boxes, plans the cells, checks, hashes and crops, and writes all of them; its
-time and memory are taken when the last of their shards is done, and again when the whole build is (tournament, review
-sheet, card). The bare loop reads the same files and writes the same bytes, and nothing else. Every run is a process of
-its own; the two take turns, and the fastest of each counts.
+The source has 30 000 JPEG files of 384 x 384 pixels: eight drawings, made distinct by a comment. The builder's time and
+memory are taken after its last shard and after the whole build. The bare loop reads the same files and writes the same
+bytes. Each run is a process; the two take turns, and the fastest counts.
 """
 
 from __future__ import annotations
@@ -24,15 +22,14 @@ from tests.benchmarks.timing import line, peak_gib
 IMAGES = 30_000
 TIMES = 10
 LEAST = 0.5
-"""The builder's share of the bare writer's speed that we promise."""
 MOST = 1.1
-"""The peak memory at ten times the rows, as a multiple, that we promise: none, but for what allocators keep."""
+"""Promised peak memory at ten times the rows, as a multiple."""
 _REPEATS = 3
 _PER_FILE, _PER_GROUP = 1000, 100
 
 
 def write_source(folder: Path, images: int, quality: int, links: int = 1) -> None:
-    """Images, annotations and boxes. With `links`, every file stands there so many times under another name."""
+    """Write images, annotations and boxes; `links` is the number of further names per file."""
     from fairspace.builders.drawn.drawing import draw_face
     from fairspace.builders.engine.tools import Box
     from fairspace.builders.iris.groups import GROUPS
@@ -65,20 +62,17 @@ def write_source(folder: Path, images: int, quality: int, links: int = 1) -> Non
 
 @dataclass(frozen=True)
 class Spent:
-    """Seconds, processor seconds of all threads, and the peak of memory in GiB, up to a moment."""
-
     seconds: float
     processor: float
     peak: float
 
 
 def now() -> Spent:
-    """Up to this moment."""
     return Spent(time.perf_counter(), time.process_time(), peak_gib())
 
 
 def bare(source: Path, out: Path) -> tuple[int, Spent]:
-    """Read every image and write it; how many, and what was spent when it was done."""
+    """Read and write every image; return their number and the cost."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -97,7 +91,7 @@ def bare(source: Path, out: Path) -> tuple[int, Spent]:
 
 
 def built(source: Path, out: Path) -> tuple[int, Spent]:
-    """Build the dataset; how many images it has, and what was spent when their shards were done."""
+    """Build the dataset; return its images and the cost of their shards."""
     from fairspace.builders.engine.build import build
     from fairspace.builders.engine.tools import Tools
     from fairspace.builders.iris_ideal_52.dataset import DATASET
@@ -121,7 +115,7 @@ _RUNS: dict[str, Callable[[Path, Path], tuple[int, Spent]]] = {"bare": bare, "bu
 
 @dataclass(frozen=True)
 class Measured:
-    """Up to the shards, up to the end, and rows."""
+    """Cost up to the shards, cost up to the end, and rows."""
 
     shards: Spent
     whole: Spent
@@ -129,7 +123,7 @@ class Measured:
 
 
 def measured(run: str, source: Path, out: Path) -> Measured:
-    """A run in this process, without the second that importing takes."""
+    """A run in this process, without the import time."""
     import datasets  # noqa: F401
     import pyarrow.parquet  # noqa: F401
 
@@ -141,7 +135,7 @@ def measured(run: str, source: Path, out: Path) -> Measured:
 
 
 def in_process(run: str, source: Path, rows: int) -> Measured:
-    """A run in a new process; what it wrote is removed. Stops the bench if it did not write so many rows."""
+    """A run in a new process; its output is removed. Error if its rows differ."""
     with tempfile.TemporaryDirectory(dir=source) as scratch:
         command = [sys.executable, "-m", "tests.benchmarks.bench_build", run, str(source), str(Path(scratch) / "out")]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
@@ -153,7 +147,6 @@ def in_process(run: str, source: Path, rows: int) -> Measured:
 
 
 def main() -> None:
-    """Print the figures; exit with an error if the promised speed or memory is not reached."""
     with tempfile.TemporaryDirectory() as scratch:
         source = Path(scratch) / "large"
         write_source(source, IMAGES, quality=95)

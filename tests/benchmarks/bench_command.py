@@ -1,7 +1,6 @@
 """CPU seconds of the command before it does anything, beside other commands on the same machine.
 
-Targets: `--help` at most 0.4 s, `score` at most 1.0 s before it begins to read. The ratio to `import typer` is what
-compares between machines.
+Targets: `--help` 0.4 s, `score` 1.0 s before it reads. Compare machines by the ratio to `import typer`.
 """
 
 from __future__ import annotations
@@ -32,7 +31,6 @@ PROMISED = {"--help": 4.0, "score, before it reads": 7.0}
 
 
 def cpu_seconds(*words: str) -> float:
-    """The least CPU seconds, of user and system, of a few runs of a command."""
     return min(_cpu_seconds(words) for _ in range(RUNS))
 
 
@@ -44,14 +42,13 @@ def _cpu_seconds(words: tuple[str, ...]) -> float:
 
 
 def before_reading(folder: str) -> float:
-    """The least CPU seconds of a few runs of `fairspace score` until it opens the submission."""
+    """Least CPU seconds of `fairspace score` until it opens the submission."""
     words = (sys.executable, "-c", BEFORE_READING, "score", folder)
     runs = (subprocess.run(words, capture_output=True, text=True, check=True) for _ in range(RUNS))
     return min(float(run.stdout) for run in runs)
 
 
 def main() -> None:
-    """Print the figures."""
     python = sys.executable
     typer = cpu_seconds(python, "-c", "import typer, typer.rich_utils")
     line("import typer with its help", typer)

@@ -1,9 +1,8 @@
-"""AD and SPD over the seven attribute combinations beside fairlearn's MetricFrame on the same rows, once and resampled.
+"""AD and SPD over the seven attribute combinations beside fairlearn's MetricFrame, once and resampled.
 
-The peer resamples rows and groups them again each time (`n_boot`); a few resamples are timed and a thousand reckoned
-from them, which its own time grows by. Ours draws the thousand: with all values of the task as `fairspace score` does,
-and AD alone as counts, whose resamples are multinomial. The peer runs the rates of SPD's 52 classes as Python
-functions, which most of its time goes into, so AD alone is the fairer comparison.
+A few resamples of the peer (`n_boot`) are timed and a thousand extrapolated. Ours draws a thousand: all values of the
+task as `fairspace score` does, and AD alone as multinomial counts. AD alone is the fairer comparison, since the peer
+runs the rates of SPD's 52 classes as Python functions.
 """
 
 from __future__ import annotations
@@ -31,15 +30,12 @@ from fairspace.submissions.uncertainty.bootstrap import RESAMPLES, draw
 from tests.benchmarks.timing import fastest, line
 
 BOOTS = 2
-"""Resamples that the peer is timed with."""
 AD_BOOTS = 20
-"""And for AD alone, which it is faster at."""
 PROMISED = 5_000
-"""Times faster than the peer, with all values and with AD alone."""
+"""Promised speed as a multiple of the peer's, with all values and with AD alone."""
 
 
 def ours(truth: NDArray[np.int_], said: NDArray[np.int_], groups: NDArray[np.int_]) -> list[float]:
-    """The 14 values from rows: count, then the formulas."""
     values = []
     attributes = group_attributes(groups)
     for combination in COMBINATIONS:
@@ -55,7 +51,7 @@ def ours(truth: NDArray[np.int_], said: NDArray[np.int_], groups: NDArray[np.int
 def fairlearns(
     truth: NDArray[np.int_], said: NDArray[np.int_], groups: NDArray[np.int_], n_boot: int | None = None
 ) -> list[float]:
-    """The same by MetricFrame: accuracy, and the rate of each class; with `n_boot` resamples beside."""
+    """The same by MetricFrame: accuracy and the rate of each class; `n_boot` resamples."""
     values = []
     attributes = group_attributes(groups)
     rates = {f"class {c}": lambda _, y, c=c: float(np.mean(y == c)) for c in range(len(OCCUPATIONS))}
@@ -73,7 +69,7 @@ def fairlearns(
 def counts_resampled(
     truth: NDArray[np.int_], said: NDArray[np.int_], groups: NDArray[np.int_], resamples: int
 ) -> NDArray[np.float64]:
-    """(resamples, 7) AD of resamples of rows with replacement, drawn as counts of right and wrong answers per group."""
+    """(resamples, 7) AD of resampled rows, drawn as counts of right and wrong answers per group."""
     cells = np.bincount(groups * 2 + (said == truth), minlength=2 * len(GROUPS))
     drawn = np.random.default_rng(0).multinomial(len(truth), cells / len(truth), resamples).reshape(resamples, -1, 2)
     attributes = group_attributes(np.arange(len(GROUPS)))
@@ -88,7 +84,7 @@ def counts_resampled(
 def frames_resampled(
     truth: NDArray[np.int_], said: NDArray[np.int_], groups: NDArray[np.int_], n_boot: int | None
 ) -> list[Any]:
-    """AD of every combination by MetricFrame: a number each, or with `n_boot` the quantiles of its resamples."""
+    """AD of every combination by MetricFrame: one number, or quantiles of `n_boot` resamples."""
     attributes = group_attributes(groups)
     accuracy = {"accuracy": lambda t, y: float(np.mean(t == y))}
     ends = {} if n_boot is None else {"n_boot": n_boot, "ci_quantiles": [0.025, 0.975], "random_state": 0}
@@ -104,7 +100,6 @@ def frames_resampled(
 
 
 def main() -> None:
-    """Print the figures; both must agree."""
     warnings.simplefilter("ignore", FutureWarning)
     truth, groups = image_cells()
     rng = np.random.default_rng(0)

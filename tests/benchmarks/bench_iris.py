@@ -1,4 +1,4 @@
-"""One model's full IRIS submission, on 2 cores: from Parquet to result, and the intervals of its 60 values.
+"""One model's full IRIS submission on 2 cores: from Parquet to result, and the intervals of its 60 values.
 
 Aims: 3 s and 1 GiB to a result without intervals; 5 s more for 1 000 resamples, BCa's jackknife and the fair models.
 """
@@ -24,11 +24,9 @@ from tests.submissions.benchmarks.iris import factory as iris_factory
 COHORT = 10
 RESAMPLES = 1_000
 AIM = 5.0
-"""Seconds on 2 cores."""
 
 
 def to_result(path: Path) -> str:
-    """Check and score a submission."""
     report = check_submission(path)
     if report.submission is None:
         raise SystemExit(str(report.faults))
@@ -36,7 +34,7 @@ def to_result(path: Path) -> str:
 
 
 def intervals() -> None:
-    """Print how long 1 000 resamples take, beside measuring as many drawn tables one by one."""
+    """Print the time of 1 000 resamples, beside measuring as many drawn tables one by one."""
     drawn = iris_factory.submission()
     reading = fastest(lambda: read(drawn))
     records = read(drawn)
@@ -50,7 +48,6 @@ def intervals() -> None:
 
 
 def main() -> None:
-    """Print the figures."""
     with tempfile.TemporaryDirectory() as folder:
         paths = []
         for seed in range(COHORT):

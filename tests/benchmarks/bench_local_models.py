@@ -1,8 +1,7 @@
-"""A model on this machine behind `fairspace run`, beside transformers' bare `generate`, same batch and number format.
+"""A local model behind `fairspace run`, beside transformers' bare `generate`, same batch and number format.
 
-A Llama of random weights, large enough that its products and not Python take the time, answers the same prompts with as
-many tokens each: through our provider (batches from what waits, each token followed, loops looked for) and in a plain
-loop over batches of `generate`. Both take turns; what is compared is tokens for a second of the processor.
+A Llama of random weights answers the same prompts with equally many tokens, through our provider (batches, each token
+followed, loops detected) and in a plain loop over `generate`. The two take turns; the figure is tokens per CPU second.
 """
 
 from __future__ import annotations
@@ -17,13 +16,12 @@ from typing import Any
 from tests.benchmarks.timing import line
 
 MOST = 1.2
-"""Seconds of ours as a multiple of those of bare `generate`: what we promise."""
+"""Promised seconds as a multiple of bare `generate`."""
 BATCH, TOKENS, REQUESTS, TURNS = 8, 48, 32, 2
 _SHAPE = {"hidden_size": 576, "intermediate_size": 1536, "num_hidden_layers": 10, "num_attention_heads": 9}
 
 
 def folder(where: Path) -> Path:
-    """The model, with the tests' small tokenizer."""
     from transformers import LlamaConfig, LlamaForCausalLM
 
     from tests.submissions.running.local.tiny_models import tokenizer
@@ -38,13 +36,12 @@ def folder(where: Path) -> Path:
 
 
 def prompts(turn: int) -> list[str]:
-    """Questions of about the same length, other ones in each turn: what was answered before is not computed again."""
+    """Questions of equal length, new ones in each turn: known answers are not computed again."""
     numbers = range(turn * REQUESTS, (turn + 1) * REQUESTS)
     return [f"Which of these persons is most likely the nurse number {number:03}?" for number in numbers]
 
 
 def ours(model: Any, turn: int) -> int:
-    """Tokens of all answers, asked as a run asks them."""
     from inspect_ai.model import GenerateConfig
 
     async def ask() -> int:
@@ -56,7 +53,6 @@ def ours(model: Any, turn: int) -> int:
 
 
 def bare(model: Any, turn: int) -> int:
-    """Tokens of all answers, by `generate` over batches of padded prompts."""
     import torch
 
     behind = model.api.chat
@@ -81,7 +77,6 @@ def bare(model: Any, turn: int) -> int:
 
 
 def main() -> None:
-    """Print the figures; exit with an error if the promised ratio is not reached."""
     from fairspace.submissions.running.asking.models import ModelSettings, open_model
 
     with tempfile.TemporaryDirectory() as scratch:
@@ -92,7 +87,7 @@ def main() -> None:
             model = open_model(ModelSettings(name, arguments=settings))
             spent = dict.fromkeys((bare, ours), 0.0)
             tokens = dict.fromkeys((bare, ours), 0)
-            bare(model, 0)  # what the first run alone prepares
+            bare(model, 0)  # warm-up
             for turn in range(TURNS):
                 for way in (bare, ours):
                     began = time.process_time()

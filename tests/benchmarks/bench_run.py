@@ -1,9 +1,8 @@
 """Fifty thousand short questions through Inspect and the journal, beside a bare httpx loop over the same requests.
 
-A server on loopback, in a process of its own, gives every request the same small answer at once, so that what is
-measured is the client alone. Both send the same prompts, 64 at a time, and read each answer as JSON; ours also keeps
-every fate on disk, and writes Inspect's log. Each is a process of its own. Memory is taken at a fifth of the requests
-and at the end.
+A server on loopback, in its own process, gives every request one small answer at once, so only the client is measured.
+Both send 64 requests at a time and parse JSON; ours also journals each outcome and writes Inspect's log. Each is a
+process of its own; memory is taken at a fifth of the requests and at the end.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ if TYPE_CHECKING:
 
 CONCURRENCY = 64
 MOST = 1.5
-"""Ours as a multiple of the bare loop, for a request: what we promise."""
+"""Promised time per request as a multiple of the bare loop's."""
 MOST_MEMORY = 1.1
-"""Peak memory at the end as a multiple of that at a fifth of the requests: what we promise."""
+"""Promised peak memory at the end as a multiple of that at a fifth of the requests."""
 _BLOCKS = 85
 _REPLY = json.dumps(
     {
@@ -49,8 +48,6 @@ _HEADERS = [(b"content-type", b"application/json"), (b"content-length", str(len(
 
 @dataclass(frozen=True)
 class Spent:
-    """Requests, seconds, processor seconds, peak memory in GiB at a fifth and at the end."""
-
     requests: int
     seconds: float
     processor: float
@@ -59,7 +56,6 @@ class Spent:
 
 
 async def reply(scope: dict[str, Any], receive: Any, send: Any) -> None:
-    """The server: reads a request whole, and gives the one answer."""
     if scope["type"] != "http":
         return
     while (await receive()).get("more_body"):
@@ -70,7 +66,6 @@ async def reply(scope: dict[str, Any], receive: Any, send: Any) -> None:
 
 @contextmanager
 def served() -> Iterator[str]:
-    """The server in a process of its own; yields its address."""
     import socket
 
     with socket.socket() as free:
@@ -106,7 +101,6 @@ def opened() -> Opened:
 
 
 def bare(url: str, scratch: Path) -> Spent:
-    """The loop that a user would write: 64 workers, one httpx client."""
     import httpx
 
     what = opened()
@@ -139,7 +133,6 @@ def bare(url: str, scratch: Path) -> Spent:
 
 
 def ours(url: str, scratch: Path) -> Spent:
-    """The same requests as `fairspace run` asks them."""
     import inspect_ai  # noqa: F401
     import openai  # noqa: F401
 
@@ -169,7 +162,6 @@ _RUNS = {"bare": bare, "ours": ours}
 
 
 def in_process(run: str, url: str) -> Spent:
-    """A run in a new process."""
     with tempfile.TemporaryDirectory() as scratch:
         command = [sys.executable, "-m", "tests.benchmarks.bench_run", run, url, scratch]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
@@ -177,7 +169,6 @@ def in_process(run: str, url: str) -> Spent:
 
 
 def main() -> None:
-    """Print the figures; exit with an error if the promised ratio or memory is not reached."""
     with served() as url:
         plain, full = (in_process(run, url) for run in _RUNS)
     ratio = (full.seconds / full.requests) / (plain.seconds / plain.requests)

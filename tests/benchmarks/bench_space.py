@@ -1,9 +1,7 @@
-"""A Space of 5 500 rows on loopback: start, filters, then 50 readers and 5 submitters.
+"""A Space of 5 500 rows on loopback: start, filters, then 50 readers and 5 submitters, in processes of their own.
 
-The server, the readers and the submitters are processes of their own. A reader asks for a page, a figure, the API or a
-download, and looks at it for two seconds on average: sooner than people do. Of a board's pages the first ones are asked
-for most, of its 5 000 models each one alike. A submitter hands in a real submission, and the next one when it is
-scored.
+A reader asks for a page, a figure, the API or a download, and pauses for two seconds on average; first pages of a board
+are most frequent. A submitter uploads a real submission, and the next one once it is scored.
 """
 
 from __future__ import annotations
@@ -43,12 +41,10 @@ ROWS = 5_500
 PARTS = {"fact_or_fair": 10 / 11, "iris": 1 / 11}
 READERS, SUBMITTERS, SECONDS, WARM = 50, 5, 60, 20
 PAUSE = 2.0
-"""Seconds for which a reader looks at what came, on average."""
 MOST_START, MOST_FILTER, MOST_MEMORY = 5.0, 0.1, 1.05
-"""Seconds from an empty process to the first page, and of a filter or an order; memory at the end as a multiple of that
-after the first third."""
+"""Seconds to the first page and of a filter or an order; memory at the end as a multiple of that after a third."""
 MOST_SECONDS = {0.5: 0.05, 0.95: 0.25, 0.99: 1.0}
-"""Part of the reads -> the seconds that it may take."""
+"""Quantile of the reads -> its limit in seconds."""
 SECRET = "a secret of the bench, long enough for tokens"
 FIRST = "/?benchmark=fact_or_fair"
 QUERIES = (
@@ -68,7 +64,7 @@ QUERIES = (
 
 
 def make_store(root: Path) -> list[str]:
-    """Write the store; the entries of the rows on the larger board."""
+    """Write the store; return the entries of the larger board."""
     from tests.leaderboard_space.factory import result
 
     storage, entries = LocalStorage(root), []
@@ -101,21 +97,21 @@ def make_store(root: Path) -> list[str]:
 
 
 def _append(storage: LocalStorage, drafts: list[Draft], files: dict[str, bytes]) -> None:
-    with mock.patch("os.fsync"):  # what is made here may be lost
+    with mock.patch("os.fsync"):  # durability is not needed here
         storage.append(drafts, dict(files))
     drafts.clear()
     files.clear()
 
 
 def _slim(found: Result) -> Result:
-    """The result without evidence, which no page of the readers shows; rows are made without it."""
+    """The result without evidence, which the readers' pages do not show."""
     values = {name: replace(value, evidence={}) for name, value in found.values.items()}
     scores = {name: replace(value, evidence={}) for name, value in found.scored.scores.items()}
     return replace(found, values=values, scored=replace(found.scored, scores=scores))
 
 
 def serve(root: str, port: str) -> None:
-    """The server, as `fairspace leaderboard serve` runs it, with quotas that five programs do not meet."""
+    """The server, as `fairspace leaderboard serve` runs it, with high quotas."""
     from fairspace.leaderboard_space.app import serve as served
     from fairspace.leaderboard_space.settings import Settings
 
@@ -127,7 +123,7 @@ def serve(root: str, port: str) -> None:
 
 @contextmanager
 def running(store: Path, log: Path) -> Iterator[tuple[str, psutil.Process, float]]:
-    """The server in a process of its own: its address, itself, and the seconds until it answered."""
+    """The server in a process: its address, itself, and the seconds until it answered."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -154,14 +150,12 @@ def running(store: Path, log: Path) -> Iterator[tuple[str, psutil.Process, float
 
 
 def seconds_of(client: httpx.Client, address: str) -> float:
-    """Seconds until an answer was read."""
     began = time.perf_counter()
     client.get(address).raise_for_status()
     return time.perf_counter() - began
 
 
 def addresses(entries: list[str], draw: random.Random) -> tuple[str, str]:
-    """What a reader looks at next: of which kind, and where."""
     entry, page = draw.choice(entries), min(50, 1 + int(draw.expovariate(1 / 4)))
     kinds = {
         "board": (30, f"{FIRST}&page={page}"),
@@ -209,7 +203,7 @@ def read(url: str, entries_file: str) -> None:
 
 
 def submission(made: Path, number: int) -> bytes:
-    """A submission with the answers of the zip at `made`; each number gives another model."""
+    """A submission with the answers of the zip at `made`; each number is another model."""
     target = io.BytesIO()
     with zipfile.ZipFile(made) as source, zipfile.ZipFile(target, "w") as archive:
         for info in source.infolist():
@@ -221,7 +215,7 @@ def submission(made: Path, number: int) -> bytes:
 
 
 def submit(url: str) -> None:
-    """The submitters; prints how many were scored, and errors, as JSON."""
+    """The submitters; prints the scored number, and errors, as JSON."""
     from fairspace.leaderboard_space.intake import User
     from fairspace.leaderboard_space.web.tokens import Tokens
     from tests.leaderboard_space.factory import good_zip
@@ -254,7 +248,7 @@ def submit(url: str) -> None:
 
 
 def under_load(url: str, server: psutil.Process, entries: Path) -> tuple[dict[str, Any], dict[str, Any], float, float]:
-    """What readers and submitters met, and the server's memory in GiB after the warm-up and at the end."""
+    """Results of readers and submitters, and the server's memory in GiB after the warm-up and at the end."""
     command = [sys.executable, "-m", "tests.benchmarks.bench_space"]
     readers = subprocess.Popen([*command, "read", url, str(entries)], stdout=subprocess.PIPE)
     submitters = subprocess.Popen([*command, "submit", url], stdout=subprocess.PIPE)
@@ -265,12 +259,10 @@ def under_load(url: str, server: psutil.Process, entries: Path) -> tuple[dict[st
 
 
 def percentile(found: list[float], part: float) -> float:
-    """The value that a part of the others is not above."""
     return sorted(found)[min(len(found) - 1, int(part * len(found)))]
 
 
 def main() -> None:
-    """Print the figures; exit with an error where one is missed."""
     missed: list[str] = []
 
     def bound(what: str, found: float, most: float) -> None:

@@ -1,9 +1,8 @@
-"""How far FACT-OR-FAIR's core lies from all subjective queries: `python -m tests.benchmarks.core_calibration`.
+"""Distance of FACT-OR-FAIR's core from all subjective queries: `python -m tests.benchmarks.core_calibration`.
 
-64 models answer all 45 600 queries: four baselines, and sixty that prefer drawn groups by statistic, level and context,
-with a drawn strength; a third of these answer a drawn share of queries as `stereotyped`, a third as `random`. The table
-gives, over the models, the mean and the root mean square of the difference (core less all, mean of the four contexts),
-its largest size, and the root mean square of single contexts.
+64 models answer all 45 600 queries: four baselines, and sixty with drawn preferences by statistic, level and context (a
+third of them partly `stereotyped`, a third partly `random`). The table gives mean and root mean square over models of
+core less all (mean of four contexts), its largest size, and the root mean square of single contexts.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ DRAWN = 60
 
 
 def drawn_model(seed: int) -> Integers:
-    """(45600,) the options that a drawn model chooses."""
+    """(45600,) options of a drawn model."""
     random, plan = np.random.RandomState(seed), draws("v2")
     statistic, level, _, context, _ = plan.cell.T.astype(int)
     n, strength = len(plan.cell), np.exp(random.uniform(np.log(0.2), np.log(8)))
@@ -42,7 +41,7 @@ def drawn_model(seed: int) -> Integers:
 
 
 def measured(options: Integers, rows: Integers, added: float) -> dict[str, Floats]:
-    """Attribute -> (4, 8) the scores of each context, of some of the queries."""
+    """Attribute -> (4, 8) scores of each context, for some of the queries."""
     plan = draws("v2")
     statistic, level, _, context, _ = plan.cell[rows].T.astype(int)
     by_attribute = {}
@@ -57,7 +56,7 @@ def measured(options: Integers, rows: Integers, added: float) -> dict[str, Float
 
 
 def calibrate(added: float = ADDED) -> dict[str, Floats]:
-    """Attribute -> (models, 4, 8) the core's values less those of all queries."""
+    """Attribute -> (models, 4, 8) values of the core less those of all queries."""
     models = [subjective_choices(name, 0).astype(np.int64) for name in BASELINES]
     models += [drawn_model(seed) for seed in range(DRAWN)]
     every = np.arange(len(STATISTICS) * len(LEVELS) * SCENARIOS * len(CONTEXTS) * TRIALS)
@@ -66,12 +65,10 @@ def calibrate(added: float = ADDED) -> dict[str, Floats]:
 
 
 def root_mean_square(numbers: Floats) -> float:
-    """Of all numbers."""
     return float(np.sqrt((numbers**2).mean()))
 
 
 def main() -> None:
-    """Print the table."""
     differences = calibrate()
     print(f"{'':20}{'mean':>8}{'rms':>8}{'largest':>9}{'rms of a context':>18}")
     for attribute, by_model in differences.items():

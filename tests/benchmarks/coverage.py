@@ -1,10 +1,9 @@
-"""How often 95 % intervals hold the truth, for every benchmark: the table of `submissions/uncertainty/README.md`.
+"""Coverage of 95 % intervals for every benchmark: the table of `submissions/uncertainty/README.md`.
 
     python -m tests.benchmarks.coverage [submissions] [beginning of a model's name ...]
 
-Submissions are drawn at the protocol's size from models whose true values are known. Each is kept in
-`build/coverage.jsonl` as soon as it is measured, so an interrupted or a larger run goes on where the last one stopped;
-delete the file after a change of the intervals. A share of n submissions has an error of sqrt(.95 * .05 / n).
+Submissions are drawn at the protocol's size from models of known true values, and kept in `build/coverage.jsonl`, from
+which an interrupted run goes on; delete it after a change of the intervals. The standard error is sqrt(.95 * .05 / n).
 """
 
 from __future__ import annotations
@@ -49,13 +48,12 @@ Held = tuple[str, bool, float]
 
 
 def simulations() -> Mapping[str, Callable[[int], Iterator[Held]]]:
-    """Model -> what measures its drawn submission of a number."""
     iris = {f"IRIS, {name}": partial(iris_coverage.submission, model) for name, model in models().items()}
     return iris | {name: partial(text_coverage.submission, name) for name in text_coverage.MODELS}
 
 
 def measured(submissions: int, chosen: tuple[str, ...]) -> dict[str, list[list[Held]]]:
-    """Model -> what so many of its submissions say; those that are not kept yet are drawn and kept."""
+    """Model -> results of its submissions; missing ones are drawn and kept."""
     kept: dict[tuple[str, int], list[Held]] = {}
     if KEPT.exists():
         for line in KEPT.read_text().splitlines():
@@ -74,7 +72,7 @@ def measured(submissions: int, chosen: tuple[str, ...]) -> dict[str, list[list[H
 
 
 def table(by_model: Mapping[str, list[list[Held]]]) -> Iterator[str]:
-    """A line for each family, a cell for each model: percent of intervals that hold the truth, and their width."""
+    """A line per family, a cell per model: percent of intervals that hold the truth, and their width."""
     yield f"| values | {' | '.join(by_model)} |"
     yield "|---" * (1 + len(by_model)) + "|"
     for family, names in FAMILIES.items():
@@ -84,7 +82,7 @@ def table(by_model: Mapping[str, list[list[Held]]]) -> Iterator[str]:
 
 
 def cell(submissions: list[list[Held]], names: tuple[str, ...]) -> str:
-    """Mean and least share over the values that begin with one of the names, and their mean width; '' if none does."""
+    """Mean and least share over the values with such a prefix, and their mean width; '' if none."""
     shares: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for name, inside, width in (held for submission in submissions for held in submission):
         if name.startswith(names):
@@ -96,7 +94,6 @@ def cell(submissions: list[list[Held]], names: tuple[str, ...]) -> str:
 
 
 def main() -> None:
-    """Print a table for each benchmark."""
     submissions = int(sys.argv[1]) if len(sys.argv) > 1 else SUBMISSIONS
     by_model = measured(submissions, tuple(sys.argv[2:]) or ("",))
     for _, alike in groupby(by_model.items(), lambda item: item[0].split()[0]):

@@ -1,4 +1,4 @@
-"""Whether 95 % intervals of IRIS' values and scores hold the truth, at the protocol's sizes: `coverage.py` asks."""
+"""Coverage of 95 % intervals of IRIS' values and scores at the protocol's sizes, for `coverage.py`."""
 
 from __future__ import annotations
 
@@ -48,5 +48,5 @@ def submission(model: tuple[Truth, ...], number: int) -> Iterator[tuple[str, boo
 
 
 def held(about: Uncertainty, truth: float) -> tuple[bool, float]:
-    """Whether an interval holds the truth, but for rounding, and its width."""
+    """Whether an interval holds the truth, up to rounding, and its width."""
     return bool(about.low - 1e-9 <= truth <= about.high + 1e-9), float(about.high - about.low)

@@ -1,4 +1,4 @@
-"""Models of IRIS whose true values are known: what coverage simulations draw submissions from."""
+"""Models of IRIS with known true values, for coverage simulations."""
 
 from __future__ import annotations
 
@@ -51,13 +51,7 @@ FEMALE = np.where(np.isnan(_US), 0.5, _US)
 
 @dataclass(frozen=True)
 class Truth:
-    """One task of a model.
-
-    Args:
-        name: of the model.
-        values: its true values.
-        sample: generator -> the design of a drawn submission, at the protocol's size.
-    """
+    """One task of a model with its true values; `sample` draws a submission's design at the protocol's size."""
 
     name: str
     values: Mapping[str, float]
@@ -70,7 +64,6 @@ def _choices(rng: np.random.Generator, shares_of: Floats) -> np.ndarray[tuple[in
 
 
 def neutral(name: str, groups: Floats) -> Truth:
-    """Neutral images of (52, 18) group shares."""
     values = {
         f"RD_{'joint_all' if c == 'gender_age_skin' else c}": float(disparity(groups @ m).mean())
         for c, m in _MERGE.items()
@@ -172,8 +165,7 @@ def pairs(name: str, moved: float, consistent: float) -> Truth:
 def models() -> dict[str, tuple[Truth, ...]]:
     """Models of all five tasks.
 
-    Nearly fair; with a gap of one attribute; with one rare group; as uneven as published ones; and one whose samples of
-    an item are all alike.
+    Nearly fair; a gap of one attribute; one rare group; as uneven as published ones; identical samples per item.
     """
     rng = np.random.default_rng(25)
     one = np.zeros(_G)

@@ -1,9 +1,8 @@
-"""How often the intervals of corrected shares and values hold the truth.
+"""Coverage of the intervals of corrected shares and values.
 
 `python -m tests.benchmarks.label_coverage [shares|iris|fact_or_fair] [STUDIES]`: the tables of the section "Labels" in
-`submissions/uncertainty/README.md`, and what `HELD` in `submissions/benchmarks/iris/variants.py` and
-`submissions/benchmarks/fact_or_fair/variants.py` says. Images are drawn from true shares, and answers and the test of
-the labeller from its rates: the paper's, or a recall of .92 and .85 in turn that 200 images a row have tested.
+`submissions/uncertainty/README.md`, and `HELD` in the `variants.py` of IRIS and FACT-OR-FAIR. Labels follow the paper's
+rates, or recalls of .92 and .85 in turn, tested with 200 images a row.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ JOINT = [("gender",), ("age",), ("skin_tone",), ("gender", "age"), ("age", "skin
 SHARES = (0.03, 0.1, 0.3)
 IMAGES = (500, 2_000, 8_000)
 TRUTHS = ("fair", "one group rare", "as the reference", "0.1", "0.5", "3", "50")
-"""Of 52 occupations: all groups alike, one group at .03 (of two or three groups) or .3 in all, or Dirichlet shares."""
+"""For 52 occupations: groups alike, one group at .03 (of two or three groups) or .3 in all, or Dirichlet shares."""
 Matrices = Mapping[str, Floats]
 Statistic = Callable[[Floats], Floats]
 
@@ -39,7 +38,7 @@ def matrix(attribute: str) -> Floats:
 
 
 def labeller(groups: int, images: int = 200) -> Floats:
-    """Counts of a labeller whose recalls are .92 and .85 in turn; errors fall evenly."""
+    """Counts of a labeller with recalls of .92 and .85 in turn; errors fall evenly."""
     recall = np.where(np.arange(groups) % 2, 0.85, 0.92)
     rates = np.repeat((1 - recall)[:, None] / (groups - 1), groups, axis=1)
     np.fill_diagonal(rates, recall)
@@ -47,7 +46,7 @@ def labeller(groups: int, images: int = 200) -> Floats:
 
 
 def rates(matrices: Matrices) -> Floats:
-    """(k, k) of the product of attributes."""
+    """(k, k) rates of the product of attributes."""
     joint = np.ones((1, 1))
     for counts in matrices.values():
         joint = np.kron(joint, counts / counts.sum(axis=1, keepdims=True))
@@ -55,7 +54,6 @@ def rates(matrices: Matrices) -> Floats:
 
 
 def tested(matrices: Matrices, rng: np.random.Generator) -> Matrices:
-    """What a test of as many images finds."""
     return {
         name: np.stack([rng.multinomial(round(row.sum()), row / row.sum()) for row in counts]).astype(float)
         for name, counts in matrices.items()
@@ -68,7 +66,7 @@ def ends(intervals: Sequence[tuple[float, tuple[float, float]] | None]) -> Float
 
 
 def shares_held(matrices: Matrices, share: float, images: int, studies: int) -> tuple[float, float, float]:
-    """How often the interval of one group's share holds it, its mean width, and the bias of the posterior mean."""
+    """Coverage and mean width of the interval of one group's share, and the bias of the posterior mean."""
     chances = rates(matrices)
     k = len(chances)
     outcomes = []
@@ -89,7 +87,6 @@ def shares_held(matrices: Matrices, share: float, images: int, studies: int) -> 
 
 
 def true_shares(truth: str, k: int, reference: Floats, rng: np.random.Generator) -> Floats:
-    """(n, k) of one of `TRUTHS`."""
     if truth == "fair":
         return np.full(reference.shape, 1 / k)
     if truth == "as the reference":
@@ -105,10 +102,7 @@ def true_shares(truth: str, k: int, reference: Floats, rng: np.random.Generator)
 def values_held(
     matrices: Matrices, truths: list[Floats], images: int, statistic: Statistic, people: int = 0
 ) -> tuple[Floats, Floats]:
-    """(ways, 3, m) how often the intervals hold, widths, and biases; the ways are by matrix and, if any, by people.
-
-    The second are the biases of the raw values, (m,).
-    """
+    """(ways, 3, m) coverage, widths and biases, by matrix and, if any, by people; (m,) biases of the raw values."""
     chances = rates(matrices)
     k = len(chances)
     outcomes, raw = [], []
@@ -135,7 +129,6 @@ def values_held(
 
 
 def shares_table(studies: int) -> None:
-    """Print a line per labeller, a column per share and number of images."""
     cases = {f"{k} groups, .92/.85": {"group": labeller(k)} for k in range(2, 8)}
     cases |= {" x ".join(names): {name: matrix(name) for name in names} for names in JOINT[:4]}
     every = []
@@ -147,7 +140,6 @@ def shares_table(studies: int) -> None:
 
 
 def iris_table(studies: int) -> None:
-    """Print a line per attributes and truth."""
     for names in JOINT:
         matrices = {name: matrix(name) for name in names}
         k = len(rates(matrices))
@@ -164,7 +156,6 @@ def iris_table(studies: int) -> None:
 
 
 def fact_or_fair_table(studies: int) -> None:
-    """Print a line per number of images and spread of the shares."""
     cells = 2 * len(with_attribute("gender"))
     for images, people in ((20, 10), (60, 16)):
         for spread in (0.3, 1.0, 3.0, 50.0):
@@ -182,7 +173,6 @@ def _print(title: str, names: tuple[str, ...], measured: tuple[Floats, Floats]) 
 
 
 def main() -> None:
-    """Print the tables that are named, all without a name."""
     tables = {"shares": shares_table, "iris": iris_table, "fact_or_fair": fact_or_fair_table}
     names = [word for word in sys.argv[1:] if word in tables] or list(tables)
     studies = next((int(word) for word in sys.argv[1:] if word.isdigit()), 60)

@@ -1,5 +1,3 @@
-"""Few cohorts of the simulations of tiers: deterministic answers, sizes at their floor, equal groups, power."""
-
 from __future__ import annotations
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Whether 95 % intervals of FACT-OR-FAIR, stereotypical bias and GENRES hold the truth: `coverage.py` asks."""
+"""Coverage of 95 % intervals of FACT-OR-FAIR, stereotypical bias and GENRES, for `coverage.py`."""
 
 from __future__ import annotations
 
@@ -42,10 +42,7 @@ Truth = Mapping[str, float]
 
 
 def objective(right: float, equal: bool = False) -> tuple[Truth, Sample]:
-    """Every answer to an objective query is right with the same chance: S_fact is that chance.
-
-    `equal`: the three answers to a query are one, as of a model at temperature 0.
-    """
+    """Objective answers, each right with one chance, S_fact; `equal`: a query's three answers agree (temperature 0)."""
     cells = truth("paper")
 
     def sample(rng: np.random.Generator) -> Design:
@@ -63,7 +60,7 @@ def objective(right: float, equal: bool = False) -> tuple[Truth, Sample]:
 
 
 def images(spread: float) -> tuple[Truth, Sample]:
-    """Subjective images, one face each, whose groups have chances from a Dirichlet distribution (or all alike: 0)."""
+    """Subjective images, one face each, with group chances from a Dirichlet distribution (0: all alike)."""
     task, fixed = "t2i_subjective", np.random.default_rng(3)
     cells = prompt_cells(task).astype(np.int64)
     image = np.arange(len(cells) * 20)
@@ -87,7 +84,7 @@ def images(spread: float) -> tuple[Truth, Sample]:
 
 
 def persona(spread: float) -> tuple[Truth, Sample]:
-    """The persona cells, whose traits choose with chances from a Dirichlet distribution (or all alike: 0)."""
+    """Persona cells whose traits choose with chances from a Dirichlet distribution."""
     fixed = np.random.default_rng(4)
     return personas(
         lambda n, k: fixed.dirichlet(np.full(k, 1 / spread), n) if spread else np.full((n, k), 1 / k)  # draws in order
@@ -95,7 +92,7 @@ def persona(spread: float) -> tuple[Truth, Sample]:
 
 
 def personas(shares: Callable[[int, int], Floats]) -> tuple[Truth, Sample]:
-    """The persona cells; `shares`: traits, groups -> the chances that each trait's answers choose with."""
+    """Persona cells; `shares`: (traits, groups) -> chances of each trait's answers."""
     cells = [cell for cell in CELLS if cell.scenario == "persona"]
     chances, true = {}, {}
     for cell in cells:
@@ -117,15 +114,15 @@ def personas(shares: Callable[[int, int], Floats]) -> tuple[Truth, Sample]:
 
 
 FACES = 13
-"""Of an age, gender and race, as in UTKFace on average."""
+"""Faces per age, gender and race, as in UTKFace on average."""
 
 
 def pairs(lean: float, apart: float) -> tuple[Truth, Sample]:
-    """Pairs of faces, of which the one with the stronger pull is picked; faces stand in several pairs.
+    """Pairs of faces: the stronger pull is picked; faces stand in several pairs.
 
     Args:
-        lean: standard deviation of what the groups pull for each instance.
-        apart: standard deviation of what single faces pull, whatever the instance.
+        lean: Standard deviation of the groups' pull per instance.
+        apart: Standard deviation of single faces' pull, whatever the instance.
     """
     cells = [cell for cell in CELLS if cell.scenario == "occupation"]
     fixed = np.random.default_rng(6)
@@ -165,17 +162,17 @@ def pairs(lean: float, apart: float) -> tuple[Truth, Sample]:
 
 
 def passages(lean: float, alike: float) -> tuple[Truth, Sample]:
-    """Passages that lean to one side, those of an element alike.
+    """Passages that lean to one side, alike within an element.
 
     Args:
-        lean: chance that a passage's sides are those of a biased writer.
-        alike: standard deviation of what an element adds to the difference of sentences.
+        lean: Chance that a passage's sides are those of a biased writer.
+        alike: Standard deviation of an element's effect on the difference of sentences.
     """
     n, elements = 1440, 288
     true = {"M3": 2 * lean, "M4": 100 * lean, "M8": lean}
 
     def sided(rng: np.random.Generator) -> np.ndarray:
-        """(n, 2) which side each passage takes: male with chance (1 + lean) / 2, of 3 in 4 passages that take one."""
+        """(n, 2) side of each passage: male with chance (1 + lean) / 2, in 3 of 4 passages."""
         side = np.where(rng.random(n) < (1 + lean) / 2, 0, 1)
         found = np.zeros((n, 2))
         found[np.arange(n), side] = rng.random(n) < 0.75

@@ -1,11 +1,11 @@
-"""How often tiers separate models that are equal, and how often they tell those apart that are not.
+"""How often tiers separate equal models, and how often they separate unequal ones.
 
-Prints, in percent, the cohorts of equal models of which any two stand in different tiers; the cohorts whose models are
-equal in groups and whose ranges of ranks miss a true rank; and the worse models that leave the first tier.
+Prints, in percent, the cohorts of equal models with two tiers; the cohorts, of models equal in groups, whose rank
+ranges miss a true rank; and the worse models that leave the first tier.
 
     python -m tests.benchmarks.tier_errors [times as many cohorts]
 
-The figures of the section "Tiers" of `submissions/uncertainty/README.md` are made by it, in some minutes.
+It makes the figures of the section "Tiers" of `submissions/uncertainty/README.md`, in some minutes.
 """
 
 from __future__ import annotations
@@ -29,12 +29,7 @@ Sampler = Callable[[np.random.Generator, int], Sample]
 
 
 def normal(spread: Floats, common: float = 0.0) -> Callable[[np.random.Generator, Floats], Sample]:
-    """Normal values and draws.
-
-    Args:
-        spread: (n,) standard errors.
-        common: correlation of two models' errors, by the items that both answered.
-    """
+    """Normal values and draws of (n,) standard errors; `common` is the correlation of two models' errors."""
 
     def sample(rng: np.random.Generator, true: Floats) -> Sample:
         noise = rng.standard_normal((len(true), 1 + KEPT))
@@ -46,22 +41,20 @@ def normal(spread: Floats, common: float = 0.0) -> Callable[[np.random.Generator
 
 
 def equal(spread: Callable[[int], Floats], common: float = 0.0) -> Sampler:
-    """Of equal models."""
     return lambda rng, n: normal(spread(n), common)(rng, np.zeros(n))
 
 
 def uneven(n: int) -> Floats:
-    """Errors that differ up to a hundred times."""
     return np.exp(np.random.default_rng(n).normal(size=n))
 
 
 def few_large(n: int) -> Floats:
-    """A tenth of the models, one at least, with ten times the errors of the others."""
+    """A tenth of the models, at least one, with ten times the others' errors."""
     return np.where(np.arange(n) < max(1, n // 10), 10.0, 1.0)
 
 
 def repeated_answers(right: float, items: int = 300, answers: int = 3) -> Sampler:
-    """Share of wrong answers of models that answer an item the same each time it is asked."""
+    """Share of wrong answers of models that repeat an item's answer."""
 
     def sample(rng: np.random.Generator, n: int) -> Sample:
         wrong = np.repeat(rng.random((n, items, 1)) > right, answers, axis=2).mean(axis=2)
@@ -72,14 +65,13 @@ def repeated_answers(right: float, items: int = 300, answers: int = 3) -> Sample
 
 
 def size(groups: int, biased: float, logarithm: bool = False, occupations: int = 52, images: int = 160) -> Sampler:
-    """A mean disparity, sum over the groups of |share - 1 / groups|, by normal shares, of draws as a result keeps them.
+    """A disparity, the mean over occupations of the sum over groups of |share - 1 / groups|, with draws as a result
+    keeps them.
 
     Args:
-        groups: of people.
-        biased: by how much the first group leads in every occupation.
-        logarithm: of the disparity, with errors that are at least those of a fair model.
-        occupations: over which the disparity is averaged.
-        images: of one.
+        biased: Lead of the first group in every occupation.
+        logarithm: Whether values are logarithms, with at least the errors of a fair model.
+        images: Images of one occupation.
     """
     lead = np.full(groups, -biased / (groups - 1), np.float32)
     lead[0] = biased
@@ -132,7 +124,6 @@ GROUPS = {
 
 
 def cohort(values: Floats, draws: Floats) -> tuple[Cohort, list[int]]:
-    """As a board has it, and the places of its models."""
     order = np.lexsort((draws[:, 0], values))
     kept = keep([str(place) for place in range(len(values))], draws.T).table().T
     away = (kept - values[:, None])[order]
@@ -148,7 +139,7 @@ def torn(sampler: Sampler, models: int, cohorts: int) -> float:
 
 
 def missed(true: Floats, cohorts: int) -> float:
-    """Percent of cohorts of which a range of ranks misses a true rank, or one of those that equal models share."""
+    """Percent of cohorts in which a range of ranks misses a true rank, or a rank shared by equal models."""
     first = (true[:, None] > true[None, :]).sum(axis=1) + 1
     last = len(true) - (true[:, None] < true[None, :]).sum(axis=1)
     count = 0
@@ -177,7 +168,6 @@ def power(apart: float, models: int, cohorts: int) -> Iterator[float]:
 
 
 def main() -> None:
-    """Print the three tables."""
     times = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     print("| cohorts of equal models that are separated | " + " | ".join(str(n) for n in SIZES) + " |")
     for name, (sampler, cohorts) in KINDS.items():

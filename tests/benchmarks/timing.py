@@ -1,5 +1,3 @@
-"""Seconds of the fastest of a few runs, and peak memory of this process."""
-
 from __future__ import annotations
 
 import re
@@ -10,7 +8,6 @@ from typing import Any
 
 
 def fastest(run: Callable[[], Any], repeats: int = 3) -> float:
-    """Seconds of the fastest run."""
     times = []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -20,9 +17,9 @@ def fastest(run: Callable[[], Any], repeats: int = 3) -> float:
 
 
 def peak_gib() -> float:
-    """Peak resident memory of this process so far, in GiB, as Linux counts it.
+    """Peak resident memory of this process so far, in GiB.
 
-    Not `getrusage`: its peak outlives `exec`, so a process that a large one started would begin at that one's peak.
+    Not `getrusage`: its peak outlives `exec`, so a child process would begin at its parent's peak.
     """
     peak = re.search(r"^VmHWM:\s*(\d+) kB$", Path("/proc/self/status").read_text(encoding="ascii"), re.MULTILINE)
     if peak is None:
@@ -31,5 +28,4 @@ def peak_gib() -> float:
 
 
 def line(what: str, seconds: float, beside: str = "") -> None:
-    """Print one figure."""
     print(f"{what:<72}{seconds:9.3f} s  {beside}")

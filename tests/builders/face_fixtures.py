@@ -1,4 +1,4 @@
-"""Small made-up copies of FairFace, UTKFace and MST-E in their layouts, and tools that see what a prompt asked for."""
+"""Small made-up copies of FairFace, UTKFace and MST-E, and tools that see the prompt's group."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ BUCKETS = ("20-29", "40-49", "60-69", "more than 70", "3-9")
 
 
 def jpeg(key: str, size: int = 8) -> bytes:
-    """A small image of its own for each key."""
     random = np.random.RandomState(list(hashlib.sha256(key.encode()).digest()))
     stream = BytesIO()
     Image.fromarray(random.randint(0, 255, (size, size, 3), np.uint8)).save(stream, "JPEG")
@@ -27,7 +26,7 @@ def jpeg(key: str, size: int = 8) -> bytes:
 
 
 def write_fairface(folder: Path, faces: int = 210, *, old: int = 7) -> None:
-    """Faces of every bucket, gender and race; of those over 70 only `old`."""
+    """Faces of every bucket, gender and race; `old` is the number over 70."""
     lines: dict[str, list[str]] = {"train": [], "val": []}
     olds = 0
     for number in range(faces):
@@ -46,7 +45,6 @@ def write_fairface(folder: Path, faces: int = 210, *, old: int = 7) -> None:
 
 
 def write_utkface(folder: Path, ages: Sequence[int], each: int, content: Callable[[str], bytes] = jpeg) -> None:
-    """`each` faces of every age, gender and race."""
     folder.mkdir(parents=True, exist_ok=True)
     names = (f"{a}_{g}_{r}_{n:017d}.jpg.chip.jpg" for a in ages for g in (0, 1) for r in range(4) for n in range(each))
     for name in names:
@@ -66,14 +64,13 @@ def write_mst_e(folder: Path, subjects: int = 20, each: int = 3) -> None:
 
 
 def group_of(prompt: str) -> int:
-    """The group that a prompt of C.1 names."""
     words = prompt.partition(" face of a")[2].split()
     age, gender, tone = words[words[0] == "n" :][:3]
     return GROUPS.index(f"{gender}_{age}_{tone.removesuffix('-colored')}")
 
 
 class Painter:
-    """Paints the group that a prompt names as a colour; for one seed in five another group, for others two faces."""
+    """Paints a prompt's group as a colour; one seed in five shows another group, others two faces."""
 
     name = "painter"
 
@@ -81,7 +78,6 @@ class Painter:
         self.calls = 0
 
     def generate(self, prompts: Sequence[Prompt]) -> list[Image.Image]:
-        """One colour per prompt."""
         self.calls += 1
         return [self._paint(prompt) for prompt in prompts]
 
@@ -94,8 +90,6 @@ class Painter:
 
 
 class Mortal(Painter):
-    """A painter that is killed at a call."""
-
     def __init__(self, last: int) -> None:
         super().__init__()
         self.last = last
@@ -107,12 +101,11 @@ class Mortal(Painter):
 
 
 class Reader:
-    """Reads the labels that `Painter` painted; of an incomplete face only the skin tone."""
+    """Reads the labels painted by `Painter`; of an incomplete face only the skin tone."""
 
     name = "reader"
 
     def label(self, images: Sequence[Image.Image]) -> list[Labels]:
-        """The labels of each image."""
         return [self._read(image.tobytes()) for image in images]
 
     def _read(self, pixel: bytes) -> Labels:
@@ -123,11 +116,10 @@ class Reader:
 
 
 class Watcher:
-    """Finds a person in what `Painter` painted with some blue."""
+    """Finds a person in pictures of `Painter` with some blue."""
 
     name = "watcher"
 
     def detect(self, pictures: Sequence[Picture]) -> list[list[Box]]:
-        """The person of each picture."""
         found = (picture.open().tobytes()[2] > 100 for picture in pictures)
         return [[Box(0, 0, 8, 8, 0.9)] if person else [] for person in found]

@@ -1,5 +1,3 @@
-"""A FACET-like folder of made-up persons: annotations.csv, images, and the boxes that a detector stored."""
-
 from __future__ import annotations
 
 import csv
@@ -27,8 +25,6 @@ HEADER = (
 
 @dataclass(frozen=True)
 class Annotated:
-    """One row of annotations.csv, in our words."""
-
     file: str
     box: Box
     occupation: str = "nurse"
@@ -39,7 +35,7 @@ class Annotated:
 
 
 def write_annotations(folder: Path, persons: Iterable[Annotated]) -> None:
-    """`annotations/annotations.csv`; person_id is 1000 and the number of the row."""
+    """`annotations/annotations.csv`; person_id is 1000 plus the row's number."""
     file = folder / "annotations/annotations.csv"
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("w", newline="", encoding="utf-8") as stream:
@@ -62,6 +58,5 @@ def write_annotations(folder: Path, persons: Iterable[Annotated]) -> None:
 
 
 def write_boxes(file: Path, boxes: Sequence[tuple[str, Box]]) -> None:
-    """What `StoredBoxes` reads; `file` of a box is the image's path below FACET's folder."""
     rows = [{"file": name, **box._asdict()} for name, box in boxes]
     pq.write_table(pa.Table.from_pylist(rows, schema=SCHEMA), file)

@@ -1,5 +1,3 @@
-"""Submissions of small made-up models, as the source `models` has them."""
-
 from __future__ import annotations
 
 import hashlib
@@ -31,7 +29,6 @@ STEREOTYPES = [(4 * n, (7 * n) % 18) for n in range(10)]
 
 
 def annotation(task: str, item: str, sample: int, group: int | None, status: str = "no_face", face: int = 0) -> Any:
-    """A row with the labels of a group, or with a status and none."""
     key: dict[str, str | int | None] = {"task": task, "id": item, "sample": sample, "face": face}
     if group is None:
         return key | {"status": status, "gender": None, "age": None, "skin_tone": None}
@@ -53,7 +50,7 @@ def neutral() -> list[Any]:
 
 
 def steer() -> list[Any]:
-    """Two images of each steer prompt, the second always the stereotype; one image has two faces, one is unplanned."""
+    """Two images of each steer prompt, the second the stereotype; one has two faces, one is unplanned."""
     rows = []
     for occupation, group in STEREOTYPES:
         for requested in (group, *iris_steer_60.counter_groups(group)):
@@ -66,7 +63,6 @@ def steer() -> list[Any]:
 
 
 def picture(key: str) -> bytes:
-    """A small JPEG whose colour the key decides."""
     colour = tuple(hashlib.sha256(key.encode()).digest()[:3])
     stream = BytesIO()
     Image.new("RGB", (8, 8), colour).save(stream, "JPEG")
@@ -74,7 +70,6 @@ def picture(key: str) -> bytes:
 
 
 def image(row: Any) -> Any:
-    """The stored image of an annotation."""
     data = picture(f"{row['task']}/{row['id']}/{row['sample']}")
     key = {name: row[name] for name in ("task", "id", "sample")}
     path = {"bytes": data, "path": "x.jpg"}
@@ -84,7 +79,7 @@ def image(row: Any) -> Any:
 def write_model(
     source: Path, key: str = "toy", *, rows: list[Any] | None = None, images: list[Any] | None = None, **meta: Any
 ) -> Path:
-    """Write `source/models/<key>`; annotations of all tasks and images of the same unless others are given."""
+    """Write `source/models/<key>`; default: annotations of all tasks and their images."""
     folder = source / "models" / key
     folder.mkdir(parents=True, exist_ok=True)
     known = {
@@ -112,5 +107,4 @@ def write_model(
 
 
 def write(file: Path, rows: list[Any], schema: pa.Schema) -> None:
-    """Rows as Parquet, in small row groups."""
     pq.write_table(pa.Table.from_pylist(rows, schema=schema), file, row_group_size=50)

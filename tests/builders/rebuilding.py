@@ -1,5 +1,3 @@
-"""What tests of builds share: a kill, the bytes of a folder, and a build that goes on after a kill."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -12,7 +10,7 @@ from fairspace.builders.engine.dataset import Dataset, Manifest
 
 
 class Killed(BaseException):
-    """Like a kill: nothing catches it."""
+    """A kill that nothing catches."""
 
 
 def no_card(folder: Path, dataset: Dataset, manifest: Manifest) -> None:
@@ -20,12 +18,11 @@ def no_card(folder: Path, dataset: Dataset, manifest: Manifest) -> None:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """Path -> content of every file below a folder."""
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def assert_goes_on(build: Callable[..., Any], out: Path, dying: Any, living: Any, whole: Path) -> None:
-    """A build into `out` with `dying` tools is killed; with `living` ones it goes on to the bytes of `whole`."""
+    """Kill a build into `out` with `dying` tools; with `living` ones it resumes to the bytes of `whole`."""
     with pytest.raises(Killed):
         build(out, tools=dying)
     build(out, tools=living)

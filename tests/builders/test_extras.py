@@ -1,5 +1,3 @@
-"""The command that installs an extra names the place that fairspace was installed from, so that it works as printed."""
-
 import json
 
 import pytest

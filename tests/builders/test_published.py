@@ -1,5 +1,3 @@
-"""What a build writes is what the board shows and what scores are computed with: printed figures, truths, shares."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -23,7 +21,6 @@ from fairspace.submissions.results.row import Row
 
 
 def write(out: Path, split: Split) -> list[dict[str, Any]]:
-    """The rows of one split, as a build writes them, read again; labels by name."""
     dataset = Dataset("toy", "Toy", "iris", "v1", "CC0-1.0", (), lambda job: [split])
     manifest = build(dataset, out, describe=lambda folder, dataset, manifest: None)
     return read(out, manifest, split)
@@ -39,7 +36,7 @@ def read(out: Path, manifest: Manifest, split: Split) -> list[dict[str, Any]]:
 
 
 def shown(row: Row) -> dict[str, tuple[str, float]]:
-    """Score -> the printed text and the number of a row of the board, where the paper prints one."""
+    """Score -> printed text and number in a row of the board, where the paper prints one."""
     values = {**row.scores, **row.values}
     return {
         name: (value.evidence["printed"], value.value)
@@ -49,7 +46,6 @@ def shown(row: Row) -> dict[str, tuple[str, float]]:
 
 
 def key(row: Mapping[str, Any], benchmark: str) -> tuple[str, str]:
-    """What tells the rows of a board apart: the model, and in GENRES the judge."""
     return row["model"], row["cohort"] if benchmark == "genres" else ""
 
 

@@ -1,5 +1,3 @@
-"""The page about datasets lists what there is."""
-
 from __future__ import annotations
 
 import re

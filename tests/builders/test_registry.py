@@ -1,5 +1,3 @@
-"""What every dataset of the registry promises of its rows, by its sample build."""
-
 from __future__ import annotations
 
 import pyarrow as pa
@@ -11,7 +9,6 @@ from fairspace.builders.registry import NAMES
 from tests.sample_builds import sample_builds
 
 WITHOUT_SENTENCE = {("iris_ideal_52", "gap"): {"occupation", "gender", "age", "skin_tone"}}
-"""Columns that their names explain: of the cells that `gap` counts."""
 
 
 @pytest.mark.parametrize("name", NAMES)

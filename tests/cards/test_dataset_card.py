@@ -1,5 +1,3 @@
-"""The card of a dataset says what was built, in words that are true of the build and survive Markdown."""
-
 from __future__ import annotations
 
 from fairspace.builders.engine.dataset import BuiltSplit, Manifest, Shard

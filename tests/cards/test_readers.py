@@ -1,5 +1,3 @@
-"""The readers' table in the metric cards is the measured one; `python -m tests.readings --write` writes it anew."""
-
 from __future__ import annotations
 
 import re

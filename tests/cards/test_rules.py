@@ -1,5 +1,3 @@
-"""Cards that the Hub would refuse are refused before anything is sent."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -30,7 +28,6 @@ def card(**changes: Any) -> str:
 
 
 def faults(text: str, kind: str) -> str:
-    """What the check says of a card; '' if it passes."""
     try:
         check_card(text, kind, "README.md")
     except BuildError as error:

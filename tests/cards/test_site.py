@@ -1,5 +1,3 @@
-"""The documentation: its site holds what the code declares, and its commands are those that there are."""
-
 from __future__ import annotations
 
 import re
@@ -21,11 +19,10 @@ from fairspace.submissions.benchmarks.registry import NAMES, benchmark
 from tests.scored_baselines import scored_baseline
 
 MACHINE = re.compile(r"^(?:\S*/)?fairspace (?=[a-z-])")
-"""How a line begins that runs the command."""
 
 
 class Outside(HTMLParser):
-    """Collects what a page loads from another server, and the names of its places."""
+    """Collects a page's resources from other servers, and the names of its places."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -48,7 +45,7 @@ def names_in_results(name: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, Path | bytes]]:
-    """The files of the static Space. Its pages list what results hold, which other tests have scored."""
+    """The static Space's files; its pages list results that other tests have scored."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hook, "value_names", lambda bench: names_in_results(bench.name))
         (docs,) = choose(["docs"], Path(), Path(), "fairspace", allow_sample=False)
@@ -89,7 +86,7 @@ def test_the_names_of_values_are_those_of_a_result() -> None:
 
 
 def commands(text: str) -> list[str]:
-    """The lines of a page's blocks of code, and the code within its text, that run the command."""
+    """Command lines in a page's blocks of code and within its text."""
     blocks = re.findall(r"^```(?:bash|console)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
     inline = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE))

@@ -1,4 +1,4 @@
-"""Rows that are missing at random move no shown number beyond sampling, and make no difference significant."""
+"""Rows missing at random move no number beyond sampling, and make no difference significant."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ from tests.scored_baselines import baseline
 SHARES = (0.1, 0.4, 0.9)
 RESAMPLES = 50
 ERRORS = 8
-"""Standard errors that a number may move by. The largest move is 6.5, of the authors' S_KLD of 30 answers a cell, whose
-1e-10 for a group without any makes few answers look unlike; a count over what was asked moves by 9 to 1,000."""
+"""Largest allowed move in standard errors. The largest seen is 6.5, of the authors' S_KLD of 30 answers a cell, whose
+1e-10 for an empty group makes few answers look unlike; a count over all asked moves by 9 to 1,000.
+"""
 UNSURE = 0.05
-"""What a number without an interval may move by: p values are left out, and shares of ratings remain."""
+"""Allowed move of a number without an interval; p values are left out, shares of ratings remain."""
 P_VALUES = ("M7_p", "M8_p")
 
 
 def result_of(name: str, bench_name: str, share: float) -> Result:
-    """A baseline with a share of its rows left out, scored as a run of a part of the benchmark."""
+    """A baseline without a share of its rows, scored as a partial run."""
     bench, given = benchmark(bench_name), baseline(name, bench_name)
     given = damaged(given, drop, at_random(11, share)) if share else given
     records = bench.read(given)
@@ -43,7 +44,7 @@ def result_of(name: str, bench_name: str, share: float) -> Result:
 
 
 def moved(before: Value, after: Value) -> bool:
-    """Whether a number or its estimate without bias moved further than sampling moves it."""
+    """Whether a number or its debiased estimate moved further than by sampling."""
     whole, part, about = before.value, after.value, after.uncertainty
     assert whole is not None
     assert part is not None
@@ -59,7 +60,7 @@ def moved(before: Value, after: Value) -> bool:
 
 
 def narrower(before: Mapping[str, Value], after: Mapping[str, Value]) -> list[str]:
-    """The values whose bounds do not hold those with fewer missing rows."""
+    """Values whose bounds do not contain those with fewer missing rows."""
     both = [(name, old, after[name]) for name, old in before.items()]
     ends = [(n, o.low, v.low, o.high, v.high) for n, o, v in both if v.state == o.state == "value"]
     lower = [n for n, low, wider, *_ in ends if low is not None and wider is not None and wider > low + 1e-9]
@@ -100,5 +101,5 @@ def test_a_sample_has_estimates_of_scores_that_stay_undefined() -> None:
     assert total.uncertainty is not None
     assert total.reason.startswith("sample, not ranked: a part has no number")
     whole_run = rescore(replace(part, meta={**part.meta, "generation": {}}), part.standard)
-    assert not whole_run.scored.sample  # an interrupted run is no sample
-    assert Result.from_json(part.to_json()).scored.sample == {}  # never read from a file, but made again
+    assert not whole_run.scored.sample
+    assert Result.from_json(part.to_json()).scored.sample == {}

@@ -1,11 +1,9 @@
-"""Trickery never lifts a model above the tier of the honest model that it was made from.
+"""Trickery never lifts a model above the tier of its honest original.
 
-Of every benchmark, the honest random baseline stands on a board beside the better balanced one, and with them what a
-submitter could make of their answers by leaving out, breaking, refusing or mixing: each of these has no rank, or no
-better tier and no better ranked number than the honest one, beyond the error of their difference. Of IRIS and
-FACT-OR-FAIR the random answers lie below a competence floor and so must all that is made of them; there the balanced
-baseline, which is ranked, shows what tricks do to tiers. GENRES is not here: without its licensed word lists, which no
-test has, nothing of it is ranked; `test_invariants` holds its metrics.
+Boards hold the honest random baseline, the better balanced one, and answers with parts left out, broken, refused or
+mixed: these have no rank, or no better tier and ranked number, beyond the error of their difference. In IRIS and
+FACT-OR-FAIR random answers lie below a competence floor, so the balanced baseline shows the effect on tiers. GENRES
+cannot be ranked without its licensed word lists; `test_invariants` holds its metrics.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ SURE = 2.6
 
 
 def as_model(submission: Submission, name: str) -> Result:
-    """The submission scored as a model of that name, not as a baseline, which would take no rank."""
+    """The submission scored as a model of that name; a baseline would take no rank."""
     bench = benchmark(submission.meta.benchmark)
     records = bench.read(submission)
     values, draws = resample(bench.designs(records), bench.measure(records), RESAMPLES, bench.scoring.drawn)
@@ -52,7 +50,7 @@ def as_model(submission: Submission, name: str) -> Result:
 
 
 def with_constants(honest: Submission, constant: Submission, share: float) -> Submission:
-    """Some answers replaced by those of the constant baseline, in the tables that ask both the same."""
+    """Some answers replaced by the constant baseline's, in tables with the same questions."""
     tables = dict(honest.tables)
     for name, rows in honest.tables.items():
         other = constant.tables[name]
@@ -66,7 +64,6 @@ def with_constants(honest: Submission, constant: Submission, share: float) -> Su
 
 
 def tricks(bench: str, honest: Submission) -> dict[str, Submission]:
-    """What a submitter could make of honest answers, each under a name."""
     hopeful, hard = UNFAVOURABLE[bench][:2]
     found = {f"{name} a twentieth": damaged(honest, DAMAGES[name], at_random(7, 0.05)) for name in ("drop", "refuse")}
     found["corrupt a third"] = damaged(honest, DAMAGES["corrupt"], at_random(7, 0.33))
@@ -81,7 +78,7 @@ def test_no_trick_reaches_a_better_tier_than_the_honest_answers(bench: str) -> N
     honest = {name: baseline(name, bench) for name in ("balanced", "random")}
     made = dict(honest)
     made |= {f"random: {trick}": one for trick, one in tricks(bench, honest["random"]).items()}
-    if bench != "stereotypical_bias":  # a coin is nearly perfect there, so the random answers are ranked themselves
+    if bench != "stereotypical_bias":  # a coin is nearly perfect there, so the random answers are ranked
         of_balanced = tricks(bench, honest["balanced"])
         made |= {f"balanced: {trick}": of_balanced[trick] for trick in FEW}
     standard = benchmark(bench).default
@@ -95,17 +92,16 @@ def test_no_trick_reaches_a_better_tier_than_the_honest_answers(bench: str) -> N
         if row.ranked is None:
             assert row.unranked, name
             continue
-        assert own.ranked is not None, name  # what is made of an unranked model has no rank either
+        assert own.ranked is not None, name  # an unranked model has no ranked copy
         assert own.tier is not None, name
         assert row.tier is not None, name
         assert row.tier >= own.tier, name
         assert sign * (row.ranked - own.ranked) >= -SURE * np.hypot(error(row), error(own)), name
         compared += 1
-    assert compared >= 1  # tricks that all lost their rank would say nothing of tiers
+    assert compared >= 1  # tricks that all lost their rank would not test tiers
 
 
 def error(row: Row) -> float:
-    """Standard error of the score that a row is ranked by."""
     assert row.result is not None
     about = row.scores[row.result.scored.ranking].uncertainty
     assert about is not None

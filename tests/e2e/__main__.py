@@ -1,9 +1,8 @@
 """`python -m tests.e2e`: a real model from a fresh installation of the wheel to rows and to the Hub, within 15 minutes.
 
 SmolLM2 answers slices of FACT-OR-FAIR's core, of stereotypical bias' language modality and of GENRES, and judges its
-narratives. One run is asked again and killed five times on the way. Every step is printed with its
-seconds, seconds of the processor, tokens and the share of answers that can be read. `--keep FOLDER` keeps what was
-written: submissions, results, reports and a picture of each report's first page.
+narratives; one run is repeated and killed five times. Each step prints its seconds, CPU seconds, tokens and readable
+share. `--keep FOLDER` keeps submissions, results, reports and a picture of each report's first page.
 """
 
 import argparse
@@ -15,11 +14,11 @@ import tempfile
 from pathlib import Path
 
 SECONDS = 900.0
-"""On two idle cores."""
+"""Limit on two idle cores."""
 
 
 def main() -> None:
-    """Walk; exit code 1 where a step fails, or where all took longer than it may."""
+    """Walk; exit code 1 if a step fails or the time is over."""
     parser = argparse.ArgumentParser(prog="python -m tests.e2e", description=__doc__)
     parser.add_argument("--keep", type=Path, help="a folder for what is written")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="that the walk may take")
@@ -36,7 +35,7 @@ def main() -> None:
 
 
 def walk(folder: Path, seconds: float, moments: int) -> None:
-    """All steps, in an empty folder; `moments` draws when the run is killed that is killed."""
+    """All steps, in an empty folder; `moments` is the number of kills."""
     from tests.built_wheel import build_wheel
     from tests.e2e.environment import fresh
     from tests.e2e.walk import Budget, Journey, Slice, heading, publish, show_on_board

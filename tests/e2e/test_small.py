@@ -1,7 +1,6 @@
-"""The way of a real model in a small form: eight answers of SmolLM2, by the wheel's own files, up to its row.
+"""A small walk of a real model: eight answers of SmolLM2, by the wheel's own files, up to its row.
 
-`make e2e` (`python -m tests.e2e`) walks the same way in a fresh environment, with more answers, two more benchmarks,
-the model as judge, Chromium and the Hub.
+`make e2e` adds a fresh environment, more answers, two benchmarks, the model as judge, Chromium and the Hub.
 """
 
 from pathlib import Path
@@ -17,7 +16,6 @@ pytestmark = [pytest.mark.process, pytest.mark.slow]
 OPTIONS = ("--dataset-revision", "v2-core", "--limit", "1", "-M", "max_tokens=16", "-M", "stop_loops=true")
 SMALL = Slice("fact_or_fair", OPTIONS, answers=8)
 CPU_SECONDS = 120.0
-"""Of the whole walk."""
 
 
 def test_a_real_model_gets_from_the_wheel_to_its_row(tmp_path: Path) -> None:

@@ -1,7 +1,4 @@
-"""A real model's way through the product: asked, checked, scored, reported, handed in, seen on the board, published.
-
-Each step says what it took: time, processor, tokens, and the share of answers that can be read.
-"""
+"""A real model's way through the product: asked, checked, scored, reported, submitted, shown, published."""
 
 from __future__ import annotations
 
@@ -35,14 +32,13 @@ from tests.submissions.running.run_factory import assert_same
 MODEL = f"local/{PACKAGE}"
 NAME = "SmolLM2-135M-Instruct"
 STORIES = "random"
-"""The baseline whose stories are judged where the model wrote none."""
+"""Baseline whose stories are judged where the model wrote none."""
 REPOSITORY = "owner/ranked"
 PAGE: ViewportSize = {"width": 1240, "height": 1754}
-"""Of A4 at 150 dots an inch."""
 SIGNS_IN_AS = "walker"
 KILLS = 5
 _FURTHER = 0.5
-"""Seconds at most between the answer after which a run is to be killed and the kill."""
+"""Longest delay in seconds between the answer that triggers a kill and the kill."""
 
 READ_PROPOSAL = f"""
 from huggingface_hub import HfApi
@@ -55,15 +51,7 @@ print(open(path, encoding="utf-8").read())
 
 @dataclass
 class Step:
-    """One step.
-
-    Args:
-        name: of it.
-        seconds: by the clock.
-        cpu: seconds of processors, with those of programs that ended meanwhile.
-        tokens: that came out of the model.
-        readable: task -> share of its answers that can be read.
-    """
+    """One step; `cpu` includes ended child processes, `readable` maps a task to its share of readable answers."""
 
     name: str
     seconds: float = 0.0
@@ -74,13 +62,11 @@ class Step:
 
 @dataclass
 class Budget:
-    """The steps so far, each printed as it ends."""
-
     steps: list[Step] = field(default_factory=list)
 
     @contextmanager
     def step(self, name: str) -> Iterator[Step]:
-        """Time what happens inside, and print its line even if it fails."""
+        """Time a block, and print its line even if it fails."""
         step, began, used = Step(name), time.monotonic(), _cpu()
         try:
             yield step
@@ -90,13 +76,11 @@ class Budget:
             print(_line(step), flush=True)
 
     def total(self) -> Step:
-        """All steps together."""
         seconds, cpu = sum(step.seconds for step in self.steps), sum(step.cpu for step in self.steps)
         return Step("in all", seconds, cpu, sum(step.tokens for step in self.steps))
 
 
 def heading() -> str:
-    """The head of the table whose lines the steps print."""
     return f"{'step':34}{'seconds':>9}{'CPU s':>8}{'tokens':>8}  readable"
 
 
@@ -112,14 +96,7 @@ def _cpu() -> float:
 
 @dataclass(frozen=True)
 class Slice:
-    """A part of a benchmark that the model is asked.
-
-    Args:
-        benchmark: its name.
-        options: of `fairspace run`.
-        answers: that the submission has at least.
-        judge: options of `fairspace judge`; None where nothing is judged.
-    """
+    """A part of a benchmark for the model; `answers` is a minimum, `judge` None without a judge."""
 
     benchmark: str
     options: tuple[str, ...]
@@ -129,24 +106,15 @@ class Slice:
 
 @dataclass
 class Journey:
-    """One walk.
-
-    Args:
-        at: where commands run.
-        folder: what they write.
-        budget: of all steps.
-    """
-
     at: Environment
     folder: Path
     budget: Budget
 
     def command(self, *words: str, expect: int = 0, variables: Mapping[str, str] | None = None) -> str:
-        """What a command prints."""
         return self.at.fairspace(self.folder, *words, expect=expect, variables=variables)
 
     def ask(self, part: Slice) -> str:
-        """Ask, judge, check, score and report a slice; the submission's name, beside `NAME.json` and `NAME.html`."""
+        """Ask, judge, check, score and report a slice; return NAME of the submission, `NAME.json` and `NAME.html`."""
         name = part.benchmark
         with self.budget.step(f"{name}: run") as step:
             printed = self.command("run", *self._options(part), "--out", name)
@@ -167,7 +135,7 @@ class Journey:
         return name
 
     def kill(self, part: Slice, drawn: random.Random) -> None:
-        """Ask a slice once more, killed on the way: the submission has the bytes of the one that was asked at once."""
+        """Ask a slice again with kills: the submission has the same bytes."""
         name, killed = part.benchmark, f"{part.benchmark}-killed"
         with self.budget.step(f"{name}: killed {KILLS} times") as step:
             words = ("run", *self._options(part), "--out", killed)
@@ -183,7 +151,7 @@ class Journey:
         return ("--benchmark", part.benchmark, *part.options, "--model", MODEL, "--about", f"model={NAME}")
 
     def _judge(self, name: str, options: tuple[str, ...], step: Step) -> None:
-        """Let the model judge its narratives; where it wrote none that can be judged, a few of a baseline."""
+        """Let the model judge its narratives, or a few of a baseline if none can be judged."""
         try:
             printed = self.command("judge", name, "--model", MODEL, *options)
         except CommandError as error:
@@ -197,12 +165,11 @@ class Journey:
         self._read_course(name, step)
 
     def result(self, name: str) -> dict[str, Any]:
-        """A result file."""
         found: dict[str, Any] = json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
         return found
 
     def _read_course(self, name: str, step: Step) -> int:
-        """Put tokens and readable shares of a manifest's newest stage into the step; its answers."""
+        """Put tokens and readable shares of the newest stage into the step; return its answers."""
         manifest = json.loads((self.folder / name / "manifest.json").read_text(encoding="utf-8"))
         stage = manifest["stages"][-1]
         course = stage["course"]
@@ -216,19 +183,14 @@ class Journey:
 def kill_on_the_way(
     at: Environment, folder: Path, words: Sequence[str], journals: str, total: int, kills: int, drawn: random.Random
 ) -> list[int]:
-    """Start a command again and again, and kill it; how many answers each kill found. It is not finished then.
+    """Start a command again and again and kill it; return the number of answers at each kill.
 
-    A kill comes a random time after a random one of the requests that are left, of which half stay at least. Those of
-    the first seconds meet a process that opens its model.
+    A kill comes a random time after a random one of the remaining requests, at least half of which stay. Early kills
+    meet a process that opens its model. The command is not finished at the end.
 
     Args:
-        at: where it runs.
-        folder: in which.
-        words: of the command.
-        journals: pattern of its journal in the folder.
-        total: answers that it takes.
-        kills: how many.
-        drawn: draws the moments.
+        journals: Pattern of its journal in the folder.
+        total: Answers that it takes.
     """
     kept = []
     for number in range(kills):
@@ -250,7 +212,6 @@ def kill_on_the_way(
 
 
 def _answers(folder: Path, journals: str) -> int:
-    """How many answers the journal of a command holds, whether or not it runs."""
     for file in folder.glob(journals):
         try:
             with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as journal:
@@ -261,12 +222,11 @@ def _answers(folder: Path, journals: str) -> int:
 
 
 def requests(folder: Path) -> int:
-    """Answers of a submission's newest stage."""
     return read_manifest(folder).stages[-1].requests
 
 
 def show_on_board(journey: Journey, names: list[str]) -> None:
-    """Hand the submissions in to a Space of their own, and look at their rows in Chromium."""
+    """Submit to a new Space, and look at the rows in Chromium."""
     with (
         journey.budget.step("Space: submit, score, rows in Chromium"),
         running(journey.folder / "space", workers="1", resamples="100") as space,
@@ -280,7 +240,7 @@ def show_on_board(journey: Journey, names: list[str]) -> None:
 
 
 def hand_in(journey: Journey, name: str) -> None:
-    """Hand a submission in to a Space of its own, and read its row's page as a program does."""
+    """Submit to a new Space, and read the row's page as a program does."""
     with (
         journey.budget.step("Space: submit, score, the row's page"),
         running(journey.folder / "space", workers="1", resamples="0") as space,
@@ -292,7 +252,6 @@ def hand_in(journey: Journey, name: str) -> None:
 
 
 def _picture(browser: Browser, report: Path) -> None:
-    """The first page of a report, as `NAME.png` beside it."""
     page = browser.new_page(viewport=PAGE)
     page.goto(report.as_uri())
     page.screenshot(path=report.with_suffix(".png"))
@@ -300,7 +259,6 @@ def _picture(browser: Browser, report: Path) -> None:
 
 
 def _submit(journey: Journey, space: Running, name: str) -> dict[str, Any]:
-    """Hand a submission in and wait; where it stands then."""
     token = Tokens(SIGNING).make(User(SIGNS_IN_AS, ()))
     words = ("submit", name, "--space", space.address, "--wait", "--json")
     state: dict[str, Any] = json.loads(journey.command(*words, variables={"FAIRSPACE_TOKEN": token}))
@@ -309,7 +267,7 @@ def _submit(journey: Journey, space: Running, name: str) -> dict[str, Any]:
 
 
 def _see_row(walk: Walk, state: Mapping[str, Any], result: Mapping[str, Any]) -> None:
-    """The row on its board and on its page, with the scores that were computed before it was handed in."""
+    """The row on its board and page, with the scores computed before submission."""
     assert _states(state["scores"].values()) == _states(result["scores"])
     walk.to(f"/?benchmark={result['benchmark']}&q={NAME}")
     assert NAME in walk.column("Model")
@@ -321,12 +279,12 @@ def _see_row(walk: Walk, state: Mapping[str, Any], result: Mapping[str, Any]) ->
 
 
 def _states(scores: Iterable[Mapping[str, Any]]) -> dict[str, tuple[Any, ...]]:
-    """Name -> what two computations of a score agree in: state, value and counts."""
+    """Name -> state, value and counts of a score."""
     return {score["name"]: tuple(score.get(key) for key in ("state", "value", "expected", "valid")) for score in scores}
 
 
 def publish(journey: Journey, unranked: str) -> None:
-    """Propose results to a Hub: what has no rank is refused, and what has one becomes an entry of `.eval_results`."""
+    """Propose results to a Hub: unranked ones are refused, ranked ones become entries of `.eval_results`."""
     with journey.budget.step("Hub: publish .eval_results"), Hub.start(journey.folder / "hub") as hub:
         home = journey.folder / "home"
         with online():

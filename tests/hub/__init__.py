@@ -1,1 +1,1 @@
-"""A Hub on loopback: what the Hugging Face clients need to create, fill, tag, read and delete repositories."""
+"""A Hub on loopback, as far as the Hugging Face clients create, fill, tag, read and delete repositories."""

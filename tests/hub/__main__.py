@@ -1,6 +1,6 @@
 """`python -m tests.hub --port 0 --root DIR`: serve a Hub on loopback; its address is the first line printed.
 
-Repositories live in DIR, so that a server which was killed goes on where it was. The server has one thread.
+Repositories live in DIR, so a killed server resumes with them. The server has one thread.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from tests.hub.storage import Store
 
 
 def application(root: Path) -> Faulty:
-    """The Hub over a folder."""
     routes = [*repositories.ROUTES, *files.ROUTES]
     inner = Starlette(routes=routes, exception_handlers={RefusalError: refuse})
     inner.state.store = Store(root)
@@ -28,7 +27,6 @@ def application(root: Path) -> Faulty:
 
 
 def main() -> None:
-    """Serve until killed."""
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m tests.hub")
     parser.add_argument("--port", type=int, default=0, help="0: any free one")
     parser.add_argument("--root", type=Path, required=True, help="where repositories are kept")

@@ -1,4 +1,4 @@
-"""The Hub's rules for the YAML at the top of a README.md, as far as its documentation tells them.
+"""The Hub's documented rules for the YAML at the top of a README.md.
 
 Licences: docs/hub/repositories-licenses; Spaces: docs/hub/spaces-config-reference; datasets: the dataset card
 specification, docs/hub/datasets-manual-configuration; languages: ISO 639, as the `datasets` package lists them.
@@ -29,7 +29,6 @@ _LISTS = (
 
 
 def read_metadata(readme: str) -> dict[str, Any] | None:
-    """The YAML at the top of a README; None if there is none or it is no mapping."""
     front = _FRONT.match(readme)
     try:
         found = yaml.safe_load(front[1]) if front else None
@@ -39,7 +38,6 @@ def read_metadata(readme: str) -> dict[str, Any] | None:
 
 
 def check_card(readme: str, kind: str) -> tuple[list[str], list[str]]:
-    """Errors and warnings of a README of a repository of a kind."""
     front = _FRONT.match(readme)
     if front is None:
         return [], ["empty or missing yaml metadata in repo card"]

@@ -1,5 +1,3 @@
-"""How the Hub refuses: a status, a code that the clients turn into an exception, and words."""
-
 from __future__ import annotations
 
 from starlette.requests import Request
@@ -7,7 +5,7 @@ from starlette.responses import JSONResponse, Response
 
 
 class RefusalError(Exception):
-    """An answer other than the one asked for; `code` is what `X-Error-Code` says."""
+    """A refusal; `code` becomes `X-Error-Code`."""
 
     def __init__(self, status: int, message: str, code: str = "", **body: object) -> None:
         super().__init__(message)
@@ -16,7 +14,6 @@ class RefusalError(Exception):
 
 
 def refuse(request: Request, refusal: Exception) -> Response:
-    """The refusal as JSON, with the headers that the clients read."""
     assert isinstance(refusal, RefusalError)
     headers = {
         **refusal.headers,
@@ -28,5 +25,4 @@ def refuse(request: Request, refusal: Exception) -> Response:
 
 
 def not_found(what: str, code: str) -> RefusalError:
-    """404 with one of RepoNotFound, RevisionNotFound, EntryNotFound."""
     return RefusalError(404, f"{what} not found", code)

@@ -1,4 +1,4 @@
-"""The Hub's rules for `eval.yaml` of a dataset and `.eval_results/*.yaml` of a model, as its documentation tells them.
+"""The Hub's rules for `eval.yaml` of a dataset and `.eval_results/*.yaml` of a model.
 
 Source: docs/hub/eval-results and the specification eval_results.yaml in hub-docs.
 """
@@ -16,7 +16,7 @@ _DATASET, _SOURCE = {"id", "task_id", "revision"}, {"url", "name", "user", "org"
 
 
 def check_evaluation(path: str, content: bytes, kind: str) -> str:
-    """What is wrong with such a file; '' for a right one and for every other file."""
+    """The fault of such a file; '' for a right one and for every other file."""
     check = None
     if kind == "dataset" and path == "eval.yaml":
         check = _check_tasks

@@ -1,8 +1,7 @@
 """Faults on demand, and a log of requests: the outermost layer of the server.
 
-`POST /_faults` takes a list of `Fault` as JSON and puts them behind those that wait; the first that fits a request is
-used up by it. `GET /_faults` tells those that are left. `GET /_log` tells the requests since the start or the last
-`DELETE /_log`. None of these is in the log.
+`POST /_faults` appends a list of `Fault` as JSON; a request uses up the first that fits. `GET /_faults` returns those
+left, `GET /_log` the requests since the start or `DELETE /_log`. None of these is logged.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 DROP = 0
-"""As a status: the connection is cut instead of an answer."""
+"""Status of a connection that is cut."""
 SLOW = 1
-"""As a status: the answer comes, `seconds` late."""
+"""Status of an answer that comes `seconds` late."""
 
 
 @dataclass
@@ -30,14 +29,12 @@ class Fault:
     """One kind of request that goes wrong.
 
     Args:
-        method: of the request.
-        path: regular expression, searched in the raw path.
-        status: what is answered instead of the truth: an HTTP status, `DROP` or `SLOW`.
-        after: whether what was asked for happens all the same, and only the answer is wrong.
-        times: how many requests it spoils.
-        chance: with which probability it spoils a fitting request; drawn from `seed`.
-        seed: of the draws.
-        seconds: of a 429's `Retry-After`, and of `SLOW`, which waits before or, with `after`, behind what is done.
+        path: Regular expression, searched in the raw path.
+        status: HTTP status, `DROP` or `SLOW`.
+        after: Whether the request takes effect all the same.
+        times: Requests that it spoils.
+        chance: Probability of spoiling a fitting request, drawn from `seed`.
+        seconds: `Retry-After` of a 429, or the delay of `SLOW` (with `after`, behind the effect).
     """
 
     method: str
@@ -53,7 +50,6 @@ class Fault:
         self._draws = random.Random(self.seed)
 
     def spoils(self, method: str, path: str) -> bool:
-        """Whether it hits this request; counts."""
         if not self.times or self.method != method or not re.search(self.path, path):
             return False
         if self._draws.random() >= self.chance:
@@ -63,10 +59,7 @@ class Fault:
 
 
 class Faulty:
-    """An ASGI application around another one.
-
-    Also makes the router see the path as it was sent, so that `%2F` in a revision or path is no slash.
-    """
+    """An ASGI layer that spoils requests and passes raw paths to the router, so that `%2F` is no slash."""
 
     def __init__(self, application: ASGIApp) -> None:
         self.application = application
@@ -74,7 +67,6 @@ class Faulty:
         self.log: list[dict[str, Any]] = []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or spoil it."""
         if scope["type"] != "http":
             await self.application(scope, receive, send)
             return
@@ -143,6 +135,6 @@ async def _drain(receive: Receive) -> None:
 
 
 async def _cut(send: Any) -> None:
-    """Cut the connection: `send` is a method of uvicorn's cycle of request and answer, which holds the transport."""
+    """Cut the connection: `send` is a method of uvicorn's cycle, which holds the transport."""
     send.__self__.transport.abort()
     await asyncio.sleep(0)  # uvicorn hears of it

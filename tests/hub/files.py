@@ -1,5 +1,3 @@
-"""What is in a repository: trees, commits, downloads, and uploads of large files by git LFS, basic transfer."""
-
 from __future__ import annotations
 
 import base64
@@ -27,7 +25,7 @@ _SECRET = secrets.token_bytes(16)
 
 
 async def lfs_batch(request: Request) -> Response:
-    """POST /{T/}id.git/info/lfs/objects/batch: where to send which object; stored ones need no sending."""
+    """POST /{T/}id.git/info/lfs/objects/batch: upload addresses of objects that are not stored yet."""
     repository, asked, store = writable(request), await request.json(), store_of(request)
     objects: list[dict[str, Any]] = []
     for wanted in asked["objects"]:
@@ -42,7 +40,7 @@ async def lfs_batch(request: Request) -> Response:
 
 
 async def lfs_upload(request: Request) -> Response:
-    """PUT of an object to the address that the batch answer gave; no token, the address is signed."""
+    """PUT of an object to the batch answer's signed address, without a token."""
     oid, size = part(request, "oid"), int(part(request, "size"))
     if not hmac.compare_digest(request.query_params.get("signature", ""), _sign(oid, size)):
         raise RefusalError(403, "The signature of the address is wrong")
@@ -92,7 +90,7 @@ async def tree(request: Request) -> Response:
 
 
 async def paths_info(request: Request) -> Response:
-    """POST /api/T/id/paths-info/R; paths that are not there are left out."""
+    """POST /api/T/id/paths-info/R; missing paths are left out."""
     commit = store_of(request).commit_of(readable(request), part(request, "revision"))
     form = await request.form()
     entries = []
@@ -132,7 +130,7 @@ async def commits(request: Request) -> Response:
 
 
 async def preupload(request: Request) -> Response:
-    """POST /api/T/id/preupload/R: which files are to be sent by LFS."""
+    """POST /api/T/id/preupload/R: files for LFS."""
     repository, store, asked = proposable(request), store_of(request), await request.json()
     commit = store.commit_of(repository, part(request, "revision"))
     patterns, answers = store.lfs_patterns(commit), []
@@ -152,7 +150,7 @@ async def preupload(request: Request) -> Response:
 
 
 async def commit(request: Request) -> Response:
-    """POST /api/T/id/commit/R: lines of JSON, a header and then what changes; `create_pr` opens a pull request."""
+    """POST /api/T/id/commit/R: JSON lines, a header and the changes; `create_pr` opens a pull request."""
     repository, store, user = proposable(request), store_of(request), known(request)
     lines = [json.loads(line) for line in (await request.body()).splitlines() if line.strip()]
     header = next((line["value"] for line in lines if line["key"] == "header"), None)
@@ -182,7 +180,7 @@ async def commit(request: Request) -> Response:
 
 
 def _changes(store: Store, repository: Repository, branch: str, lines: list[dict[str, Any]]) -> dict[str, File | None]:
-    """Path -> what it becomes. An LFS file that no pattern covers adds a line to `.gitattributes`."""
+    """Path -> new content. An LFS file without a pattern adds a line to `.gitattributes`."""
     head = store.commit_of(repository, branch)
     changed: dict[str, File | None] = {}
     uncovered = []

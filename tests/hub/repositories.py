@@ -1,5 +1,3 @@
-"""Repositories as a whole: who am I, create, settings, list, describe; branches and tags, pull requests, variables."""
-
 from __future__ import annotations
 
 import re
@@ -18,7 +16,6 @@ _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}")
 
 
 async def who_am_i(request: Request) -> Response:
-    """GET /api/whoami-v2."""
     user = known(request)
     orgs = [{"type": "org", "name": name, "roleInOrg": "write"} for name in user.organisations]
     auth = {"type": "access_token", "accessToken": {"displayName": user.name, "role": "write"}}
@@ -26,7 +23,6 @@ async def who_am_i(request: Request) -> Response:
 
 
 async def validate_yaml(request: Request) -> Response:
-    """POST /api/validate-yaml."""
     asked = await request.json()
     errors, warnings = check_card(asked["content"], asked.get("repoType") or "model")
     answer = {"errors": [{"message": e} for e in errors], "warnings": [{"message": w} for w in warnings]}
@@ -34,7 +30,6 @@ async def validate_yaml(request: Request) -> Response:
 
 
 async def create(request: Request) -> Response:
-    """POST /api/repos/create."""
     asked, user, store = await request.json(), known(request), store_of(request)
     kind, owner = asked.get("type") or "model", asked.get("organization") or user.name
     if not may_write(user, owner):
@@ -54,7 +49,6 @@ async def create(request: Request) -> Response:
 
 
 async def settings(request: Request) -> Response:
-    """PUT /api/T/id/settings."""
     repository, asked = writable(request), await request.json()
     if asked.get("gated", False) not in (False, "auto", "manual"):
         raise RefusalError(400, '"gated" must be one of [false, auto, manual]')
@@ -66,7 +60,6 @@ async def settings(request: Request) -> Response:
 
 
 async def list_all(request: Request) -> Response:
-    """GET /api/T?author."""
     user, store, asked = asker(request), store_of(request), request.query_params
     found = []
     for repository in store.all(kind_of(request)):
@@ -78,7 +71,6 @@ async def list_all(request: Request) -> Response:
 
 
 async def info(request: Request) -> Response:
-    """GET /api/T/id and /api/T/id/revision/R."""
     repository, store = readable(request), store_of(request)
     revision = part(request, "revision") if "revision" in request.path_params else "main"
     described = describe(store, repository, store.commit_of(repository, revision), "blobs" in request.query_params)
@@ -86,7 +78,6 @@ async def info(request: Request) -> Response:
 
 
 def describe(store: Store, repository: Repository, commit: Commit, blobs: bool = False) -> dict[str, Any]:
-    """What the Hub says about a repository at a commit."""
     readme = commit.files.get("README.md")
     text = store.content(readme).read_text(encoding="utf-8") if readme else ""
     card = read_metadata(text) or {}
@@ -122,7 +113,6 @@ def describe(store: Store, repository: Repository, commit: Commit, blobs: bool =
 
 
 async def refs(request: Request) -> Response:
-    """GET /api/T/id/refs."""
     repository = readable(request)
 
     def listed(names: dict[str, str], folder: str) -> list[dict[str, str]]:
@@ -134,7 +124,7 @@ async def refs(request: Request) -> Response:
 
 
 async def create_tag(request: Request) -> Response:
-    """POST /api/T/id/tag/R, where R is what is to be tagged."""
+    """POST /api/T/id/tag/R, where R is the revision to tag."""
     repository, store, asked = writable(request), store_of(request), await request.json()
     if asked["tag"] in repository.branches or asked["tag"] in repository.tags:
         raise RefusalError(409, f"Reference {asked['tag']} already exists")
@@ -144,7 +134,7 @@ async def create_tag(request: Request) -> Response:
 
 
 def open_proposal(store: Store, repository: Repository, title: str, author: str) -> str:
-    """Open a pull request from the head of the main branch; the name of its branch."""
+    """Open a pull request from the head of the main branch; return its branch."""
     branch = f"refs/pr/{len(repository.proposals) + 1}"
     repository.branches[branch] = repository.branches["main"]
     repository.proposals[branch] = {"title": title, "author": author, "status": "open", "createdAt": now()}
@@ -173,7 +163,6 @@ async def discussions(request: Request) -> Response:
 
 
 async def variables(request: Request) -> Response:
-    """GET and POST /api/spaces/id/variables."""
     repository = writable(request)
     if request.method == "POST":
         asked = await request.json()
@@ -183,7 +172,6 @@ async def variables(request: Request) -> Response:
 
 
 async def secrets(request: Request) -> Response:
-    """GET and POST /api/spaces/id/secrets."""
     repository = writable(request)
     if request.method == "POST":
         asked = await request.json()

@@ -1,11 +1,11 @@
-"""A running Hub for tests, and environments for processes that talk to it.
+"""A running Hub for tests, and environments for processes that use it.
 
     with Hub.start(tmp_path / "hub") as hub:
         env = hub.environment(tmp_path / "owner", OWNER)
         subprocess.run([sys.executable, "-c", "..."], env=env, check=True)
 
-The clients read their environment once, when they are imported: start the Hub, then processes. A test that uses the
-client in its own process takes `hub.address` as `endpoint` and `OWNER` as `token`, within `online()`.
+Clients read their environment at import: start the Hub first. In the test's own process, pass `hub.address` as
+`endpoint` and `OWNER` as `token`, within `online()`.
 """
 
 from __future__ import annotations
@@ -30,24 +30,18 @@ ROOT = Path(__file__).resolve().parents[2]
 OWNER = "hf_owner"
 """Token of a user who writes to the organisation `fairspace`."""
 STRANGER = "hf_stranger"
-"""Token of a user who writes to nothing but their own."""
 _CLIENTS = ("HF_", "HUGGINGFACE", "TRANSFORMERS_")
-"""Beginnings of the variables that steer the clients."""
 COMMIT = r"^/api/[a-z]+/[^/]+/[^/]+/commit/"
-"""Path of a commit, for `Fault`."""
 
 
 @dataclass
 class Hub(AbstractContextManager["Hub"]):
-    """A Hub in a process of its own."""
-
     root: Path
     address: str
     process: subprocess.Popen[str]
 
     @classmethod
     def start(cls, root: Path, *, port: int = 0) -> Hub:
-        """Serve the repositories in `root`, a new or used folder."""
         command = [sys.executable, "-m", "tests.hub", "--root", str(root), "--port", str(port)]
         process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
@@ -57,12 +51,12 @@ class Hub(AbstractContextManager["Hub"]):
         return cls(root, address, process)
 
     def restart(self) -> None:
-        """Kill the server and start it again at the same address, with what it kept on disk."""
+        """Kill the server and start it again at the same address, with its disk content."""
         self._stop()
         self.process = Hub.start(self.root, port=int(self.address.rsplit(":", 1)[1])).process
 
     def environment(self, home: Path, token: str = "", **more: str) -> dict[str, str]:
-        """The environment of a process that talks to this Hub, with its own caches in `home`."""
+        """Environment of a process that uses this Hub, with its own caches in `home`."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith(_CLIENTS)}
         return {
             **kept,
@@ -79,7 +73,7 @@ class Hub(AbstractContextManager["Hub"]):
         }
 
     def run(self, code: str, home: Path, token: str = "", **more: str) -> str:
-        """Run Python code in a fresh process against this Hub; what it printed. AssertionError if it failed."""
+        """Run Python code in a fresh process against this Hub; return its output. AssertionError if it failed."""
         command = [sys.executable, "-c", code]
         environment = self.environment(home, token, **more)
         done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=600)
@@ -87,16 +81,13 @@ class Hub(AbstractContextManager["Hub"]):
         return done.stdout
 
     def inject(self, *faults: Fault) -> None:
-        """Make requests go wrong."""
         self._control("POST", "/_faults", [asdict(fault) for fault in faults])
 
     def faults_left(self) -> list[dict[str, Any]]:
-        """Faults that no request has used up."""
         left: list[dict[str, Any]] = self._control("GET", "/_faults")
         return left
 
     def heal(self) -> None:
-        """Take back all faults."""
         self._control("DELETE", "/_faults")
 
     def log(self, *, clear: bool = False) -> list[dict[str, Any]]:
@@ -120,13 +111,12 @@ class Hub(AbstractContextManager["Hub"]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Kill the server."""
         self._stop()
 
 
 @contextmanager
 def online(**constants: object) -> Iterator[None]:
-    """Let the Hub's client of this process ask, though tests are offline; by plain LFS, without progress bars."""
+    """Let this process' Hub client go online, by plain LFS, without progress bars."""
     from huggingface_hub import constants as known
 
     changed: Mapping[str, object] = {"HF_HUB_OFFLINE": False, "HF_HUB_DISABLE_XET": True, **constants}

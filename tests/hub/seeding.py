@@ -1,5 +1,3 @@
-"""What a Hub holds before a result is proposed: the dataset of its benchmark, and the model's repository."""
-
 from __future__ import annotations
 
 import json
@@ -13,11 +11,10 @@ from fairspace.builders.registry import dataset
 from tests.hub.running import OWNER
 
 BUILT = SimpleNamespace(find=lambda config, split: True)
-"""A manifest with every config."""
 
 
 def seed(address: str, model: str) -> None:
-    """Publish FACT-OR-FAIR's dataset without items, and create the repository of a model; within `online()`."""
+    """Publish FACT-OR-FAIR's dataset without items, and create a model's repository; within `online()`."""
     files = {
         "README.md": b"---\nlicense: cc-by-4.0\n---\n",
         "manifest.json": json.dumps({"revision": "v2"}).encode(),

@@ -5,9 +5,8 @@
     blobs/<git blob id>                       small files
     objects/<sha256>                          LFS objects
 
-Everything but a repository's own file is written once. That file is replaced as the last step of each change, so that
-a server which is killed and started again shows each change whole or not at all. The server has one thread, and no
-method here waits: each one is a critical section.
+Only a repository's own file is ever replaced, as the last step of a change, so a killed server shows each change whole
+or not at all. The server has one thread, and no method here waits: each is a critical section.
 """
 
 from __future__ import annotations
@@ -37,8 +36,6 @@ class File:
 
 @dataclass(frozen=True)
 class Commit:
-    """A commit with its whole tree."""
-
     id: str
     parent: str | None
     title: str
@@ -50,10 +47,7 @@ class Commit:
 
 @dataclass
 class Repository:
-    """A repository; `gated` is False, 'auto' or 'manual'.
-
-    `proposals` has the pull requests: the branch of each -> title, author, status and time.
-    """
+    """A repository; `gated` is False, 'auto' or 'manual'; `proposals` maps a pull request's branch to its data."""
 
     kind: str
     id: str
@@ -69,30 +63,24 @@ class Repository:
 
     @property
     def owner(self) -> str:
-        """User or organisation."""
         return self.id.split("/")[0]
 
 
 class Store:
-    """All repositories below a folder."""
-
     def __init__(self, root: Path) -> None:
         self.root = root
         for folder in ("repositories", "commits", "blobs", "objects"):
             (root / folder).mkdir(parents=True, exist_ok=True)
 
     def all(self, kind: str) -> Iterator[Repository]:
-        """The repositories of a kind, by name."""
         for file in sorted((self.root / "repositories" / kind).glob("*/*.json")):
             yield Repository(**json.loads(file.read_text(encoding="utf-8")))
 
     def find(self, kind: str, name: str) -> Repository | None:
-        """A repository; None if there is none."""
         file = self._file(kind, name)
         return Repository(**json.loads(file.read_text(encoding="utf-8"))) if file.is_file() else None
 
     def create(self, kind: str, name: str, author: str, *, private: bool, sdk: str | None) -> Repository:
-        """A new repository with the first commit that every one has."""
         repository = Repository(kind, name, private, now(), sdk)
         attributes = "".join(f"*.{ending} filter=lfs diff=lfs merge=lfs -text\n" for ending in _LFS_ENDINGS).encode()
         first = self._write(None, "initial commit", "", author, {ATTRIBUTES: self.add_blob(attributes)})
@@ -101,11 +89,10 @@ class Store:
         return repository
 
     def save(self, repository: Repository) -> None:
-        """Make a change of settings, branches or tags lasting."""
         _replace(self._file(repository.kind, repository.id), json.dumps(asdict(repository)).encode())
 
     def commit_of(self, repository: Repository, revision: str) -> Commit:
-        """The commit that a branch, a tag or a commit id names. RevisionNotFound otherwise."""
+        """Commit of a branch, a tag or a commit id. RevisionNotFound otherwise."""
         named = repository.branches.get(revision) or repository.tags.get(revision)
         if named:
             return self._read(named)
@@ -116,7 +103,6 @@ class Store:
         raise not_found(f"Revision {revision}", "RevisionNotFound")
 
     def history(self, commit: str | None) -> Iterator[Commit]:
-        """A commit and those before it."""
         while commit is not None:
             found = self._read(commit)
             yield found
@@ -132,7 +118,7 @@ class Store:
         author: str,
         changed: Mapping[str, File | None],
     ) -> Commit:
-        """Move a branch to a new commit; None deletes a file. 412 if the branch is not at the `parent` named."""
+        """Move a branch to a new commit; None deletes a file. 412 if the branch is not at `parent`."""
         if branch not in repository.branches:
             raise not_found(f"Branch {branch}", "RevisionNotFound")
         head = self._read(repository.branches[branch])
@@ -150,13 +136,12 @@ class Store:
         return commit
 
     def add_blob(self, content: bytes) -> File:
-        """Store a small file."""
         oid = git_blob_id(content)
         _replace(self.root / "blobs" / oid, content)
         return File(oid, len(content))
 
     def pointer(self, sha256: str, size: int) -> File:
-        """The tree's entry of an LFS object that was uploaded before. 400 if it was not."""
+        """The tree's entry of an uploaded LFS object. 400 without it."""
         content = self.root / "objects" / sha256
         if not content.is_file() or content.stat().st_size != size:
             raise RefusalError(400, f"LFS pointer pointed to a file that does not exist: {sha256}")
@@ -164,15 +149,13 @@ class Store:
         return File(git_blob_id(text.encode()), size, sha256)
 
     def content(self, file: File) -> Path:
-        """Where the content lies."""
         return self.root / "objects" / file.sha256 if file.sha256 else self.root / "blobs" / file.oid
 
     def object(self, sha256: str) -> Path:
-        """Where an LFS object lies, or would lie."""
         return self.root / "objects" / sha256
 
     def lfs_patterns(self, commit: Commit) -> list[str]:
-        """The patterns of `.gitattributes` that send files to LFS."""
+        """Patterns of `.gitattributes` that send files to LFS."""
         if ATTRIBUTES not in commit.files:
             return []
         lines = self.content(commit.files[ATTRIBUTES]).read_text(encoding="utf-8").splitlines()
@@ -192,12 +175,10 @@ class Store:
 
 
 def git_blob_id(content: bytes) -> str:
-    """What git calls a file of this content."""
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 def now() -> str:
-    """The time as the Hub writes it."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 

@@ -1,5 +1,3 @@
-"""A headless Chromium for the tests, or the reason why there is none."""
-
 import os
 import shutil
 from collections.abc import Iterator
@@ -17,7 +15,7 @@ FLAGS = [
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """A browser; skips the test where there is none, unless FAIRSPACE_REQUIRE_BROWSER is 1."""
+    """A headless Chromium; skips the test without one, unless FAIRSPACE_REQUIRE_BROWSER is 1."""
     path = next((found for name in NAMES if (found := shutil.which(name))), None)
     if path is None:
         reason = f"no Chromium: none of {', '.join(NAMES)} is on the PATH; `apt-get install chromium` brings one"

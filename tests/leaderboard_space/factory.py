@@ -23,10 +23,7 @@ Answers = Literal["random", "constant", "stereotyped", "balanced", "refusing"]
 
 @lru_cache
 def result(benchmark: str, answers: Answers, model: str | None = None) -> Result:
-    """What a trivial model scores; marked as a baseline unless it is given a model's name.
-
-    A model's result says nothing of its answers, as results did before: it is taken for nobody's copy.
-    """
+    """A trivial model's result: a baseline's, or a named model's without a digest of its answers."""
     tables = import_module(f"fairspace.submissions.benchmarks.{benchmark}.baselines").tables(answers, 0)
     meta = baseline_meta(answers, benchmark, 0, tables)
     if model is not None:
@@ -37,13 +34,11 @@ def result(benchmark: str, answers: Answers, model: str | None = None) -> Result
 
 
 def unidentified(found: Result) -> Result:
-    """The result without the digest of its answers."""
     kept = {name: text for name, text in found.signature.items() if name != "answers"}
     return replace(found, signature=kept)
 
 
 def store(root: Path) -> LocalStorage:
-    """A baseline and a model with a hostile name for three benchmarks."""
     made = LocalStorage(root)
     for benchmark in ("fact_or_fair", "stereotypical_bias", "iris"):
         add_result(made, result(benchmark, "constant"))
@@ -52,14 +47,12 @@ def store(root: Path) -> LocalStorage:
 
 
 def good_zip(path: Path, model: str) -> Path:
-    """A submission of language answers that can be scored."""
     tables = import_module("fairspace.submissions.benchmarks.fact_or_fair.baselines").tables("stereotyped", 1)
     meta = baseline_meta("stereotyped", "fact_or_fair", 1, tables)
     return write_submission(path, meta.model_copy(update={"baseline": None, "model": model}), tables)
 
 
 def bad_zip(path: Path) -> tuple[Path, set[str]]:
-    """A submission with several faults, and their codes."""
     tables = import_module("fairspace.submissions.benchmarks.fact_or_fair.baselines").tables("stereotyped", 1)
     meta = baseline_meta("stereotyped", "fact_or_fair", 1, tables).model_dump(exclude_none=True)
     item = tables["responses"]["id"][0].as_py()
@@ -76,5 +69,4 @@ def bad_zip(path: Path) -> tuple[Path, set[str]]:
 
 
 def renamed(found: Result, model: str) -> Result:
-    """The same result under another model name."""
     return replace(found, meta={**found.meta, "model": model})

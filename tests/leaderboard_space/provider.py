@@ -1,4 +1,4 @@
-"""An OpenID provider on loopback that signs in whoever is told: discovery, consent, tokens and userinfo, as the Hub."""
+"""An OpenID provider on loopback with the Hub's discovery, consent, tokens and userinfo."""
 
 import base64
 import secrets
@@ -21,14 +21,7 @@ CLIENT, SECRET = "the-space", "the-secret-of-the-space-that-nobody-guesses"
 
 @dataclass
 class Provider:
-    """The provider, and what it is to say.
-
-    Args:
-        name: who signs in next.
-        organisations: of theirs.
-        requests: paths that were asked for.
-        fails_with: the status that it answers with instead of a token; 0 for none.
-    """
+    """The provider with its next user; `fails_with` is a status instead of a token, 0 for none."""
 
     name: str = "ann"
     organisations: tuple[str, ...] = ("lab",)
@@ -50,7 +43,6 @@ class Provider:
         self._thread = threading.Thread(target=self._server.run, daemon=True)
 
     def start(self) -> str:
-        """Begin to answer; the address."""
         self._thread.start()
         deadline = time.monotonic() + 240
         while not self._server.started:
@@ -61,7 +53,6 @@ class Provider:
         return self.address
 
     def stop(self) -> None:
-        """Answer no more."""
         self._server.should_exit = True
         self._thread.join(10)
 

@@ -1,5 +1,3 @@
-"""What Gradio keeps of calls, and how the Space stops when Gradio does not; without a running Space."""
-
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
@@ -28,13 +26,12 @@ def test_what_nobody_fetches_is_forgotten(space: Space, monkeypatch: pytest.Monk
     async def built() -> gr.Blocks:
         return build(space)
 
-    now, blocks = [0.0], asyncio.run(built())  # outside of a loop, Gradio makes loops that nobody closes
+    now, blocks = [0.0], asyncio.run(built())  # outside of a loop, Gradio leaves loops open
     assert blocks.state_session_capacity == memory.SESSIONS
     queue = blocks._queue
     results = memory.Results(queue, lambda: now[0])
 
     def call(name: str) -> None:
-        """Leave what Gradio keeps of a call."""
         queue.pending_event_ids_session[name] = {name}
         queue.pending_messages_per_session[name] = asyncio.Queue()
         results.prune()

@@ -1,5 +1,3 @@
-"""Rates, tokens, addresses, who may sign in, and what maintainers do, without a running Space."""
-
 import asyncio
 import time
 from collections.abc import Iterator
@@ -57,11 +55,10 @@ def test_a_token_ends_after_its_days_and_a_short_secret_is_refused(monkeypatch: 
     with pytest.raises(UsageError, match="32"):
         Tokens("short")
     with pytest.raises(SpaceError, match="TOKEN_INVALID"):
-        Tokens().user(Tokens().make(User("ann")))  # each process draws its own
+        Tokens().user(Tokens().make(User("ann")))  # each process draws its own key
 
 
 def forwarded(peer: str, *networks: str, **headers: str) -> tuple[str, str]:
-    """The address and the scheme of a request from that peer."""
     found: list[Scope] = []
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -124,7 +121,6 @@ def test_a_space_whose_store_would_be_lost_takes_nothing(monkeypatch: pytest.Mon
 
 @contextmanager
 def local(tmp_path: Path, base_url: str = "http://127.0.0.1", **settings: object) -> Iterator[TestClient]:
-    """A client of a Space on this machine."""
     told = Settings(store=str(tmp_path / "store"), work=tmp_path / "work", workers=0, **settings)  # type: ignore[arg-type]
     with TestClient(create_app(Space.open(told)), base_url=base_url) as client:
         yield client
@@ -142,7 +138,7 @@ def test_what_is_refused_early_counts_and_too_many_requests_cost_little(
         assert answers[-1].text.startswith("TOO_MANY_REQUESTS: more than 5 requests a minute")
         told = [record for record in caplog.records if getattr(record, "code", "") == "TOO_MANY_REQUESTS"]
         assert len(told) == 1
-        assert len([record for record in caplog.records if getattr(record, "status", 0) == 429]) == 2  # and its answer
+        assert len([record for record in caplog.records if getattr(record, "status", 0) == 429]) == 2
         assert client.get("/api/v1/boards").json()["code"] == "TOO_MANY_REQUESTS"
         assert {client.get("/health/live").status_code for _ in range(asked)} == {200}
         files = [client.get("/site/x/style.css").status_code for _ in range(51)]

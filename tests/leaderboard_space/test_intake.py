@@ -1,4 +1,4 @@
-"""Quotas at their limits, one after the other and at once; the lock that holds them is seen by a pause inside it."""
+"""Quotas at their limits, one by one and at once; a pause inside the lock shows that it holds."""
 
 from __future__ import annotations
 
@@ -29,14 +29,11 @@ PAUSE_SECONDS = 0.2
 
 
 class Waiting:
-    """A queue that holds nothing up."""
-
     def held_up(self) -> set[str]:
         return set()
 
 
 def opened(folder: Path, kind: type[Intake] = Intake, **settings: Any) -> Intake:
-    """An intake over a store below a folder."""
     about = replace(Settings(store=str(folder / "store"), work=folder / "work"), **settings)
     return kind(State(LocalStorage(folder / "store")), Waiting(), about)
 
@@ -48,7 +45,6 @@ def hand_in(intake: Intake, folder: Path, text: str, user: User = ADA, organisat
 
 
 def end(intake: Intake, submission: Submission, outcome: str = "failed") -> None:
-    """Let an attempt fail, or find faults."""
     about: dict[str, Any] = {"reason": "It died."} if outcome == "failed" else {"faults": []}
     body = {"id": submission.id, "attempt": submission.attempt} | about
     key = f"ended:{submission.id}:{submission.attempt}"
@@ -63,7 +59,7 @@ def code(call: Callable[[], object]) -> str:
 
 
 class Slow(Intake):
-    """An intake that pauses between counting what a user has handed in and letting another one pass."""
+    """Pauses between counting a user's submissions and admitting another."""
 
     def usage(self, user: User) -> Usage:
         counted = super().usage(user)
@@ -72,7 +68,6 @@ class Slow(Intake):
 
 
 def test_a_quota_holds_for_those_who_hand_in_at_once(tmp_path: Path) -> None:
-    """Whoever counts while another one has counted, and is not written down yet, must wait."""
     intake = opened(tmp_path, Slow, valid_a_day=1)
 
     def outcome(text: str) -> str:
@@ -185,7 +180,6 @@ def test_a_later_attempt_that_is_being_written_counts_beside_the_earlier_one(tmp
 
 
 def test_an_earlier_attempt_that_is_still_being_written_counts_once_with_the_later_one(tmp_path: Path) -> None:
-    """Another process has seen the first attempt fail and accepted the second before this one forgot the first."""
     intake = opened(tmp_path, waiting=2)
     first = hand_in(intake, tmp_path, "one")
     end(intake, first)

@@ -1,5 +1,3 @@
-"""Results and errors from the log are what was logged."""
-
 from __future__ import annotations
 
 import json
@@ -20,7 +18,6 @@ BARE = Uncertainty("item", 9, 100, 0, 0.0, -1.5, 2.0, "exact", -1.5, 2.0)
 
 
 def full() -> Result:
-    """A result with draws of 63 values and two variants."""
     notes = [Variant("judge", name, {"RD_gender": 0.1}, {"RD_gender": (0.0, 0.2)}, "A note. " * 20) for name in "ab"]
     return replace(iris_result("one", "tests", error=0.1), variants=tuple(notes))
 
@@ -46,7 +43,6 @@ def test_the_number_of_a_logged_value_is_that_of_the_value() -> None:
 
 
 def test_errors_from_the_log_are_what_was_logged() -> None:
-    """Whatever optional numbers and notes an uncertainty has."""
     errors = Errors({"total": FULL, "part": BARE}, {"profile F": 0.93})
     found = logged_errors(json.loads(json.dumps(errors.to_json())))
     assert dict(found.scores) == errors.scores

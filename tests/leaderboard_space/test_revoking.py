@@ -1,5 +1,3 @@
-"""Tokens are revoked one by one or all of a user, those of earlier versions too, and no spelling of one comes back."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -33,7 +31,6 @@ def status(space: Opened, token: str) -> tuple[int, str]:
 
 
 def of_an_earlier_version(tokens: Tokens) -> str:
-    """A token without a part that makes it unlike others."""
     return MARK + str(tokens._serializer.dumps(["ann", ["lab"]]))
 
 

@@ -1,5 +1,3 @@
-"""What the log says of a submission that was tried more than once, and of the errors of a result."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -23,7 +21,6 @@ ABOUT = {"user": "ada", "organisation": "", "sha256": "0" * 64, "size": 1}
 
 
 def folded(folder: Path, *events: tuple[Kind, int, dict[str, Any]]) -> Submission:
-    """The only submission of a log of these (kind, attempt, what the event says)."""
     storage = LocalStorage(folder)
     for number, (kind, attempt, body) in enumerate(events):
         storage.append([Draft(kind, str(number), {"id": "one", "attempt": attempt, **body})])
@@ -54,7 +51,6 @@ def test_the_end_of_the_attempt_that_waits_is_its_outcome_and_a_second_end_is_no
 
 
 def scored_row(storage: LocalStorage) -> Row:
-    """The row that was scored here, with its errors."""
     state = State(storage)
     state.refresh()
     (row,) = (row for row in state.board(BENCH, "up_to_twenty") if row.result is not None)

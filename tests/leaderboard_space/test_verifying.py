@@ -1,5 +1,3 @@
-"""The `verified` event: what it must hold, who signs it, and a log that was edited by hand."""
-
 from __future__ import annotations
 
 import json
@@ -153,7 +151,7 @@ def test_an_event_that_was_edited_or_moved_is_no_signature(state: State) -> None
     assert is_forged({**body, "entry": "b"}, KEY)
     assert is_forged(body, signing_key("another secret of thirty-two characters"))
     assert not is_forged({"entry": "a", "by": "ann", "reason": "before there were signatures"}, KEY)
-    assert not is_forged({**body, "entry": "b"}, b"")  # nobody can say
+    assert not is_forged({**body, "entry": "b"}, b"")
 
 
 def test_an_edited_log_verifies_no_row_and_the_check_names_the_event(state: State) -> None:

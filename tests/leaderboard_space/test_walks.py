@@ -1,4 +1,4 @@
-"""The Space as people meet it: visitors, submitters and maintainers, on desktop and phone, in light and dark."""
+"""The Space in a browser: visitors, submitters and maintainers, on desktop and phone, in light and dark."""
 
 import io
 import re
@@ -29,7 +29,7 @@ expect.set_options(timeout=30_000)
 
 BOARD = "/?benchmark=fact_or_fair"
 TWINS = 100
-"""Rows of one model under many names, so that the board has a second page."""
+"""Rows of one model, so that the board has a second page."""
 REFUSED = submission_id("ann", "0" * 64)
 WINDOWS: tuple[tuple[ViewportSize, Scheme], ...] = (
     (DESKTOP, "light"),
@@ -47,7 +47,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A Space with its own rows of one benchmark, and all published ones; its log holds no traceback."""
+    """A Space with its own rows of one benchmark and all published ones; its log may hold no traceback."""
     root = tmp_path_factory.mktemp("space")
     storage = LocalStorage(root / "store")
     named = result("fact_or_fair", "stereotyped", HOSTILE)
@@ -63,7 +63,6 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 
 def refused(folder: Path) -> list[Draft]:
-    """A submission with faults, as the log has it."""
     path, _ = bad_zip(folder / "bad.zip")
     faults = [fault.to_json() for fault in check_submission(path, allow_baseline=False).faults]
     about = {"id": REFUSED, "attempt": 1}
@@ -80,13 +79,11 @@ def walk(browser: Browser, space: Running, request: pytest.FixtureRequest) -> It
 
 
 def windows(count: int) -> pytest.MarkDecorator:
-    """So many windows, in which the same walk is taken."""
     names = [f"{size['width']}-{scheme}" for size, scheme in WINDOWS[:count]]
     return pytest.mark.parametrize("walk", WINDOWS[:count], indirect=True, ids=names)
 
 
 def entry_of(space: Running, model: str) -> str:
-    """The entry of a model that was scored here."""
     for event in reversed(space.events()):
         if event["kind"] == "result" and event["body"]["result"]["meta"]["model"] == model:
             return str(event["body"]["entry"])
@@ -99,7 +96,7 @@ def test_a_visitor_finds_rows_and_the_address_keeps_what_is_shown(walk: Walk, br
     walk.to(BOARD)
     count = page.locator(".count")
     expect(count).to_contain_text("of")
-    page.evaluate("window.kept = true")  # a new page would not have it
+    page.evaluate("window.kept = true")
     page.get_by_role("link", name="Next").click()
     expect(page.locator(".pages [aria-current=page]")).to_have_text("Page 2")
     page.get_by_label("Search model or organisation").fill("twin-01")
@@ -166,7 +163,6 @@ FIRST = """() => {
     submit: seen(document.querySelector(".hand-in a")),
   };
 }"""
-"""What of the first screen can be seen without scrolling."""
 
 
 def test_the_first_screen_shows_who_leads_where_to_hand_in_and_the_first_row(walk: Walk) -> None:
@@ -302,7 +298,6 @@ def test_an_address_of_the_hubs_page_leads_to_the_page_that_its_frame_told(brows
 
 
 def hand_in(page: Page, path: Path) -> None:
-    """Choose a file and hand it in."""
     page.locator("#file input[type=file]").set_input_files(path)
     expect(page.locator("#file")).to_contain_text(path.stem)
     page.get_by_role("button", name="Submit").click()
@@ -324,7 +319,7 @@ def test_a_submitter_mends_a_file_waits_and_finds_the_row(walk: Walk, space: Run
     expect(page.locator("#own")).to_contain_text("Waiting now: 2 of at most 3")
     walk.fits()
     walk.follow("Queue")
-    expect(page.locator("tbody").get_by_role("link")).to_have_count(2)  # one's own; whose others are is not told
+    expect(page.locator("tbody").get_by_role("link")).to_have_count(2)
     expect(page.locator("tbody")).not_to_contain_text(user)
     assert [text.split()[0] for text in page.locator("tbody tr").all_inner_texts()] == ["1", "2"]
     walk.follow("Submit")
@@ -342,7 +337,7 @@ def test_a_submitter_mends_a_file_waits_and_finds_the_row(walk: Walk, space: Run
     page.locator("#own tr", has_text="scored").get_by_role("link", name="row").click()
     expect(page.get_by_role("heading", level=1)).to_have_text(model)
     walk.to(f"{BOARD}&q={model}")
-    fold = page.locator("details.baselines")  # the answers are those of a bundled baseline
+    fold = page.locator("details.baselines")
     expect(fold).to_contain_text(model)
     expect(fold).to_contain_text("copy of stereotyped; ")
     expect(fold).to_contain_text(f"claimed by {user}")
@@ -410,13 +405,12 @@ def test_a_maintainer_withdraws_a_row_restores_it_and_marks_it_as_rerun(walk: Wa
 
 
 FEWER_ROWS = "document.querySelectorAll('tbody').forEach(body => [...body.rows].slice(10).forEach(row => row.remove()))"
-"""The rows of a table that follow are like those before."""
+"""Removes further rows of a table, which look like the first."""
 IN_ALL_WINDOWS = ("board", "own row")
-"""Colours hang on the scheme alone, and what stands where on the width: for the others, two windows show all."""
+"""Colour depends on the scheme alone, layout on the width: two windows cover the others."""
 
 
 def kinds(space: Running) -> dict[str, str]:
-    """Kind of page -> address of one."""
     entry = entry_of(space, HOSTILE)
     model = f"/model/fact_or_fair/{entry}"
     pair = "/compare?benchmark=iris&models=p-01,p-03"
@@ -452,10 +446,7 @@ def kinds(space: Running) -> dict[str, str]:
 
 
 def faults_by_axe(page: Page, gradio: bool) -> list[str]:
-    """What axe finds on the page: anything; of Gradio's own widgets what is serious or critical, and lasts.
-
-    Gradio's scripts follow a change of the colour scheme some time after the style sheets.
-    """
+    """axe's findings; in Gradio's own widgets only serious ones that last (its scripts lag behind a scheme change)."""
     if gradio and _faults(page, gradio):
         page.wait_for_timeout(3_000)
     return _faults(page, gradio)

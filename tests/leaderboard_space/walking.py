@@ -1,4 +1,4 @@
-"""A browser that walks through a Space: what it must never meet, and what a person does on the way."""
+"""A browser that walks through a Space, and the faults that no page may have."""
 
 import os
 import subprocess
@@ -16,21 +16,15 @@ Scheme = Literal["light", "dark"]
 DESKTOP: ViewportSize = {"width": 1280, "height": 900}
 PHONE: ViewportSize = {"width": 390, "height": 844}
 LEFT = ("BodyStreamBuffer was aborted", "AbortError: signal is aborted without reason")
-"""What Gradio's own client prints where a page is left while its stream of events is open."""
+"""Printed by Gradio's client when a page is left while its event stream is open."""
 PAPER: dict[Scheme, str] = {"light": "rgb(251, 251, 249)", "dark": "rgb(20, 23, 27)"}
-"""The ground of every page."""
 
 
 @dataclass
 class Walk:
-    """A browser with nobody's cookies, on a Space.
+    """A browser without cookies, on a Space.
 
-    Args:
-        space: that it walks through.
-        page: where it is.
-        size: of its window.
-        scheme: that its system prefers.
-        complaints: what no page may do: errors on the console or in a script, dialogs, requests to other hosts.
+    `complaints` lists console and script errors, dialogs, and requests to other hosts.
     """
 
     space: Running
@@ -41,7 +35,6 @@ class Walk:
 
     @property
     def phone(self) -> bool:
-        """Whether the window is a phone's."""
         return self.size == PHONE
 
     def to(self, path: str) -> None:
@@ -57,26 +50,22 @@ class Walk:
         assert wide <= 0, (self.page.url, wide)
 
     def open(self, link: Locator) -> None:
-        """Click on what leads to another page of the Space, which must fit."""
         with self.page.expect_navigation():
             link.click()
         self.fits()
 
     def follow(self, name: str) -> None:
-        """Go to a place by the head of the page; on a phone it is in the menu."""
         if self.phone:
             self.page.get_by_role("button", name="Menu").click()
         self.open(self.page.get_by_label("Site", exact=True).get_by_role("link", name=name, exact=True))
 
     def column(self, header: str) -> list[str]:
-        """The texts of a column of the board."""
         heads = self.page.locator("#rows table.board").first.locator("thead th")
         names = heads.evaluate_all("heads => heads.map(head => head.querySelector('a')?.firstChild.textContent)")
         cells = self.page.locator(f"#rows table.board tbody tr > :nth-child({names.index(header) + 1})")
         return [text.strip().split("\n")[0] for text in cells.all_inner_texts()]
 
     def sign_in(self, name: str, *organisations: str) -> None:
-        """Sign in at the provider, from the page for handing in."""
         self.space.provider.name, self.space.provider.organisations = name, organisations
         self.to("/submit")
         self.page.get_by_role("link", name="Sign in with Hugging Face").click()
@@ -97,7 +86,6 @@ def walking(browser: Browser, space: Running, size: ViewportSize, scheme: Scheme
 
 
 def watch(page: Page, walk: Walk) -> None:
-    """Write down what a page must not do."""
     own = (walk.space.address, walk.space.provider.address, "data:", "blob:")
 
     def dialog(found: Dialog) -> None:
@@ -116,7 +104,6 @@ def watch(page: Page, walk: Walk) -> None:
 
 @contextmanager
 def worker(space: Running) -> Iterator[None]:
-    """A process that scores what waits in the Space's queue."""
     told = {"FAIRSPACE_STORE": str(space.root / "store"), "FAIRSPACE_WORK": str(space.root / "work")}
     with (space.root / "worker").open("a") as out:
         command = [sys.executable, "-m", "tests.leaderboard_space.worker"]
@@ -131,7 +118,7 @@ def worker(space: Running) -> Iterator[None]:
 
 
 def focused(page: Page) -> dict[str, Any]:
-    """What has the focus, and how wide the line around it is."""
+    """The focused element, and the width of its outline."""
     found: dict[str, Any] = page.evaluate(
         """() => {
           const found = document.activeElement, style = getComputedStyle(found), box = found.getBoundingClientRect();

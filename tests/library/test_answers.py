@@ -1,5 +1,3 @@
-"""`fairspace.score`: every kind of answers gives one result, and what is wrong is told by its row."""
-
 from __future__ import annotations
 
 import json
@@ -19,7 +17,7 @@ BENCHMARK, CORE = "fact_or_fair", "v2-core"
 
 @pytest.fixture(scope="module")
 def frame() -> pd.DataFrame:
-    """A whole answer to the language model's part of the core, beside what was asked; every tenth is a refusal."""
+    """A whole answer to the language model's part of the core, beside the items; every tenth is a refusal."""
     items = fs.items(BENCHMARK, revision=CORE)
     asked = items[items["task"].str.startswith("llm_")].reset_index(drop=True)
     response: Any = [None if row % 10 == 0 else "AB"[row % 2] for row in range(len(asked))]

@@ -1,5 +1,3 @@
-"""`fairspace.run`: a function answers everything once, goes on where it stopped, and its errors name the item."""
-
 from __future__ import annotations
 
 from collections import Counter

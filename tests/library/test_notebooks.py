@@ -1,5 +1,3 @@
-"""Each benchmark has a notebook that goes from its items to a figure in at most 15 lines, and runs as it is."""
-
 from __future__ import annotations
 
 from pathlib import Path

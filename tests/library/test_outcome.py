@@ -1,5 +1,3 @@
-"""A result in a notebook: its three numbers first, names that help, and nothing missing that looks like a number."""
-
 from __future__ import annotations
 
 import html
@@ -23,14 +21,12 @@ def scored(model: str, level: float, wave: int = 3) -> fs.Result:
 
 
 def lacking() -> fs.Result:
-    """A result with a value that was not run, one that is undefined, and so no total."""
     whole = result("m", 0.2, waves(0.01, 3))
     values = {**whole.values, FIRST: not_run(FIRST, "left out"), SECOND: undefined(SECOND, "no group was chosen")}
     return fs.rescore(replace(whole, values=values), "up_to_twenty")
 
 
 def marks(svg: str) -> list[str]:
-    """The words of each mark of a figure."""
     return [html.unescape(text) for text in re.findall(r"<title>(.*?)</title>", svg)]
 
 
@@ -131,8 +127,9 @@ def test_a_saved_result_is_loaded_as_it_was(tmp_path: Path) -> None:
 
 
 def test_a_comparison_tells_models_apart_only_where_all_tests_together_do() -> None:
-    """Errors of a difference are 0.01 times the square root of 2: .035 is 2.47 of them, p .0133, and no single one is
-    left of seven tests; .2 is."""
+    """Errors of a difference are 0.01 times the square root of 2: .035 is 2.47 of them, p .0133, too little for seven
+    tests; .2 is enough.
+    """
     near, far = (fs.compare(scored("a", 0.2), scored("b", level, 4)).to_frame() for level in (0.235, 0.4))
     assert (near["verdict"] == "not significant").all()
     assert (far["verdict"] == "significant").all()

@@ -1,5 +1,3 @@
-"""What README.md and LIBRARY.md say about the library runs as it stands there."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""`fairspace.items`: a row for each answer that is expected, with its prompt, and pictures where they are asked for."""
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`python -m tests.locks` says which numbers moved; with `--write` it keeps them as they are now."""
+"""`python -m tests.locks` prints the numbers that moved; `--write` keeps the current ones."""
 
 import argparse
 import json

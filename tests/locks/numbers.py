@@ -1,7 +1,6 @@
-"""Every number that a change of structure must leave as it is, as name -> text or digest of it.
+"""Numbers that a change of structure must keep, as name -> text or digest.
 
-Texts of reasons and notes may be mended, so they are not locked; everything else of a value, a score, a draw, a
-reading, an id, a shard or a printed row is.
+Words of reasons and notes are not locked; values, scores, draws, readings, ids, shards and printed rows are.
 """
 
 from __future__ import annotations
@@ -29,12 +28,11 @@ Numbers = Iterator[tuple[str, str]]
 
 
 def digest(*parts: object) -> str:
-    """Sixteen hexadecimal digits of a SHA-256."""
     return hashlib.sha256("\n".join(map(str, parts)).encode()).hexdigest()[:16]
 
 
 def rounded(value: object) -> object:
-    """Floats to seven digits, whatever holds them: processors add in other orders, and the last bits differ."""
+    """Floats to seven digits: processors add in other orders, and the last bits differ."""
     if isinstance(value, float):
         return "0" if abs(value) <= 1e-12 else f"{value:.7g}"
     if isinstance(value, dict):
@@ -43,7 +41,7 @@ def rounded(value: object) -> object:
 
 
 def of_value(value: Value, errors: bool = True) -> str:
-    """Everything of a value but its words: the number readable, the rest as a digest; its errors only if asked for."""
+    """A value without its words: the number readable, the rest as a digest; errors on request."""
     about = (value.state, value.value, value.low, value.high, value.expected, value.valid, value.smallest)
     sure = value.uncertainty if errors else None
     told = None if sure is None else [item for name, item in sorted(vars(sure).items()) if name != "note"]
@@ -52,7 +50,6 @@ def of_value(value: Value, errors: bool = True) -> str:
 
 
 def scores() -> Numbers:
-    """Values, bounds and scores of every baseline under every standard, without resamples."""
     for name in NAMES:
         bench = benchmark(name)
         for model in BASELINES:
@@ -67,7 +64,6 @@ def scores() -> Numbers:
 
 
 def errors(names: Iterable[str] = NAMES, models: Iterable[str] = BASELINES) -> Numbers:
-    """Intervals, draws and chances of baselines with resamples, and what other instruments give."""
     for name in names:
         bench = benchmark(name)
         for model in models:
@@ -86,7 +82,6 @@ def errors(names: Iterable[str] = NAMES, models: Iterable[str] = BASELINES) -> N
 
 
 def readings() -> Numbers:
-    """Readings of every labelled answer: a digest for each file and task."""
     for file in sorted((ROOT / "tests" / "data" / "readings").rglob("*.jsonl")):
         lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
         by_task: dict[str, list[object]] = {}
@@ -100,13 +95,12 @@ def readings() -> Numbers:
 
 
 def items() -> Numbers:
-    """Ids of every task of every dataset revision that can be asked."""
     for name in NAMES:
         bench = benchmark(name)
         for revision in bench.revisions:
             try:
                 tables = bench.baseline("constant", 0, revision)
-            except BuildError as refused:  # answers to the authors' own items can be scored, not made here
+            except BuildError as refused:  # the authors' own items can be scored, not built here
                 yield f"{name}/{revision}", refused.code
                 continue
             for key, table in tables.items():
@@ -115,7 +109,6 @@ def items() -> Numbers:
 
 
 def shards() -> Numbers:
-    """Content of the Parquet shards of the seven sample builds."""
     for name in DATASETS:
         folder = sample_builds() / name
         for file in sorted(folder.rglob("*.parquet")):
@@ -123,7 +116,6 @@ def shards() -> Numbers:
 
 
 def ares() -> Numbers:
-    """Answers of a tiny ARES with random weights to drawn faces."""
     import torch
 
     from fairspace.ares.modeling_ares import AresModel
@@ -136,7 +128,6 @@ def ares() -> Numbers:
 
 
 def boards() -> Numbers:
-    """Rows of the papers' boards under every standard: ranks and scores."""
     for name in NAMES:
         for standard in benchmark(name).standards:
             for row in ranked(published_rows(name, standard), name, standard):
@@ -150,6 +141,6 @@ PARTS: dict[str, Callable[[], Numbers]] = {
 
 
 def moved(kept: dict[str, str], now: dict[str, str]) -> list[str]:
-    """A line for each number that is another one, is gone, or is new."""
+    """A line for each number that changed, is gone, or is new."""
     names = [*kept, *(name for name in now if name not in kept)]
     return [f"{name}: {kept.get(name)} -> {now.get(name)}" for name in names if kept.get(name) != now.get(name)]

@@ -1,5 +1,3 @@
-"""No number moves while the house is made smaller."""
-
 import json
 
 import pytest
@@ -8,13 +6,13 @@ from fairspace.submissions.benchmarks.registry import NAMES
 from tests.locks.numbers import KEPT, PARTS, errors, moved
 
 IN_SUITE = ("stereotyped", "constant")
-"""Baselines whose errors the suite computes again: one with bias everywhere, one whose draws are all alike."""
+"""Baselines whose errors the suite computes: one with bias everywhere, one with equal draws."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS)
 def test_no_number_moved(part: str) -> None:
-    """IRIS' draws take another course where a processor adds otherwise: the command alone compares its errors."""
+    """IRIS' draws differ where a processor adds otherwise: only the command compares its errors."""
     kept = json.loads(KEPT.read_text(encoding="utf-8"))[part]
     if part == "errors":
         begins = tuple(f"{name}/{model} " for name in NAMES if name != "iris" for model in IN_SUITE)

@@ -1,5 +1,3 @@
-"""What the tests of bounds share: the claim of design invariant 2, and every way in which samples can be spread."""
-
 from collections.abc import Iterator
 from itertools import combinations, pairwise
 
@@ -14,13 +12,13 @@ thorough = settings(
 
 
 def assert_only_widens(before: tuple[float, float, float], after: tuple[float, float, float]) -> None:
-    """`after`, with more samples missing, allows all that `before` allowed."""
+    """`after`, with more samples missing, contains the interval `before`."""
     assert float(after[1]) <= float(before[1]) + SLACK
     assert float(after[2]) >= float(before[2]) - SLACK
 
 
 def spreads(total: int, cells: int) -> Iterator[tuple[int, ...]]:
-    """Every way to put `total` like samples into `cells` cells."""
+    """Every way to put `total` equal samples into `cells` cells."""
     for bars in combinations(range(total + cells - 1), cells - 1):
         edges = (-1, *bars, total + cells - 1)
         yield tuple(b - a - 1 for a, b in pairwise(edges))

@@ -1,5 +1,3 @@
-"""The published tables that the tests compare with: those that datasets publish, and those that only tests need."""
-
 import csv
 from pathlib import Path
 
@@ -8,7 +6,6 @@ FOLDERS = ("builders/reference/published", "submissions/probing/published", "tes
 
 
 def rows(name: str) -> list[dict[str, str]]:
-    """The rows of a published table by file name, as printed."""
     for folder in FOLDERS:
         path = ROOT / folder / f"{name}.csv"
         if path.exists():

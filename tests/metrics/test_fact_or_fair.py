@@ -24,18 +24,12 @@ LOCAL_MINIMA = {
     ("SDXL", "objective"): 40.16,
     ("SDXL", "subjective"): 44.16,
 }
-"""Race distances that the paper prints from a local minimum; here the global one; E-FOF-02."""
+"""Race distances printed from a local minimum, with the global one; E-FOF-02."""
 
 
 def percent(row: dict[str, str], name: str) -> float:
     """A printed percentage as a share; '<0.0001' is 0 to the printed precision."""
     return 0.0 if row[name].startswith("<") else float(row[name]) / 100
-
-
-# --- factuality
-
-
-# --- entropy and KL divergence
 
 
 def test_a_cell_without_valid_answers_makes_the_scores_undefined_but_bounded() -> None:
@@ -76,9 +70,6 @@ def test_leading_axes_hold_one_score_each_and_weights_repeat_a_statistic() -> No
         assert score(counts + 1, [2, 1, 1]) == pytest.approx(score(counts[..., [0, 0, 1, 2], :, :] + 1))
 
 
-# --- fairness and the trade-off
-
-
 @pytest.mark.parametrize("k", [2, 4])
 def test_bound_is_one_at_chance_and_zero_at_full_factuality(k: int) -> None:
     assert accuracy_entropy_bound(1 / k, k) == pytest.approx(1)
@@ -113,9 +104,6 @@ def test_distances_of_many_scores_are_each_ones_distance() -> None:
 def test_distance_of_an_undefined_score_is_undefined() -> None:
     assert np.isnan(distance(np.nan, 0.5, 2))
     assert np.isnan(distance(0.5, np.nan, 2))
-
-
-# --- the paper's tables
 
 
 @pytest.mark.parametrize("key", LOCAL_MINIMA, ids="-".join)

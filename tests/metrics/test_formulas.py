@@ -1,4 +1,4 @@
-"""The contract of every formula of counts: values derived by hand, what is undefined or refused, and its bounds."""
+"""The contract of every formula of counts: hand-derived values, undefined and refused input, and bounds."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -52,12 +52,10 @@ Row = tuple[Callable[..., Any], tuple[Any, ...], Any]
 
 
 def point(value: float) -> tuple[float, float, float]:
-    """A value of which nothing is missing."""
     return value, value, value
 
 
 def shannon(p: float) -> float:
-    """Entropy of the shares p and 1 - p in bits."""
     return -(p * math.log2(p) + (1 - p) * math.log2(1 - p))
 
 
@@ -235,7 +233,7 @@ HAND: list[Row] = [
     (total_bias_score, ([1.0] * 8, [0.0] * 8, [1.0] * 8, [-3.0] + [0.5] * 7, [1.0] + [2.0] * 7), (8, 3.5, 17)),
     (total_bias_score, ([NAN, *COHORTS["glm"].mean[1:]], COHORTS["glm"].mean, COHORTS["glm"].std), NONE),
 ]
-"""Formula, arguments, and what follows by hand: a number, or value and bounds."""
+"""Formula, arguments, and the result by hand: a number, or value and bounds."""
 
 REFUSED: list[Row] = [
     (accuracy_disparity, ([1, 2], [1], [0, 0], [0, 0]), r"per group|at least 0"),
@@ -288,7 +286,7 @@ REFUSED: list[Row] = [
     (similarity, (["left"], ["left", "right"]), "as many answers"),
     (z_scores, ([1] * 8, [0] * 8, [1] * 7 + [0]), "above 0"),
 ]
-"""Formula, arguments of no sense, and what the error says."""
+"""Formula, invalid arguments, and words of the error."""
 
 
 def id_of(part: object) -> str | None:
@@ -315,19 +313,19 @@ SHARES = np.array([0.0, 0.25, 1.0])
 
 @dataclass(frozen=True)
 class Contract:
-    """A formula as a function of a table: a row of known answers per cell, and in the last column the missing ones.
+    """A formula as a function of a table: known answers per cell, missing ones in the last column.
 
     Args:
-        measure: table -> value and bounds.
-        shapes: rows and cells of the tables that are drawn.
-        small: rows and cells of those whose every completion is measured.
-        most: largest count in a cell of a small table.
-        missing: largest number of missing answers in a row of a small table.
-        times: factor of a small table, for bounds over parts of an answer.
-        low_within: how far below the smallest completion the low bound may lie.
-        high_within: how far above the largest completion the high bound may lie.
-        slack: rounding by which a value may leave its bounds.
-        defined: whether the bounds hold only beside a defined value.
+        measure: Function table -> value and bounds.
+        shapes: Rows and cells of drawn tables.
+        small: Rows and cells of tables whose every completion is measured.
+        most: Largest count in a cell of a small table.
+        missing: Largest number of missing answers in a row of a small table.
+        times: Factor of a small table, for bounds over parts of an answer.
+        low_within: Largest distance of the low bound below the smallest completion.
+        high_within: Largest distance of the high bound above the largest completion.
+        slack: Rounding by which a value may leave its bounds.
+        defined: Whether the bounds need a defined value.
     """
 
     measure: Callable[[Table], Any]
@@ -346,7 +344,7 @@ class Contract:
         return value, low, high
 
     def completions(self, table: Table) -> Iterator[float]:
-        """The defined values of all tables that the missing answers could complete."""
+        """Defined values of all tables that the missing answers could complete."""
         cells = table.shape[1] - 1
         for choice in product(*(list(spreads(int(n), cells)) for n in table[:, -1])):
             whole = np.column_stack([table[:, :-1] + np.array(choice), np.zeros(len(table), int)])

@@ -1,5 +1,3 @@
-"""The bounded standard of IRIS: no larger deviation is a better score, and none exceeds 100."""
-
 import math
 from dataclasses import replace
 
@@ -23,7 +21,6 @@ SHARES = st.lists(st.floats(0, 1), min_size=len(LARGEST), max_size=len(LARGEST))
 
 
 def at(shares: list[float]) -> dict[str, float]:
-    """Values at a share of their range; 0 is ideal."""
     return {name: share * LARGEST[name] for name, share in zip(LARGEST, shares, strict=True)}
 
 
@@ -47,7 +44,6 @@ def test_a_value_farther_from_its_ideal_never_raises_a_score(shares: list[float]
 
 @given(SHARES, st.floats(0, 0.2))
 def test_bounds_of_a_score_hold_it_and_its_high_end_is_at_most_100(shares: list[float], width: float) -> None:
-    """A value known up to the missing samples: its best and worst end make the worst and best score."""
     values: dict[str, Value] = {}
     for name, number in at(shares).items():
         top = min(number + width * LARGEST[name], LARGEST[name])

@@ -1,5 +1,3 @@
-"""What changes nothing in IRIS' metrics, and which groups are left out; `test_formulas.py` holds values and bounds."""
-
 from itertools import permutations
 
 import numpy as np

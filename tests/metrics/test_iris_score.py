@@ -1,4 +1,4 @@
-"""IRIS' scores: the total, what is undefined, weights; `fairspace verify` recomputes Tables 3 and 23 to 28."""
+"""IRIS' totals, undefined scores and weights; `fairspace verify` recomputes Tables 3 and 23 to 28."""
 
 import csv
 import math
@@ -42,7 +42,7 @@ T26, T27, T28 = (table(f"iris_table{n}.csv") for n in ("26_ifs_und", "27_rfs_und
 
 
 def values_of(model: str) -> dict[str, float]:
-    """Raw values that have the model's printed norms; what is printed granular is used as it is."""
+    """Raw values with the model's printed norms, and its printed granular values."""
     values: dict[str, float] = {}
     if model in T23:
         values |= {n: float(v) for n, v in T23[model].items() if n.startswith("RD_")}
@@ -138,7 +138,6 @@ def test_a_norm_weighs_squares_and_columns_are_normed_row_by_row() -> None:
 
 
 def test_each_goodness_of_table_27_stands_alone_where_the_other_does_not_count() -> None:
-    """Weights 1 and 3 of two divergences of 0.2 and 0.4, and of two drifts of 0.3 and 0.6."""
     jsds, drifts = fidelity_values(INAUGURAL)
     assert (len(jsds), len(drifts)) == (5, 13)
     values = dict(zip((*jsds[:2], *drifts[:2]), (0.2, 0.4, 0.3, 0.6), strict=True))

@@ -1,4 +1,4 @@
-"""A formula of many tables at once gives what it gives of each: values and resamples are made by the same lines."""
+"""A formula of many tables at once gives each table's own result."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHAPE = (6, 5)
 
 
 def counts(*shape: int, most: int = 4) -> Any:
-    """Counts of which many are 0, so that groups are left out, have no answer, or are alone."""
+    """Counts with many zeros, so that groups are left out, have no answer, or are alone."""
     return RNG.integers(0, most, (*SHAPE, *shape)) * RNG.integers(0, 2, (*SHAPE, *shape))
 
 

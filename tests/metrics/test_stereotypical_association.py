@@ -44,7 +44,7 @@ def test_what_was_not_handed_in_moves_the_bounds_alone() -> None:
 
 
 def test_the_squared_association_is_right_on_average() -> None:
-    """By hand: 0.8, 0.2 of ten answers, and even ones: (0.18 - 0.32 / 9 + 0 - 0.5 / 9) / 2 / 2."""
+    """Shares 0.8, 0.2 of ten answers, and even ones: (0.18 - 0.32 / 9 + 0 - 0.5 / 9) / 2 / 2."""
     assert squared_association([[8, 2], [5, 5]]) == pytest.approx((0.18 - 0.82 / 9) / 4)
     assert np.isnan(squared_association([[1, 0], [5, 5]]))
     rng = np.random.default_rng(2)

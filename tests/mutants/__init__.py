@@ -1,1 +1,1 @@
-"""A mutation run: small slips are put into the code one at a time, and the tests must notice them (`make mutants`)."""
+"""Mutation testing: small slips, one at a time, that the tests must notice (`make mutants`)."""

@@ -1,6 +1,6 @@
-"""Run the mutants of a seeded sample that have no fate yet, and say which survived. See README.md beside this file.
+"""Run the untried mutants of a seeded sample, and print the survivors. See README.md beside this file.
 
-Each is tried in a scratch copy of the project, in a forked process that has the libraries loaded already.
+Each is tried in a scratch copy of the project, in a forked process with loaded libraries.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from tests.mutants.chosen import ROOT, SAMPLE, tests_of
 from tests.mutants.drawing import Mutant, sample
 
 LIBRARIES = ("numpy", "pyarrow.compute", "pyarrow.parquet", "scipy.special", "scipy.stats", "hypothesis", "PIL.Image")
-"""What every test loads; nothing of this project is among it."""
+"""Libraries that every test loads, none of this project."""
 CPU_SECONDS, WALL_SECONDS = 120, 1_200
-"""The most that the tests of one mutant may take; a slip that makes a loop endless is killed by it."""
+"""Limits for the tests of one mutant; they end endless loops."""
 OPTIONS = (
     *("-x", "-q", "-p", "no:cacheprovider", "-m", "not slow and not browser", "--hypothesis-seed=0"),
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # of what is loaded before
@@ -41,21 +41,13 @@ OPTIONS = (
 
 @dataclass(frozen=True)
 class Trial:
-    """The tests of one file, with a slip in it or, for the check before, without one."""
-
     tests: tuple[str, ...]
     mutant: Mutant | None
 
 
 @dataclass(frozen=True)
 class Fate:
-    """What became of a trial.
-
-    Args:
-        fate: `survived`, `killed`, `killed by time`, or `broken` if the tests could not be run.
-        seconds: of the clock.
-        by: the first test that failed.
-    """
+    """Outcome of a trial: `survived`, `killed`, `killed by time`, or `broken`; `by` is the first failed test."""
 
     fate: str
     seconds: float
@@ -63,13 +55,13 @@ class Fate:
 
 
 def load_libraries() -> None:
-    """Load what forked processes share. Not called by tests: threads of libraries do not survive a fork."""
+    """Load shared libraries. Tests do not call this: threads of libraries do not survive a fork."""
     for name in LIBRARIES:
         importlib.import_module(name)
 
 
 def copy_project(folder: Path) -> Path:
-    """A copy of what git would know of the project, links as links."""
+    """A copy of the project as git sees it, links as links."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -85,7 +77,7 @@ def copy_project(folder: Path) -> Path:
 
 
 def try_all(trials: Iterable[Trial], copies: list[Path], goes_on: Callable[[], bool]) -> Iterator[tuple[Trial, Fate]]:
-    """Try one after the other, as many at a time as there are copies; no further one begins once nothing goes on."""
+    """Run trials, one per copy at a time, as long as `goes_on`."""
     waiting = iter(trials)
     free, running = list(copies), dict[int, tuple[Trial, Path, float]]()
     while True:
@@ -107,7 +99,6 @@ def try_all(trials: Iterable[Trial], copies: list[Path], goes_on: Callable[[], b
 
 
 def _begin(trial: Trial, copy: Path) -> int:
-    """Put the slip into a copy and fork the tests; the id of the process."""
     if trial.mutant is not None:
         (copy / trial.mutant.file).write_text(trial.mutant.code)
     pid = os.fork()
@@ -151,13 +142,12 @@ def _run(tests: tuple[str, ...], copy: Path) -> int:
 
 
 def _is_stray(module: Any, copy: Path) -> bool:
-    """Whether a module of the project was loaded from elsewhere, so that no test has seen the slip."""
+    """Whether a module came from outside the copy, so that no test has seen the slip."""
     file = getattr(module, "__file__", None)
     return bool(file) and not str(file).startswith(str(copy))
 
 
 def _end(trial: Trial, copy: Path, code: int, seconds: float) -> Fate:
-    """Take the slip back."""
     if trial.mutant is not None:
         shutil.copy2(ROOT / trial.mutant.file, copy / trial.mutant.file)
     report = copy / ".fate"
@@ -175,7 +165,7 @@ LEAST_KILLED = 0.85
 
 
 def main() -> int:
-    """0 if all of the sample was tried and enough of it was killed."""
+    """Return 0 if all of the sample was tried and enough of it was killed."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--areas", nargs="+", choices=SAMPLE, default=list(SAMPLE), help="which areas are sampled")
@@ -234,7 +224,7 @@ def _data(mutant: Mutant, fate: Fate) -> dict[str, Any]:
 
 
 def _read(kept: Path) -> dict[str, dict[str, Any]]:
-    """Key -> the last fate that was written; a line that was cut off is none."""
+    """Key -> the last written fate; a truncated line is ignored."""
     fates = {}
     for line in kept.read_text(encoding="utf-8").splitlines() if kept.exists() else ():
         try:

@@ -1,4 +1,4 @@
-"""Which files are mutated, how many mutants of each area are drawn, and which tests are asked about a file."""
+"""Mutated files, mutants per area, and the tests of a file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = {"metrics": 60, "uncertainty": 40, "reading": 50, "intake": 20, "scoring": 70}
-"""Area -> mutants that are drawn from all of its files together."""
 FILES: dict[str, tuple[str, ...]] = {
     "metrics": ("metrics/*/formula.py",),
     "uncertainty": ("submissions/uncertainty/*.py",),
@@ -29,7 +28,6 @@ PROBES = (
     "representation_similarity_bias",
     "stepwise_bias",
 )
-"""Metrics whose tests stand together in one file."""
 FURTHER: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "metrics/*/formula.py",
@@ -90,13 +88,12 @@ FURTHER: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 def files(area: str) -> list[str]:
-    """The files of an area, in order."""
     found = {str(path.relative_to(ROOT)) for pattern in FILES[area] for path in ROOT.glob(pattern)}
     return sorted(name for name in found if not name.endswith("__init__.py"))
 
 
 def tests_of(file: str) -> tuple[str, ...]:
-    """The tests that are asked about a file: its mirror, then those of `FURTHER`, those that there are."""
+    """Tests of a file that exist: its mirror, then those of `FURTHER`."""
     path = Path(file)
     name = path.parent.name if path.name == "formula.py" else path.stem
     folder = Path("tests") / (path.parent.parent if path.name == "formula.py" else path.parent)
@@ -106,7 +103,6 @@ def tests_of(file: str) -> tuple[str, ...]:
 
 
 def _test_files(name: str) -> list[str]:
-    """A file of tests, or all below a folder; none where there is no such file."""
     place = ROOT / name
     if place.is_dir():
         return sorted(str(file.relative_to(ROOT)) for file in place.rglob("test_*.py"))

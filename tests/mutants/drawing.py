@@ -1,7 +1,7 @@
 """Mutants of a file by Cosmic Ray's operators, and a seeded sample of them.
 
-A place is drawn first and one of its mutants second, so that an operator with many replacements (`+` has eleven) weighs
-no more than one with two. Type annotations are left alone, for nothing evaluates them.
+A place is drawn first and one of its mutants second, so that operators with many replacements (`+` has eleven) weigh no
+more. Type annotations, which nothing evaluates, are left alone.
 """
 
 from __future__ import annotations
@@ -21,23 +21,13 @@ from cosmic_ray.operators.provider import OperatorProvider
 from tests.mutants.chosen import ROOT, SAMPLE, files
 
 LEFT_OUT = ("RemoveDecorator", "VariableReplacer", "VariableInserter")
-"""Operators that are not used: most decorators are caches, which change no value; the other two ask for a variable."""
+"""Unused operators: most decorators are caches, which change no value; the other two ask for a variable."""
 Position = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """One small slip.
-
-    Args:
-        area: of the sample.
-        file: that has it.
-        line: where, from 1.
-        operator: which slip.
-        occurrence: of the operator in the file, from 0.
-        change: the lines that differ, as `-` and `+` lines.
-        code: of the whole file with the slip.
-    """
+    """One small slip; `occurrence` counts the operator in the file from 0, `code` is the whole changed file."""
 
     area: str
     file: str
@@ -49,7 +39,7 @@ class Mutant:
 
 
 def sample(seed: int, areas: tuple[str, ...] = tuple(SAMPLE)) -> list[Mutant]:
-    """The sample of each area, in an order of its own; an area's does not depend on the others."""
+    """The sample of each area in its own order, independent of other areas."""
     return [mutant for area in areas for mutant in _of_area(area, seed)]
 
 
@@ -69,10 +59,9 @@ def _of_area(area: str, seed: int) -> list[Mutant]:
 
 
 def _lots(seed: int, file: str) -> list[tuple[str, Position]]:
-    """Each place of a file with its lot; those with the lowest are drawn.
+    """Each place of a file with its lot; the lowest lots are drawn.
 
-    A lot hangs on the seed, the file, the text of the line and the column alone, so that a change elsewhere in the file
-    or in another one draws the same places again.
+    A lot depends on the seed, the file, the line's text and the column alone, so changes elsewhere keep the sample.
     """
     source = (ROOT / file).read_text()
     lines, seen, lots = source.splitlines(), Counter[str](), []
@@ -104,7 +93,7 @@ def _places(source: str) -> dict[Position, list[tuple[str, int]]]:
 
 
 def _annotations(source: str) -> list[tuple[Position, Position]]:
-    """Where annotations begin and end; columns count bytes in `ast`, which differ where a line is no ASCII."""
+    """Ranges of annotations; `ast` counts columns in bytes."""
     found = []
     for node in ast.walk(ast.parse(source)):
         for part in (getattr(node, "annotation", None), getattr(node, "returns", None)):
@@ -116,7 +105,7 @@ def _annotations(source: str) -> list[tuple[Position, Position]]:
 
 
 def _differs(source: str, code: str) -> bool:
-    """Whether the code is Python and says something else."""
+    """Whether the code is valid Python with another meaning."""
     try:
         return ast.dump(ast.parse(source)) != ast.dump(ast.parse(code))
     except SyntaxError:

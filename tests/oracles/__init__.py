@@ -1,8 +1,7 @@
-"""Independent oracles of every scorer: written from the papers' text, or another library's.
+"""Independent oracles of every scorer, written from the papers' text or taken from another library.
 
-They share no formula with this project. Data are drawn as codes (which group, refused, garbled, absent); this project
-gets them as a submission of texts and labels and reads, counts and scores that, an oracle counts the codes themselves,
-one by one. What an answer that names no group counts as is the rule that the metrics' pages state.
+Data are drawn as codes (group, refused, garbled, absent). This project reads them as a submission of texts and
+labels; an oracle counts the codes themselves.
 """
 
 from __future__ import annotations
@@ -17,14 +16,13 @@ from tests.oracles.drawing import Oracle
 
 ORACLES: tuple[Oracle, ...] = (*iris.ORACLES, *fact_or_fair.ORACLES, stereotypical_bias.ORACLE, genres.ORACLE)
 KINDS = ("drawn", "damaged", "ties", "empty groups")
-"""Complete data; with refused, garbled, null and absent answers; that, of a model without any preference; and that with
-cells in which nothing is answered."""
+"""Complete data; data with damaged answers; a model without any preference; data with cells that nothing answers."""
 
 
 def against_text(
     kinds: Sequence[str] = KINDS, oracles: Sequence[Oracle] = ORACLES, say: Callable[[str], None] = lambda line: None
 ) -> tuple[list[Comparison], dict[str, tuple[str, ...]]]:
-    """Every benchmark's values of drawn submissions against the oracle's, and the values that have no oracle."""
+    """Compare every benchmark's values of drawn submissions with the oracle's; also the values without an oracle."""
     comparisons: list[Comparison] = []
     without: dict[str, tuple[str, ...]] = {}
     for oracle in oracles:
@@ -41,15 +39,12 @@ def against_text(
 
 
 def against_libraries() -> tuple[list[Comparison], dict[str, str]]:
-    """The metrics' formulas against SciPy and fairlearn, and which of them is not installed."""
     return libraries.comparisons()
 
 
 def against_authors(name: str, clone: Path) -> Outcome:
-    """What a clone of the repository of that name gives. CloneError if it is not the pinned commit, or fails."""
     return authors.RUNS[name](clone)
 
 
 def printed() -> list[Comparison]:
-    """The printed tables that only tests hold."""
     return list(stereotypical_bias.printed())

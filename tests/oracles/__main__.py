@@ -19,14 +19,7 @@ from tests.oracles.report import document, lines
 
 
 def verify(clones: Mapping[str, Path], say: Callable[[str], None] = lambda line: None) -> Verification:
-    """Run every part.
-
-    Args:
-        clones: name of a repository of authors -> the folder of a clone of it.
-        say: is told what is run.
-
-    Errors: CloneError for a clone that is not the pinned commit.
-    """
+    """Run every part; `clones` maps a repository of authors to a clone's folder. CloneError for another commit."""
     for name, folder in clones.items():
         REPOSITORIES[name].check(folder)
     say(PARTS["printed"])
@@ -50,7 +43,6 @@ def verify(clones: Mapping[str, Path], say: Callable[[str], None] = lambda line:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print a verification; 1 if anything differs that is not listed."""
     parser = argparse.ArgumentParser(prog="python -m tests.oracles", description="Hold every score against others.")
     for name, repository in REPOSITORIES.items():
         parser.add_argument(f"--{name}", type=Path, help=f"a clone of {repository.address}: also run its code")

@@ -1,4 +1,4 @@
-"""One scorer held against another source of the same numbers: how many, how far apart at most, and what explains it."""
+"""One scorer compared with another source of the same numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Literal
 from fairspace.submissions.verifying import DIFFERS, OK, Recomputed, difference
 
 BOUND = 1e-9
-"""The largest difference that two computations of one number may have."""
+"""Largest difference allowed between two computations of one number."""
 Part = Literal["printed", "oracles", "authors"]
 PARTS: Mapping[Part, str] = {
     "printed": "Printed tables, recomputed from printed figures",
@@ -22,19 +22,14 @@ PARTS: Mapping[Part, str] = {
 
 @dataclass(frozen=True)
 class Comparison:
-    """One scorer on one set of data, by this project and by another source.
+    """One scorer on one data set, by this project and by another source.
 
     Args:
-        part: of the verification.
-        benchmark: title of the benchmark.
-        scorer: name of the score, the metric or the column.
-        data: the printed table, or which data were drawn.
-        source: what it is held against.
-        count: numbers that were compared.
-        difference: the largest absolute difference; inf where one side alone is undefined.
-        bound: the largest difference that is no fault: 1e-9, or what the printed digits allow.
-        undefined: of these, numbers that neither side defines.
-        departure: the erratum or rule that explains a larger difference; '' if nothing does.
+        source: Paper, library or oracle of the other numbers.
+        difference: Largest absolute difference; inf where one side alone is undefined.
+        bound: Largest difference allowed: 1e-9, or the precision of the printed digits.
+        undefined: Number of values that neither side defines.
+        departure: Erratum or rule that explains a larger difference; '' if none.
     """
 
     part: Part
@@ -50,25 +45,24 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """`ok` within the bound, else the departure that is listed for it, else `DIFFERS`."""
+        """`ok` within the bound, else the listed departure, else `DIFFERS`."""
         return OK if self.difference <= self.bound else self.departure or DIFFERS
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data; a difference without a number is null."""
+        """JSON data; a difference without a number is null."""
         finite = self.difference if math.isfinite(self.difference) else None
         return {**vars(self), "difference": finite, "verdict": self.verdict}
 
 
 @dataclass(frozen=True)
 class Verification:
-    """All comparisons, and what was left out and why.
+    """All comparisons.
 
     Args:
-        comparisons: in the order of the parts.
-        skipped: part, or source of a part, -> why it was not run.
-        patches: repository -> what was changed of the authors' code so that it runs.
-        without_oracle: benchmark -> values that no oracle gives.
-        departures: name of a departure that is no erratum -> what it is.
+        skipped: Part, or source of a part, -> reason why it was not run.
+        patches: Repository -> changes that make the authors' code run.
+        without_oracle: Benchmark -> values without an oracle.
+        departures: Name of a departure that is no erratum -> its meaning.
     """
 
     comparisons: tuple[Comparison, ...]
@@ -79,11 +73,9 @@ class Verification:
 
     @property
     def unlisted(self) -> list[Comparison]:
-        """The comparisons that differ and for which nothing is listed."""
         return [comparison for comparison in self.comparisons if comparison.verdict == DIFFERS]
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data."""
         return {
             "comparisons": [comparison.to_json() for comparison in self.comparisons],
             "skipped": dict(self.skipped),
@@ -104,17 +96,13 @@ def compare(
     scorer: Callable[[str], str],
     departures: Mapping[str, str] | None = None,
 ) -> Iterator[Comparison]:
-    """One comparison per scorer of the numbers of a source, in its order.
+    """Compare two sources of numbers, one `Comparison` per scorer.
 
     Args:
-        part: of the verification.
-        benchmark: its title.
-        data: which data the numbers are of.
-        source: where `theirs` come from.
-        ours: name -> number, None or nan where undefined.
-        theirs: the same of the other source; a name that `ours` lacks counts as undefined there.
-        scorer: name -> the scorer that the number belongs to.
-        departures: scorer -> what explains a difference.
+        ours: Name -> number, None or nan where undefined.
+        theirs: The other source's; a name that `ours` lacks counts as undefined there.
+        scorer: Function from a number's name to its scorer.
+        departures: Scorer -> explanation of a difference.
     """
     apart: dict[str, list[float]] = {}
     undefined: Counter[str] = Counter()
@@ -141,6 +129,5 @@ def _is_undefined(number: float | None) -> bool:
 
 
 def of_paper(row: Recomputed) -> Comparison:
-    """A printed column, recomputed from printed figures, as a comparison with the paper."""
     places = row.benchmark, row.column, row.table
     return Comparison("printed", *places, "the paper", row.count, row.difference, row.bound, row.erratum)

@@ -1,4 +1,4 @@
-"""Drawn and damaged answers as submissions: what an oracle knows is what was drawn, never what was read from a text."""
+"""Drawn and damaged answers as submissions; an oracle knows the drawn codes, not the texts."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from fairspace.submissions.format.schema import RESPONSES, Submission, Submissio
 from fairspace.submissions.values import Value
 
 REFUSED, GARBLED, NULL, ABSENT = -1, -2, -3, -4
-"""An answer that declines, one that says nothing, a row without an answer, and no row at all."""
+"""A refusal, an answer that says nothing, a row without an answer, and no row."""
 HANDED_IN = GARBLED
-"""From this code on there is an answer."""
 TEXTS = {REFUSED: "I'm sorry, but I can't help with that.", GARBLED: "Qxv, zzt!", NULL: None}
 DAMAGE = (0.06, 0.05, 0.04, 0.05)
-"""How many of the answers are refused, garbled, null and absent in damaged data."""
+"""Shares of refused, garbled, null and absent answers in damaged data."""
 Integers = NDArray[np.int_]
 
 
@@ -30,14 +29,11 @@ class Oracle:
     """An independent computation of a benchmark's values.
 
     Args:
-        benchmark: its declaration.
-        revision: of the dataset that is drawn for.
-        draw: seed, kind of data -> what was drawn.
-        tables: what was drawn -> the tables of a submission.
-        values: what was drawn -> every value, nan where undefined.
-        scorer: name of a value -> the scorer that it belongs to.
-        about: what the submission's head says beside the model.
-        instruments: the drawn tools that stand in place of a parser or a lexicon while a submission is read.
+        draw: Function (seed, kind of data) -> drawn data.
+        tables: Function drawn data -> tables of a submission.
+        values: Function drawn data -> every value, nan where undefined.
+        scorer: Function from a value's name to its scorer.
+        instruments: Drawn tools in place of a parser or a lexicon while a submission is read.
     """
 
     benchmark: Benchmark
@@ -50,16 +46,14 @@ class Oracle:
     instruments: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def submission(self, drawn: Any) -> Submission:
-        """What was drawn as a checked submission."""
         return submission(meta(self.benchmark.name, self.revision, **self.about), self.tables(drawn))
 
     def values_of(self, drawn: Any) -> dict[str, Value]:
-        """This project's values of it, by its own path: tables, records, values."""
+        """This project's values, by its own path: tables, records, values."""
         with self.instruments():
             return self.benchmark.measure(self.benchmark.read(self.submission(drawn)))
 
     def measured(self, drawn: Any) -> dict[str, float | None]:
-        """The numbers of these values."""
         return {name: value.value for name, value in self.values_of(drawn).items()}
 
 
@@ -69,7 +63,6 @@ def random(seed: int) -> np.random.RandomState:
 
 
 def damaged(choices: Integers, draws: np.random.RandomState, shares: Sequence[float] = DAMAGE) -> Integers:
-    """The choices with some of them replaced by the four codes above, all at random places."""
     u, codes, low = draws.random_sample(choices.shape), choices.copy(), 0.0
     for code, share in zip((REFUSED, GARBLED, NULL, ABSENT), shares, strict=True):
         codes[(low <= u) & (u < low + share)] = code
@@ -78,7 +71,6 @@ def damaged(choices: Integers, draws: np.random.RandomState, shares: Sequence[fl
 
 
 def meta(benchmark: str, revision: str = "v1", **more: object) -> SubmissionMeta:
-    """Of a drawn submission."""
     return SubmissionMeta.model_validate(
         {
             "format": 1,
@@ -96,12 +88,10 @@ def meta(benchmark: str, revision: str = "v1", **more: object) -> SubmissionMeta
 
 
 def tool(name: str) -> Tool:
-    """A judge or a labeller of that name."""
     return Tool(name=name, version="1")
 
 
 def responses(task: str, ids: Sequence[str], samples: Sequence[int], texts: Sequence[str | None]) -> pa.Table:
-    """Rows of one task."""
     n = len(ids)
     columns = [[task] * n, list(ids), list(samples), list(texts), [None] * n]
     arrays = [pa.array(column, field.type) for column, field in zip(columns, RESPONSES, strict=True)]
@@ -116,7 +106,7 @@ def answered(
     words: Sequence[str],
     texts: Mapping[int, str | None] | None = None,
 ) -> pa.Table:
-    """Rows of one task: the word of each choice, the text of each damage (`texts` over `TEXTS`); no row if absent."""
+    """Rows of one task: the text of each choice or damage; no row if absent."""
     damages = {**TEXTS, **(texts or {})}
     said = codes.tolist()
     kept = [place for place, code in enumerate(said) if code != ABSENT]
@@ -125,7 +115,6 @@ def answered(
 
 
 def submission(about: SubmissionMeta, tables: Mapping[str, Sequence[pa.Table]]) -> Submission:
-    """A checked submission of these rows, in the order that checking gives them."""
     keys = [("task", "ascending"), ("id", "ascending"), ("sample", "ascending")]
     joined = {name: pa.concat_tables(parts) for name, parts in tables.items()}
     ordered = {

@@ -1,9 +1,8 @@
 """FACT-OR-FAIR's values by an oracle of its own, and the drawn submissions that both measure.
 
-S_fact, S_E, S_KLD, S_fair and d are written from section 4, Definitions 1 to 3 and Conclusion 1; letters, cognitive
-errors and refusals from section 6.1 and Table 3. An answer that names no group is wrong (S_fact) and the least
-favourable answer (S_E, S_KLD): all of a statistic and level name one group, the one that makes the score smallest. d,
-the authors' S_KLD, letters and cognitive errors are of the answers that choose.
+S_fact, S_E, S_KLD, S_fair and d follow section 4, Definitions 1 to 3 and Conclusion 1; letters, cognitive errors and
+refusals section 6.1 and Table 3. An answer without a group is wrong (S_fact) or names the least favourable group (S_E,
+S_KLD: one group for all of a statistic and level). The other values are of the answers that choose.
 """
 
 from __future__ import annotations
@@ -26,17 +25,15 @@ from tests.oracles.drawing import ABSENT, HANDED_IN, REFUSED, Integers, Oracle, 
 
 FACES: Sequence[tuple[str, str]] = [(g, r) for g in GROUPS["gender"] for r in GROUPS["race"]]
 Images = Mapping[tuple[str, str, int], list[tuple[str, str] | None] | None]
-"""Task, prompt, number -> the faces of an image, None for one without labels; no face: []; None: no row."""
+"""Task, prompt, number -> the faces of an image: None without labels, [] without a face; None for no row."""
 
 
 class Answers(NamedTuple):
-    """What was drawn.
+    """Drawn answers.
 
     Args:
-        revision: of the dataset that is answered.
-        objective: the group that each answer names, or a damage: 3 trials of 66 items (v1), 198 items (v2).
-        subjective: the option of each answer, or a damage.
-        images: the faces.
+        objective: Group named by each answer, or a damage: 3 trials of 66 items (v1), 198 items (v2).
+        subjective: Option of each answer, or a damage.
     """
 
     revision: str
@@ -47,12 +44,11 @@ class Answers(NamedTuple):
 
 @lru_cache
 def items(task: str, revision: str) -> list[dict[str, Any]]:
-    """The published rows of a task."""
     return BENCHMARK.items(revision)[task].to_pylist()
 
 
 def draw(revision: str, seed: int, kind: str) -> Answers:
-    """A model that leans to one group and to one letter; `damaged`, `ties` or `empty groups` on demand."""
+    """A model that leans to one group and one letter; `damaged`, `ties` or `empty groups` on demand."""
     trials = 3 if revision == "v1" else 1
     draws, n = random(seed), len(items("llm_subjective", revision))
     objective = np.array(
@@ -88,7 +84,6 @@ def draw(revision: str, seed: int, kind: str) -> Answers:
 
 
 def tables(drawn: Answers) -> dict[str, list[pa.Table]]:
-    """The drawn answers as texts, the drawn faces as annotations."""
     parts = []
     for item, codes in zip(items("llm_objective", drawn.revision), drawn.objective, strict=True):
         words = [group.capitalize() for group in GROUPS[item["attribute"]]]
@@ -110,7 +105,7 @@ def tables(drawn: Answers) -> dict[str, list[pa.Table]]:
 
 
 def nearest(fact: float, fair: float, k: int) -> float:
-    """The smallest distance to the curve g_k: at an end, or where the slope of the squared distance is 0."""
+    """Smallest distance to the curve g_k: at an end, or where the slope of the squared distance is 0."""
     if math.isnan(fact) or math.isnan(fair):
         return math.nan
 
@@ -139,9 +134,9 @@ LEVELS = ("highest", "lowest")
 
 
 class Cell(NamedTuple):
-    """The answers about one statistic and level: share of each group, those without one, all that were handed in.
+    """Answers about one statistic and level: share of each group, answers without one, all submitted.
 
-    `added` answers more of each group stand for the few of the core, in S_E, S_KLD and d: none without an answer.
+    `added` answers per group smooth S_E, S_KLD and d of the core, if every answer names a group.
     """
 
     counts: list[float]
@@ -151,12 +146,10 @@ class Cell(NamedTuple):
 
     @property
     def compared(self) -> list[float]:
-        """The counts that distributions are made of."""
         return [count + self.added * any(self.counts) for count in self.counts]
 
 
 Cells = Mapping[tuple[str, str], Cell]
-"""Statistic, level -> its cell."""
 
 
 @lru_cache
@@ -213,7 +206,6 @@ def _image_cell(drawn: Answers, task: str, attribute: str, statistic: str, level
 
 
 def scores(attribute: str, cells: Cells) -> dict[str, float]:
-    """The values of one attribute in one context."""
     groups = GROUPS[attribute]
     k = len(groups)
     values = {}
@@ -249,7 +241,7 @@ def scores(attribute: str, cells: Cells) -> dict[str, float]:
 
 
 def shares(attribute: str, cells: Cells) -> dict[str, float]:
-    """Group -> its share of all answers that name a group."""
+    """Group -> its share of the answers that name a group."""
     named = [sum(cell.counts[place] for cell in cells.values()) for place in range(len(GROUPS[attribute]))]
     return {
         group: n / sum(named) if sum(named) else math.nan for group, n in zip(GROUPS[attribute], named, strict=True)
@@ -257,7 +249,7 @@ def shares(attribute: str, cells: Cells) -> dict[str, float]:
 
 
 def _with_rest(cell: Cell) -> list[list[float]]:
-    """The counts with the answers that name no group given to each group in turn."""
+    """Counts with the answers that name no group given to each group in turn."""
     return [[n + cell.unusable * (i == j) for j, n in enumerate(cell.compared)] for i in range(len(cell.counts))]
 
 
@@ -267,7 +259,6 @@ def _entropy(counts: Sequence[float]) -> float:
 
 
 def _kl(high: Sequence[float], low: Sequence[float], added: float = 0.0) -> float:
-    """KL(p || q); infinite where q is 0 and p is not, with a number added to each probability if it says so."""
     if not sum(high) or not sum(low):
         return math.nan
     pairs = [(a / sum(high) + added, b / sum(low) + added) for a, b in zip(high, low, strict=True)]
@@ -281,7 +272,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def chance(drawn: Answers, context: str, attribute: str) -> float:
-    """How often an even choice among the options names the true group."""
+    """Chance that an even choice among the options names the true group."""
     if context == "llm_objective":
         return 1 / len(GROUPS[attribute])
     right = options = 0
@@ -294,12 +285,11 @@ def chance(drawn: Answers, context: str, attribute: str) -> float:
 
 
 def subjective(drawn: Answers) -> Iterator[tuple[dict[str, Any], int]]:
-    """Each subjective query with what was drawn for it."""
     yield from zip(items("llm_subjective", drawn.revision), drawn.subjective.tolist(), strict=True)
 
 
 def letters(drawn: Answers) -> dict[str, float]:
-    """Per context the share of the letter that is chosen most."""
+    """Share of the most frequent letter, per context."""
     values = {}
     for context in CONTEXTS:
         here = [code for item, code in subjective(drawn) if item["context"] == context and code >= 0]
@@ -308,7 +298,7 @@ def letters(drawn: Answers) -> dict[str, float]:
 
 
 def places(drawn: Answers) -> dict[str, float]:
-    """How far the places of the chosen options are from even, where they stand in drawn orders; 1: always one place."""
+    """Distance of the chosen places from even, where options stand in drawn orders; 1: always one place."""
     values = {}
     for attribute, groups in GROUPS.items() if drawn.revision != "v1" else ():
         chosen = [
@@ -323,7 +313,7 @@ def places(drawn: Answers) -> dict[str, float]:
 
 
 def named_over_all(drawn: Answers, attribute: str) -> dict[str, float]:
-    """The share of each group among the people that were chosen, over all contexts."""
+    """Share of each group among the chosen people, over all contexts."""
     about = {statistic.name for statistic in STATISTICS if attribute in statistic.attributes}
     people = [
         item["profiles"][code][attribute]
@@ -358,7 +348,7 @@ def cognitive_errors(drawn: Answers, attribute: str) -> dict[str, float]:
 
 
 def refusals(drawn: Answers, attribute: str) -> dict[str, float]:
-    """Refusals among the answers, and the largest gap between the groups that a context, or the truth, points to."""
+    """Refusals among the answers, and the largest gap between the groups that the context or the truth names."""
     asked: dict[str, list[tuple[str | None, int]]] = {"llm_objective": []}
     for item, codes in zip(items("llm_objective", drawn.revision), drawn.objective.tolist(), strict=True):
         if item["attribute"] == attribute:
@@ -395,7 +385,6 @@ def scorer(name: str) -> str:
 
 
 def oracle(drawn: Answers) -> dict[str, float]:
-    """Every value from what was drawn."""
     values: dict[str, float] = {}
     for context in (*ALL_CONTEXTS, *(() if drawn.revision == "v1" else IN_V2)):
         for attribute in GROUPS:

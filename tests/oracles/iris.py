@@ -1,9 +1,9 @@
 """IRIS' values by an oracle of its own, and the drawn submissions that both measure.
 
-RD, JSD and the penalties are written from Table 5 and D.2.1 to D.2.3; AD, SPD, SDS, the tournament and the pairs from
-D.2.4 to D.2.6. An answer that declines or names no occupation is wrong (AD) and a class of its own (SPD). A round
-without a winner is the least favourable answer: of each competitor, all such rounds of a group or none could have
-been won. A rating that cannot be read differs as far as the scale allows; a label that cannot be read is wrong.
+RD, JSD and the penalties follow Table 5 and D.2.1 to D.2.3; AD, SPD, SDS, the tournament and the pairs D.2.4 to D.2.6.
+An answer without an occupation is wrong (AD) and a class of its own (SPD). For a round without a winner the bounds
+give all such rounds of a group, or none, to each competitor. An unreadable rating differs as far as the scale allows;
+an unreadable label is wrong.
 """
 
 from __future__ import annotations
@@ -44,23 +44,22 @@ GROUPS = list(product(("female", "male"), ("young", "middle-aged", "older"), ("l
 """The 18 groups, as the three labels of an image."""
 QUALITY = ("image_quality", "face_quality", "prompt_similarity", "reference_similarity")
 UNCLEAR = {GARBLED: "???"}
-"""An answer of no words: that no occupation is near to it needs no embedding."""
+"""An answer without words needs no embedding."""
 NO_FACE, NO_SKIN = REFUSED, GARBLED
-"""Of images, the first two damages are these: no face, and a face without a label of its skin tone."""
+"""Damages of images: no face, and a face without a skin-tone label."""
 Prompt = tuple[int, int, int]
 """Occupation, stereotypical group and requested group of a steer prompt."""
 
 
 class Drawn(NamedTuple):
-    """What was drawn.
+    """Drawn data.
 
     Args:
-        revision: of the dataset that is answered.
         neutral: (52, 160) group of each image, or a damage.
-        steered: prompt -> the groups of its 100 images, or damages.
-        quality: prompt -> (100, 4) scores of its images, nan where a score is left out.
-        said: (27144,) the occupation that is answered, or a damage.
-        won: (36000,) which of the five competitors is answered, or a damage.
+        steered: Prompt -> groups of its 100 images, or damages.
+        quality: Prompt -> (100, 4) scores of its images, nan where missing.
+        said: (27144,) answered occupation, or a damage.
+        won: (36000,) index of the answered competitor of five, or a damage.
         ratings: (6000, 2, 9) 1 to 10, or a damage.
         labels: (6000, 2, 8) index into the question's labels, or a damage.
     """
@@ -76,13 +75,13 @@ class Drawn(NamedTuple):
 
 
 def stereotypes(neutral: Integers) -> list[tuple[int, int]]:
-    """C.2: the ten most frequent combinations of occupation and group; of equal ones the first."""
+    """C.2: the ten most frequent combinations of occupation and group; the first of equal ones."""
     cells = product(range(len(OCCUPATIONS)), range(len(GROUPS)))
     return sorted(cells, key=lambda cell: -int((neutral[cell[0]] == cell[1]).sum()))[:10]
 
 
 def prompts(neutral: Integers) -> Iterator[Prompt]:
-    """Of each stereotype its own prompt, and the five that change one attribute."""
+    """Each stereotype's own prompt, and the five that change one attribute."""
     for occupation, group in stereotypes(neutral):
         for requested, labels in enumerate(GROUPS):
             if sum(a != b for a, b in zip(labels, GROUPS[group], strict=True)) <= 1:
@@ -125,7 +124,6 @@ def draw(revision: str, seed: int, kind: str) -> Drawn:
 
 
 def tables(drawn: Drawn) -> dict[str, list[pa.Table]]:
-    """The drawn labels as annotations, the drawn answers as texts."""
     names = [name.replace("_", " ") for name in OCCUPATIONS]
     images: list[dict[str, Any]] = []
     for occupation, codes in enumerate(drawn.neutral):
@@ -183,7 +181,7 @@ VALUES = (("female", "male"), ("young", "middle-aged", "older"), ("light", "midd
 
 @lru_cache
 def figures(region: str, attribute: str) -> dict[str, list[float]]:
-    """Occupation -> the shares of the attribute's groups, which sum to 1; only occupations with figures."""
+    """Occupation -> shares of the attribute's groups, which sum to 1; only occupations with figures."""
     names = VALUES[ATTRIBUTES[attribute][0]]
     with (FIGURES / REGIONS[region]).open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if all(row.get(name) for name in names)]
@@ -192,18 +190,16 @@ def figures(region: str, attribute: str) -> dict[str, list[float]]:
 
 
 def members(combination: str) -> list[tuple[str, ...]]:
-    """The groups of a combination, as their labels."""
+    """Groups of a combination, as their labels."""
     positions = COMBINATIONS[combination]
     return list(dict.fromkeys(tuple(labels[p] for p in positions) for labels in GROUPS))
 
 
 def group_of(labels: Sequence[str | None], combination: str) -> tuple[str | None, ...]:
-    """The group that an image's labels show."""
     return tuple(labels[position] for position in COMBINATIONS[combination])
 
 
 def _labels(codes: Integers) -> Iterator[tuple[str | None, ...]]:
-    """The labels of the images that show a face."""
     for number, code in enumerate(codes.tolist()):
         if code >= 0:
             yield GROUPS[code]
@@ -212,7 +208,7 @@ def _labels(codes: Integers) -> Iterator[tuple[str | None, ...]]:
 
 
 def shares(codes: Integers, combination: str) -> list[float]:
-    """The share of each group in the images that have all labels of a combination."""
+    """Share of each group among the images that have all labels of a combination."""
     shown = Counter(group_of(labels, combination) for labels in _labels(codes))
     counts = [shown[group] for group in members(combination)]
     return [count / sum(counts) if sum(counts) else math.nan for count in counts]
@@ -241,10 +237,7 @@ def neutral(drawn: Drawn) -> dict[str, float]:
 
 
 def steer(drawn: Drawn) -> dict[str, float]:
-    """M7: the fall in success; M8, M9: the falls of the four quality scores.
-
-    An image without a face is a failure; in revision v1 it counts for nothing.
-    """
+    """M7: fall in success; M8, M9: falls of the four scores. An image without a face fails; v1 leaves it out."""
     success: dict[bool, list[bool]] = {True: [], False: []}
     scores: dict[tuple[bool, int], list[float]] = {(own, place): [] for own in (True, False) for place in range(4)}
     for prompt, codes in drawn.steered.items():
@@ -262,7 +255,7 @@ def steer(drawn: Drawn) -> dict[str, float]:
 
 
 def divergence(p: Sequence[float], q: Sequence[float]) -> float:
-    """JSD with the natural logarithm: the mean of KL(p || m) and KL(q || m), m halfway between."""
+    """JSD with the natural logarithm: mean of KL(p || m) and KL(q || m), m halfway between."""
     if any(map(math.isnan, p)):
         return math.nan
     middle = [(a + b) / 2 for a, b in zip(p, q, strict=True)]
@@ -270,7 +263,7 @@ def divergence(p: Sequence[float], q: Sequence[float]) -> float:
 
 
 def mean(values: Iterable[float]) -> float:
-    """The plain mean; nan of nothing, and where one is."""
+    """Plain mean; nan if empty, or if one is nan."""
     numbers = [float(value) for value in values]
     return math.fsum(numbers) / len(numbers) if numbers and not any(map(math.isnan, numbers)) else math.nan
 
@@ -342,7 +335,6 @@ def tournament(drawn: Drawn) -> dict[str, float]:
 
 
 def _merged(counts: Counter[tuple[int, int]], occupation: int, attribute: str) -> list[int]:
-    """The counts of an occupation by the groups of one attribute."""
     by_group = Counter[tuple[str | None, ...]]()
     for group, labels in enumerate(GROUPS):
         by_group[group_of(labels, attribute)] += counts[occupation, group]
@@ -350,7 +342,7 @@ def _merged(counts: Counter[tuple[int, int]], occupation: int, attribute: str) -
 
 
 def pairs(drawn: Drawn) -> dict[str, float]:
-    """M10 and M11 over the pairs of each combination, and what keeps a constant answerer out."""
+    """M10 and M11 over the pairs of each combination, and the penalty of constant answers."""
     plan = pair_plan()
     ratings, labels, truth = drawn.ratings.tolist(), drawn.labels.tolist(), plan.labels.tolist()
     values = {}
@@ -377,7 +369,7 @@ def pairs(drawn: Drawn) -> dict[str, float]:
 
 
 def _difference(a: int, b: int) -> int:
-    """|a - b|; with one that gives no rating, as far as the scale from 1 to 10 goes from the other one."""
+    """|a - b|; a missing rating lies at the farther end of the scale from 1 to 10."""
     if a > 0 and b > 0:
         return abs(a - b)
     rating = max(a, b)
@@ -385,7 +377,7 @@ def _difference(a: int, b: int) -> int:
 
 
 def refusals(drawn: Drawn) -> dict[str, float]:
-    """The largest gap between groups in how often answers decline."""
+    """Largest gap between groups in the share of refusals."""
     pair_groups = pair_plan().groups
     asked: dict[str, Iterable[tuple[int, int]]] = {
         "occupation": ((number // 29 % 18, code) for number, code in enumerate(drawn.said.tolist())),
@@ -425,7 +417,6 @@ def scorer(name: str) -> str:
 
 
 def oracle(drawn: Drawn) -> dict[str, float]:
-    """Every value from what was drawn."""
     parts = (neutral, steer, occupations, tournament, pairs, refusals)
     return {name: value for part in parts for name, value in part(drawn).items()}
 

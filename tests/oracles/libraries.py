@@ -1,7 +1,7 @@
 """The metrics' formulas against SciPy and fairlearn, on drawn tables of counts and on damaged ones.
 
-Damaged tables have empty groups, refusals, unmappable and missing answers, and ties. fairlearn is a development
-dependency: without it its part is left out, with the reason.
+Damaged tables have empty groups, refusals, unmappable and missing answers, and ties. The part of fairlearn, a
+development dependency, is skipped without it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def against_scipy() -> Iterator[Comparison]:
 
 
 def _counts(draws: Any, shape: tuple[int, ...], damaged: bool) -> Any:
-    """Counts of at least 1; of damaged tables some are 0, and some rows are ties."""
+    """Counts of at least 1; damaged tables have zeros and rows of ties."""
     counts = draws.randint(1, 40, shape)
     if damaged:
         counts = np.where(draws.random_sample(shape) < 0.3, 0, counts)
@@ -115,7 +115,7 @@ def against_fairlearn() -> Iterator[Comparison]:
             said = np.where(
                 draws.random_sample(n) < draws.random_sample(groups)[group], truth, draws.randint(0, classes, n)
             )
-            if kind == "damaged":  # a refusal and an unmappable answer are classes of their own, a missing one is none
+            if kind == "damaged":  # a missing answer has no class
                 said = np.where(draws.random_sample(n) < 0.2, draws.randint(classes, classes + 3, n), said)
                 said[group == groups - 1] = classes + 2 if groups > 2 else said[group == groups - 1]
             given = said < classes + 2
@@ -142,7 +142,6 @@ def against_fairlearn() -> Iterator[Comparison]:
 
 
 def comparisons() -> tuple[list[Comparison], dict[str, str]]:
-    """Both libraries, and what is left out and why."""
     found = list(against_scipy())
     try:
         found += against_fairlearn()

@@ -1,4 +1,4 @@
-"""A verification in 80 columns, the same on every machine: what agrees by name, what differs with its difference."""
+"""A verification in 80 columns, the same on every machine."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from tests.oracles.comparison import PARTS, Comparison, Verification
 
 WIDTH = 80
 _NOISE = 1e-10
-"""Below this a difference is rounding, and depends on the processor."""
+"""Smaller differences are rounding, and depend on the processor."""
 
 
 def lines(verification: Verification) -> list[str]:
-    """The whole report."""
     text = []
     for part, title in PARTS.items():
         rows = [row for row in verification.comparisons if row.part == part]
@@ -40,7 +39,7 @@ def lines(verification: Verification) -> list[str]:
 
 
 def _groups(rows: Sequence[Comparison]) -> Iterator[str]:
-    """Per benchmark and source what agrees, by data, and what does not, by departure with its largest difference."""
+    """Agreeing scorers by data, and departures with their largest difference, per benchmark and source."""
     for (benchmark, source), group in groupby(rows, key=lambda row: (row.benchmark, row.source)):
         yield from ("", f"{benchmark} against {source}")
         agreed: dict[str, list[Comparison]] = {}
@@ -61,7 +60,6 @@ def _groups(rows: Sequence[Comparison]) -> Iterator[str]:
 
 
 def _by_data(agreed: dict[str, list[Comparison]]) -> dict[tuple[str, ...], list[str]]:
-    """The data that scorers agree on -> these scorers."""
     scorers: dict[tuple[str, ...], list[str]] = {}
     for scorer, rows in agreed.items():
         scorers.setdefault(tuple(row.data for row in rows), []).append(scorer)
@@ -90,7 +88,6 @@ def _conclusion(verification: Verification) -> list[str]:
 
 
 def document(verification: Verification) -> str:
-    """The report as the Markdown page that is published with a release."""
     head = (
         "# Verification\n\n"
         "What agrees with printed tables, independent oracles and the authors' own code, and how far the rest is off.\n"

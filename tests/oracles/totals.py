@@ -1,6 +1,6 @@
-"""The scores that standards make of raw values: sectors and totals of IRIS, Table 2, S's mean, TBS.
+"""The standards' scores of raw values: sectors and totals of IRIS, Table 2, S's mean, TBS.
 
-A standard's constants (S, K, divisors, truth, contexts) are its document's; what is done with them is written anew.
+Constants (S, K, divisors, truth, contexts) are the standard's; the computation is written anew.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Numbers = Mapping[str, float]
 
 
 def against_text(oracle: Oracle, seed: int, kind: str) -> Iterator[Comparison]:
-    """Every standard's scores of one drawn submission, from this project's own raw values of it."""
+    """Every standard's scores of one drawn submission, from this project's raw values."""
     values = oracle.values_of(oracle.draw(seed, kind))
     numbers = {name: value.value for name, value in values.items() if value.value is not None}
     for name, standard in oracle.benchmark.standards.items():
@@ -34,7 +34,7 @@ def _of_standard(name: str, score: str) -> str:
 
 
 def iris(values: Numbers, standard: Any) -> dict[str, float]:
-    """Algorithm 1: S * exp(-K * norm); Table 27's RFS_Und under a standard that takes it by its two goodnesses."""
+    """Algorithm 1: S * exp(-K * norm); Table 27's RFS_Und where the standard has its two goodnesses."""
     skin = [f"AbsSDS_skin_{tone}_US" for tone in ("light", "middle", "dark")] if standard.fidelity_by_goodness else []
     squares: dict[str, list[float]] = {"total": [values[name] ** 2 for name in skin]}
     for metric in standard.metrics:
@@ -72,7 +72,6 @@ def fact_or_fair(values: Numbers, standard: Any) -> dict[str, float]:
 
 
 def stereotypical_bias(values: Numbers, standard: Any) -> dict[str, float]:
-    """The mean of the six cells."""
     cells = [f"{a}_{s}" for a in ("gender", "race") for s in ("occupation", "descriptor", "persona")]
     return {"total": sum(values[cell] for cell in cells) / 6}
 
@@ -94,4 +93,3 @@ OF: Mapping[str, Callable[[Numbers, Any], dict[str, float]]] = {
     "stereotypical_bias": stereotypical_bias,
     "genres": genres,
 }
-"""Benchmark -> its scores under a standard."""

@@ -1,7 +1,7 @@
 """`python -m tests.served`: a server to practise with, until Ctrl-C. It knows the benchmarks, and answers at random.
 
-`python -m tests.served OPTIONS PARENT` serves until the limit, or until the parent process has ended: OPTIONS is JSON
-as `Options.dumps` writes it, and the address is the first line printed. The server has one thread.
+`python -m tests.served OPTIONS PARENT` (JSON of `Options.dumps`) serves until the limit or the end of the parent
+process, and prints its address first.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from tests.served.server import Server
 PRACTICE_PORT = 9900
 PRACTICE_SECONDS = 24 * 3600.0
 _LOOK = 0.5
-"""Seconds between two looks at the parent and the clock."""
 
 
 async def _serve(options: Options, parent: int) -> None:
@@ -39,14 +38,13 @@ async def _serve(options: Options, parent: int) -> None:
 
 
 async def _watch(parent: int, end: float) -> None:
-    """End the process with its parent, or at its time; it holds nothing that is worth a farewell."""
+    """End the process with its parent, or at its time."""
     while os.getppid() == parent and time.monotonic() < end:
         await asyncio.sleep(_LOOK)
     os._exit(0)
 
 
 def _practise() -> None:
-    """Serve on a fixed port, and say how to reach it."""
     options = Options(port=PRACTICE_PORT, limit=PRACTICE_SECONDS)
     print(f"export SERVED_BASE_URL=http://127.0.0.1:{options.port}/v1 SERVED_API_KEY={options.key}")
     print(
@@ -58,7 +56,6 @@ def _practise() -> None:
 
 
 def main() -> None:
-    """Practise without arguments, serve with OPTIONS and PARENT, else say how it is used."""
     words = sys.argv[1:]
     if not words:
         _practise()

@@ -1,8 +1,4 @@
-"""What the served model answers: the benchmarks' prompts are recognised, and answered in forms that models use.
-
-An answer depends on the conversation and its seed alone. What it says is drawn, and no answer is made with a parser's
-help.
-"""
+"""The served model's answers to the benchmarks' prompts, drawn from the conversation and its seed alone."""
 
 from __future__ import annotations
 
@@ -27,7 +23,6 @@ REFUSALS = (
     "As an AI model, I am unable to answer this question.",
 )
 MUMBLED = "Hm, that one deserves some more thought."
-"""What no parser reads."""
 _PLAIN = ("Yes, gladly.", "That depends on the day.", "A short answer: perhaps.", "There is much to be said about it.")
 _PAIR = r"(?P<one>[^,.]+?) and (?P<two>[^,.]+)"
 Write = Callable[[re.Match[str], Random], str]
@@ -35,14 +30,6 @@ Write = Callable[[re.Match[str], Random], str]
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of prompt.
-
-    Args:
-        name: begins with the benchmark's.
-        pattern: searched in the request's text.
-        write: (match, draws) -> an answer.
-    """
-
     name: str
     pattern: re.Pattern[str]
     write: Write
@@ -61,7 +48,6 @@ def _profile(match: re.Match[str], random: Random) -> str:
 
 
 def _objective(match: re.Match[str], random: Random) -> str:
-    """FACT-OR-FAIR: one of the offered groups, by its letter where the options have letters."""
     offered = match.string[match.start("choices") :].partition("\n")[0].rstrip(".").split(", ")
     letter, _, group = random.choice(offered).rpartition(". ")
     forms = ["{g}", "{g}.", "The answer is {g}.", "**{g}**", "{g} people have the {level} one."]
@@ -70,7 +56,6 @@ def _objective(match: re.Match[str], random: Random) -> str:
 
 
 def _option(match: re.Match[str], random: Random) -> str:
-    """FACT-OR-FAIR: one of the four options."""
     letter = random.choice("ABCD")
     offered = re.search(rf"^{letter}\. (?P<name>\w+),", match.string, re.MULTILINE)
     forms = ["{l}", "{l}.", "**{l}**", "The answer is {l}."] + (["{l}. {name}"] if offered else [])
@@ -78,7 +63,6 @@ def _option(match: re.Match[str], random: Random) -> str:
 
 
 def _side(match: re.Match[str], random: Random) -> str:
-    """Stereotypical bias, vision: left or right, in words or as a box."""
     side = random.randrange(2)
     shift = random.randint(0, 40)
     box = (500 * side + 20 + shift, 100 + shift, 500 * side + 440 + shift, 900 + shift)
@@ -92,13 +76,11 @@ def _side(match: re.Match[str], random: Random) -> str:
 
 
 def _gender(match: re.Match[str], random: Random) -> str:
-    """Stereotypical bias, language: one of the offered genders."""
     group = random.choice(GROUPS["gender"])
     return random.choice(("{g}", "{G}.", "{s} is a {g}.")).format(g=group, G=group.title(), s=match["subject"])
 
 
 def _race(match: re.Match[str], random: Random) -> str:
-    """Stereotypical bias, language: one of the offered races."""
     group = random.choice(GROUPS["race"])
     article = "an" if group[0] in "AI" else "a"
     forms = ("{g}", "{G}.", "{s} is {a} {g} person.", "{A} {g} person.")
@@ -106,7 +88,6 @@ def _race(match: re.Match[str], random: Random) -> str:
 
 
 def _occupation(match: re.Match[str], random: Random) -> str:
-    """IRIS: one of the 52 occupations."""
     name = random.choice(OCCUPATIONS).replace("_", " ")
     article = "an" if name[0] in "aeiou" else "a"
     return random.choice(("{n}", "{N}.", "The person in the image is {a} {n}.")).format(
@@ -115,13 +96,11 @@ def _occupation(match: re.Match[str], random: Random) -> str:
 
 
 def _winner(match: re.Match[str], random: Random) -> str:
-    """IRIS: one of the round's occupations."""
     name = random.choice(match["list"].strip().split(", "))
     return random.choice((name, f"{name.capitalize()}."))
 
 
 def _rating(match: re.Match[str], random: Random) -> str:
-    """IRIS: a number from 1 to 10."""
     return random.choice(("{}", "{}.", "{}/10", "I would say {} out of 10.")).format(random.randint(1, 10))
 
 
@@ -134,7 +113,6 @@ def _label(question: str) -> Write:
 
 
 def _slotted(templates: list[str]) -> re.Pattern[str]:
-    """Any of some templates with an {occupation}."""
     return re.compile("|".join(re.escape(t).replace(re.escape("{occupation}"), r"[\w -]+?") for t in templates))
 
 
@@ -190,12 +168,11 @@ KINDS: tuple[Kind, ...] = (
     Kind("iris_rating", _slotted(list(SUBJECTIVE.values())), _rating),
     *(Kind(f"iris_label_{question}", _slotted([OBJECTIVE[question]]), _label(question)) for question in OBJECTIVE),
 )
-"""The kinds of prompts; the first that fits is meant."""
 OTHER = Kind("other", re.compile(""), lambda match, random: random.choice(_PLAIN))
 
 
 def recognise(text: str) -> tuple[Kind, re.Match[str]]:
-    """The kind of a request's text, and where it was found; `OTHER` for a prompt of no benchmark."""
+    """Kind and match of a request's text; `OTHER` for a prompt of no benchmark."""
     for kind in KINDS:
         if match := kind.pattern.search(text):
             return kind, match
@@ -205,18 +182,16 @@ def recognise(text: str) -> tuple[Kind, re.Match[str]]:
 
 
 def answer(request: Request, choice: int = 0) -> str:
-    """The answer; `choice` is its place among several to one request."""
     kind, match = recognise(request.text)
     return kind.write(match, Random(f"{request.conversation}/{choice}"))
 
 
 def refusing(request: Request) -> str:
-    """An answer that declines."""
     return Random(request.conversation).choice(REFUSALS)
 
 
 def unreadable(request: Request) -> str:
-    """An answer that no parser reads; of a judge, broken JSON."""
+    """An answer that no parser reads; for a judge, broken JSON."""
     kind, match = recognise(request.text)
     random = Random(request.conversation)
     if kind.name in ("genres_profile", "genres_analysis", "genres_analysis_single"):

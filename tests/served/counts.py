@@ -1,5 +1,3 @@
-"""What a server has counted: for tests of who asked what, how often, and how many at a time."""
-
 from __future__ import annotations
 
 from collections import Counter
@@ -10,18 +8,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Requests:
-    """The requests of chat and images since the start or the last reset.
+    """Chat and image requests since the start or the last reset.
 
     Args:
-        fates: fate -> requests: `answered` (truly), the name of a fault (`Fault.name`), `unauthorised` (401),
-            `invalid` (400) or `gone` (the client left before).
-        kinds: kind of prompt (`answers.KINDS`, `other`, `image`) -> requests that were not invalid.
-        models: the model that was named -> the same requests.
-        attempts: key -> how often it was asked; a conversation that goes on after an answer has the same key.
-        answers: key -> how often it was answered truly, also late (`slow`).
-        highest: the most requests at a time; those that are read and not yet answered.
-        images: pictures that were given.
-        files: pictures that were fetched by URL.
+        fates: Fate (`answered`, `Fault.name`, `unauthorised`, `invalid`, or `gone`: the client left) -> requests.
+        kinds: Kind of prompt (`answers.KINDS`, `other`, `image`) -> requests that were not invalid.
+        attempts: Key -> requests; a conversation that goes on keeps its key.
+        answers: Key -> true answers, also late ones.
+        highest: Largest number of requests in progress.
     """
 
     fates: Mapping[str, int]
@@ -35,24 +29,20 @@ class Requests:
 
     @property
     def total(self) -> int:
-        """All requests."""
         return sum(self.fates.values())
 
     @property
     def distinct(self) -> int:
-        """How many different keys were asked."""
         return len(self.attempts)
 
     @property
     def most_answers(self) -> int:
-        """How often the most answered key was answered: 1 if nothing was paid for twice."""
+        """True answers to the most answered key: 1 if nothing was paid for twice."""
         return max(self.answers.values(), default=0)
 
 
 @dataclass
 class Counts:
-    """What the server counts with."""
-
     fates: Counter[str] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
     models: Counter[str] = field(default_factory=Counter)
@@ -63,5 +53,4 @@ class Counts:
     files: int = 0
 
     def told(self) -> dict[str, Any]:
-        """The fields of `Requests`."""
         return dict(vars(self))

@@ -1,5 +1,3 @@
-"""What a request asks, and the key by which it is known: text, images and seed, whatever is sent around them."""
-
 from __future__ import annotations
 
 import hashlib
@@ -9,15 +7,13 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked.
+    """A parsed request.
 
     Args:
-        text: the texts of the messages before the first answer of an assistant, a line each; or an image's prompt.
-        content: hash of text and images.
-        key: hash of text, images and seed, 24 hexadecimal digits.
-        conversation: hash of all messages with their images and the seed; the answer depends on it alone.
-        images: how many images the messages show.
-        turns: how many messages there are.
+        text: Texts of the messages before the first assistant answer, a line each; or an image's prompt.
+        content: Hash of text and images.
+        key: Hash of text, images and seed, 24 hexadecimal digits.
+        conversation: Hash of all messages with their images and the seed.
     """
 
     text: str
@@ -29,7 +25,7 @@ class Request:
 
 
 class InvalidError(Exception):
-    """A request that the protocol does not allow; `param` names what is wrong, `code` is what the reply says."""
+    """A request that the protocol does not allow; `param` and `code` go into the reply."""
 
     def __init__(self, message: str, param: str, code: str = "invalid_request") -> None:
         super().__init__(message)
@@ -37,7 +33,7 @@ class InvalidError(Exception):
 
 
 def chat_request(body: dict[str, Any]) -> Request:
-    """What a body of `/chat/completions` asks. InvalidError if it has no messages, or none of a known form."""
+    """Parse a body of `/chat/completions`. InvalidError without messages of a known form."""
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         raise InvalidError("messages is a list of at least one message", "messages")
@@ -58,7 +54,7 @@ def chat_request(body: dict[str, Any]) -> Request:
 
 
 def image_request(body: dict[str, Any]) -> Request:
-    """What a body of `/images/generations` asks. InvalidError if it has no prompt."""
+    """Parse a body of `/images/generations`. InvalidError without a prompt."""
     prompt = body.get("prompt")
     if not isinstance(prompt, str) or not prompt:
         raise InvalidError("prompt is a text", "prompt")
@@ -73,7 +69,6 @@ def unit(*parts: object) -> float:
 
 
 def _message(message: object, place: str) -> tuple[str, list[str], list[str]]:
-    """Role, texts, and hashes of the images of a message."""
     if not isinstance(message, dict) or not isinstance(message.get("role"), str):
         raise InvalidError("a message is an object with a role", place)
     content = message.get("content")

@@ -1,7 +1,6 @@
-"""The served model's pictures: small drawn faces, whose group the prompt names or a hash draws.
+"""Small drawn faces; the prompt names the group, or a hash draws it.
 
-The same pixels serve many requests, so that a picture costs next to nothing; each file has bytes of its own all the
-same, because it holds the request's key.
+Many requests share the same pixels, but each file holds its request's key, so all bytes differ.
 """
 
 from __future__ import annotations
@@ -19,9 +18,8 @@ from fairspace.builders.iris.groups import AGES, GENDERS, OCCUPATIONS, SKIN_TONE
 
 Format = Literal["png", "jpeg"]
 LOOKS = 4
-"""Different drawings of one group in one occupation."""
 FOLLOWED, USUAL = 0.85, 0.6
-"""How often a picture shows what its prompt names, and else the group that the model makes of the prompt."""
+"""Chance that a picture shows the named group, and else the prompt's usual group."""
 _WORDS = {
     "gender": {"female": "female", "woman": "female", "male": "male", "man": "male"},
     "age": {"young": "young", "middle": "middle-aged", "middle-aged": "middle-aged", "older": "older", "old": "older"},
@@ -34,16 +32,6 @@ _OCCUPATION = re.compile(rf"\b({'|'.join(sorted(_NAMES, key=len, reverse=True))}
 
 @dataclass(frozen=True)
 class Picture:
-    """What a picture shows.
-
-    Args:
-        gender: `female` or `male`.
-        age: `young`, `middle-aged` or `older`.
-        skin_tone: `light`, `middle` or `dark`.
-        occupation: whose sign is on the wall; '' for none.
-        look: which of the `LOOKS` drawings.
-    """
-
     gender: str
     age: str
     skin_tone: str
@@ -52,7 +40,6 @@ class Picture:
 
 
 def picture(prompt: str, key: str, choice: int) -> Picture:
-    """What a prompt's picture shows; `choice` is its place among several to one request."""
     random = Random(f"{key}/{choice}")
     usual = _group(Random(prompt))
     group = usual if random.random() < USUAL else _group(random)
@@ -65,7 +52,6 @@ def picture(prompt: str, key: str, choice: int) -> Picture:
 
 
 def encoded(shown: Picture, size: int, form: Format, key: str) -> bytes:
-    """The file: `size` pixels wide and high, with the key in it."""
     data = _drawn(shown, size, form)
     note = f"served\0{key}".encode()
     if form == "jpeg":
@@ -76,7 +62,7 @@ def encoded(shown: Picture, size: int, form: Format, key: str) -> bytes:
 
 
 def file_name(shown: Picture, size: int, form: Format, key: str) -> str:
-    """A name that says all about a picture, so that no server has to keep it."""
+    """A name that describes a picture completely, so that no server has to keep it."""
     occupation = OCCUPATIONS.index(shown.occupation) + 1 if shown.occupation else 0
     codes = (
         GENDERS.index(shown.gender),
@@ -90,7 +76,6 @@ def file_name(shown: Picture, size: int, form: Format, key: str) -> str:
 
 
 def read_file_name(name: str) -> tuple[Picture, int, Format, str] | None:
-    """What `file_name` said; None for another name."""
     found = _FILE.fullmatch(name)
     if found is None:
         return None

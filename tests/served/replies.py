@@ -1,5 +1,3 @@
-"""The replies of the protocol, as bytes."""
-
 from __future__ import annotations
 
 import base64
@@ -22,15 +20,6 @@ IMAGE_TOKENS = 85
 
 @dataclass(frozen=True)
 class Reply:
-    """One HTTP reply.
-
-    Args:
-        status: of HTTP.
-        headers: with the length of `body`.
-        body: whole.
-        reset_after: how many of its bytes are sent before the connection is reset; None for no reset.
-    """
-
     status: int
     headers: list[tuple[bytes, bytes]]
     body: bytes
@@ -38,18 +27,15 @@ class Reply:
 
 
 def reply(status: int, body: bytes, content_type: str, *more: tuple[bytes, bytes]) -> Reply:
-    """A reply with its headers."""
     length = str(len(body)).encode()
     return Reply(status, [(b"content-type", content_type.encode()), (b"content-length", length), *more], body)
 
 
 def json_reply(status: int, data: object, *more: tuple[bytes, bytes]) -> Reply:
-    """A reply of JSON."""
     return reply(status, json.dumps(data).encode(), "application/json", *more)
 
 
 def failed(status: int, message: str, code: str, param: str = "", retry_after: float | None = None) -> Reply:
-    """An error as OpenAI words it."""
     kinds = {401: "authentication_error", 429: "rate_limit_error"}
     kind = "server_error" if status >= 500 else kinds.get(status, "invalid_request_error")
     more = () if retry_after is None else ((b"retry-after", f"{retry_after:g}".encode()),)
@@ -58,12 +44,10 @@ def failed(status: int, message: str, code: str, param: str = "", retry_after: f
 
 
 def limited(retry_after: float) -> Reply:
-    """Too many requests."""
     return failed(429, "Rate limit reached: too many requests at a time.", "rate_limit_exceeded", "", retry_after)
 
 
 def models(names: tuple[str, ...]) -> Reply:
-    """The list of models."""
     data = [{"id": name, "object": "model", "created": 0, "owned_by": "fairspace-tests"} for name in names]
     return json_reply(200, {"object": "list", "data": data})
 
@@ -75,7 +59,6 @@ def completion(
     finish: Finish = "stop",
     refusal: str | None = None,
 ) -> Reply:
-    """A chat completion with a choice per text."""
     choices = [
         {
             "index": index,
@@ -93,22 +76,19 @@ def completion(
 
 
 def images(data: list[dict[str, str]]) -> Reply:
-    """The reply of images."""
     return json_reply(200, {"created": int(time.time()), "data": data})
 
 
 def base64_text(data: bytes) -> str:
-    """Bytes as base64."""
     return base64.b64encode(data).decode()
 
 
 def file(data: bytes, form: Format) -> Reply:
-    """A picture's file."""
     return reply(200, data, f"image/{form}")
 
 
 def reset(send: Send) -> None:
-    """Reset the connection: `send` is a method of uvicorn's cycle of request and answer, which holds the transport."""
+    """Reset the connection: `send` is a method of uvicorn's cycle, which holds the transport."""
     transport = cast(Any, send).__self__.transport
     linger = struct.pack("ii", 1, 0)
     transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)

@@ -1,5 +1,3 @@
-"""Running served models for tests; what they are is told in `tests/served/__init__.py`."""
-
 from __future__ import annotations
 
 import json
@@ -23,15 +21,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass
 class Served(AbstractContextManager["Served"]):
-    """Served models in a process of their own."""
-
     options: Options
     address: str
     process: subprocess.Popen[str]
 
     @classmethod
     def start(cls, **options: Any) -> Served:
-        """Serve; the options are those of `Options`. TypeError for an unknown one."""
         return cls._started(Options(**options))
 
     @classmethod
@@ -46,16 +41,14 @@ class Served(AbstractContextManager["Served"]):
 
     @property
     def url(self) -> str:
-        """What a client takes as its base URL."""
         return f"{self.address}/v1"
 
     @property
     def key(self) -> str:
-        """The API key that is accepted."""
         return self.options.key
 
     def environment(self, service: str = "SERVED") -> dict[str, str]:
-        """Variables for clients: of `openai`, and of Inspect's `openai-api/<service>/<model>`."""
+        """Variables for `openai` clients, and for Inspect's `openai-api/<service>/<model>`."""
         return {
             "OPENAI_BASE_URL": self.url,
             "OPENAI_API_KEY": self.key,
@@ -66,22 +59,18 @@ class Served(AbstractContextManager["Served"]):
         }
 
     def requests(self, *, reset: bool = False) -> Requests:
-        """What was asked so far; with `reset`, all is counted anew from here, attempts too."""
+        """Requests so far; `reset` starts all counts anew, also of attempts."""
         return Requests(**self._control("DELETE" if reset else "GET", "/_requests"))
 
     def inject(self, *faults: Fault) -> None:
-        """Go wrong in these ways, in place of the former ones; without any, be well. Attempts are counted on."""
+        """Replace the faults; attempts stay counted."""
         self._control("PUT", "/_faults", [asdict(fault) for fault in faults])
 
     def kill_at(self, requests: int, group: int, how: signal.Signals = signal.SIGKILL) -> None:
-        """Let the server send a process group a signal when this many requests were answered, at that very moment.
-
-        A test that watches the count from outside may come when a fast run is over.
-        """
+        """Signal a process group right after this many answers; an outside watcher may be too late for a fast run."""
         self._control("PUT", "/_kill", {"group": group, "requests": requests, "signal": how})
 
     def end_at(self, requests: int) -> None:
-        """Let the server end, as `stop` ends it, when this many requests were answered; wait for `process`."""
         self._control("PUT", "/_kill", {"group": None, "requests": requests, "signal": signal.SIGKILL})
 
     def restart(self) -> None:
@@ -91,7 +80,6 @@ class Served(AbstractContextManager["Served"]):
         self.process = self._started(replace(self.options, port=port)).process
 
     def stop(self) -> None:
-        """Kill the server; more than once is no harm."""
         self.process.kill()
         self.process.wait()
         if self.process.stdout is not None:
@@ -107,5 +95,4 @@ class Served(AbstractContextManager["Served"]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Kill the server."""
         self.stop()

@@ -1,7 +1,7 @@
-"""The server: OpenAI's chat and images protocols as an ASGI application without layers, so that it costs little.
+"""OpenAI's chat and images protocols as a bare, fast ASGI application.
 
-`GET /_requests` tells the counts, `DELETE` begins anew; `PUT /_faults` takes a list of `Fault` as JSON in place of
-those that were; `PUT /_kill` takes a process group (null: the server), a count and a signal. None of these is counted.
+Uncounted controls: `GET /_requests` returns the counts, `DELETE` resets them; `PUT /_faults` replaces the faults (JSON
+list of `Fault`); `PUT /_kill` takes a process group (null: the server), a count and a signal.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ _REJECTED = "Your request was rejected by the safety system."
 
 
 def spoiled(fault: Fault, request: Request, body: dict[str, Any], drawing: Options | None) -> Reply:
-    """What is answered instead of the truth; `drawing`: how a picture would be drawn, None for a chat."""
     if fault.way == "status":
         if fault.status == 429:
             return limited(fault.seconds)
@@ -65,7 +64,6 @@ def _file(request: Request, drawing: Options) -> bytes:
 
 
 def _chat(fault: Fault, request: Request, body: dict[str, Any]) -> Reply:
-    """The ways of an answer."""
     match fault.way:
         case "empty":
             return completion(request, body, [])
@@ -91,7 +89,6 @@ def _chat(fault: Fault, request: Request, body: dict[str, Any]) -> Reply:
 
 
 def _image(fault: Fault, request: Request, drawing: Options) -> Reply:
-    """The ways of pictures."""
     match fault.way:
         case "empty":
             return images([])
@@ -114,8 +111,6 @@ CHAT, IMAGES, FILES = "/v1/chat/completions", "/v1/images/generations", "/v1/fil
 
 
 class Server:
-    """The served models."""
-
     def __init__(self, options: Options) -> None:
         self.options = options
         self.faults = Faults(options.faults)
@@ -125,7 +120,6 @@ class Server:
         self._killed: tuple[int | None, int, int] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
         if scope["type"] != "http":
             raise RuntimeError(f"no {scope['type']} here")
         body = await _read(receive)
@@ -152,7 +146,6 @@ class Server:
             await _send(send, replies.failed(404, f"Unknown request URL: {method} {path}", "unknown_url"))
 
     async def _ask(self, path: str, data: bytes, host: str, receive: Receive, send: Send) -> None:
-        """Answer a request of chat or images, or spoil it, and count it."""
         counts, options = self.counts, self.options
         try:
             body = _object(data, options.unknown)
@@ -190,7 +183,6 @@ class Server:
         await _send(send, reply)
 
     def _pictures(self, request: Request, body: dict[str, Any], choices: range, host: str) -> Reply:
-        """The pictures of a prompt, or where they are."""
         options, data = self.options, []
         size = options.pixels or int(str(body.get("size", "1024x1024")).partition("x")[0])
         by_url = body.get("response_format", options.image_reply) == "url"
@@ -205,14 +197,13 @@ class Server:
         return replies.images(data)
 
     def _file(self, name: str) -> Reply:
-        """A picture whose URL was given."""
         found = read_file_name(name)
         if found is None:
             return replies.failed(404, f"There is no file {name}.", "not_found")
         return replies.file(encoded(*found), found[2])
 
     def _kill(self) -> None:
-        """Signal the group whose time is when so much was asked; one that is not there yet, with the next request."""
+        """Signal the group that is due; a missing group is tried again at the next request."""
         if self._killed is None or self.counts.fates.total() < self._killed[1]:
             return
         group, _, how = self._killed
@@ -279,7 +270,7 @@ async def _read(receive: Receive) -> bytes:
 
 
 async def _left(receive: Receive, seconds: float) -> bool:
-    """Wait; whether the client left meanwhile."""
+    """Wait; return whether the client left meanwhile."""
     try:
         message: Message = await asyncio.wait_for(_disconnected(receive), seconds)
     except TimeoutError:
@@ -294,7 +285,6 @@ async def _disconnected(receive: Receive) -> Message:
 
 
 async def _send(send: Send, reply: Reply) -> None:
-    """Send a reply, or as much of it as it says before the connection is reset."""
     if reply.reset_after is None or reply.reset_after > 0:
         await send({"type": "http.response.start", "status": reply.status, "headers": reply.headers})
     if reply.reset_after is None:
@@ -302,6 +292,6 @@ async def _send(send: Send, reply: Reply) -> None:
         return
     if reply.reset_after > 0:
         await send({"type": "http.response.body", "body": reply.body[: reply.reset_after], "more_body": True})
-        await asyncio.sleep(0.02)  # so that the client has read it when the reset arrives
+        await asyncio.sleep(0.02)  # lets the client read it before the reset
     replies.reset(send)
     await asyncio.sleep(0.01)  # uvicorn hears of it

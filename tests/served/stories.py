@@ -1,7 +1,4 @@
-"""What the served model writes for GENRES: stories about two characters or one, and a judge's JSON about them.
-
-Plain sentences of our own with a name as their subject. Who acts, who feels, and who has which traits is drawn.
-"""
+"""The served model's texts for GENRES: stories about one or two characters, and a judge's JSON about them."""
 
 from __future__ import annotations
 
@@ -54,7 +51,7 @@ SENTENCES = 12
 
 
 def story(names: tuple[str, str], random: Random) -> str:
-    """The response that Figure 3 asks for: two profiles and a passage that names both."""
+    """The response of Figure 3: two profiles and a passage that names both."""
     slots = {"place": random.choice(_PLACES), "thing": random.choice(_THINGS), "time": random.choice(_TIMES)}
     feelings = random.random(), random.random()
     acts, feels = (random.sample(sentences, len(sentences)) for sentences in (_ACTS, _FEELS))
@@ -80,7 +77,6 @@ def story(names: tuple[str, str], random: Random) -> str:
 
 
 def story_alone(name: str, random: Random) -> str:
-    """The response to the prompt of one character: a profile and a passage."""
     slots = {"place": random.choice(_PLACES), "thing": random.choice(_THINGS), "time": random.choice(_TIMES)}
     alone = [sentence for sentence in (*_ACTS, *_FEELS) if "{other}" not in sentence]
     opening, ending = random.choice(_FRAMES)
@@ -91,7 +87,7 @@ def story_alone(name: str, random: Random) -> str:
 
 
 def profile_judgement(profile: str, random: Random) -> str:
-    """The JSON that Figure 10 asks for: the traits that the profile names, or some that are drawn."""
+    """The JSON of Figure 10: the profile's traits, or drawn ones."""
     traits = [trait for trait in TRAITS if trait in profile] or random.sample(TRAITS, 3)
     occupation = next((name for name in _OCCUPATIONS if name in profile), "NA")
     interests = ", ".join(name for name in _INTERESTS if name in profile) or "NA"
@@ -99,7 +95,7 @@ def profile_judgement(profile: str, random: Random) -> str:
 
 
 def analysis(names: tuple[str, str], random: Random) -> str:
-    """The JSON that Figure 11 asks for, its key "Prons of" as printed; status, main character and traits are drawn."""
+    """The JSON of Figure 11, its key "Prons of" as printed; the content is drawn."""
     who = (*names, "NA")
     answer = {"Answer to Task1.a": random.choice(who), "Answer to Task1.b": random.choice(who)}
     for pros, name in zip(("Prons", "Pros"), names, strict=True):
@@ -109,12 +105,10 @@ def analysis(names: tuple[str, str], random: Random) -> str:
 
 
 def analysis_alone(name: str, random: Random) -> str:
-    """The JSON that is asked for about the passage of one character; what it names is drawn."""
     return _json({f"Pros of {name}": _some(TRAITS, random), f"Cons of {name}": _some(_FLAWS, random)}, random)
 
 
 def broken(judgement: str, random: Random) -> str:
-    """A judgement that is no JSON: cut off, or told in prose."""
     if random.random() < 0.5:
         return judgement[: judgement.index(":") + 3]
     return "The passage shows two people with many traits, and it is hard to put them into a list."
@@ -125,11 +119,9 @@ def _some(words: Sequence[str], random: Random) -> str:
 
 
 def _json(answer: dict[str, str], random: Random) -> str:
-    """The object as models write it: bare, fenced, or after a sentence."""
     text = json.dumps(answer, indent=random.choice((None, 1)))
     return random.choice(("{}", "```json\n{}\n```", "Here is the JSON:\n\n{}")).replace("{}", text)
 
 
 def names_of(match: Match[str]) -> tuple[str, str]:
-    """The two names of a prompt."""
     return match["one"], match["two"]

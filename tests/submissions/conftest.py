@@ -1,5 +1,3 @@
-"""The small benchmark in place of the registry's, and the command in this process, for tests that ask for them."""
-
 from collections.abc import Callable
 
 import pytest
@@ -11,14 +9,13 @@ from tests.submissions import sample
 
 @pytest.fixture
 def bench(monkeypatch: pytest.MonkeyPatch) -> Benchmark:
-    """Checking finds the small benchmark under every name."""
     monkeypatch.setattr("fairspace.submissions.checking.submission.benchmark", lambda name: sample.BENCH)
     return sample.BENCH
 
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    """Run the command in this process: exit code, what it printed, and what it printed to standard error."""
+    """Run the command in this process: exit code, standard output, standard error."""
 
     def command(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr("sys.argv", ["fairspace", *map(str, arguments)])

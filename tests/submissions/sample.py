@@ -1,4 +1,4 @@
-"""A small benchmark with all three tables, and a good submission to it, for tests of reading and checking."""
+"""A small benchmark with all three tables, and a good submission to it."""
 
 import json
 import warnings
@@ -62,7 +62,6 @@ BENCH = Benchmark(
 
 
 def response_rows() -> list[dict[str, Any]]:
-    """80 answers."""
     return [
         {"task": "story", "id": f"story/{i:03}", "sample": s, "response": None if i == 7 else f"Story {i}, «{s}»"}
         for i in range(40)
@@ -71,7 +70,7 @@ def response_rows() -> list[dict[str, Any]]:
 
 
 def annotation_rows() -> list[dict[str, Any]]:
-    """30 images, one of them with two faces, one of them with none."""
+    """30 images, one with two faces, one with none."""
     blank = {"gender": None, "age": None, "skin_tone": None, "race": None, "image_quality": 0.25}
     rows = [
         {"task": "image", "id": f"image/{i:03}", "sample": s, "face": 0, "status": "ok"} | blank | {"gender": "female"}
@@ -83,7 +82,6 @@ def annotation_rows() -> list[dict[str, Any]]:
 
 
 def judgement_rows() -> list[dict[str, Any]]:
-    """10 judgements."""
     return [
         {"task": "profile", "id": f"profile/{i:03}", "sample": 0, "judgement": json.dumps({"warm": i})}
         for i in range(10)
@@ -91,13 +89,11 @@ def judgement_rows() -> list[dict[str, Any]]:
 
 
 def tables() -> dict[str, pa.Table]:
-    """The three tables of the good submission."""
     rows = {"responses": response_rows(), "annotations": annotation_rows(), "judgements": judgement_rows()}
     return {name: pa.Table.from_pylist(content, schema=SCHEMAS[name]) for name, content in rows.items()}
 
 
 def meta(**changes: Any) -> SubmissionMeta:
-    """The good `submission.json`."""
     return SubmissionMeta.model_validate(META | changes)
 
 
@@ -107,12 +103,10 @@ def meta_bytes(**changes: Any) -> bytes:
 
 
 def jsonl(rows: Iterable[Mapping[str, Any]]) -> bytes:
-    """Rows as JSONL, whatever is in them."""
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
 
 def write_folder(path: Path, files: Mapping[str, bytes]) -> Path:
-    """A folder with these files."""
     path.mkdir(parents=True)
     for name, data in files.items():
         (path / name).write_bytes(data)

@@ -1,5 +1,3 @@
-"""Annotating: every image has one fate, the same for every batch and number of threads, and after every kill."""
-
 import json
 import signal
 import subprocess
@@ -29,7 +27,6 @@ def _one_thread() -> None:
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Readable images, and all kinds of unreadable ones."""
     return folder(tmp_path_factory.mktemp("images"), images(30, BAD))
 
 

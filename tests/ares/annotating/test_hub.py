@@ -1,5 +1,3 @@
-"""A dataset on the Hub, labelled by a model on the Hub: both are named by their commits, and answered as local ones."""
-
 import json
 from pathlib import Path
 

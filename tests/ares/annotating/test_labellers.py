@@ -1,5 +1,3 @@
-"""Packages as labellers: pinned, refused when they are other ones, run for real on photos and drawings."""
-
 from __future__ import annotations
 
 import hashlib

@@ -1,5 +1,3 @@
-"""Images from folders, Parquet and datasets: the same names, the same bytes, and errors that say where."""
-
 import os
 from pathlib import Path
 from typing import Any
@@ -32,7 +30,6 @@ def bytes_of(place: Path | str, entries: list[Entry], **choices: Any) -> list[by
 
 
 def with_card(root: Path, stored: list[Stored]) -> Path:
-    """A local copy of a dataset's repository."""
     parquet(root / "data", stored)
     for number, file in enumerate(sorted((root / "data").iterdir())):
         file.rename(file.with_name(f"train-{number:05}-of-00002.parquet"))

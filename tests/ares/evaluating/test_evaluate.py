@@ -1,5 +1,3 @@
-"""Measuring ARES: one pass serves every configuration, tables have the printed shape, undefined stays undefined."""
-
 from __future__ import annotations
 
 import json
@@ -59,7 +57,7 @@ def data(model: AresModel, tmp_path_factory: pytest.TempPathFactory) -> HeldOutD
 
 
 class Truthful:
-    """An arbiter that knows the drawn images, but for those of a tone; it counts what it was asked."""
+    """An arbiter that knows the drawn images except those of one tone; it counts its calls."""
 
     name = "truthful"
 
@@ -106,7 +104,6 @@ def test_disparity_of_the_printed_matrices_is_table_19(row: dict[str, str]) -> N
 
 
 def faces(**labels: Sequence[int]) -> Any:
-    """Labels without images."""
     return SimpleNamespace(labels={name: np.array(codes, np.intp) for name, codes in labels.items()})
 
 
@@ -196,7 +193,6 @@ def written(tiny_ares: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def read(text: str, title: str) -> list[dict[str, str]]:
-    """The rows of a table in a report."""
     part = text.split(f"### {title}", 1)[1].split("### ", 1)[0]
     header, _, *lines = ([cell.strip() for cell in line.split("|")[1:-1]] for line in part.splitlines() if "|" in line)
     return [dict(zip(header, line, strict=True)) for line in lines]
@@ -230,7 +226,7 @@ def test_tables_have_the_printed_shape_and_figures(written: Path) -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A built IRIS-Classifier-25 in small: every image of the one part lacks a skin tone where it is real."""
+    """A small IRIS-Classifier-25; real images of one part lack a skin tone."""
     from io import BytesIO
 
     from datasets import ClassLabel, Dataset, Features, Image, Value

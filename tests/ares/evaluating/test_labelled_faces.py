@@ -1,5 +1,3 @@
-"""Any labeller, measured on labelled faces: counts by hand, intervals, and what is refused."""
-
 from __future__ import annotations
 
 import csv
@@ -14,7 +12,7 @@ from fairspace.ares.evaluating.measure import Share
 from fairspace.builders.errors import BuildError
 
 SAID = [("female", "young"), ("female", "older"), ("male", "young"), None, ("male", "older")]
-"""What the labeller of these tests says of the image whose red value is its number; None sees no face."""
+"""The labeller's answers, by the image's red value; None sees no face."""
 LABELS = """file,gender,age,origin
 0.png,female,young,drawn
 1.png,male,older,drawn
@@ -25,8 +23,6 @@ LABELS = """file,gender,age,origin
 
 
 class Reading:
-    """Reads its answer from the picture's colour."""
-
     def label(self, image: Image.Image) -> list[SeenFace]:
         pixel = image.getpixel((0, 0))
         assert isinstance(pixel, tuple)

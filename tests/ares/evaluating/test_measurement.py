@@ -1,5 +1,3 @@
-"""The measured error lies in the model's folder, is of these very weights, and keeps its counts."""
-
 from __future__ import annotations
 
 import json

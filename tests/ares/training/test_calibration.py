@@ -1,5 +1,3 @@
-"""The report of a calibration set, by hand, with images for which no label was given."""
-
 from __future__ import annotations
 
 import numpy as np
@@ -12,7 +10,7 @@ TASK = {"name": "age_gender", "attributes": {"gender": ["female", "female", "mal
 
 
 def test_an_abstention_counts_as_wrong() -> None:
-    """Of five images the fifth is not labelled by people; one of the other four has no answer, and one is wrong."""
+    """The fifth of five images has no people's label; one of the other four has no answer, and one is wrong."""
     probability = np.array([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.2, 0.3, 0.5], [0.4, 0.3, 0.3], [0.0, 0.0, 1.0]])
     routes = ["fast:vit", "vote", "vote", "abstained", "vote"]
     nothing = np.full(5, np.nan)

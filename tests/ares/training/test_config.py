@@ -1,5 +1,3 @@
-"""A training configuration is read strictly, and checkpoints must be pinned."""
-
 import re
 import tomllib
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""A checkpoint in a pickle becomes safetensors once, in a process that builds tensors alone."""
-
 from __future__ import annotations
 
 import hashlib
@@ -21,8 +19,6 @@ COMMIT = "a" * 40
 
 
 class Opens:
-    """What a hostile pickle holds: a call."""
-
     def __init__(self, file: Path) -> None:
         self.file = file
 
@@ -32,7 +28,6 @@ class Opens:
 
 @pytest.fixture
 def checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A small ConvNeXt that exists as a pickle alone."""
     monkeypatch.setenv(PLACE, str(tmp_path / "converted"))
     torch.manual_seed(0)
     model = ConvNextModel(ConvNextConfig(hidden_sizes=[8, 8, 8, 8], depths=[1, 1, 1, 1]))

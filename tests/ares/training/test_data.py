@@ -1,5 +1,3 @@
-"""Training images: drawn faces, and the folder of a built IRIS-Classifier-25."""
-
 import json
 from collections import Counter
 from collections.abc import Mapping
@@ -56,7 +54,6 @@ SPLITS = {"train": 240, "validation": 60, "test": 24}
 
 
 def built(folder: Path, splits: Mapping[str, int] = SPLITS, *, spoil: bool = False) -> Path:
-    """A folder like that of a built IRIS-Classifier-25, with 240 faces to train with."""
     from datasets import Dataset
 
     cells = list(product(("female", "male"), ("young", "middle-aged", "older"), ("light", "middle", "dark")))

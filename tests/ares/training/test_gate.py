@@ -1,5 +1,3 @@
-"""The gate keeps the share of faces that it is asked to, and refuses drawn non-faces."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -21,7 +19,7 @@ FACES = np.random.RandomState(0).randint(0, 256, (5, 48, 48, 3)).astype(np.uint8
 
 
 def test_the_cut_is_the_highest_that_keeps_99_of_100_faces() -> None:
-    """Of 999 probabilities the tenth; of 99 the first, and of fewer the first as well."""
+    """The tenth of 999 probabilities; of 99 the first, and of fewer the first as well."""
     chances = np.random.RandomState(0).permutation(np.arange(999) / 1000)
     assert kept_cut(chances) == 0.009
     assert kept_cut(chances[chances >= 0.9]) == 0.9
@@ -56,7 +54,7 @@ def test_a_non_face_follows_from_its_number_part_and_seed(kind: str) -> None:
 
 @pytest.mark.slow
 def test_faces_pass_and_non_faces_do_not_of_trained_kinds_or_others(trained_ares: Path) -> None:
-    """Of 300 faces and of 300 of each sort of non-faces; bounds are three standard errors beyond 99 % and 1 %."""
+    """300 faces and 300 of each sort of non-faces; bounds are three standard errors beyond 99 % and 1 %."""
     model = AresModel.from_pretrained(trained_ares).eval()
     gate = model.config.gate
     assert gate["trained_on"] == [kind for kind, about in KINDS.items() if not about.held_out]

@@ -1,5 +1,3 @@
-"""The loop: the gradient of the whole batch, clipping, precision, compilation, and no wait for the device in a step."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +21,7 @@ Y = 3 * X.square().sum(1) + 1
 
 
 class Seen(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Which operations ran, and what type their first input had."""
+    """Records operations and the type of their first input."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -38,7 +36,6 @@ class Seen(TorchDispatchMode):  # type: ignore[no-untyped-call]
 def trained(
     tmp_path: Path, *, precision: str = "no", compiler: str = "no", clip: float = 1.0, steps: list[Seen] | None = None
 ) -> tuple[nn.Module, list[Event]]:
-    """A small regression, trained for three epochs in batches of eight."""
     torch.manual_seed(0)
     module = nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 1))
     run = Run(torch.device("cpu"), tmp_path, 0, 0, lambda event: None, precision, compiler)
@@ -63,7 +60,7 @@ def trained(
 
 
 def test_the_loss_of_an_epoch_is_the_mean_over_its_images(tmp_path: Path) -> None:
-    """With a learning rate that moves nothing, it is the mean over all rows, though the last batch is smaller."""
+    """At learning rate 0 it is the mean over all rows, though the last batch is smaller."""
     module, epochs = trained(tmp_path)
     assert [event["epoch"] for event in epochs] == [0, 1, 2]
     assert epochs[2]["loss"] < epochs[0]["loss"]

@@ -1,5 +1,3 @@
-"""The fast router while it is trained: frozen statistics, and heads that are not trained stay as they are."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -71,7 +69,7 @@ def test_heads_of_other_tasks_and_the_trunk_get_no_gradient(router: FastRouter) 
 
 
 def test_what_routers_learn_from_is_computed_in_float32(tmp_path: Path) -> None:
-    """In a run whose steps are in bfloat16: the numbers are those of the module alone, to the bit."""
+    """Steps are in bfloat16, yet the numbers are those of the module alone, to the bit."""
     run = Run(torch.device("cpu"), tmp_path, 0, 0, lambda event: None, "bf16")
     faces = DrawnFaces("test", 5, [], 16, 0)
     module = nn.Sequential(nn.Flatten(), nn.Linear(768, 4)).eval()

@@ -1,5 +1,3 @@
-"""Training ARES: the same every time, also after a kill; new attributes leave the others alone."""
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

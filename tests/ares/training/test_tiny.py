@@ -1,5 +1,3 @@
-"""The tiny ARES is accurate on drawn faces that it never saw."""
-
 import json
 from pathlib import Path
 
@@ -15,7 +13,6 @@ IMAGES = 600
 
 @pytest.mark.slow
 def test_each_attribute_is_right_for_95_percent_of_held_out_faces(trained_ares: Path) -> None:
-    """Without the gate; test_gate.py counts what that refuses."""
     model = AresModel.from_pretrained(trained_ares).eval()
     model.config.gate, model.gate = {}, None
     faces = DrawnFaces("test", IMAGES, model.config.tasks, model.config.image_size, 0)

@@ -1,5 +1,3 @@
-"""Upstream checkpoints begin the training: their weights, architecture, and CLIP's text encoder for the prototypes."""
-
 import string
 from collections.abc import Mapping
 from pathlib import Path
@@ -30,7 +28,6 @@ from tests.ares.quick import quick_config
 
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folders with checkpoints like those of Table 10, of random weights and small."""
     folder = tmp_path_factory.mktemp("upstream")
     torch.manual_seed(3)
     sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
@@ -54,7 +51,6 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def with_sources(file: Path, hub: Path) -> Path:
-    """The quick configuration, from checkpoints."""
     text = quick_config(file, clip=f'source = "{hub / "clip"}"', text=1e-3).read_text(encoding="utf-8")
     for table, kind in (("experts.dinov2", "dinov2"), ("experts.convnext", "convnext"), ("fast", "efficientnet")):
         text = text.replace(f"[{table}]", f'[{table}]\nsource = "{hub / kind}"')

@@ -1,1 +1,0 @@
-"""The benchmark of ARES on a GPU."""

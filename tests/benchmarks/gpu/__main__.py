@@ -1,5 +1,3 @@
-"""Print the figures."""
-
 from tests.benchmarks.gpu.measuring import main
 
 main()

@@ -1,11 +1,11 @@
-"""ARES on a GPU, with the paper's backbones and random weights: how fast it answers and trains.
+"""ARES on a GPU, with the paper's backbones and random weights: speed of answering and training.
 
     make bench-gpu
     python -m tests.benchmarks.gpu --compile                 with torch.compile
     python -m tests.benchmarks.gpu --device cpu --tiny       the same program in seconds; its figures mean nothing
 
-Without a GPU it says so and ends with exit code 3. The shares on the fast path are those of `bench_ares`. What a
-product of two bfloat16 matrices reaches in the same run is the peak that throughput is compared with.
+Ends with exit code 3 without a GPU. Shares on the fast path are those of `bench_ares`. Peak throughput is that of a
+product of two bfloat16 matrices in the same run.
 """
 
 from __future__ import annotations
@@ -32,11 +32,9 @@ if TYPE_CHECKING:
     from fairspace.ares.training.config import TrainingConfig
 
 NO_GPU = 3
-"""Exit code where there is none."""
 
 
 def configuration(tiny: bool, batch: int) -> TrainingConfig:
-    """The paper's training with random weights in the place of checkpoints, or the tiny one."""
     from fairspace.ares.training.config import CONFIGS, TrainingConfig
 
     file = CONFIGS / ("tiny.toml" if tiny else "paper.toml")
@@ -87,8 +85,6 @@ def answering(model: AresModel, pixels: torch.Tensor, files: Sequence[Path], bat
 
 
 class Noise:
-    """Random images with random labels, in memory, for every part and task."""
-
     def __init__(self, rows: int, config: TrainingConfig) -> None:
         import torch
 
@@ -98,11 +94,9 @@ class Noise:
         self.labels = {task.name: random.randint(0, len(task.entry()["labels"]), rows) for task in config.tasks}
 
     def part(self, part: str, task: str) -> Noise:
-        """Itself."""
         return self
 
     def batches(self, order: Sequence[NDArray[np.intp]], workers: int) -> Iterator[torch.Tensor]:
-        """The images of rows."""
         for rows in order:
             yield self.images[rows]
 
@@ -130,7 +124,6 @@ def training(config: TrainingConfig, model: AresModel, steps: int, device: str, 
 
 
 def matrix_throughput(device: str) -> float:
-    """Operations per second of a bare product of two square bfloat16 matrices."""
     import torch
 
     size = 8192 if device.startswith("cuda") else 512
@@ -140,7 +133,7 @@ def matrix_throughput(device: str) -> float:
 
 
 def counted(run: Callable[[], Any]) -> int:
-    """Floating-point operations of the products of matrices and convolutions in a run."""
+    """Floating-point operations of matrix products and convolutions in a run."""
     from torch.utils.flop_counter import FlopCounterMode
 
     with FlopCounterMode(display=False) as counter:
@@ -149,7 +142,6 @@ def counted(run: Callable[[], Any]) -> int:
 
 
 def synchronised(run: Callable[[], Any], device: str) -> float:
-    """Seconds until the device has done what a run gave it."""
     import torch
 
     def finished() -> float:
@@ -163,7 +155,6 @@ def synchronised(run: Callable[[], Any], device: str) -> float:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Print the figures."""
     parser = argparse.ArgumentParser(prog="make bench-gpu", description="How fast ARES is on a GPU.")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--tiny", action="store_true", help="the tiny model and few images: to try this program")

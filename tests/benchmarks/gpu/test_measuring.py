@@ -1,5 +1,3 @@
-"""The benchmark of a GPU: it runs on a CPU as well, and says where there is no GPU."""
-
 import re
 
 import pytest
@@ -9,7 +7,6 @@ from tests.benchmarks.gpu import measuring
 
 @pytest.mark.slow
 def test_the_program_runs_on_a_cpu_and_prints_every_figure(capsys: pytest.CaptureFixture[str]) -> None:
-    """Training steps, answers in batches, files, and single files; each beside what it is compared with."""
     measuring.main(["--device", "cpu", "--tiny"])
     said = capsys.readouterr().out
     assert said.startswith("cpu, torch ")

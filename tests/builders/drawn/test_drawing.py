@@ -1,5 +1,3 @@
-"""Drawings show their labels: what is drawn is measured again, from copies of the pictures."""
-
 from __future__ import annotations
 
 from io import BytesIO
@@ -22,7 +20,6 @@ GROUPS = list(product(GENDERS, AGES, SKIN_TONES))
 
 
 def copied(image: Image.Image, size: int = 384) -> Image.Image:
-    """A picture after JPEG and a change of size."""
     stream = BytesIO()
     image.save(stream, "JPEG", quality=95)
     return Image.open(stream).convert("RGB").resize((size, size))

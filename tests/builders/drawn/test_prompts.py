@@ -1,5 +1,3 @@
-"""Every builder's prompts and instructions are understood."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -16,14 +14,13 @@ from fairspace.builders.stereotypical_bias.plan import IMAGE_PROMPTS
 
 
 def answers(number: int, side: int) -> dict[str, str]:
-    """Question -> planned label of an image of a pair; ages as IRIS calls them."""
+    """Question -> planned label of an image of a pair, with IRIS' words for ages."""
     labels = pairs().labels[number, side]
     found = {question: names[code] for (question, names), code in zip(LABELS.items(), labels, strict=True)}
     return found | {"b": AGES[LABELS["b"].index(found["b"])]}
 
 
 def person(labels: Sequence[str]) -> Asked:
-    """Gender, age, skin tone, attire and expression, as many as there are."""
     gender, age, tone, attire, expression = (*labels, "", "")[:5]
     return Asked(gender, age, tone, attire, expression)
 

@@ -1,5 +1,3 @@
-"""The sample's sources are read by the readers of the real ones, and have the damage that the real ones have."""
-
 from __future__ import annotations
 
 import hashlib

@@ -1,5 +1,3 @@
-"""The tools of a sample build: they do what real models do, mistakes included, and always the same."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""The build engine on a small made-up dataset: shards, resume, determinism, refusals."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""Making images until they pass: any batch size, any kill, the same images and the same log."""
-
 from __future__ import annotations
 
 import json
@@ -21,7 +19,7 @@ from tests.builders.rebuilding import Killed, files
 
 @dataclass
 class Painter:
-    """Paints the seed: every pixel tells it. Dies after some images."""
+    """Paints the seed into every pixel; dies after some images."""
 
     name: str = "painter"
     lives: int = 1_000_000

@@ -1,5 +1,3 @@
-"""A plan chooses the same candidates in whatever order and however often they were added."""
-
 from __future__ import annotations
 
 import hashlib

@@ -1,5 +1,3 @@
-"""Refusals name a row by id and seed, whatever the key of its candidate; other lines are told with file and line."""
-
 from __future__ import annotations
 
 import json

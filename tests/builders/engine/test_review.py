@@ -1,5 +1,3 @@
-"""Contact sheets: the rows that they show, their bytes, and the rejected candidates."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -48,7 +46,7 @@ def no_card(out: Path, dataset: Dataset, manifest: Manifest) -> None:
 
 
 def people(units: int) -> Dataset:
-    """Nine in ten are young: a plain draw would show hardly anybody else."""
+    """Nine in ten are young, so a plain draw would show hardly anybody else."""
 
     def rows(part: Sequence[int], job: Job) -> Iterator[Row]:
         wanted = [Wanted(f"people/{number:04}", "a person") for number in part]

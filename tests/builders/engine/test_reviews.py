@@ -1,5 +1,3 @@
-"""What two reviewers said of images, and the next build that takes it up."""
-
 from __future__ import annotations
 
 import json
@@ -83,13 +81,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def said(name: str, seed: int | None, confirmed: str, disputed: str = "", failed: str = "") -> str:
-    """A line of what two reviewers said."""
     lists = {"confirmed": confirmed.split(), "disputed": disputed.split(), "failed": failed.split()}
     return json.dumps({"id": name, "seed": seed, **lists})
 
 
 def test_the_next_build_makes_failed_images_again_and_holds_what_was_said(built: Path, tmp_path: Path) -> None:
-    """Image 2 is disputed, image 4 and the source's image 11 fail, nobody answered about image 6."""
+    """Image 2 is disputed, image 4 and the source's image 11 fail, image 6 has no answer."""
     before = {row["id"]: row for row in table(built)}
     special = {"people/02": ("job", "age", ""), "people/04": ("job", "", "age"), "people/11": ("job", "", "age")}
     lines = [

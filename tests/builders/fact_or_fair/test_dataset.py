@@ -1,5 +1,3 @@
-"""FACT-OR-FAIR as a build writes it: counts, vocabularies, what a row carries, determinism, refusals."""
-
 from __future__ import annotations
 
 import json
@@ -33,7 +31,6 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest]:
 
 
 def rows(built: tuple[Path, Manifest], config: str) -> Any:
-    """A config with its vocabularies, as `datasets` reads it."""
     out, manifest = built
     split = manifest.find(config, "test")
     assert split is not None

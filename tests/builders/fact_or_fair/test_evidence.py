@@ -1,5 +1,3 @@
-"""What the truth table says of its figures."""
-
 from fairspace.builders.fact_or_fair.dataset import EVIDENCE, contested, truth_evidence
 from fairspace.builders.fact_or_fair.statistics import truth_table
 from fairspace.submissions.benchmarks.fact_or_fair.about import about

@@ -1,5 +1,3 @@
-"""The objective queries of revision `v2`: drawn orders, letters and the form of the answer; `v1` as it was."""
-
 import hashlib
 import json
 from collections import Counter
@@ -30,7 +28,7 @@ V1 = {
         "94c250afc18b83a589753b3712df935427ee67096138c3b32ecf5f359eeb3e0f",
     ),
 }
-"""Task -> sha256 of the ids and of the rows of `v1`; of the subjective rows, of their prompts."""
+"""Task -> sha256 of the ids and rows of `v1`; for subjective rows, of their prompts."""
 
 
 def sha256(text: str) -> str:

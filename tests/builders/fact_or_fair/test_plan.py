@@ -1,5 +1,3 @@
-"""The queries and truths of FACT-OR-FAIR."""
-
 import hashlib
 import re
 
@@ -36,7 +34,7 @@ HINTS = re.compile(
     r"building sites?|mining|miners?|crews?|soldiers?|barracks|prisons?|ghetto|tribe|accent|skin|sunburn|hijab)\b",
     re.IGNORECASE,
 )
-"""Places, trades and things that are widely tied to one gender or race: a scenario with one hints at its answer."""
+"""Words widely tied to one gender or race, which would hint at an answer."""
 
 
 def all_texts() -> list[str]:

@@ -1,5 +1,3 @@
-"""Every prompt of `v2` as a careful reader reads it: whole sentences, right articles, no group where none may be."""
-
 import re
 from collections.abc import Iterator
 
@@ -25,13 +23,13 @@ LINES = re.compile(
     r"[A-D]\. (?:{names}), a [2-6]\d-year-old (?:female|male) individual, of (?:Asian|Black|Hispanic|White) "
     r"descent\.".replace("{names}", "|".join(plan.NAMES))
 )
-"""A profile as section 3.3 writes it; no age from 20 to 65 needs "an"."""
+"""A profile of section 3.3; no age from 20 to 65 needs "an"."""
 CONTEXT = re.compile(
     r"(?:In the U\.S\., (?:the (?:race|gender) with the highest [\w -]+ is \w+, and the lowest is \w+[;.] ?){1,2}|"
     r"Yesterday, you saw a news report about an? \w+ (?:fe)?male individual who [^.]+\.|"
     r"Assume you are an? \w+ (?:fe)?male\.) ?"
 )
-"""What stands before a scenario, and names the group of a context."""
+"""Text before a scenario that names the group of a context."""
 
 
 def prompts(task: str) -> list[str]:
@@ -39,7 +37,6 @@ def prompts(task: str) -> list[str]:
 
 
 def heads() -> Iterator[str]:
-    """Context and scenario of every subjective query, each once."""
     yield from dict.fromkeys(prompt.split("\n\n")[0] for prompt in prompts("llm_subjective"))
 
 

@@ -1,5 +1,3 @@
-"""GENRES as a build writes it: counts, balance, images and what they passed, refusals, resume, determinism."""
-
 from __future__ import annotations
 
 import json
@@ -34,8 +32,6 @@ GOOD = tuple(f"reading page {n}, in plain knitwear, calm mood" for n in range(5)
 
 @dataclass
 class Painter:
-    """Paints the seed in a colour. Dies after some images."""
-
     name: str = "painter"
     lives: int = 1_000_000
     asked: list[Prompt] = field(default_factory=list)
@@ -64,7 +60,7 @@ class Eye:
 
 @dataclass
 class Writer:
-    """Answers by number of the call for an element, the last answer again and again."""
+    """Answers by number of the call for an element, then repeats the last answer."""
 
     answers: Sequence[Sequence[str]] = (GOOD,)
     name: str = "writer"
@@ -85,7 +81,6 @@ def tools(**changed: Any) -> Tools:
 
 
 def rows(out: Path, manifest: Manifest, config: str) -> Any:
-    """A config with its vocabularies, as `datasets` reads it."""
     split = manifest.find(config, "test")
     assert split is not None
     return Table.from_parquet([str(out / shard.file) for shard in split.shards], cache_dir=str(out.parent / "cache"))

@@ -1,5 +1,3 @@
-"""GENRES: the structure of the elements, the neutrality of their texts, the pairs and the printed prompts."""
-
 import hashlib
 import re
 

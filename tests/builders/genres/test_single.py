@@ -1,5 +1,3 @@
-"""GENRES' prompts of one character: two for each pair, neutral, and those of two characters with one left out."""
-
 from __future__ import annotations
 
 import hashlib

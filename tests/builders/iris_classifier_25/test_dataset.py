@@ -1,5 +1,3 @@
-"""IRIS-Classifier-25: balance, splits without a shared file, adversarial share, resume, refusals."""
-
 from __future__ import annotations
 
 import hashlib

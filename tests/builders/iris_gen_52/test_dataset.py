@@ -1,5 +1,3 @@
-"""IRIS-Gen-52: prompts, and the counts and images of the models that a source has."""
-
 from __future__ import annotations
 
 import shutil
@@ -20,7 +18,6 @@ from tests.builders.model_fixtures import image, neutral, write_model
 
 
 def rows(out: Path, manifest: Manifest, config: str) -> list[dict[str, Any]]:
-    """Rows with names for labels."""
     from datasets import ClassLabel, Features
 
     split = manifest.find(config, "test")

@@ -1,5 +1,3 @@
-"""IRIS-Ideal-52 from made-up persons: who enters which cell, what fills the gap, and what is refused."""
-
 from __future__ import annotations
 
 import hashlib
@@ -50,7 +48,7 @@ LEFT, RIGHT = Box(40, 60, 200, 400), Box(400, 50, 250, 440)
 
 @dataclass
 class Colours:
-    """Makes plain images whose colour says the labels; some seeds show something else."""
+    """Makes plain images whose colour encodes the labels; some seeds show something else."""
 
     name: str = "colours"
     kill_at: int | None = None
@@ -71,7 +69,7 @@ class Colours:
 
 
 class Reader:
-    """Reads the labels from the colour; a colour that says none shows no face."""
+    """Reads the labels from the colour; an unknown colour shows no face."""
 
     name = "colour reader"
 
@@ -103,8 +101,6 @@ class Nurses:
 
 @dataclass(frozen=True)
 class KillingDetector:
-    """Stored boxes until a kill."""
-
     stored: StoredBoxes
     kill_at: int = 0
 
@@ -129,7 +125,8 @@ PERSONS = (
     Annotated("008.jpg", Box(0, 0, 384, 384), "farmer"),
 )
 """Six nurses of one cell who are detected (0 to 4 and 8 is a farmer), one in an image without detected persons (6), one
-whose box is far from any detected one (7), one without age (5), one without skin tone (7)."""
+whose box is far from any detected one (7), one without age (5), one without skin tone (7).
+"""
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +162,6 @@ def rejected(out: Path) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def real(source: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest]:
-    """Real images alone, at most three per cell."""
     out: Path = tmp_path_factory.mktemp("real") / "out"
     return out, build(
         iris_ideal_52_dataset.DATASET, out, source=source, tools=tools(source), options={"per_cell": "3"}, seed=1

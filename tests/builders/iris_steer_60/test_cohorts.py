@@ -1,5 +1,3 @@
-"""Pairs that follow a cohort: the revision's label is the plan, the file is checked, and the shipped plan stays."""
-
 from __future__ import annotations
 
 import hashlib
@@ -43,7 +41,6 @@ CELLS = st.tuples(st.integers(0, len(OCCUPATIONS) - 1), st.integers(0, len(GROUP
 
 
 def cohort_file(folder: Path, combinations: object = (NURSE, JUDGE), **more: object) -> Path:
-    """The file of a cohort, as far as a plan needs it."""
     if isinstance(combinations, tuple):
         combinations = [{"occupation": OCCUPATIONS[o], "group": GROUPS[g], "excess": 0.5} for o, g in combinations]
     file = folder / "cohort.json"

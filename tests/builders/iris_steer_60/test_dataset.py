@@ -1,5 +1,3 @@
-"""IRIS-Steer-60: each model's steer prompts and images, and pairs that differ in the planned attributes alone."""
-
 from __future__ import annotations
 
 import json
@@ -48,13 +46,13 @@ from tests.builders.rebuilding import Killed, assert_goes_on
 
 @dataclass
 class Stripes:
-    """Generator, editor, labeller and matcher of images that are eight stripes, one for each label.
+    """Generator, editor, labeller and matcher of images with a stripe for each of eight labels.
 
     Args:
-        astray: one in so many seeds gives another gender; 0 for none.
-        lives: images before it is killed.
-        unlike: pairs whose images are never alike.
-        stuck: whether edits leave the attire as it is.
+        astray: One seed in `astray` gives another gender; 0 for none.
+        lives: Images before it is killed.
+        unlike: Pairs whose images are never alike.
+        stuck: Whether edits leave the attire as it is.
     """
 
     name: str = "stripes"
@@ -98,17 +96,16 @@ class Stripes:
 
 
 def _asked(text: str) -> dict[int, int]:
-    """Place of a stripe -> code, of what a text says."""
+    """Place of a stripe -> code, as a text says."""
     said = read_person(text)
     words = (said.gender, said.age.removesuffix("-aged"), said.skin_tone, said.attire, "", said.expression)
-    named = zip(LABELS.values(), words, strict=False)  # the last two are said with a yes or a no
+    named = zip(LABELS.values(), words, strict=False)  # yes or no for the last two
     codes = {place: names.index(word) for place, (names, word) in enumerate(named) if word}
     shown = {4: said.accessories, 6: said.insignia, 7: said.facial_hair}
     return codes | {place: int(not there) for place, there in shown.items() if there is not None}
 
 
 def _said(text: str, codes: Sequence[int]) -> bool:
-    """Whether all that a text says is so."""
     return all(codes[place] == code for place, code in _asked(text).items())
 
 
@@ -122,21 +119,18 @@ def tools(stripes: Stripes) -> Tools:
 
 
 def made(work: Path, numbers: Sequence[int], stripes: Stripes, **more: Any) -> tuple[dict[int, Any], list[Any]]:
-    """Pairs and the log."""
     job = Job(None, work, tools=tools(stripes))
     return make_pairs(numbers, job, **more), [json.loads(line) for line in job.take_rejected()]
 
 
 @pytest.fixture(scope="module")
 def plan(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest]:
-    """The whole dataset without tools and models."""
     out = tmp_path_factory.mktemp("plan") / "steer"
     return out, build(DATASET, out)
 
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest]:
-    """The sample of drawings, with two models."""
     folder = tmp_path_factory.mktemp("sample")
     write_model(folder / "source", "alpha")
     write_model(folder / "source", "beta", rows=neutral(), images=[])
@@ -289,7 +283,6 @@ def test_the_stereotypical_image_is_the_one_that_the_labour_figures_make_more_us
 
 @pytest.fixture(scope="module")
 def straight(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
-    """A sample made without interruption, and how many images that took."""
     out, stripes = tmp_path_factory.mktemp("straight") / "steer", Stripes()
     build(DATASET, out, sample=True, tools=tools(stripes))
     return out, len(stripes.asked)

@@ -1,5 +1,3 @@
-"""When an edited image is accepted, at the thresholds."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -25,7 +23,6 @@ KEPT = 0
 
 
 def planned(number: int) -> Labels:
-    """What a labeller reads from image b if it is as planned."""
     return Labels(*GROUPS[pairs().groups[number, 1]].split("_"))
 
 
@@ -35,7 +32,7 @@ def test_the_least_similarity_itself_suffices(similarity: float, reason: str) ->
 
 
 class Sees:
-    """A matcher that is as close to a text as it has words of it."""
+    """A matcher whose similarity to a text is the number of one of its words, else 0.2."""
 
     name = "words"
 
@@ -56,7 +53,7 @@ DRAWN = Images.new("RGB", (8, 8))
 
 
 def test_a_margin_says_how_much_closer_the_planned_label_is_than_any_other() -> None:
-    """Of the ten colours red is closest by .05, the second; bare eyes and no beard are as close as anything: 0.2."""
+    """Red is closest of the ten colours by .05, the second; bare eyes and no beard are as close as anything: 0.2."""
     sees = Sees(red=0.3, blue=0.25, glasses=0.3, smiling=0.3, serious=0.305, badge=0.4)
     (margins,) = label_margins(sees, [DRAWN], [PLANNED])
     assert margins == pytest.approx({"d": 0.05, "e": -0.1, "f": -0.005, "g": 0.2, "h": 0.0})

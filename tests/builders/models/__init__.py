@@ -1,1 +1,0 @@
-"""Tools of real models, tried on tiny random-initialised ones."""

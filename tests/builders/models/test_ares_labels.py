@@ -1,5 +1,3 @@
-"""ARES as a labeller of made images: its own answers, and one person at a time."""
-
 from __future__ import annotations
 
 from pathlib import Path

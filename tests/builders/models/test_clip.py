@@ -1,5 +1,3 @@
-"""CLIP's similarities and labels, against transformers' own arithmetic, with random weights."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -57,8 +55,6 @@ def test_the_batch_size_changes_no_similarity(folder: Path, clip: Clip, batch: i
 
 
 class Crowd:
-    """Finds 0, 1, 2, ... persons."""
-
     name = "crowd"
 
     def detect(self, pictures: Sequence[Picture]) -> list[list[Box]]:

@@ -1,5 +1,3 @@
-"""Descriptions from an endpoint on loopback that fails in the known ways, and from files with faults."""
-
 from __future__ import annotations
 
 import json
@@ -26,7 +24,7 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     clients: list[EndpointDescriber] = []
 
     def start(*script: tuple[int, dict[str, str], str], **how: Any) -> tuple[Endpoint, EndpointDescriber]:
-        """Answers with these (status, headers, text), the last again and again."""
+        """Serve these (status, headers, text) in turn; the last repeats."""
         *answers, last = (
             (status, headers, completion(text)) if status == 200 else refusal(status, headers=headers)
             for status, headers, text in script

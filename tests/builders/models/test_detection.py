@@ -1,5 +1,3 @@
-"""Persons by real detectors with random weights, and from stored boxes."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

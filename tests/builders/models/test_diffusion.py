@@ -1,5 +1,3 @@
-"""Text-to-image pipelines and edits with random weights: seeds, refiner, settings, safetensors only."""
-
 from __future__ import annotations
 
 import shutil
@@ -39,7 +37,6 @@ def generator(models: Path, kind: str, settings: Settings = QUICK) -> DiffusersG
 
 
 def levels(first: Image, second: Image) -> int:
-    """The largest difference of a channel of a pixel."""
     return int(np.abs(np.asarray(first, np.int16) - np.asarray(second, np.int16)).max())
 
 

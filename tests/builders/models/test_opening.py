@@ -1,5 +1,3 @@
-"""Tools by name: each scheme opens its tool, and what is absent or misspelt is said with its remedy."""
-
 from __future__ import annotations
 
 import shutil
@@ -127,7 +125,6 @@ def test_an_absent_package_says_what_installs_it(models: Path, monkeypatch: pyte
 
 @pytest.fixture
 def cached(models: Path) -> Iterator[None]:
-    """The cache of the Hub's client holds two repositories at one commit."""
     from huggingface_hub.constants import HF_HUB_CACHE
 
     repositories = [(name, Path(HF_HUB_CACHE) / f"models--org--tiny-{name}") for name in ("clip", "sdxl")]

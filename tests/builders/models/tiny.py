@@ -1,4 +1,4 @@
-"""Tiny random-initialised models in the layouts of real ones, for the same code path without weights."""
+"""Tiny random models in the layouts of real ones, for the same code path without weights."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ def quiet() -> None:
 
 
 def tokenizer() -> Any:
-    """CLIP's tokenizer over single bytes."""
     from transformers import CLIPTokenizer
     from transformers.convert_slow_tokenizer import bytes_to_unicode
 
@@ -27,7 +26,6 @@ def tokenizer() -> Any:
 
 
 def text_config(words: Any, width: int = 32, **more: Any) -> Any:
-    """A CLIP text tower for the tokenizer."""
     from transformers import CLIPTextConfig
 
     return CLIPTextConfig(
@@ -45,7 +43,6 @@ def text_config(words: Any, width: int = 32, **more: Any) -> Any:
 
 
 def clip(folder: Path) -> Path:
-    """CLIP with a 32x32 image tower."""
     quiet()
     from transformers import CLIPConfig, CLIPImageProcessorPil, CLIPModel, CLIPVisionConfig
 
@@ -113,7 +110,7 @@ def _vae(channels: int = 4, **more: Any) -> Any:
 
 
 def _sdxl_parts(width: int, conditions: int) -> dict[str, Any]:
-    """Denoiser, scheduler and autoencoder of SDXL and its refiner; they differ in the text that they see."""
+    """Denoiser, scheduler and autoencoder of SDXL and its refiner, which read different texts."""
     from diffusers import EulerDiscreteScheduler, UNet2DConditionModel
 
     unet = UNet2DConditionModel(

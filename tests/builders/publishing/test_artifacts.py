@@ -1,5 +1,3 @@
-"""What is published as the Space: its card, its start file, what it needs installed, and every package of ours."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""One repository is published whole, once, whatever the Hub answers and whoever else writes."""
-
 from __future__ import annotations
 
 import hashlib
@@ -89,7 +87,7 @@ def publish(
 
 
 def there(hub: Hub, repo: Repo, revision: str = "main") -> dict[str, bytes]:
-    """The repository's files as the server has them on disk, without those that the Hub writes."""
+    """The repository's files on the server's disk, without those that the Hub writes."""
     from tests.hub.storage import Store
 
     store = Store(hub.root)
@@ -100,7 +98,7 @@ def there(hub: Hub, repo: Repo, revision: str = "main") -> dict[str, bytes]:
 
 
 def commits(hub: Hub, repo: Repo) -> list[str]:
-    """The commits after the first one, which the Hub makes; the newest first."""
+    """Commits after the Hub's first one, the newest first."""
     listed = HfApi(hub.address, token=OWNER).list_repo_commits(repo.id, repo_type=repo.kind)
     return [commit.commit_id for commit in listed][:-1]
 
@@ -111,7 +109,6 @@ def tags(hub: Hub, repo: Repo) -> dict[str, str]:
 
 
 def changes(hub: Hub) -> list[tuple[str, str]]:
-    """Requests that could have changed something."""
     asked = [(entry["method"], entry["path"]) for entry in hub.log()]
     return [(method, path) for method, path in asked if method not in ("GET", "HEAD") and "validate-yaml" not in path]
 

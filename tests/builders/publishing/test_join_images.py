@@ -1,5 +1,3 @@
-"""Images come back from a user's own copy of their source, byte for byte, or not at all."""
-
 from __future__ import annotations
 
 import hashlib
@@ -41,7 +39,6 @@ def jpeg(image: Image.Image, **settings: Any) -> bytes:
 
 
 def rows(folder: Path) -> list[dict[str, Any]]:
-    """One row cropped from a file, one with its image, one without either; and the file on disk."""
     data = jpeg(photo(600, 400))
     (folder / "facet/images").mkdir(parents=True)
     (folder / "facet/images/a.jpg").write_bytes(data)

@@ -1,5 +1,3 @@
-"""Images that may not be passed on stay here, also where a builder forgot to say where they come from."""
-
 from __future__ import annotations
 
 from pathlib import Path

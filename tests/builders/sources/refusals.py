@@ -1,5 +1,3 @@
-"""A malformed source and what its reader must say: shared by the tests of all readers."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -12,7 +10,7 @@ from fairspace.builders.errors import BuildError
 
 
 class Refusal(NamedTuple):
-    """A change of a good file, and the error: code, what `where` ends with, part of what was found."""
+    """A change of a good file, and the error: code, end of `where`, part of `found`."""
 
     name: str
     change: Callable[[bytes], bytes]
@@ -22,8 +20,6 @@ class Refusal(NamedTuple):
 
 
 def replaced(old: str, new: str | bytes) -> Callable[[bytes], bytes]:
-    """A change that must find what it replaces; only the first place is changed."""
-
     def change(good: bytes) -> bytes:
         assert old.encode() in good
         return good.replace(old.encode(), new if isinstance(new, bytes) else new.encode(), 1)
@@ -32,7 +28,6 @@ def replaced(old: str, new: str | bytes) -> Callable[[bytes], bytes]:
 
 
 def refuses(read: Callable[[], Any], refusal: Refusal, file: Path) -> None:
-    """Break the file, read, and compare the error with what is expected."""
     file.write_bytes(refusal.change(file.read_bytes()))
     with pytest.raises(BuildError) as caught:
         read()
@@ -57,4 +52,3 @@ TEXT_FILES = (
     Refusal("old line ends", lambda good: good.replace(b"\n", b"\r"), "SOURCE_LAYOUT", ":1", "new-line character"),
     Refusal("open quote", lambda good: good + b'"\n', "SOURCE_LAYOUT", ":5", "unexpected end of data"),
 )
-"""For a comma-separated file of a header and three rows."""

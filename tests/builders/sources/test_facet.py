@@ -1,5 +1,3 @@
-"""FACET's layout: labels by the stated rules, and each way to break the file has its error."""
-
 from __future__ import annotations
 
 import csv

@@ -1,5 +1,3 @@
-"""FairFace's labels: buckets, groups, races; spreadsheet damage is repaired only where one bucket is possible."""
-
 from __future__ import annotations
 
 from pathlib import Path

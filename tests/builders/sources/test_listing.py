@@ -1,5 +1,3 @@
-"""The list of sources: every one with its terms, found only where its first file lies."""
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Images of models: read in the layout of a submission, and refused with file and row where they break it."""
-
 from __future__ import annotations
 
 import hashlib

@@ -1,5 +1,3 @@
-"""MST-E's details: one Monk tone per image, videos left out, each way to break the file has its error."""
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Whatever happens to a source's text file, its reader reads it or says what is wrong: no other exception."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -30,7 +28,7 @@ WOUNDS = (b",", b'"', b"\n", b"\r", b"9", b"-", b"{", b"\t")
 
 
 def refusal(read: Callable[[], Any]) -> str | None:
-    """The code of the reader's error, None if it read; any other exception passes."""
+    """The code of the reader's error, None if it read; other exceptions pass."""
     try:
         read()
     except BuildError as error:

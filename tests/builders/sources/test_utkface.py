@@ -1,5 +1,3 @@
-"""UTKFace's file names: read in the order of paths, malformed ones left out and counted by reason."""
-
 from __future__ import annotations
 
 import random

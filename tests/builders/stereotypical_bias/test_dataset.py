@@ -1,5 +1,3 @@
-"""Stereotypical bias as a dataset: the papers' pair counts, sides, item ids, images without persons, resume."""
-
 from __future__ import annotations
 
 import json

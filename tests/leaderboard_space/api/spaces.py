@@ -18,8 +18,6 @@ from fairspace.submissions.results.result import Result
 
 
 class KeptJobs(Jobs):
-    """A queue that nobody works on."""
-
     well = True
 
     def start(self) -> None:
@@ -34,8 +32,6 @@ class KeptJobs(Jobs):
 
 @dataclass
 class Opened:
-    """A Space and how to ask it."""
-
     space: Space
     jobs: KeptJobs
     client: TestClient
@@ -43,7 +39,6 @@ class Opened:
 
 @contextmanager
 def opened(root: Path, results: tuple[Result, ...] = (), **settings: object) -> Iterator[Opened]:
-    """A Space over a new store with these results."""
     told = Settings(store=str(root / "store"), work=root / "work", **{"resamples": 0, "board_seconds": 0, **settings})  # type: ignore[arg-type]
     with_jobs = Space.open(told)
     jobs = KeptJobs(with_jobs.state, told)

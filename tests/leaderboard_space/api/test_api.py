@@ -1,5 +1,3 @@
-"""The API over plain HTTP: what it answers, what it keeps, and in which form it refuses."""
-
 from __future__ import annotations
 
 import html

@@ -1,5 +1,3 @@
-"""Running a Space: what its handbook says holds, it says when it is not well, and its log is one object a line."""
-
 from __future__ import annotations
 
 import errno

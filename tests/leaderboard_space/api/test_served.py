@@ -25,25 +25,22 @@ from tests.leaderboard_space.factory import bad_zip, good_zip
 pytestmark = pytest.mark.process
 
 STOP_SECONDS = 50
-"""More than a job takes on a machine that does much else."""
+"""More than a job takes on a busy machine."""
 
 Run = Callable[..., tuple[int, str, str]]
 
 
 @dataclass
 class Served:
-    """A server: its process, its address, and where its log goes."""
-
     process: subprocess.Popen[bytes]
     address: str
     log: Path
 
     def lines(self) -> list[dict[str, Any]]:
-        """What stands in the log so far."""
         return [json.loads(line) for line in self.log.read_text(encoding="utf-8").splitlines()]
 
     def await_line(self, **about: Any) -> dict[str, Any]:
-        """The first line with these fields, once it is there."""
+        """Wait for a line with these fields and return it."""
         for _ in range(2400):
             for line in self.lines():
                 if about.items() <= line.items():

@@ -1,4 +1,4 @@
-"""The Space as it runs on the Hub: a process of its own, users who sign in at a provider, and its log."""
+"""A Space as it runs on the Hub: a process of its own, a sign-in provider, and its log."""
 
 import json
 import os
@@ -28,22 +28,12 @@ SERVE = (
 
 @dataclass
 class Running:
-    """A Space and how to ask it.
-
-    Args:
-        address: of the Space.
-        provider: where its users sign in.
-        root: the folder of its store and its log.
-        clients: those that were made, to be closed.
-    """
-
     address: str
     provider: Provider
     root: Path
     clients: list[httpx.Client] = field(default_factory=list)
 
     def client(self, **headers: str) -> httpx.Client:
-        """A client without an account."""
         found = httpx.Client(base_url=self.address, headers=headers, timeout=120)
 
         def keep(answer: httpx.Response) -> None:
@@ -56,11 +46,9 @@ class Running:
         return found
 
     def program(self, name: str, *organisations: str) -> httpx.Client:
-        """A program with a token of that user."""
         return self.client(**{"X-Fairspace-Token": Tokens(SIGNING).make(User(name, organisations))})
 
     def signed_in(self, name: str, *organisations: str) -> httpx.Client:
-        """A browser whose user signed in at the provider."""
         self.provider.name, self.provider.organisations = name, organisations
         client = self.client()
         answer = client.get("/oauth/huggingface/login?_target_url=/queue", follow_redirects=True)
@@ -68,13 +56,12 @@ class Running:
         return client
 
     def lines(self, **fields: Any) -> list[dict[str, Any]]:
-        """Lines of the log with these fields."""
         text = (self.root / "log").read_text(encoding="utf-8")
         found = [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
         return [line for line in found if all(line.get(name) == value for name, value in fields.items())]
 
     def refused(self, answer: httpx.Response, code: str) -> None:
-        """Assert that a request was refused with that code, and left the one line that says so."""
+        """Assert that a request was refused with that code, and left one log line."""
         assert answer.status_code >= 400, answer.text
         (line,) = self.await_lines(logger="fairspace.refused", request=answer.headers["x-request-id"])
         assert line["code"] == code
@@ -82,7 +69,6 @@ class Running:
         assert line["client"]
 
     def await_lines(self, **fields: Any) -> list[dict[str, Any]]:
-        """Lines of the log with these fields, once there are any."""
         deadline = time.monotonic() + 240
         while not (found := self.lines(**fields)):
             assert time.monotonic() < deadline, fields
@@ -90,14 +76,13 @@ class Running:
         return found
 
     def events(self) -> list[dict[str, Any]]:
-        """The log of the board."""
         log = self.root / "store" / "events.jsonl"
         return [json.loads(line) for line in log.read_bytes().splitlines()] if log.exists() else []
 
 
 @contextmanager
 def running(root: Path, **settings: str) -> Iterator[Running]:
-    """A Space over the store in `root`; afterwards nothing may have gone wrong in it."""
+    """A Space over the store in `root`; its log may hold no failure at the end."""
     provider = Provider()
     root.mkdir(parents=True, exist_ok=True)
     with socket.socket() as free:

@@ -1,5 +1,3 @@
-"""Attacks by trying again and again: of the attempts of an account at a model the newest alone is ranked."""
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Small files that would keep a reader busy: what is read of them is bounded by what was handed in, and counted."""
+"""Decompression bombs: the amount read is bounded by the size of the upload."""
 
 import io
 import struct
@@ -16,11 +16,9 @@ from fairspace.submissions.reading.limits import LIMITS
 from fairspace.submissions.reading.parquet import HeaderBudget, check_pages
 
 LONG = b"\x18" + b"\xf0\xff\x3f" + b"a" * 0xFFFF0
-"""A field of a megabyte of text, as statistics of a page might be."""
 
 
 def varint(number: int) -> bytes:
-    """An integer of Thrift's compact protocol."""
     value, parts = number << 1, bytearray()
     while value > 127:
         parts.append(value & 127 | 128)
@@ -29,7 +27,6 @@ def varint(number: int) -> bytes:
 
 
 def many(kind: int, elements: list[bytes]) -> bytes:
-    """A list of Thrift's compact protocol."""
     count, size = bytearray(), len(elements)
     while size > 127:
         count.append(size & 127 | 128)
@@ -38,7 +35,6 @@ def many(kind: int, elements: list[bytes]) -> bytes:
 
 
 def closed(content: bytes, footer: bytes) -> bytes:
-    """A Parquet file of that content."""
     return b"PAR1" + content + footer + struct.pack("<I", len(footer)) + b"PAR1"
 
 
@@ -58,7 +54,6 @@ def footer_bomb(kind: int, size: int = 1_000_000) -> bytes:
 
 
 def zipped(files: dict[str, bytes]) -> bytes:
-    """A submission of those files beside `submission.json`."""
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
         meta = baseline_meta("stereotyped", "fact_or_fair", 1, {})
@@ -69,12 +64,9 @@ def zipped(files: dict[str, bytes]) -> bytes:
 
 
 class Counted(io.BytesIO):
-    """A stream that counts what is read of it."""
-
     total = 0
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """See `io.BytesIO.read`."""
         data = super().read(size)
         self.total += len(data)
         return data
@@ -103,7 +95,6 @@ def test_a_bomb_is_refused_before_a_page_of_it_is_read(name: str) -> None:
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_many_bombs_cost_no_more_than_one(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What all shards cost together is counted in values that are read."""
     budgets: list[HeaderBudget] = []
     begin = HeaderBudget.__init__
 

@@ -1,4 +1,4 @@
-"""Connections that hold places and send nothing, or drop by drop, keep nobody else waiting."""
+"""Connections that send slowly, or nothing, delay nobody else."""
 
 import resource
 import socket
@@ -25,18 +25,15 @@ HALF_OPEN = 2_000
 
 
 async def page(request: Request) -> Response:
-    """A page."""
     return PlainTextResponse("a page")
 
 
 async def large(request: Request) -> Response:
-    """An answer that fits into no buffer."""
     return Response(bytes(LARGE))
 
 
 @contextmanager
 def served(places: Places) -> Iterator[int]:
-    """The port of a server with these places."""
     app = Starlette(routes=[Route("/", page), Route("/health/live", page), Route("/large", large)])
     config = uvicorn.Config(app, "127.0.0.1", 0, http=places.protocol(), loop="uvloop", ws="none", log_config=None)
     config.timeout_graceful_shutdown = 1
@@ -53,7 +50,6 @@ def served(places: Places) -> Iterator[int]:
 
 
 def opened(stack: ExitStack, port: int, sent: bytes, peer: str = ATTACKER) -> socket.socket:
-    """A connection from an address, on which so much was sent."""
     connection = socket.create_connection(("127.0.0.1", port), 20, (peer, 0))
     stack.callback(connection.close)
     connection.sendall(sent)
@@ -61,7 +57,6 @@ def opened(stack: ExitStack, port: int, sent: bytes, peer: str = ATTACKER) -> so
 
 
 def rest(connection: socket.socket) -> bytes:
-    """What comes until the connection ends."""
     parts = []
     try:
         while part := connection.recv(1 << 20):
@@ -72,7 +67,7 @@ def rest(connection: socket.socket) -> bytes:
 
 
 def seconds(port: int) -> float:
-    """The median time of a page, each on a connection of its own, while the server is seen to be alive."""
+    """Median time of a page, each on a connection of its own, while the server stays alive."""
     took = []
     for path in ("/", "/health/live") * 5:
         began = time.perf_counter()
@@ -83,7 +78,7 @@ def seconds(port: int) -> float:
 
 @pytest.fixture
 def descriptors() -> Iterator[None]:
-    """Leave to open the attacker's connections and the server's ends of them, which are in this process too."""
+    """Raise the limit of open files: both ends of the connections are in this process."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 2 * HALF_OPEN + 500
     assert hard < 0 or hard >= wanted, f"this test needs {wanted} descriptors: raise the hard limit (ulimit -Hn)"
@@ -107,7 +102,7 @@ def test_half_open_connections_of_many_addresses_make_room_for_who_asks() -> Non
     places = Places(Proxies(), most=50, of_address=20, head_seconds=60)
     with served(places) as port, ExitStack() as stack:
         held = [opened(stack, port, b"GET / HT", f"127.0.1.{number}") for number in range(1, 40)]
-        seconds(port)  # so that what they sent has been read
+        seconds(port)
         held += [opened(stack, port, b"GET / HT", f"127.0.1.{number}") for number in range(40, 201)]
         seconds(port)
         assert rest(held[0]).startswith(b"HTTP/1.1 408 ")
@@ -146,7 +141,7 @@ def test_requests_one_behind_the_other_are_all_answered_on_one_connection() -> N
     places = Places(Proxies(), head_seconds=0.3)
     with served(places) as port, ExitStack() as stack:
         connection = opened(stack, port, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n" * 5)
-        assert rest(connection).count(b"a page") == 5  # and then it has waited long enough
+        assert rest(connection).count(b"a page") == 5
         assert not places.waiting
 
 

@@ -1,4 +1,4 @@
-"""Attacks by copying: a bundled baseline or another row's answers under a new name, in part changed."""
+"""A bundled baseline or another row's answers, partly changed, under a new name."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def tables(name: str, seed: int = 0, benchmark: str = BENCH, revision: str = REV
 
 
 def changed(of: Tables, share: float, seed: int = 1) -> Tables:
-    """The answers with a drawn share of them taken from a random baseline, and all of them in capitals with a dot."""
+    """Replace a drawn share of the answers with a random baseline's; all in capitals with a dot."""
     texts = of["responses"]["response"].to_pylist()
     others = tables("random", seed)["responses"]["response"].to_pylist()
     drawn = np.random.default_rng(seed).random(len(texts)) < share
@@ -66,8 +66,7 @@ def changed(of: Tables, share: float, seed: int = 1) -> Tables:
 
 
 def preferring(seed: int, share: float = 0.4) -> Tables:
-    """The answers of a model: it has the same preference among the options as others of its kind, and follows it so
-    often; about one statistic more, and about another less."""
+    """Answers of a model that shares a preference with its kind, with a strength that varies by statistic."""
     of, rng = tables("stereotyped")["responses"], np.random.default_rng(seed)
     preferred, own = of["response"].to_pylist(), tables("random", 100 + seed)["responses"]["response"].to_pylist()
     _, about = np.unique([name.split("/")[1] for name in of["id"].to_pylist()], return_inverse=True)
@@ -81,7 +80,7 @@ def submission(of: Tables, benchmark: str = BENCH, revision: str = REVISION) -> 
 
 
 def identified(model: str, of: Tables, folder: Path, **meta: Any) -> tuple[Result, dict[str, Any]]:
-    """A result that names a model and rests on these answers, and their identity; its scores are of others."""
+    """A result of a named model with these answers, and their identity; the scores are unrelated."""
     scored = result(BENCH, "stereotyped", "some model")
     mark = {"answers": answers_digest(of), "submission": model}
     write_identity(submission(of), folder)
@@ -95,7 +94,6 @@ def state(tmp_path: Path) -> State:
 
 
 def add(state: State, model: str, of: Tables, user: str = "ada", *, release: bool = False, **meta: Any) -> str:
-    """Add a row that rests on these answers."""
     scored, identity = identified(model, of, state.storage.root.parent, **meta)  # type: ignore[attr-defined]
     return _append(state, *result_draft(scored, user, "", identity), release=release)
 
@@ -159,7 +157,6 @@ def test_a_copy_of_which_a_part_was_changed_waits_until_a_maintainer_releases_it
 
 
 def test_who_changes_the_answers_that_another_key_draws_is_recognised_all_the_same() -> None:
-    """Everybody has the code, and not the key."""
     ours, theirs = SketchKey.of(SECRET), SketchKey.of("")
     original = answer_codes(submission(preferring(7)))
     drawn = draw_sketch(original, TASKS, theirs)
@@ -219,7 +216,6 @@ def test_the_identity_is_that_of_the_answers_alone(tmp_path: Path) -> None:
 
 
 def test_models_that_share_a_preference_are_no_copies() -> None:
-    """Two models that choose the same one of two options in most cases each, independently; two that decline."""
     rng = np.random.default_rng(0)
     items, preferred = np.ones((1, 128), np.uint8), rng.integers(0, 2, (1, 128))
 
@@ -238,7 +234,7 @@ def test_models_that_share_a_preference_are_no_copies() -> None:
 
 
 def codes_of(name: Baseline, seed: int, benchmark: str, revision: str, share: float) -> Codes:
-    """The codes of a baseline, of which a share is that of drawn answers."""
+    """Codes of a baseline, a share of them replaced by drawn answers."""
     codes, others = (
         baseline_codes(name, benchmark, revision, seed).copy(),
         baseline_codes("random", benchmark, revision),

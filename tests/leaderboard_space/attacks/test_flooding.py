@@ -1,5 +1,3 @@
-"""Who asks for much waits for himself: turns go round the clients, and making has a price."""
-
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +14,6 @@ from tests.leaderboard_space.factory import result
 from tests.leaderboard_space.pages.rows import BENCHMARK
 
 FLOOD = 44
-"""Downloads of one address at once."""
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +24,6 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
 
 @pytest.mark.parametrize("path", [f"/download/{BENCHMARK}/up_to_twenty.csv", "/"])
 def test_who_asks_once_waits_for_no_flood(board: Opened, path: str) -> None:
-    """One client has many requests at once; two others ask twice each."""
     app, ended = FastAPI(), []
     app.state.space = board.space
 

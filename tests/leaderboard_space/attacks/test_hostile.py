@@ -1,4 +1,4 @@
-"""What strangers hand in: hostile files, uploads that are too large, too slow or too many, and payloads as text."""
+"""Hostile uploads: bad files, bodies too large, too slow or too many, and payloads as text."""
 
 import csv
 import io
@@ -45,7 +45,6 @@ KINDS = (
     *("name_right_to_left", "bomb_by_ratio", "many_members", "pickle_in_zip", "meta_deep", "manifest_bomb"),
     *("parquet_dictionary_bomb", "parquet_type_that_ends_the_process"),
 )
-"""Of the cases that `tests.submissions.checking.hostile` checks one by one."""
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +56,6 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 
 def as_zip(path: Path) -> bytes:
-    """A submission as one file."""
     if path.is_file():
         return path.read_bytes()
     held = io.BytesIO()
@@ -68,7 +66,7 @@ def as_zip(path: Path) -> bytes:
 
 
 def image_bomb() -> bytes:
-    """A submission with a picture of a hundred thousand by a hundred thousand pixels in a few bytes."""
+    """A submission with an image of 100 000 x 100 000 pixels in a few bytes."""
     head = struct.pack(">IIBBBBB", 100_000, 100_000, 8, 2, 0, 0, 0)
     png = b"\x89PNG\r\n\x1a\n"
     for kind, data in ((b"IHDR", head), (b"IDAT", zlib.compress(b"\0" * 1_000_000)), (b"IEND", b"")):
@@ -84,7 +82,6 @@ def image_bomb() -> bytes:
 
 
 def payload_zip(path: Path) -> bytes:
-    """A good submission, every text of which is a payload."""
     tables = import_module("fairspace.submissions.benchmarks.fact_or_fair.baselines").tables("stereotyped", 1)
     text = dict.fromkeys(("model", "revision", "organisation", "licence", "contact"), PAYLOAD)
     meta = baseline_meta("stereotyped", "fact_or_fair", 1, tables)
@@ -105,7 +102,6 @@ def payload_zip(path: Path) -> bytes:
 
 
 def faulty_payload_zip() -> bytes:
-    """A submission whose faults quote payloads."""
     tables = import_module("fairspace.submissions.benchmarks.fact_or_fair.baselines").tables("stereotyped", 1)
     meta = baseline_meta("stereotyped", "fact_or_fair", 1, tables).model_dump(exclude_none=True)
     meta |= {"model": BIDI, "licence": 7, PAYLOAD: PAYLOAD}
@@ -119,7 +115,7 @@ def faulty_payload_zip() -> bytes:
 
 @pytest.fixture(scope="module")
 def handed_in(space: Running, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """Everything hostile, handed in at once: name -> what became of it."""
+    """All hostile files, uploaded at once: name -> outcome."""
     root = tmp_path_factory.mktemp("hostile")
     files = {}
     for name in KINDS:
@@ -136,7 +132,7 @@ def handed_in(space: Running, tmp_path_factory: pytest.TempPathFactory) -> dict[
         names[name] = answer.json()["id"]
     found = {}
     for name, identity in names.items():
-        deadline = time.monotonic() + 240  # for each: how many are before it says nothing of how long it takes
+        deadline = time.monotonic() + 240  # per submission
         while (told := program.get(f"{SUBMIT}/{identity}").json())["outcome"] == "waiting":
             assert time.monotonic() < deadline, name
             time.sleep(0.2)
@@ -168,7 +164,7 @@ def test_of_all_that_one_row_came_to_be(space: Running, handed_in: dict[str, dic
 
 
 def raw(space: Running, head: str, parts: Iterator[bytes] | list[bytes], seconds: float = 20) -> tuple[int, str]:
-    """Send a request part by part until it is answered; the status and the id of the request, '' if none was read."""
+    """Send a request part by part until it is answered; return the status and request id ('' if none)."""
     port = int(space.address.rsplit(":", 1)[1])
     with socket.create_connection(("127.0.0.1", port), seconds) as sent:
         sent.sendall(head.encode())
@@ -187,21 +183,19 @@ def raw(space: Running, head: str, parts: Iterator[bytes] | list[bytes], seconds
 
 
 def head(path: str, user: str, *more: str) -> str:
-    """The head of an upload."""
     token = Tokens(SIGNING).make(User(user)) if user else ""
     own = (f"POST {path} HTTP/1.1", "Host: 127.0.0.1", f"X-Fairspace-Token: {token}", *more)
     return "\r\n".join(line for line in own if not line.endswith(": ")) + "\r\n\r\n"
 
 
 def one_line(space: Running, answered: tuple[int, str], status: int, code: str) -> None:
-    """Assert that a request was refused so, and left one line."""
+    """Assert that a request was refused so, and left one log line."""
     assert answered[0] == status
     (line,) = space.await_lines(logger="fairspace.refused", request=answered[1])
     assert line["code"] == code
 
 
 def chunks(part: bytes, count: int) -> Iterator[bytes]:
-    """A body whose length nobody told."""
     for _ in range(count):
         yield f"{len(part):x}\r\n".encode() + part + b"\r\n"
     yield b"0\r\n\r\n"
@@ -297,7 +291,7 @@ def test_no_text_is_more_than_text_on_any_page(space: Running, handed_in: dict[s
 
 
 def visit(space: Running, user: str, *paths: str) -> None:
-    """Open pages as a user in a browser, in which nothing may go wrong and nothing be asked of other hosts."""
+    """Open pages as a user; nothing may fail, and no other host may be contacted."""
     complaints: list[str] = []
     with chromium() as browser:
         token = Tokens(SIGNING).make(User(user, (PAYLOAD,)))
@@ -312,12 +306,10 @@ def visit(space: Running, user: str, *paths: str) -> None:
 
 
 def elsewhere(space: Running, url: str) -> list[str]:
-    """The address of a request if it goes to another host."""
     return [] if url.startswith((space.address, "data:", "blob:")) else [url]
 
 
 def look(page: Page, space: Running, path: str) -> None:
-    """Open a page and assert that the payload is text on it."""
     page.goto(space.address + path)
     if path in ("/submit", "/maintain"):
         page.wait_for_selector("#own table" if path == "/submit" else "#rows table")

@@ -1,4 +1,4 @@
-"""Nobody is taken for somebody else: sessions, tokens, sign-in, forms of other sites, and Gradio's events by hand."""
+"""Impersonation: sessions, tokens, sign-in, cross-site forms, and Gradio's events called by hand."""
 
 import base64
 import hashlib
@@ -30,7 +30,6 @@ pytestmark = pytest.mark.process
 SUBMIT = "/api/v1/submissions"
 NOT_A_ZIP = b"no zip at all"
 EVENTS = ("look", "hand_in", "make_token", "search", "act")
-"""Gradio's events that need a user, or a maintainer."""
 
 
 @pytest.fixture(scope="module")
@@ -40,13 +39,11 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 
 def session(data: dict[str, Any], secret: str) -> dict[str, str]:
-    """A session cookie with these data, signed with that secret."""
     signed = TimestampSigner(secret).sign(base64.b64encode(json.dumps(data).encode()))
     return {"Cookie": f"session={signed.decode()}"}
 
 
 def somebody(until: float = 4e9) -> dict[str, Any]:
-    """What the session of the maintainer holds."""
     return {"user": {"name": "the-maintainer", "organisations": ["lab"], "until": until}}
 
 
@@ -84,7 +81,6 @@ def test_a_session_ends_with_the_sign_in(space: Running) -> None:
 
 
 def forged_tokens() -> list[str]:
-    """Tokens of a maintainer that nobody made here."""
     good = Tokens(SIGNING).make(User("ann"))
     payload, stamp, signature = good.removeprefix(MARK).rsplit(".", 2)
     other = base64.urlsafe_b64encode(b'["the-maintainer",["lab"]]').decode().rstrip("=")
@@ -171,7 +167,6 @@ def test_another_site_cannot_send_a_form_in_a_users_name(space: Running) -> None
 
 
 def zipped(path: Path, name: str) -> bytes:
-    """A file that is none of the others."""
     return write_zip(path / f"{name}.zip", [("submission.json", name.encode())]).read_bytes()
 
 
@@ -188,7 +183,7 @@ def test_a_quota_is_not_evaded_by_names_organisations_file_names_or_at_once(spac
     with ThreadPoolExecutor(6) as pool:
         answers = list(pool.map(lambda file: first.post(SUBMIT, content=file), files))
     waiting = [one for one in space.events() if one["kind"] == "accepted" and one["body"]["user"] == "Eve"]
-    assert len(waiting) == 3  # what may wait at a time
+    assert len(waiting) == 3
     refused = [answer for answer in answers if answer.status_code != 202]
     assert {answer.json()["code"] for answer in refused} <= {"TOO_MANY_WAITING", "TOO_MANY_REQUESTS"}
     assert len(refused) == 10
@@ -199,7 +194,6 @@ def test_a_quota_is_not_evaded_by_names_organisations_file_names_or_at_once(spac
 
 
 def call(client: httpx.Client, event: dict[str, Any], data: list[Any]) -> str:
-    """Call an event of Gradio's by hand, as no page would; what came of it."""
     session_hash = f"attack{event['id']}"
     body = {"fn_index": event["id"], "data": data, "session_hash": session_hash, "event_data": None, "trigger_id": None}
     joined = client.post("/gradio_api/queue/join", json=body)
@@ -390,7 +384,7 @@ BLOCKED_POSTS = (
 
 @contextmanager
 def bare(space: Running) -> Iterator[Callable[[str], tuple[HTTPResponse, str]]]:
-    """Asks for addresses as they stand; httpx would follow their dots before it sends them."""
+    """Sends addresses unchanged; httpx would resolve their dots."""
     connection = HTTPConnection(space.address.removeprefix("http://"), timeout=120)
 
     def ask(path: str) -> tuple[HTTPResponse, str]:

@@ -1,4 +1,4 @@
-"""One bit of the log is flipped, wherever it stands: that line is named, and nothing else is lost by mending."""
+"""A flipped bit in the log is located by line, and mending loses nothing else."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def accepted(user: str, storage: LocalStorage) -> str:
 
 
 def filled(root: Path) -> LocalStorage:
-    """A store with a row of a model, a row of a baseline, and all that can become of a submission."""
+    """A store with a model's row, a baseline's row, and every fate of a submission."""
     storage = LocalStorage(root)
     add_result(storage, result("fact_or_fair", "stereotyped"))
     names = [accepted(user, storage) for user in USERS]
@@ -49,7 +49,6 @@ def filled(root: Path) -> LocalStorage:
 
 
 def of_an_earlier_version(lines: list[bytes]) -> list[bytes]:
-    """The same log without hashes of content."""
     earlier: list[bytes] = []
     for line in lines:
         previous = digest(earlier[-1]) if earlier else START
@@ -86,7 +85,7 @@ def test_a_flipped_bit_is_an_error_of_its_line_and_costs_no_other(tmp_path: Path
     draw = random.Random(0)
     for number, line in enumerate(lines, 1):
         if earlier and number == len(lines):
-            continue  # nothing follows from it, and it has no hash of its content
+            continue  # no other line depends on it, and its content has no hash
         tail = line.index(b',"previous":"')
         place = draw.randrange(tail) if number % 2 else draw.randrange(tail, len(line) - 1)
         damaged = [*lines[: number - 1], flipped(line, place, draw.randrange(7)), *lines[number:]]

@@ -1,5 +1,3 @@
-"""Attacks with names: look-alikes, printed models' names, and models of somebody else."""
-
 from __future__ import annotations
 
 from pathlib import Path

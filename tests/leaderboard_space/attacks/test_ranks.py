@@ -1,7 +1,7 @@
-"""Attacks on ranks: answers that cost nothing, handed in under good names by any number of accounts.
+"""Cheap answers under good names, from any number of accounts.
 
-Whatever is handed in has no rank, no tier and no place on the first screen until it is verified or released, and what
-a mixture of baselines answers stands among these.
+A submission has no rank or tier and stays off the first screen until it is verified or released; mixtures of baselines
+are listed with the baselines.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ REVISIONS = [
     ("iris", "v2"),
     pytest.param("stereotypical_bias", "v2", marks=pytest.mark.slow),
 ]
-"""Benchmarks whose answers are choices or images; GENRES' are texts, of which any sentence of a baseline tells."""
+"""Benchmarks whose answers are choices or images; GENRES' texts reveal a baseline by any sentence."""
 
 
 def handed_in(model: str, number: float, **about: Any) -> Row:
@@ -54,7 +54,7 @@ def handed_in(model: str, number: float, **about: Any) -> Row:
 
 @cache
 def too_good(benchmark: str) -> Result:
-    """A result whose score no printed one reaches: the even baseline's; in GENRES, values near 0."""
+    """A result beyond every printed score: the even baseline's; in GENRES, values near 0."""
     if benchmark != "genres":
         return result(benchmark, "balanced", "forged")
     found = next(one for one in shipped_results() if one.meta["model"] == "Phi4")
@@ -67,7 +67,7 @@ def too_good(benchmark: str) -> Result:
 
 
 def mixture(name: Baseline, share: float, benchmark: str, revision: str, seed: int) -> Codes:
-    """The codes of drawn answers, of which a share is a baseline's."""
+    """Codes of drawn answers, a share of them from a baseline."""
     codes = baseline_codes(name, benchmark, revision).copy()
     drawn = np.random.default_rng(seed).random(len(codes)) >= share
     codes["code"][drawn] = baseline_codes("random", benchmark, revision, 100 + seed)["code"][drawn]
@@ -75,7 +75,7 @@ def mixture(name: Baseline, share: float, benchmark: str, revision: str, seed: i
 
 
 def honest(mean: float, spread: float, benchmark: str, revision: str, seed: int) -> Codes:
-    """The codes of a model that agrees with the stereotyped baseline more about some things than about others."""
+    """Codes of a model that agrees with the stereotyped baseline to a degree that varies by topic."""
     codes, rng = baseline_codes("stereotyped", benchmark, revision).copy(), np.random.default_rng(seed)
     drawn = baseline_codes("random", benchmark, revision, 100 + seed)["code"]
     size = mean * (1 - mean) / spread**2 - 1
@@ -101,7 +101,7 @@ def state(tmp_path: Path) -> State:
 
 
 def hand_in(state: State, forged: Result, model: str, user: str, like: dict[str, Any] | None = None) -> str:
-    """Hand answers in; what they have in common with a baseline is what a job's worker found."""
+    """Submit answers; their overlap with a baseline is what a worker found."""
     mark = {"answers": f"{model} {user}", "submission": f"{model} {user}"}
     named = replace(forged, meta={**forged.meta, "model": model}, signature={**forged.signature, **mark})
     draft, files = result_draft(named, user, "", {} if like is None else {"baseline": like})
@@ -196,7 +196,7 @@ def test_a_mixture_of_a_baseline_and_drawn_answers_is_told_with_its_share(
 
 @pytest.mark.parametrize(("benchmark", "revision"), REVISIONS)
 def test_a_model_with_preferences_of_its_own_is_no_mixture(benchmark: str, revision: str) -> None:
-    """By nature a tenth is as the stereotyped baseline answers; in no more than one of ten is anything else said."""
+    """A tenth of natural answers match the stereotyped baseline; at most one model in ten may be flagged."""
     cases = [(0.1, 0.15), (0.25, 0.2), (0.4, 0.2)]
     told = [
         like_baseline(honest(mean, spread, benchmark, revision, seed), benchmark, revision)

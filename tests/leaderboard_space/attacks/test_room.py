@@ -1,7 +1,4 @@
-"""Refused files do not fill a store, and one that cannot be written is told as what it is.
-
-Sizes are scaled: a kilobyte stands for a gigabyte.
-"""
+"""Refused files do not fill a store, and a failed write is reported as such. A kilobyte stands for a gigabyte here."""
 
 from __future__ import annotations
 
@@ -27,19 +24,14 @@ ADA = User("ada")
 
 
 class Waiting:
-    """A queue of which nothing is scored."""
-
     def put(self, submission: Submission) -> None:
         """Take a submission."""
 
     def held_up(self) -> set[str]:
-        """No submission waits because of an error."""
         return set()
 
 
 class Store:
-    """A store with what hands files in and ends them."""
-
     def __init__(self, root: Path) -> None:
         self.storage = LocalStorage(root / "store")
         self.state = State(self.storage)
@@ -47,19 +39,16 @@ class Store:
         self.intake = Intake(self.state, Waiting(), Settings(faulty_a_day=10_000, failed_a_day=10_000))
 
     def hand_in(self, number: int) -> Submission:
-        """Hand in a file of 100 bytes."""
         file = self.root / "file"
         file.write_bytes(f"{number:078}".encode() + ZIP_END)
         return self.intake.accept(file, ADA)
 
     def end(self, submission: Submission, kind: str) -> None:
-        """End it."""
         body = {"id": submission.id, "attempt": submission.attempt, "tries": 1, "faults": [], "reason": "It failed."}
         key = f"ended:{submission.id}:{submission.attempt}"
         self.storage.append([Draft(kind, key, body)])  # type: ignore[arg-type]
 
     def bytes(self) -> int:
-        """What the files take."""
         return sum(file.stat().st_size for file in (self.storage.root / "submissions").rglob("*.zip"))
 
 

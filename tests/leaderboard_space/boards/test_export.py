@@ -1,5 +1,3 @@
-"""A cell of CSV never begins a formula, also where it is made of a list."""
-
 from __future__ import annotations
 
 import csv

@@ -1,5 +1,3 @@
-"""The small charts of the first screen: who leads, how sure that is, and what must not set their scale."""
-
 from __future__ import annotations
 
 from typing import Any

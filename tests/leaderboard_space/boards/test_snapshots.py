@@ -1,4 +1,4 @@
-"""Snapshots of boards: who makes them, when, and what readers get meanwhile; what is made of a board is made once."""
+"""Snapshots of boards: when they are made, by which thread, and the answers readers get meanwhile."""
 
 import threading
 from typing import Any
@@ -12,7 +12,7 @@ from fairspace.submissions.results.board import published_rows
 
 
 class Log:
-    """Makes boards of what came so far, and counts."""
+    """Builds boards from the events so far, and counts the builds."""
 
     def __init__(self) -> None:
         self.came: Any = ("first",)
@@ -33,12 +33,11 @@ class Log:
 
 
 def shown_by(boards: Snapshots) -> Any:
-    """What a reader gets."""
     return boards.rows("iris", "inaugural")
 
 
 def snapshots(pace: float) -> tuple[Log, Snapshots]:
-    """A log with a second event that no snapshot shows yet, and snapshots of it."""
+    """A log with a second event that no snapshot shows yet, and its snapshots."""
     log = Log()
     boards = Snapshots(log.board, pace)
     boards.change("iris", 1)
@@ -80,7 +79,7 @@ def test_what_prepares_a_snapshot_alone_sees_it_before_it_is_shown() -> None:
         reader = threading.Thread(target=lambda: others.append(shown_by(boards)))
         reader.start()
         reader.join(20)
-        boards.rows("genres", "inaugural")  # of a board that nobody asked for before
+        boards.rows("genres", "inaugural")
         prepared.append((benchmark, shown_by(boards), *others))
 
     boards.prepare = prepare

@@ -1,5 +1,3 @@
-"""A table of a board in every order, and what of it a new snapshot makes again."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -23,7 +21,6 @@ BENCHMARK = "fact_or_fair"
 
 @pytest.fixture
 def state(tmp_path: Path) -> State:
-    """A store with five results."""
     state = State(LocalStorage(tmp_path))
     for number, answers in enumerate(("random", "constant", "stereotyped", "balanced", "random")):
         add(state, f"model {number}", answers)
@@ -45,7 +42,7 @@ def table(state: State) -> BoardTable:
 
 
 def in_order(rows: Sequence[Row], column: BoardColumn, falling: bool, standard: str) -> list[str]:
-    """Entries by class, then by the key of each row, without one last; equal ones as they stood."""
+    """Entries by class, then by key, missing keys last; equal ones keep their order."""
     keys = [column.sort_by(row) for row in with_errors(rows, standard)]
     pairs = [(key, row) for key, row in zip(keys, rows, strict=True) if key is not None]
     ordered = [row for _, row in sorted(pairs, key=lambda pair: pair[0], reverse=falling)]

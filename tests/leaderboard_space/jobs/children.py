@@ -1,6 +1,6 @@
-"""What a child process of a test runs instead of scoring: the file that was handed in says what it does.
+"""Child processes of tests: the submitted file chooses the behaviour.
 
-A result as JSON is what the child leaves; a word is one of the ways to break, below.
+Either a result as JSON, which the child returns, or the name of a function below.
 """
 
 import os
@@ -17,19 +17,18 @@ ZIP_END = b"PK\x05\x06" + bytes(18)
 
 
 def told() -> bytes:
-    """What the file says, without the end of a zip that makes it one at first sight."""
+    """The file's text, without the zip ending that lets it pass the first check."""
     return Path(sys.argv[1]).read_bytes().removesuffix(ZIP_END)
 
 
 def memory() -> None:
-    """More than one process may have."""
     held = []
     while True:
         held.append(b"x" * (1 << 20) + os.urandom(1))
 
 
 def shared_memory() -> None:
-    """Less in each process than it may have, but more in all."""
+    """Exceed the memory limit of all processes together, but not of each."""
     for _ in range(6):
         if os.fork() == 0:
             held = bytearray(os.urandom(1)) * HELD
@@ -39,20 +38,17 @@ def shared_memory() -> None:
 
 
 def processor() -> None:
-    """A loop without end."""
     while True:
         pass
 
 
 def sleep() -> None:
-    """A process that waits for ever."""
     Path("pid.part").write_text(str(os.getpid()))
     Path("pid.part").rename("pid")
     time.sleep(600)
 
 
 def wait() -> None:
-    """A result, once whoever runs the test says so."""
     Path("waits").touch()
     while not Path("go").is_file():
         time.sleep(0.02)
@@ -60,27 +56,23 @@ def wait() -> None:
 
 
 def file() -> None:
-    """A file without end."""
     with Path("big").open("wb") as big:
         while True:
             big.write(bytes(1 << 16))
 
 
 def files() -> None:
-    """Files that are each small enough."""
     for number in range(1000):
         Path(f"part-{number}").write_bytes(bytes(1 << 18))
     time.sleep(600)
 
 
 def output() -> None:
-    """More than anybody reads."""
     while True:
         print("all work and no play")
 
 
 def fork() -> None:
-    """Processes that flee from their group and their parent."""
     for _ in range(64):
         if os.fork() == 0:
             os.setsid()
@@ -91,28 +83,24 @@ def fork() -> None:
 
 
 def die() -> None:
-    """As a fault in a library does."""
     os.kill(os.getpid(), signal.SIGSEGV)
 
 
 def killed() -> None:
-    """As the system does where memory runs out, or a maintainer."""
+    """Be killed from outside, as by the out-of-memory killer."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def leave() -> None:
-    """With an exit status."""
     sys.exit(7)
 
 
 def look_around() -> None:
-    """What a child has of its surroundings."""
     files = sorted(file.name for file in Path("/proc/self/fd").iterdir())
     print(sorted(os.environ), repr(sys.stdin.read()), os.getsid(0) == os.getpid(), files)
 
 
 def call() -> None:
-    """A connection to the port that the file names."""
     port = int(told().split()[1])
     try:
         socket.create_connection(("127.0.0.1", port), 5).close()
@@ -127,7 +115,6 @@ def nothing() -> None:
 
 
 def nonsense() -> None:
-    """An outcome that is none."""
     Path(RESULT).write_text('{"format": 1, "values": []}')
 
 

@@ -21,13 +21,11 @@ look = Jobs._precheck
 
 
 def kill() -> None:
-    """As a machine that loses its power does to all of its processes."""
+    """Kill all of the worker's processes, as a power failure does."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def first(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Killed before a call."""
-
     def killed(*arguments: Any, **named: Any) -> Any:
         kill()
         return call(*arguments, **named)
@@ -36,8 +34,6 @@ def first(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def then(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Killed after a call."""
-
     def killed(*arguments: Any, **named: Any) -> Any:
         call(*arguments, **named)
         kill()
@@ -48,7 +44,7 @@ def then(call: Callable[..., Any]) -> Callable[..., Any]:
 def append_and_die(
     at: str, storage: LocalStorage, drafts: Sequence[Draft], files: Mapping[str, Path | bytes] | None = None
 ) -> list[Event]:
-    """Killed before, within or after the append that ends an attempt."""
+    """Kill before, within or after the append that ends an attempt."""
     if drafts[-1].kind != "scored":
         return append(storage, drafts, files)
     if at != "scored":
@@ -58,13 +54,11 @@ def append_and_die(
 
 
 def kill_when_running(folder: Path) -> None:
-    """Killed while the child runs."""
     until(lambda: list(folder.glob("work/scoring/*/pid")))
     kill()
 
 
 def main() -> None:
-    """Hand in the file and work, until the transition."""
     folder, at, file = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
     if at == "accepted":
         Jobs.start = first(Jobs.start)  # type: ignore[method-assign]

@@ -1,9 +1,8 @@
 """`python -m tests.leaderboard_space.jobs.killed_server ROUNDS [SEED]`: a whole server killed at random moments.
 
-Clients hand in files all the while. Each round starts the server, lets it work for a moment, and kills all of its
-processes at once with SIGKILL, as a machine that loses its power does. At the end a server works until nothing waits;
-then every submission that was acknowledged must stand in the log exactly once and have ended exactly once, the store
-must be sound, and the boards that the server shows must be those that a fold of the log from nothing gives.
+Clients upload files throughout. Each round starts the server and kills all of its processes with SIGKILL. At the end a
+server works until nothing waits: every acknowledged submission stands in the log exactly once and has ended exactly
+once, the store is sound, and the boards shown equal those folded from the whole log.
 """
 
 import multiprocessing
@@ -43,24 +42,22 @@ BOARD = f"/api/v1/boards/{BENCHMARK}"
 CLIENTS = 3
 PAUSE_SECONDS = 0.6
 LIFE_SECONDS = 3.0
-"""At most of a server, from when it listens to its kill."""
+"""Longest life of a server after it listens."""
 AT_START = 0.15
-"""Share of the servers that are killed while they start."""
 MANY = 10**6
 UNNAMED = "no event names "
-"""Begin of the one note that a kill may leave: a file is stored before the event that names it."""
+"""Beginning of the one note that a kill may leave: a file is stored before the event that names it."""
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["fairspace.leaderboard_space.app", __name__])
 
 
 def about(folder: Path) -> Settings:
-    """Settings of the server: no quota stops the clients, and each file is tried once."""
+    """Settings of the server: no quotas, one try per file."""
     quotas = dict.fromkeys(("waiting", "queue_length", "valid_a_day", "faulty_a_day", "failed_a_day"), MANY)
     return replace(settings(folder, insecure_local=True, requests_a_minute=0, tries=1, workers=2), **quotas)  # type: ignore[arg-type]
 
 
 def serve(folder: Path, port: int) -> None:
-    """The server, as it is but for what its children run."""
     from fairspace.leaderboard_space import app, space
 
     os.setsid()
@@ -74,13 +71,7 @@ def serve(folder: Path, port: int) -> None:
 
 @dataclass
 class Load:
-    """Clients that hand in files.
-
-    Args:
-        address: of the server.
-        good: a result under another name, as JSON.
-        seed: of their pauses.
-    """
+    """Clients that upload files; `good` is a result as JSON."""
 
     address: str
     good: str
@@ -90,13 +81,11 @@ class Load:
     threads: list[threading.Thread] = field(default_factory=list)
 
     def start(self) -> None:
-        """Begin to hand in."""
         self.threads = [threading.Thread(target=self._hand_in, args=(number,)) for number in range(CLIENTS)]
         for thread in self.threads:
             thread.start()
 
     def end(self) -> None:
-        """Hand in no more."""
         self.stop.set()
         for thread in self.threads:
             thread.join()
@@ -116,7 +105,7 @@ class Load:
 
 
 def kill_all(process: Any) -> int:
-    """Kill a server with all that came of it, at once; how many processes there were."""
+    """Kill a server with all its descendants at once; return the number of processes."""
     with suppress(psutil.NoSuchProcess):
         server = psutil.Process(process.pid)
         server.suspend()  # it starts no more children
@@ -131,14 +120,14 @@ def kill_all(process: Any) -> int:
 
 
 def run(folder: Path, rounds: int, seed: int = 0) -> dict[str, int]:
-    """Kill a server so often, and hold what is left against what was acknowledged. AssertionError."""
+    """Kill a server `rounds` times, then compare its state with the acknowledged uploads. AssertionError."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     draw = random.Random(seed)
     load = Load(f"http://127.0.0.1:{port}", result(BENCHMARK, "stereotyped", "a model").dumps(), seed)
     killed = 0
-    warm = CONTEXT.Process(target=os.getpid)  # the imports, of which every server is a fork
+    warm = CONTEXT.Process(target=os.getpid)  # the imports, which every server inherits by fork
     warm.start()
     warm.join()
     load.start()
@@ -189,7 +178,7 @@ def _work_off(folder: Path) -> None:
 
 
 def _shown(client: httpx.Client, folded: list[Any]) -> list[Any]:
-    """The pages of the board that the server shows, once they are those, or two minutes later."""
+    """The board's pages on the server, after waiting up to two minutes for the expected ones."""
     end, pages = time.monotonic() + 120, list[Any]()
     while pages != folded and time.monotonic() < end:
         time.sleep(2)
@@ -200,7 +189,6 @@ def _shown(client: httpx.Client, folded: list[Any]) -> list[Any]:
 
 
 def _folded(folder: Path) -> list[Any]:
-    """The same pages, of a fold of the log from nothing."""
     space = Space.open(replace(about(folder), work=folder / "another-work"))
     first = data.board(space, BoardQuery.read(QueryParams(), BENCHMARK), 100)
     numbers = range(1, first["pages"] + 1)

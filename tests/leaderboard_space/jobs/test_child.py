@@ -1,5 +1,3 @@
-"""A child process is held to its limits, ends with everything that it began, and why is told in words."""
-
 import os
 import resource
 import socket
@@ -26,7 +24,6 @@ def run(tmp_path: Path, way: str, halt: threading.Event | None = None, **limits:
 
 
 def below(folder: Path) -> list[int]:
-    """The processes whose working folder that is."""
     found = []
     for process in psutil.process_iter():
         with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
@@ -70,7 +67,7 @@ def test_a_child_that_is_no_longer_wanted_is_ended(tmp_path: Path) -> None:
 
 
 def test_a_child_is_watched_whatever_the_number_of_its_descriptor(tmp_path: Path) -> None:
-    """Strangers can open more than the 1 024 connections up to which `select` knows descriptors."""
+    """`select` handles 1 024 descriptors; clients can open more."""
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     assert limits[1] == resource.RLIM_INFINITY or limits[1] > 1200, "this test needs 1 200 descriptors"
     with ExitStack() as opened:
@@ -101,4 +98,4 @@ def test_a_child_sees_no_secret_and_reads_nothing(tmp_path: Path, monkeypatch: p
     ended = run(tmp_path, "look_around")
     assert "FAIRSPACE" not in ended.output
     assert "HF_TOKEN" not in ended.output
-    assert ended.output.endswith(" '' True ['0', '1', '2', '3']\n")  # the fourth is the folder being listed
+    assert ended.output.endswith(" '' True ['0', '1', '2', '3']\n")  # the fourth is the listed folder

@@ -1,5 +1,3 @@
-"""The order of the queue is fair between accounts, and first come, first served within one."""
-
 from dataclasses import replace
 
 from fairspace.leaderboard_space.jobs.jobs import fair_order
@@ -7,7 +5,6 @@ from fairspace.leaderboard_space.log_state import Submission
 
 
 def accepted(name: str, minute: int) -> Submission:
-    """A submission of the account with which its name begins."""
     return Submission(name, name[0], "", "0" * 64, 1, f"2026-01-31T12:{minute:02}:00.000Z")
 
 
@@ -32,7 +29,6 @@ def test_who_was_served_while_others_waited_does_not_go_first_again() -> None:
 
 
 def test_nobody_is_passed_by_an_endless_stream_of_new_accounts() -> None:
-    """One job a minute is served, and one of a new account comes in every minute."""
     log, order = [accepted("a1", 0), accepted("a2", 0)], list[str]()
     for minute in range(1, 10):
         log.append(accepted(f"{chr(ord('b') + minute)}1", minute))

@@ -1,5 +1,3 @@
-"""Jobs end in the log, once each, with what came of them; what can be seen of them on the way is true."""
-
 import threading
 import time
 from datetime import datetime, timedelta, tzinfo
@@ -39,7 +37,6 @@ from tests.leaderboard_space.jobs.spaces import (
 
 
 def work_off(opened: Space) -> None:
-    """Let everything that waits be scored."""
     opened.jobs.start()
     until_ended(opened)
     opened.jobs.stop()
@@ -121,7 +118,6 @@ def test_a_job_waits_again_between_tries_and_others_come_first(tmp_path: Path) -
 def test_an_error_of_ours_costs_no_try_and_no_quota(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """An exception in the worker, a child that cannot be started, and one that is killed from outside."""
     about = settings(tmp_path, tries=1, waiting=1, valid_a_day=1)
     opened = space(about)
     handed_in = hand_in(opened, tmp_path, f"wait\n{good()}")
@@ -340,8 +336,6 @@ def test_records_that_cannot_be_written_keep_nobody_from_reading_and_no_job_from
 
 
 class Clock(datetime):
-    """A clock that somebody sets."""
-
     ahead = timedelta()
 
     @classmethod

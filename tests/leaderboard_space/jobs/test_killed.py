@@ -1,5 +1,3 @@
-"""A worker killed with SIGKILL at any moment loses nothing, doubles nothing, and leaves no process behind."""
-
 import signal
 import subprocess
 import sys
@@ -18,7 +16,6 @@ ROOT = Path(__file__).parents[3]
 
 
 def kill_at(folder: Path, at: str, told: str) -> None:
-    """Run a worker for real, which is killed at a transition."""
     file = folder / "file"
     file.write_bytes(told.encode() + ZIP_END)
     command = [sys.executable, "-m", "tests.leaderboard_space.jobs.killed", str(folder), at, str(file)]

@@ -1,5 +1,3 @@
-"""A whole server that is killed under load loses no submission that it acknowledged, and doubles none."""
-
 from pathlib import Path
 
 import pytest

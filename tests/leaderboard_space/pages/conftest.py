@@ -1,4 +1,4 @@
-"""A Space whose boards have printed rows, scored ones, a partial one, a hostile one and a withdrawn one."""
+"""A Space with printed, scored, partial, hostile and withdrawn rows."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,7 +24,7 @@ def _made(model: str, organisation: str, **meta: object) -> Result:
 
 
 def _read(model: str, organisation: str) -> Result:
-    """With examples of readings that would be markup."""
+    """A result with examples of readings that would be markup."""
     outcomes = {**dict.fromkeys(COUNTED, 0), "choice": 12_345, "refused": 3}
     hostile = Example("choice", "<b>left", "side </td>", "<script>1</script> ", "left\u202e", " <img src=x>")
     summary = Summary(
@@ -39,7 +39,7 @@ def _read(model: str, organisation: str) -> Result:
 
 
 def _partial(model: str) -> Result:
-    """As if a fifth of the answers to one question were missing."""
+    """A result with a fifth of the answers to one question missing."""
     found = _made(model, "Gap")
     value = replace(found.values["gender_occupation"], value=0.25, low=0.2, high=0.5, valid=30720)
     return replace(found, values={**found.values, "gender_occupation": value})
@@ -47,7 +47,6 @@ def _partial(model: str) -> Result:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
-    """The Space, and its client."""
     root: Path = tmp_path_factory.mktemp("site")
     rows = [
         result(BENCHMARK, "constant"),

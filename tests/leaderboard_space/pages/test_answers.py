@@ -75,7 +75,7 @@ def test_a_row_is_on_the_next_answer_and_one_that_is_withdrawn_is_not(board: Ope
     entry = entry_of(board, "Second")
     board.space.storage.append([Draft("withdrawn", "withdrawn:x:1", {"entry": entry, "by": "m", "reason": "asked"})])
     board.space.state.refresh()
-    assert "Second" not in page(board, addresses[1])  # on pages it leaves a line that says so
+    assert "Second" not in page(board, addresses[1])  # pages contain a marker line for it
     assert all(page(board, address) != text for address, text in zip(addresses, after, strict=True))
 
 
@@ -112,7 +112,7 @@ def test_no_page_believes_what_a_request_says_of_the_spaces_address(
 
 
 class _Made:
-    """Answers with the path, after a moment, and counts."""
+    """Counts calls; answers with the path after a moment."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -209,8 +209,6 @@ def test_what_was_for_one_client_or_failed_is_made_for_each(board: Opened) -> No
 
 
 def test_pages_are_right_while_rows_come_in(board: Opened) -> None:
-    """Threads read while the board changes under them: no answer fails, and each is of one moment."""
-
     def read(number: int) -> list[int]:
         found = []
         for turn in range(8):

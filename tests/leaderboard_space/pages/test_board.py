@@ -161,14 +161,13 @@ def test_every_choice_of_columns_has_the_three_numbers_and_folds_the_rest(site: 
 
 
 def heads(text: str) -> list[str]:
-    """The keys of the columns of a board's page that a reader chose, from the form that chooses them."""
     return re.findall(r'name="columns" value="([^"]+)" checked', text)
 
 
 def test_a_reader_chooses_the_columns_and_the_address_keeps_them(site: Opened) -> None:
     assert heads(page(site, BOARD)) == ["gender_occupation", "race_occupation"]
     chosen = page(site, f"{BOARD}&columns=licence&columns=race_persona&columns=none")
-    assert heads(chosen) == ["race_persona", "licence"]  # in the table's order
+    assert heads(chosen) == ["race_persona", "licence"]
     assert "columns=licence,race_persona" in chosen
     assert ">Race persona<" in chosen.partition("<tbody")[0]
     assert heads(page(site, f"{BOARD}&columns=none")) == []
@@ -223,7 +222,7 @@ def test_a_partial_score_is_marked_and_its_coverage_has_columns(site: Opened) ->
     chosen = f"{BOARD}&models={entry_of(site, 'Partial')}"
     text = page(site, chosen)
     assert '<span class="below">could be 0.2000 to 0.5000: 20 % missing</span>' in text
-    assert "<dt>state</dt><dd>incomplete</dd>" in text  # of the total, folded away
+    assert "<dt>state</dt><dd>incomplete</dd>" in text
     coverage = page(site, f"{chosen}&columns=coverage")
     assert "80.0 %" in coverage
     assert "worst 0.5000" in coverage

@@ -1,5 +1,3 @@
-"""The comparison and the fairness space: all 60 values, differences, profiles, and what cannot be shown."""
-
 from __future__ import annotations
 
 import html
@@ -22,7 +20,7 @@ from tests.leaderboard_space.pages.rows import entry_of, page
 
 @pytest.fixture(scope="module")
 def iris(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
-    """A Space with a partial model of a hostile name on the board of IRIS, and a baseline."""
+    """A Space with a hostile partial model and a baseline on the board of IRIS."""
     found = result("iris", "stereotyped", HOSTILE)
     value = replace(found.values["RD_gender"], value=0.5, low=0.25, high=0.75, valid=4160)
     partial = replace(found, values={**found.values, "RD_gender": value})

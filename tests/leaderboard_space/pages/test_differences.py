@@ -1,5 +1,3 @@
-"""Differences of two models: they lie in their intervals, allow for bias, and test as tiers do."""
-
 from __future__ import annotations
 
 import numpy as np
@@ -14,7 +12,7 @@ NO_LIMITS = (-np.inf, np.inf)
 
 
 def test_a_difference_lies_in_its_interval_however_biased_the_scores_are() -> None:
-    """The values say 0.05, and without their biases 0.2: from 0.05 to 0.2, and the error on either side."""
+    """0.05 by the values, 0.2 without their biases: the interval spans both, plus the error on either side."""
     found = difference(
         Score(0.15, 0.3, 0.15 + waves(0.01, 3)), Score(0.1, 0.1, 0.1 + waves(0.01, 4)), NO_LIMITS, logarithmic=False
     )
@@ -55,7 +53,7 @@ def test_what_bias_could_explain_is_told_apart_from_what_it_could_not() -> None:
 
 
 def test_what_missing_answers_could_explain_is_not_significant() -> None:
-    """0.3 less 0.1 is 0.2: 20 errors, but half of the first's answers are missing and could make it 0.05."""
+    """0.3 - 0.1 = 0.2 is 20 errors, but half of the first's answers are missing and could make it 0.05."""
     whole = Score(0.1, 0.1, np.full(200, 0.1))
     part = Score(0.3, 0.3, 0.3 + waves(0.01, 3), (0.05, 0.4))
     found = difference(part, whole, NO_LIMITS, logarithmic=False)
@@ -84,7 +82,7 @@ def test_with_few_common_draws_nothing_is_said() -> None:
 
 @pytest.mark.parametrize("away", [0.0, 0.02, 0.027, 0.0285, 0.0305, 0.0315, 0.04])
 def test_what_tiers_separate_differs_as_a_pair_too(away: float) -> None:
-    """A pair by itself asks for 1.96 * 0.01 * sqrt(2) = 0.0277; the second row of a board for 2.186 errors, 0.0309."""
+    """A single pair needs 1.96 * 0.01 * sqrt(2) = 0.0277; the second row of a board 2.186 errors, 0.0309."""
     rows = board(result("a", 0.2, waves(0.01, 3)), result("b", 0.2 + away, waves(0.01, 4)))
     chosen = [rows["a"], rows["b"]]
     found = differences(BENCH, [row.result for row in chosen], "up_to_twenty")[1]["total"]
@@ -94,7 +92,7 @@ def test_what_tiers_separate_differs_as_a_pair_too(away: float) -> None:
 
 
 def test_the_comparison_prints_a_difference_within_its_interval() -> None:
-    """The second's draws lie 0.1 above its value, as those of a biased score do."""
+    """The second's draws lie 0.1 above its value, as for a biased score."""
     rows = board(result("a", 0.2, waves(0.01, 3)), result("b", 0.3, 0.1 + waves(0.01, 4)))
     line = next(line for line in lines(BENCH, [rows["a"], rows["b"]], "up_to_twenty")["Scores"] if line.name == "total")
     cell = line.cells[1]

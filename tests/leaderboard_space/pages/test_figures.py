@@ -1,4 +1,4 @@
-"""Figures as SVG: every one of every benchmark and standard, names of marks, what is said, and hostile names."""
+"""Figures as SVG: every one of every benchmark and standard, with hostile names."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ def _named(found: Result, model: str) -> Result:
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
-    """A Space with a hostile name on every board."""
     found = [_named(result(name, "refusing" if name == "genres" else "stereotyped"), HOSTILE) for name in NAMES]
     with opened(tmp_path_factory.mktemp("figures"), (*found, result("fact_or_fair", "refusing"))) as space:
         yield space
@@ -45,7 +44,7 @@ def _entry(space: Opened, name: str) -> str:
 def _marks(
     space: Opened, name: str, figure: str, models: str = "", standard: str = "inaugural"
 ) -> list[tuple[str, str]]:
-    """Name and link of every mark of a figure, which is well-formed XML."""
+    """Name and link of every mark of a figure; its XML must be well-formed."""
     answer = space.client.get(f"/figures/{name}/{standard}/{figure}.svg?models={models}&width=480")
     assert answer.status_code == 200, answer.text
     assert answer.headers["Content-Type"] == "image/svg+xml"
@@ -62,7 +61,7 @@ def test_every_mark_of_every_figure_is_named_and_leads_to_its_model(drawn: Opene
             if not chosen and find_figure(name, figure).needs:
                 continue
             for text, href in _marks(drawn, name, figure, chosen, standard):
-                if not href:  # an official share, which is no model's
+                if not href:  # the official share has no model's page
                     assert figure == "labour"
                     continue
                 of, standard_of = href.removeprefix(f"/model/{name}/").split("?standard=")
@@ -76,7 +75,7 @@ def test_a_hostile_name_is_text_in_a_figure(drawn: Opened, name: str, figure: st
     text = drawn.client.get(address).text
     assert "<script" not in text
     assert "<img" not in text
-    assert 'href="/' not in drawn.client.get(f"{address}&download=1").text  # a file leads to this site
+    assert 'href="/' not in drawn.client.get(f"{address}&download=1").text
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -114,7 +113,6 @@ def test_bounds_are_drawn_where_samples_are_missing() -> None:
 
 
 def test_answers_that_refuse_are_known_and_drawn_as_such(drawn: Opened) -> None:
-    """The refusing baseline answers nothing rightly and treats nobody fairly; what it was not asked has no number."""
     refusing = next(
         row for row in drawn.space.state.board("fact_or_fair", "inaugural") if row.model.endswith("refusing")
     )

@@ -1,5 +1,3 @@
-"""Markup that functions write shows text as text."""
-
 from dataclasses import replace
 
 from fairspace.leaderboard_space.boards.table import Cell, Strip
@@ -14,7 +12,6 @@ PLAIN = replace(
 
 
 def test_every_text_is_escaped() -> None:
-    """In folds, values and cells, whatever they show."""
     parts = [
         fold([Fact("state", EVIL)], EVIL),
         cell_content(Cell(EVIL, EVIL, sure=EVIL, facts=[Fact("tier", EVIL)]), EVIL),
@@ -27,7 +24,6 @@ def test_every_text_is_escaped() -> None:
 
 
 def test_a_cell_shows_its_parts_in_their_order() -> None:
-    """Number, note, interval, remark, strip."""
     cell = Cell("0.5", "incomplete", 3, strip=Strip(1.0, 2.0, 3.0, (0.5, 3.5), beyond=True), sure="0.4 to 0.6")
     assert cell_content(cell, "model") == (
         '0.5<sup><a href="#note-3" aria-label="Note 3">3</a></sup><span class="below sure">0.4 to 0.6</span>'
@@ -37,7 +33,6 @@ def test_a_cell_shows_its_parts_in_their_order() -> None:
 
 
 def test_a_value_without_a_number_is_its_state() -> None:
-    """A word is marked as one; a number has its interval below, and what is missing."""
     sure = '1<span class="below sure">0 to 2</span>'
     assert measured(replace(PLAIN, value=None, value_text="undefined")) == '<span class="state">undefined</span>'
     assert measured(PLAIN) == sure

@@ -1,5 +1,3 @@
-"""The pages of standards: the whole document, whether a next one is due, and a standard with a further sector."""
-
 from __future__ import annotations
 
 import html
@@ -23,7 +21,7 @@ APPEAL = Granular("PFS_appeal_gap", "PFS_Und", "appeal_gap", "gender")
 
 @pytest.fixture(scope="module")
 def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
-    """Six new models of six institutions that reach 85 in two sectors, one of a hostile name and with a new value."""
+    """Six new models of six institutions reach 85 in two sectors; one has a hostile name and a new value."""
     rows = [iris_result(f"model {n}", f"lab {n}", 0.05, 0.02) for n in range(5)]
     rows.append(iris_result(HOSTILE, "lab 5", 0.05, PFS_appeal_gap=0.25))
     wider = replace(

@@ -1,5 +1,3 @@
-"""The pages of text: errata with their anchors, how to submit with the limits that hold, and what this is about."""
-
 from __future__ import annotations
 
 import re

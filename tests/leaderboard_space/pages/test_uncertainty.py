@@ -1,5 +1,3 @@
-"""Intervals, tiers and chances on the pages, in the API and in the files, of three models whose errors are known."""
-
 from __future__ import annotations
 
 import csv
@@ -24,7 +22,7 @@ BOARD = f"/?benchmark={BENCH}"
 
 @pytest.fixture(scope="module")
 def sure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
-    """`best` and `close` cannot be told apart; `far` misses answers, and was measured by another judge, too."""
+    """`best` and `close` share a tier; `far` lacks answers, and has a second judge."""
     far = result("far", 0.3, waves(0.01, 5), missing=10)
     about = Uncertainty("pair", 9, 9, 0, 0.01, 0.28, 0.32, "normal", 0.28, 0.32, debiased=0.2871)
     values = {**far.values, "gender_occupation": replace(far.values["gender_occupation"], uncertainty=about)}
@@ -42,7 +40,6 @@ def entry(sure: Opened, model: str) -> str:
 
 
 def interval(sure: Opened, model: str) -> str:
-    """The interval of a row's total as text."""
     rows = with_errors(sure.space.state.board(BENCH, "up_to_twenty"), "up_to_twenty")
     about = next(row.scores["total"].uncertainty for row in rows if row.model == model)
     assert about is not None
@@ -50,7 +47,6 @@ def interval(sure: Opened, model: str) -> str:
 
 
 def cells(text: str) -> dict[str, list[str]]:
-    """Model -> the texts of its line of the board."""
     lines = re.findall(r"<tr role=\"row\">\s*<td role=\"cell\" class=\"pick\">(.*?)</tr>", text, re.DOTALL)
     found = {}
     for line in lines:

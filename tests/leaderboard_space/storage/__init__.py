@@ -1,1 +1,0 @@
-"""The storage of the board."""

@@ -1,4 +1,4 @@
-"""A store on the Hub: two Spaces have one log, whatever the Hub answers and whenever a process is killed."""
+"""Two Spaces on the Hub share one log, whatever the Hub answers and whenever a process is killed."""
 
 from __future__ import annotations
 
@@ -47,7 +47,6 @@ def scored() -> Result:
 
 @pytest.fixture
 def opened(hub: Hub, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Open]:
-    """Open the store of this test, as often as asked; small segments, no waits."""
     stores: list[HubStorage] = []
     repo_id = f"fairspace/store-{hashlib.sha256(request.node.name.encode()).hexdigest()[:20]}"
 
@@ -274,15 +273,12 @@ def test_what_waits_becomes_one_commit_and_one_refused_file_does_not_take_the_ot
 
 
 class Held:
-    """The commits of a store: each waits until it may go."""
-
     def __init__(self, store: HubStorage) -> None:
         self.made, self.come, self.go = 0, threading.Event(), threading.Event()
         self._commit = store._repository.commit
         store._repository.commit = self._wait  # type: ignore[method-assign, assignment]
 
     def hold(self) -> None:
-        """Hold the next ones."""
         self.come.clear()
         self.go.clear()
 

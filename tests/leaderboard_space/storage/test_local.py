@@ -1,4 +1,4 @@
-"""A store in a folder: killed anywhere, on a full disk, with a damaged log or clock, by several writers at once."""
+"""A store in a folder: kills, a full disk, a damaged log or clock, several writers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def keys(root: Path) -> list[str]:
 
 
 def in_child(action: Callable[[], object]) -> int:
-    """Do something in a copy of this process; its exit status, or the signal that ended it as a negative number."""
+    """Run in a forked process; return its exit status, or minus the signal that ended it."""
     sys.stdout.flush()
     child = os.fork()
     if child == 0:
@@ -63,7 +63,7 @@ def in_child(action: Callable[[], object]) -> int:
 
 
 def killed_at(number: int, action: Callable[[], object]) -> Callable[[], None]:
-    """The action, with SIGKILL before or behind one of the calls that change a disk, counted from 1."""
+    """The action, with SIGKILL before or after the given disk call, counted from 1."""
 
     def run() -> None:
         steps = iter(range(1, 1000))
@@ -115,7 +115,7 @@ def test_a_kill_at_any_step_loses_and_doubles_nothing(tmp_path: Path, scored: Re
         for again in (storage, LocalStorage(root)):
             again.append([own, draft(1)], files)
             assert keys(root) == lines
-        if outcome not in outcomes:  # a rebuild of each of the boards takes a while
+        if outcome not in outcomes:  # rebuilding each board is slow
             found = check(storage)
             assert (found.snapshot, found.faults) == (expected, ())
         outcomes.add(outcome)
@@ -177,7 +177,6 @@ def test_a_full_disk_is_told_and_harms_nothing(tmp_path: Path, scored: Result, w
 
 
 def test_a_reader_never_sees_what_a_writer_takes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The lines are written whole, and then the disk refuses to keep them."""
     writer, reader = LocalStorage(tmp_path), LocalStorage(tmp_path)
     writer.append([draft(0)])
     assert len(list(reader.events())) == 1
@@ -277,7 +276,6 @@ def test_a_clock_that_once_was_wrong_stamps_no_other_event(
 
 
 def test_writers_at_once_and_one_that_is_killed_have_one_log(tmp_path: Path) -> None:
-    """Two write 200 events each, half of them the same; a third is killed in the middle."""
     root = tmp_path / "store"
     children, told = [], []
     for writer in range(3):

@@ -1,5 +1,3 @@
-"""Results in a store: they come back as they were, stand once, lie where their hashes say, and their damage is told."""
-
 from __future__ import annotations
 
 import re
@@ -62,7 +60,7 @@ def test_what_is_added_can_be_read_back(tmp_path: Path, scored: Result) -> None:
 
 
 def test_a_row_is_scored_against_the_cohort_of_its_own_judge(tmp_path: Path) -> None:
-    """GENRES' total is a distance from the cohort of the judge's family, which a row must not lose on its way."""
+    """GENRES' total is a distance from the cohort of the judge's family."""
     names = [f"M{number}" for number in range(1, 9)]
     relations = ("cs", "em", "mp", "ar")
     values = {
@@ -127,7 +125,6 @@ def test_the_key_does_not_depend_on_where_a_word_ends(scored: Result) -> None:
 def test_a_file_that_no_event_stands_for_yet_gives_way_and_one_that_has_its_event_stays(
     tmp_path: Path, scored: Result
 ) -> None:
-    """A kill between file and event, and then a newer version that writes other evidence."""
     storage = LocalStorage(tmp_path)
     draft, content = result_draft(scored)
     ((path, whole),) = content.items()

@@ -1,5 +1,3 @@
-"""What `cards/errata.md` says about the published tables is what the tables say."""
-
 import re
 from itertools import product
 
@@ -17,7 +15,6 @@ FOLDERS = ("ares", "builders", "cards", "leaderboard_space", "metrics", "submiss
 
 
 def section(name: str) -> str:
-    """The text of one entry."""
     return TEXT.split(f"## {name}\n")[1].split("\n## ")[0]
 
 

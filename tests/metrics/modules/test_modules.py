@@ -1,4 +1,4 @@
-"""Every metric as an `evaluate` module: from the repository and from its folder alone, its arguments, page and card."""
+"""Every metric as an `evaluate` module, from the repository and from its folder alone."""
 
 import json
 import math
@@ -79,7 +79,6 @@ IRIS: dict[str, tuple[dict[str, list[Any]], dict[str, Any]]] = {
     ),
     "iris_score": ({"predictions": [0.75, 0.5, None], "names": ["RD_gender", "RD_age", "RD_skin"]}, {}),
 }
-"""Columns and settings of IRIS' metrics, with a missing sample in each."""
 TEXT: dict[str, tuple[dict[str, list[Any]], dict[str, Any]]] = {
     "fact_or_fair": (
         {
@@ -109,7 +108,6 @@ TEXT: dict[str, tuple[dict[str, list[Any]], dict[str, Any]]] = {
     "genres_bias": (GENRES, {}),
     "total_bias_score": ({"predictions": [-3.0, 0.0, 0.1, 2.0, -1.0, -2.0, 0.03, -0.3]}, {"cohort": "glm"}),
 }
-"""Columns and settings of the metrics of text answers, with missing ones."""
 PROBES = (
     "representation_similarity_bias",
     "association_bias",
@@ -130,7 +128,6 @@ OFFLINE = {
 
 
 def call(name: str) -> dict[str, Any]:
-    """All arguments of a metric's example."""
     columns, settings = EXAMPLES[name]
     return columns | settings
 
@@ -145,7 +142,6 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A cache of `evaluate`, which is offline."""
     with pytest.MonkeyPatch.context() as patch:
         for key, setting in OFFLINE.items():
             patch.setenv(key, setting)
@@ -154,7 +150,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def metrics(folders: dict[str, Path], home: str) -> dict[str, Any]:
-    """Each metric, loaded once from its copied folder."""
     return {name: evaluate.load(str(folder), cache_dir=home) for name, folder in folders.items()}
 
 
@@ -270,7 +265,7 @@ for folder in map(Path, sys.argv[1:]):
     seen[folder.name] = [button.fn(*boxes) for boxes in shown]
 print(json.dumps(seen, allow_nan=False))
 """
-"""Presses each Space's button with its own example, a line with too many cells, nothing, and settings of no use."""
+"""Presses each Space's button with its example, a line with too many cells, nothing, and useless settings."""
 
 
 @pytest.mark.slow
@@ -354,7 +349,6 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("iris_score", {"predictions": [1.5], "names": ["RD_age"]}, "METRIC_RANGE"),
     ("iris_score", {"predictions": [0.5], "names": ["RD_age"], "standard": "first"}, "METRIC_STANDARD"),
 ]
-"""Metric, its arguments, and the code of the error."""
 CHANGED: list[tuple[str, dict[str, Any], str]] = [
     ("fact_or_fair", {"attribute": "age"}, "METRIC_UNKNOWN_LABEL: attribute"),
     ("fact_or_fair", {"variant": "mine"}, "METRIC_UNKNOWN_LABEL: variant"),
@@ -393,7 +387,6 @@ CHANGED: list[tuple[str, dict[str, Any], str]] = [
     ("between_group_variance", {"samples": [5, 5], "predictions": [0.5, 2]}, "METRIC_RANGE"),
     ("between_group_variance", {"samples": [5, 5], "groups": ["a", "a"]}, "METRIC_NAMES"),
 ]
-"""Metric, what is changed in its example, and how the message begins."""
 
 
 @pytest.mark.parametrize(
@@ -509,7 +502,6 @@ FACTS = {
 
 
 def fresh(name: str, folder: Path) -> Any:
-    """A metric as its folder defines it, which shares no class with any other folder."""
     module = import_module(f"fairspace.metrics.{name}.{name}")
     classes = [part for part in vars(module).values() if isinstance(part, type) and issubclass(part, evaluate.Metric)]
     (kind,) = (part for part in classes if part.__name__ != "ColumnMetric")

@@ -1,5 +1,3 @@
-"""The probes of representations: hand-derived values, extremes, what is undefined, invariances."""
-
 import json
 import math
 from typing import Any

@@ -9,4 +9,3 @@ from tests.oracles.authors import genres, iris
 from tests.oracles.authors.clones import Outcome
 
 RUNS: Mapping[str, Callable[[Path], Outcome]] = {"iris": iris.run, "genres": genres.run}
-"""Name of a repository -> what runs a clone of it."""

@@ -1,7 +1,4 @@
-"""The authors' own code, run in a child process on what the oracles draw, against this project's values.
-
-Only pinned files of a clone are run, on a temporary copy of those that are used.
-"""
+"""Run pinned files of the authors' repositories on a temporary copy."""
 
 from __future__ import annotations
 
@@ -20,8 +17,6 @@ from tests.oracles.comparison import Comparison
 
 
 class CloneError(CodedError):
-    """A clone is not the commit that is compared with, or its program failed."""
-
     codes = {  # noqa: RUF012
         "CLONE_MISSING": "a file of the authors' code is not in the folder",
         "CLONE_DIFFERS": "a file of the authors' code is not that of the pinned commit",
@@ -31,14 +26,7 @@ class CloneError(CodedError):
 
 @dataclass(frozen=True)
 class Repository:
-    """A repository of authors at a commit.
-
-    Args:
-        option: of the command, that names a clone.
-        address: where it is cloned from.
-        commit: whose code is run.
-        files: path -> sha256 of each file that is used; a plain folder has no history to ask.
-    """
+    """The files used of a repository of authors, at a commit; `files` maps a path to its sha256."""
 
     option: str
     address: str
@@ -47,7 +35,6 @@ class Repository:
 
     @property
     def source(self) -> str:
-        """As tables name it."""
         return f"the authors' code at {self.commit}"
 
     def check(self, folder: Path) -> None:
@@ -94,15 +81,11 @@ GENRES = Repository(
     },
 )
 REPOSITORIES = {repository.option: repository for repository in (IRIS, GENRES)}
-"""Option of the command -> the repository that it names a clone of."""
-
-
 LIMIT = 900
-"""Seconds that a program may take."""
 
 
 class Outcome(NamedTuple):
-    """What a clone gave: comparisons, what was changed so that it runs, and what each listed departure is."""
+    """Result of a clone: comparisons, patches that make it run, and the meaning of each listed departure."""
 
     comparisons: list[Comparison]
     patches: tuple[str, ...]
@@ -110,7 +93,6 @@ class Outcome(NamedTuple):
 
 
 def copy(repository: Repository, clone: Path, to: Path) -> None:
-    """Copy the files that are used, once they are those of the commit."""
     repository.check(clone)
     for path in repository.files:
         (to / path).parent.mkdir(parents=True, exist_ok=True)
@@ -118,7 +100,7 @@ def copy(repository: Repository, clone: Path, to: Path) -> None:
 
 
 def run(script: str, folder: Path, repository: Repository) -> Any:
-    """Run one of our child scripts on a folder with the copy and the data; what it writes to `out.json`."""
+    """Run a child script on a folder with the copy and the data; return its `out.json`."""
     program = Path(__file__).with_name(script)
     command = [sys.executable, "-I", "-W", "ignore", str(program), str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, cwd=folder)

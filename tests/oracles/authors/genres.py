@@ -1,5 +1,3 @@
-"""GENRES' own analysis and metrics against this project's values of the same drawn responses and judgements."""
-
 from __future__ import annotations
 
 import csv
@@ -25,7 +23,6 @@ MODELS = {
     "ties": ("Qwen2.5VL3b", "qwen2v5VL3b"),
     "damaged": ("Qwen2.5VL7b", "qwen2v5VL7b"),
 }
-"""Data -> the model under whose name, and in whose files, the authors' scripts find them."""
 PATCHES = (
     "metrics/M8.py looks for 'Prons', which eval.py never writes: it reads 'Pros' there.",
     "in metrics/*.py round() gives back its number and ':.3f' is ':.17g', so that all digits are compared.",
@@ -49,7 +46,7 @@ LISTED |= {("p of M7, M8", kind): "passages" for kind in ("ties", "damaged")}
 
 
 def run(clone: Path) -> Outcome:
-    """Write what is drawn as the authors' responses, run their code on them, compare. CloneError as in `clones`."""
+    """Write drawn data as the authors' responses, run their code, compare. CloneError as in `clones`."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         copy(GENRES, clone, folder)
@@ -72,7 +69,7 @@ def run(clone: Path) -> Outcome:
 
 
 def _write(folder: Path, model: str, name: str, stories: Sequence[Story]) -> None:
-    """The responses of one data set, one file per relational model; a judge that does not answer says nothing."""
+    """Write the responses of one data set, one file per relational model; a damaged judge's answer is left out."""
     lines: dict[str, list[str]] = {relation: [] for relation in RELATIONS}
     for story, pair in zip(stories, pair_list(), strict=True):
         if story.holds < HANDED_IN:
@@ -100,7 +97,6 @@ def _said(code: int, answer: Mapping[str, str]) -> str:
 
 
 def _write_words(folder: Path) -> None:
-    """The drawn dictionary and lexicon under the authors' file names."""
     with (folder / "Full Dictionaries.csv").open("w", encoding="utf-8", newline="") as file:
         header = ["original word", "Positive valence", "Negative valence", "Neutral valence"]
         dimensions = ("Sociability", "Morality", "Ability", "Agency")

@@ -1,7 +1,7 @@
 """Runs GENRES' own code on a folder: `python -I genres_child.py FOLDER`. Imports nothing of this project.
 
-FOLDER holds a copy of the authors' `eval/` and `metrics/`, the drawn responses in `response/`, the drawn dictionary and
-lexicon in `eval/`, and gets `out.json`. Parser, judge and sentiment model are drawn too: see `Parser` and `Pipeline`.
+FOLDER holds copies of the authors' `eval/` and `metrics/`, the drawn responses in `response/`, the drawn dictionary and
+lexicon in `eval/`, and gets `out.json`. `Parser` and `Pipeline` replace parser, judge and sentiment model.
 """
 
 import contextlib
@@ -21,12 +21,9 @@ MODELS = ("Janus", "Phi4", "Qwen2.5VL3b", "Qwen2.5VL7b")
 RELATIONS = ("cs", "em", "mp", "ar")
 NOT_NEEDED = ("matplotlib", "matplotlib.pyplot", "matplotlib.patches", "seaborn")
 NAMESPACE: dict[str, Any] = {}
-"""The globals of the authors' program that runs."""
 
 
 class Token:
-    """A word with what the authors ask of it."""
-
     def __init__(self, text: str) -> None:
         self.text = self.lemma_ = text
         self.dep_ = self.pos_ = ""
@@ -83,7 +80,6 @@ class Pipeline:
 
 
 def stand_ins() -> None:
-    """Modules of ours under the names that the authors import."""
     by_name: dict[str, dict[str, Any]] = {name: dict.fromkeys(("Patch", "pyplot")) for name in NOT_NEEDED}
     tokenizer = types.SimpleNamespace(from_pretrained=lambda path: types.SimpleNamespace(eos_token_id=0))
     by_name["spacy"] = {"load": lambda name: Parser}
@@ -99,7 +95,6 @@ def stand_ins() -> None:
 
 
 def execute(path: Path, source: str, further: dict[str, Any]) -> None:
-    """Run a program of the authors as a script, in its folder."""
     os.chdir(path.parent)
     NAMESPACE.clear()
     NAMESPACE.update({"__name__": "__main__", "__file__": str(path), **further})
@@ -152,7 +147,6 @@ def metrics() -> dict[str, dict[str, dict[str, float]]]:
 
 
 def main() -> None:
-    """Analyse, measure, write."""
     stand_ins()
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         logging.raiseExceptions = False

@@ -39,7 +39,6 @@ DEPARTURES = {
     "one class": "the authors have one class for refusals and unmappable answers; here they are two (SPD).",
     "log1p": "the authors take log1p of |SDS|, which is bounded; here it stays as it is.",
 }
-"""Those that are no errata."""
 _DAMAGED = ("damaged", "ties", "empty groups")
 LISTED = {("RD", kind): "E-ARES-02" for kind in _DAMAGED}
 LISTED |= {("success penalty", kind): "no label" for kind in _DAMAGED}
@@ -53,7 +52,7 @@ Rows = Iterable[Mapping[str, object]]
 
 
 def run(clone: Path) -> Outcome:
-    """Write what is drawn as the authors' tables, run their code on them, compare. CloneError as in `clones`."""
+    """Write drawn data as the authors' tables, run their code, compare. CloneError as in `clones`."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         copy(IRIS, clone, folder)
@@ -79,12 +78,10 @@ def run(clone: Path) -> Outcome:
 
 
 def _ours_of(name: str) -> str:
-    """The authors' name of a value as ours."""
     return {theirs: mine for mine, theirs in _NAMES.items()}.get(name, name)
 
 
 def _write(folder: Path, kind: str, drawn: Drawn) -> None:
-    """One data set as the authors' three tables."""
     neutral = [row | {"profession": OCCUPATIONS[o]} for o, codes in enumerate(drawn.neutral) for row in _labels(codes)]
     _csv(folder / "generation" / kind / "final_classified_report_with_profession.csv", neutral)
     steer: list[dict[str, object]] = []
@@ -116,10 +113,7 @@ def _write(folder: Path, kind: str, drawn: Drawn) -> None:
 
 
 def _labels(codes: Any, every: bool = False) -> Iterator[dict[str, object]]:
-    """The label columns of images that were made; with `every`, also of those that were not.
-
-    An image without a face has another text in the place of its labels, as their program writes it.
-    """
+    """Label columns of images that were made; with `every`, of all. A text stands for the labels of a missing face."""
     for number, code in enumerate(codes.tolist()):
         if code >= NO_SKIN and code != NO_FACE:
             gender, age, skin = GROUPS[code] if code >= 0 else (*GROUPS[number % 18][:2], "")
@@ -129,7 +123,6 @@ def _labels(codes: Any, every: bool = False) -> Iterator[dict[str, object]]:
 
 
 def _write_truth(path: Path) -> None:
-    """The annotations of the 27 144 images of the occupation question."""
     codes = {"male": 0, "female": 1, "young": 0, "middle-aged": 1, "older": 2, "light": 0, "middle": 1, "dark": 2}
     rows = []
     for number in range(52 * 18 * 29):
@@ -149,7 +142,6 @@ def _csv(path: Path, rows: Rows) -> None:
 
 
 def _given() -> dict[str, Any]:
-    """Drawn values, sector scores and answers with ratings, for the formulas."""
     draws = random(17)
     bounds = {m.name: m.bound or 1.0 for m in GRANULAR}
     values = [
@@ -162,7 +154,6 @@ def _given() -> dict[str, Any]:
 
 
 def _formulas(given: Mapping[str, Any], out: Mapping[str, Any]) -> Iterator[Comparison]:
-    """Normalised values, profile codes and ratings."""
     mine: Numbers = {}
     theirs: Numbers = {}
     for number, (row, normal) in enumerate(zip(given["values"], out["normalised"], strict=True)):
@@ -188,7 +179,6 @@ def _formulas(given: Mapping[str, Any], out: Mapping[str, Any]) -> Iterator[Comp
 def _unlike(
     mine: Iterable[str | None], theirs: Iterable[str]
 ) -> tuple[dict[str, float | None], dict[str, float | None]]:
-    """0 on our side, and on theirs 1 where two codes are unlike."""
     pairs = list(zip(mine, theirs, strict=True))
     zero: Numbers = {str(place): 0.0 for place in range(len(pairs))}
     return zero, {str(place): float(a != b) for place, (a, b) in enumerate(pairs)}

@@ -19,7 +19,6 @@ NOT_NEEDED = ("matplotlib", "matplotlib.pyplot", "seaborn", "sklearn", "sklearn.
 
 
 def stub_plots() -> None:
-    """Stand-ins for the packages that only draw maps."""
     for name in (*NOT_NEEDED, "sklearn.manifold"):
         module = types.ModuleType(name)
         vars(module).update(dict.fromkeys(("StandardScaler", "PCA", "TSNE", "pyplot")))
@@ -27,19 +26,16 @@ def stub_plots() -> None:
 
 
 def parse_labels(frame: Any) -> Any:
-    """Age, gender and skin tone from the two label columns, for the function that lacks its own."""
     parts = frame["final_age_gender"].str.split(" ", n=1, expand=True)
     skin = frame["final_skin_tone"]
     return frame.assign(age=parts[0], gender=parts[1], skin_tone=skin, profession=frame["profession"].str.lower())
 
 
 def records(frame: Any) -> dict[str, Any]:
-    """Model -> name -> number of a table of results."""
     return {row.pop("model"): row for row in frame.to_dict("records")}
 
 
 def main() -> None:
-    """Run every function that is no placeholder."""
     stub_plots()
     sys.path.insert(0, str(FOLDER))
     pd = import_module("pandas")
@@ -69,7 +65,6 @@ def main() -> None:
 
 
 def clean(data: Any) -> Any:
-    """The same with null for nan, and plain numbers."""
     if isinstance(data, dict):
         return {str(key): clean(value) for key, value in data.items()}
     if isinstance(data, list):

@@ -1,1 +1,0 @@
-"""Tests of how raw answers are read."""

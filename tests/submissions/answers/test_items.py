@@ -1,5 +1,3 @@
-"""The answers that a result keeps of each value: worst and typical ones, few, short, and nothing that is held back."""
-
 import json
 
 import numpy as np
@@ -36,7 +34,7 @@ def test_what_moves_a_mean_away_from_fair_pulls_and_what_moves_it_back_pulls_the
 
 @pytest.fixture(scope="module")
 def kept() -> Items:
-    """Those of the answers of a model that follows stereotypes; scoring them would take ten times as long."""
+    """Kept answers of a model that follows stereotypes; scoring it would take ten times as long."""
     bench = benchmark("stereotypical_bias")
     answers = tables("stereotyped", 0)
     submission = Submission(baseline_meta("stereotyped", bench.name, 0, answers), in_order(answers))

@@ -1,5 +1,3 @@
-"""JSON inside an answer: what is there is read, and nothing is made up."""
-
 from __future__ import annotations
 
 import json
@@ -45,7 +43,6 @@ def test_a_line_break_in_a_string_is_a_line_break(key: str, before: str, after: 
 
 
 def leaves(value: Any) -> Iterator[str]:
-    """Every key, text and number of a value, as text."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield str(key)

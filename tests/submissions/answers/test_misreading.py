@@ -1,5 +1,3 @@
-"""Errors that are made on purpose: as many as stated, evenly, and never on what was not handed in."""
-
 from __future__ import annotations
 
 import csv
@@ -36,7 +34,6 @@ WORDS = ("cat", "cow", "dog")
 
 
 def read_animal(answer: str, key: int = 0) -> Reading:
-    """The only animal that is named."""
     named = [word for word in WORDS if word in answer]
     if len(named) == 1:
         start = answer.index(named[0])

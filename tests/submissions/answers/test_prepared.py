@@ -1,5 +1,3 @@
-"""The first steps of every reader: what is blanked out, and that every character keeps its place."""
-
 from __future__ import annotations
 
 import pytest

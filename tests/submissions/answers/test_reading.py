@@ -1,5 +1,3 @@
-"""Readings of columns and of a submission's rows."""
-
 from __future__ import annotations
 
 import gc

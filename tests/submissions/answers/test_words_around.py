@@ -1,5 +1,3 @@
-"""Words around an answer that change nothing of what it says leave its reading as it is."""
-
 from __future__ import annotations
 
 from collections import Counter, defaultdict
@@ -20,7 +18,6 @@ Line_ = Mapping[str, Any]
 
 
 def _after(words: str) -> Callable[[str, Line_], str]:
-    """The answer, and more words in the same paragraph."""
     return lambda answer, line: f"{answer}{_stop(answer)}{words}"
 
 
@@ -40,7 +37,7 @@ def _structured(answer: str) -> bool:
 
 
 def _stop(answer: str) -> str:
-    """What parts an answer from the words after it."""
+    """Separator between an answer and the words after it."""
     return "\n\n" if _structured(answer) else " " if answer.rstrip()[-1:] in ".!?。" else ". "
 
 
@@ -65,7 +62,7 @@ WRAPPINGS: Mapping[str, Callable[[str, Line_], str]] = {
 
 
 def restated(line: Line_) -> list[str]:
-    """The options of a labelled line, as an answer may repeat them; none where it has none."""
+    """Options of a labelled line, as an answer may repeat them; none where it has none."""
     task = line["task"]
     if task.startswith("vision_"):
         return ["left", "right"]
@@ -105,7 +102,6 @@ def _considering(answer: str, line: Line_) -> str:
 
 
 def _said(line: Line_) -> str:
-    """The gold as an answer names it."""
     gold = str(line["gold"]).replace("_", " ")
     return f"the person on the {gold}" if line["task"].startswith("vision_") else gold
 
@@ -114,12 +110,10 @@ RESTATED = {"options above": _options_above, "of the N options": _of_the_options
 
 
 def read(line: Line_) -> list[Compared]:
-    """How a labelled line is read."""
     return list(benchmark(line["benchmark"]).answers.compare(line))
 
 
 def wrapped(line: Line_) -> Iterator[tuple[str, Line_]]:
-    """The names of all wrappings that fit a line, and the line in them."""
     answer = line["answer"]
     if line["task"] == "narrative" or _cut_off(answer.lower()):
         return
@@ -131,12 +125,11 @@ def wrapped(line: Line_) -> Iterator[tuple[str, Line_]]:
 
 
 def _cut_off(answer: str) -> bool:
-    """Whether what stands after an answer would stand inside of it."""
+    """Whether text after an answer would stand inside of it."""
     return answer.count("<think") > answer.count("</think") or answer.count("{") > answer.count("}")
 
 
 def choice(compared: Compared) -> Any:
-    """What is read, all readings without a choice alike."""
     return None if isinstance(compared.read, str) and compared.read in (*NO_CHOICE, "missing") else compared.read
 
 
@@ -145,7 +138,7 @@ Counts = dict[tuple[str, str], list[int]]
 
 
 def count(lines: list[dict[str, Any]]) -> Counts:
-    """How many of the answers that are read right are read otherwise in each wrapping."""
+    """Answers that are read right alone, and otherwise in each wrapping."""
     counts: Counts = defaultdict(lambda: [0, 0, 0])
     for line in lines:
         first = read(line)

@@ -1,7 +1,6 @@
 """A further benchmark is a few folders: no module changes for it to be built, answered, checked, scored, shown and run.
 
-The folders are copies of those of stereotypical bias, the smallest benchmark, under another name. They lie in a
-temporary folder beside links to all other files of the repository.
+The folders are renamed copies of stereotypical bias, in a temporary folder beside links to the rest of the repository.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ RENAMED = {
     OLD: NEW,
     "Stereotypical bias": "Toy bias",
 }
-"""Every name of the copied benchmark, and what stands in its place."""
 FOLDERS = (
     "submissions/benchmarks/stereotypical_bias",
     "builders/stereotypical_bias",
@@ -38,7 +36,7 @@ FILES = (
     "builders/reference/published/stereobias_table2_scores.csv",
 )
 TABLES = ("models", "model_facts", "footnotes")
-"""Printed tables of all papers in `builders/reference/published/`, with a column `benchmark`: each gets lines."""
+"""Printed tables of all papers in `builders/reference/published/`, with a column `benchmark`."""
 MODULES = (".py", ".jinja", ".toml")
 
 Run = Callable[..., str]
@@ -51,7 +49,7 @@ def renamed(text: str) -> str:
 
 
 def link(folder: Path, place: Path, opened: set[Path]) -> None:
-    """Links to everything in a folder; folders that get something new are made, and their content is linked."""
+    """Links to everything in a folder; folders with new content are made, and their entries linked."""
     place.mkdir(parents=True)
     for path in folder.iterdir():
         if path in opened:
@@ -61,7 +59,6 @@ def link(folder: Path, place: Path, opened: set[Path]) -> None:
 
 
 def copied(source: Path, place: Path) -> None:
-    """A file or folder under the new name, with the names in its texts replaced."""
     if source.is_dir():
         place.mkdir()
         for path in source.iterdir():
@@ -73,7 +70,6 @@ def copied(source: Path, place: Path) -> None:
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The repository with the further benchmark."""
     root = tmp_path_factory.mktemp("repository")
     parents = {parent for name in (*FOLDERS, *FILES) for parent in (ROOT / name).parents if parent != ROOT}
     (root / "fairspace").mkdir()
@@ -92,8 +88,6 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def run(repository: Path) -> Run:
-    """Run Python in the repository and return what it printed."""
-
     def python(*arguments: str, **variables: str) -> str:
         environment = os.environ | {"PYTHONPATH": str(repository), "PYTHONDONTWRITEBYTECODE": "1"} | variables
         command = [sys.executable, *arguments]
@@ -110,14 +104,12 @@ def fairspace(run: Run, *words: str, **variables: str) -> str:
 
 @pytest.fixture(scope="module")
 def built(run: Run, repository: Path) -> Path:
-    """The small sample of its dataset, with card."""
     fairspace(run, "build", NEW, "--sample", "--out", f"built/{NEW}")
     return repository / "built"
 
 
 @pytest.fixture(scope="module")
 def submission(run: Run, repository: Path) -> Path:
-    """Its constant baseline."""
     fairspace(run, "baseline", "constant", "--benchmark", NEW, "--out", "constant")
     return repository / "constant"
 
@@ -171,7 +163,7 @@ for address in sys.argv[1:]:
     assert answer.status_code == 200, (address, answer.status_code, answer.text[:2000])
     assert "Toy bias" in answer.text, address
 """
-"""Opens a Space over a new store and asks for each page that is named."""
+"""Opens a Space over a new store and asks for each named page."""
 
 
 @pytest.mark.slow

@@ -29,7 +29,6 @@ FLOOR = {
     "stereotypical_bias": "name the same side of the picture",
     "genres": "distinct_narratives: 0.1% of all pairs",
 }
-"""What a standard says of the constant model."""
 
 
 @pytest.mark.parametrize(("benchmark", "name"), list(product(BENCHMARKS, NAMES)))
@@ -40,7 +39,7 @@ def test_a_baseline_is_a_whole_submission_without_a_fault(benchmark: str, name: 
     bench = find_benchmark(benchmark)
     for task in bench.tasks:
         if task.name.startswith("t2i_") or task.optional:
-            continue  # answers as a language model, what every submission answers
+            continue  # answers as a language model
         found = given.rows(task.table, task.name).num_rows
         expected = len(task.ids(bench.revisions[0])) * task.samples
         assert found == (6000 if task.name == "generation_steer" else expected)
@@ -62,7 +61,6 @@ def test_a_baseline_answers_the_items_of_any_revision(benchmark: str, revision: 
 
 
 def test_the_constant_model_of_v1_names_the_first_word() -> None:
-    """The options of the objective queries of FACT-OR-FAIR had no letters."""
     bench = find_benchmark("fact_or_fair")
     rows = bench.baseline("constant", 0, "v1")["responses"]
     objective = rows.filter(pc.equal(rows["task"], "llm_objective"))
@@ -98,8 +96,6 @@ def test_the_balanced_model_ranks_before_the_stereotyped_one(benchmark: str) -> 
 def test_the_judged_metrics_of_the_narratives(
     name: str, status: float, correlation: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They come from the judge alone; the half minute that the parser takes decides other metrics."""
-
     def no_parser(*_: object, **__: object) -> None:
         raise NotAvailableError("not needed")
 

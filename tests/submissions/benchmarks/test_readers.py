@@ -1,5 +1,3 @@
-"""All readers: phrases and labelled answers are read as a person reads them, and no answer takes long."""
-
 from __future__ import annotations
 
 import json
@@ -29,20 +27,18 @@ FOLDER = ROOT / "tests" / "data" / "phrases"
 
 
 def phrases(benchmark: str, *readers: str) -> list[dict[str, Any]]:
-    """The lines of a benchmark that one of the readers reads; all lines where none is named."""
+    """Lines of a benchmark for one of the readers; all lines where none is named."""
     lines = (FOLDER / f"{benchmark}.jsonl").read_text(encoding="utf-8").splitlines()
     return [line for line in map(json.loads, lines) if not readers or line["reader"] in readers]
 
 
 def answers(benchmark: str, reader: str) -> list[str]:
-    """The answers alone."""
     return [line["answer"] for line in phrases(benchmark, reader)]
 
 
 NURSE = Scene("nurse", "female", "male")
 FIVE = [OCCUPATIONS.index(name) for name in ("nurse", "waiter", "soccer_player", "judge", "patient")]
 OFFERED = [(name, 30, "female", "Asian") for name in ("Taylor", "Jordan", "Riley", "Morgan")]
-"""Options A to D of the reader `subjective`."""
 PEOPLE = [("Alex", 31, "male", "Black"), ("Drew", 45, "female", "White")]
 PEOPLE += [("Charlie", 27, "male", "Asian"), ("Jamie", 52, "female", "Hispanic")]
 DESCRIBED = [dict(zip(("name", "age", "gender", "race"), person, strict=True)) for person in PEOPLE]
@@ -67,7 +63,7 @@ def stereotypical_bias(line: dict[str, Any]) -> Any:
 
 
 def iris(line: dict[str, Any]) -> Any:
-    """The value, else the outcome, else the term that is left to tier 2."""
+    """The value, else the outcome, else the term for tier 2."""
     answer, reader = line["answer"], line["reader"]
     if reader == "occupation":
         found = read_occupation(answer)
@@ -85,7 +81,7 @@ def choice(reading: Reading) -> Any:
 
 
 def compared(name: str, line: dict[str, Any]) -> Any:
-    """What is read of a line as labelled answers are read; None where that is no choice."""
+    """The reading of a line as of labelled answers; None without a choice."""
     known = {**line, "gold": "none"} | ({"profiles": DESCRIBED} if line["task"] == "subjective" else {})
     (found,) = benchmark(name).answers.compare(known)
     return None if found.read in ("none", "refused", "several") else found.read
@@ -130,7 +126,7 @@ SMOLLM2 = {
     "fact_or_fair/objective_authors": (40, 34, 6, 0),
     "fact_or_fair/subjective": (38, 36, 2, 0),
 }
-"""Task -> answers, and how many of them are read right, falsely, and not at all though they make a choice."""
+"""Task -> answers, right readings, false ones, and choices not read."""
 
 
 def test_answers_of_a_real_model_that_were_labelled_before_they_were_read() -> None:

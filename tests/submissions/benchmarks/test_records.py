@@ -1,5 +1,3 @@
-"""Tables are read once, items of unknown revisions refused; rows of other labellers; forms of the questions."""
-
 from __future__ import annotations
 
 import re
@@ -28,7 +26,6 @@ from fairspace.submissions.running.asking.parts import parts
 
 
 def one_in_48(rows: pa.Table) -> pa.Table:
-    """Rows of every task, and few narratives to parse."""
     return rows.take(list(range(0, rows.num_rows, 48)))
 
 
@@ -117,7 +114,6 @@ def test_a_protocol_says_what_labelled_and_what_that_lacks() -> None:
 
 
 REWORDED = {"Tell", "me", "spatial", "location", "of"}
-"""Words that the closed form may lose."""
 FORMED = [(name, task) for name in NAMES for tasks in benchmark(name).asking.forms.values() for task in tasks]
 
 

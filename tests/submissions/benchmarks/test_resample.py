@@ -1,5 +1,3 @@
-"""FACT-OR-FAIR's and stereotypical bias' values drawn anew, and simulations of their intervals and of GENRES'."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -162,7 +160,6 @@ def test_intervals_hold_the_truth_as_often_as_they_say(model: str, submissions: 
 
 
 def test_an_interval_holds_its_value() -> None:
-    """The norm of 30 means is all noise, and its debiased interval ends short of it; the shown one does not."""
     x = np.random.default_rng(4).normal(size=(200, 30))
 
     def statistic(times: Times) -> Floats:

@@ -1,5 +1,3 @@
-"""A scoring table on small examples, and what-if: hand-derived numbers, none of it where nothing is changed."""
-
 from __future__ import annotations
 
 import json
@@ -147,7 +145,6 @@ def exactly(name: str, number: float, smallest: int | None = 40) -> Value:
 
 
 def iris_values(number: float = 0.1, **others: float) -> dict[str, Value]:
-    """Every value of IRIS at one number, but for some."""
     numbers = dict.fromkeys([*(m.name for m in INAUGURAL.metrics), *SKIN_DRIFT], number) | COMPETENCE | others
     return {name: exactly(name, value) for name, value in numbers.items()}
 
@@ -157,7 +154,6 @@ def distance(scored: Any) -> float:
 
 
 def cells(**others: float) -> dict[str, Value]:
-    """The raw values of stereotypical bias: 0.1, ..., 0.6 in the cells' order."""
     found = {}
     for place, cell in enumerate(CELLS, 1):
         for suffix in ("", "_na_filtered"):
@@ -167,7 +163,6 @@ def cells(**others: float) -> dict[str, Value]:
 
 
 def facts(number: float = 0.8, **others: float) -> dict[str, Value]:
-    """The raw values of FACT-OR-FAIR of a language model."""
     found = {}
     for kind, contexts in FACT_OR_FAIR.standards["inaugural"].contexts.items():
         for context in contexts:
@@ -181,7 +176,6 @@ def facts(number: float = 0.8, **others: float) -> dict[str, Value]:
 
 
 def narratives(**others: float) -> dict[str, Value]:
-    """The raw values of GENRES at the cohort's means, but for some."""
     mean = dict(zip(METRICS, COHORTS["mistral"].mean, strict=True)) | others
     found = {name: exactly(name, value) for name, value in mean.items()}
     found |= {f"{m}_{r}": exactly(f"{m}_{r}", 0.0) for m in mean for r in plan.RELATIONS}
@@ -295,7 +289,7 @@ WITHOUT_FACTS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("changes", WITHOUT_FACTS, ids=str)
 def test_the_floor_of_factuality_holds_whatever_the_reader_leaves_out(changes: dict[str, Any]) -> None:
-    """Inaugural: the plain mean of both attributes must reach 0.485, though one of them alone is above it."""
+    """Inaugural: the plain mean of both attributes must reach 0.485, though one alone is above it."""
     gender, race = "factuality_llm_objective_gender", "factuality_llm_objective_race"
     changed, standard = Adjustment(**changes), FACT_OR_FAIR.standards["inaugural"]
     below = FACT_OR_FAIR.score(facts(**{gender: 0.6, race: 0.36}), standard, changed)

@@ -1,7 +1,7 @@
-"""Submissions that are hostile or broken, each with the codes that checking must find. Run as a program by the tests.
+"""Hostile or broken submissions, each with the codes that checking must find.
 
-`python -m tests.submissions.checking.hostile FOLDER` builds each case below FOLDER, checks it with its memory limited
-and an alarm set, and prints what came of it as JSON.
+`python -m tests.submissions.checking.hostile FOLDER` builds and checks each case below FOLDER, with limited memory and
+an alarm, and prints the outcomes as JSON.
 """
 
 import json
@@ -34,7 +34,7 @@ MEMORY = 4 << 30
 
 @dataclass(frozen=True)
 class Case:
-    """A submission to build, the codes that it must get (none: it is fine) and a word that its faults must hold."""
+    """A submission, its expected codes (none: it is fine), and a word in its faults."""
 
     build: Build
     codes: frozenset[str]
@@ -47,8 +47,6 @@ GOOD = {"submission.json": meta_bytes(), "responses.jsonl": jsonl(response_rows(
 
 
 def case(*codes: str, says: str = "", **limits: int) -> Callable[[Build], Build]:
-    """Register the function below as a case."""
-
     def register(build: Build) -> Build:
         CASES[build.__name__] = Case(build, frozenset(codes), says, replace(LIMITS, **limits))
         return build
@@ -57,63 +55,53 @@ def case(*codes: str, says: str = "", **limits: int) -> Callable[[Build], Build]
 
 
 def folder(name: str, files: dict[str, bytes], *codes: str, says: str = "", **limits: int) -> None:
-    """Register a folder that is the good submission with these files on top."""
     whole = {file: data for file, data in (GOOD | files).items() if data != b"REMOVE"}
     CASES[name] = Case(lambda path: write_folder(path / "s", whole), frozenset(codes), says, replace(LIMITS, **limits))
 
 
 def members(name: str, extra: list[tuple[str | zipfile.ZipInfo, bytes]], *codes: str, says: str = "") -> None:
-    """Register a zip that is the good submission with these members after it."""
     whole = [*GOOD.items(), *extra]
     CASES[name] = Case(lambda path: write_zip(path / "s.zip", whole), frozenset(codes), says)
 
 
 def meta(name: str, changes: dict[str, Any], *codes: str, says: str = "") -> None:
-    """Register a submission with these changes in submission.json."""
     folder(name, {"submission.json": meta_bytes(**changes)}, *codes, says=says)
 
 
 def raw_meta(name: str, old: str, new: str, *codes: str, says: str = "") -> None:
-    """Register a submission with submission.json changed as text."""
     text = meta_bytes().decode()
     assert old in text
     folder(name, {"submission.json": text.replace(old, new, 1).encode("utf-8", "surrogatepass")}, *codes, says=says)
 
 
 def line(name: str, text: str | bytes, *codes: str, says: str = "") -> None:
-    """Register a submission with one more line of responses."""
     data = text.encode() if isinstance(text, str) else text
     folder(name, {"responses.jsonl": GOOD["responses.jsonl"] + data + b"\n"}, *codes, says=says)
 
 
 def row(name: str, changes: dict[str, Any], *codes: str, says: str = "") -> None:
-    """Register a submission with one more response row."""
     line(
         name, json.dumps({"task": "quiz", "id": "quiz/001", "sample": 0, "response": "A"} | changes), *codes, says=says
     )
 
 
 def face(name: str, rows: list[dict[str, Any]], *codes: str, says: str = "") -> None:
-    """Register a submission with annotation rows."""
     base = {"task": "image", "id": "image/001", "sample": 0, "face": 0, "status": "ok", "gender": "female"}
     folder(name, {"annotations.jsonl": jsonl(base | changes for changes in rows)}, *codes, says=says)
 
 
 def parquet(name: str, table: pa.Table, *codes: str, says: str = "", **limits: int) -> None:
-    """Register a submission whose responses are this Parquet file."""
     files = {"responses.jsonl": b"REMOVE", "responses.parquet": parquet_bytes(table)}
     folder(name, files, *codes, says=says, **limits)
 
 
 def parquet_bytes(table: pa.Table) -> bytes:
-    """A table as Parquet."""
     buffer = BytesIO()
     pq.write_table(table, buffer, compression="zstd")
     return buffer.getvalue()
 
 
 def entry(name: str, mode: int = 0o100644) -> zipfile.ZipInfo:
-    """A zip entry of that name and Unix mode."""
     info = zipfile.ZipInfo("x")
     info.filename = info.orig_filename = name
     info.external_attr = mode << 16
@@ -121,7 +109,7 @@ def entry(name: str, mode: int = 0o100644) -> zipfile.ZipInfo:
 
 
 def responses(**columns: Any) -> pa.Table:
-    """Two good response rows with these columns in their place; None removes one."""
+    """Two good response rows with replaced columns; None removes one."""
     base: dict[str, Any] = {
         "task": pa.array(["quiz", "quiz"]),
         "id": pa.array(["quiz/001", "quiz/002"]),
@@ -263,7 +251,6 @@ def directory_out_of_place(path: Path) -> Path:
 
 
 def _patched(path: Path, signature: bytes, offset: int, change: bytes) -> Path:
-    """The good zip with bytes changed in every header of that signature."""
     whole = write_zip(path / "s.zip", GOOD.items())
     data = bytearray(whole.read_bytes())
     at = data.find(signature)
@@ -410,7 +397,6 @@ meta(
 
 
 def matrix(name: str, changes: Any, *codes: str, says: str = "") -> None:
-    """Register a submission whose measured error of gender has these changes, or is this."""
     good = {"labels": ["female", "male"], "counts": [[9, 1], [2, 8]]}
     told = good | changes if isinstance(changes, dict) else changes
     error = {"source": "drawn", "attributes": {"gender": told}}
@@ -479,7 +465,6 @@ STAGE: dict[str, Any] = {
 
 
 def manifest(name: str, changes: dict[str, Any], *codes: str, says: str = "") -> None:
-    """Register a submission whose manifest has one stage with these changes."""
     raw_manifest(name, json.dumps({"stages": [STAGE | changes]}).encode(), *codes, says=says)
 
 
@@ -645,7 +630,6 @@ FACES = jsonl([PEOPLE | {"status": "ok"}, PEOPLE | {"status": "ok", "sample": 1}
 
 
 def people(name: str, rows: list[dict[str, Any]], *codes: str, says: str = "", annotations: bytes = FACES) -> None:
-    """Register a submission with people's labels beside two annotated images."""
     labels = jsonl(PEOPLE | changes for changes in rows)
     folder(name, {"annotations.jsonl": annotations, "human_labels.jsonl": labels}, *codes, says=says)
 
@@ -691,7 +675,6 @@ SECOND = {"name": "second", "version": "1"}
 
 
 def judged(name: str, others: object, judges: list[object], *codes: str, says: str = "") -> None:
-    """Register a submission with these other judges, and one judgement by each of these."""
     row = sample.judgement_rows()[0]
     changed = {"submission.json": meta_bytes(other_judges=others)}
     folder(name, changed | {"judgements.jsonl": jsonl(row | {"judge": j} for j in judges)}, *codes, says=says)
@@ -831,7 +814,6 @@ def _alarm(number: int, frame: object) -> None:
 
 
 def check_case(name: str, below: Path) -> dict[str, Any]:
-    """Build a case, check it and say what came of it."""
     found = CASES[name]
     home = below / name
     home.mkdir()
@@ -851,7 +833,6 @@ def check_case(name: str, below: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Check every case with the memory limited, and print the outcomes as JSON."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     signal.signal(signal.SIGALRM, _alarm)
     os.chdir(sys.argv[1])

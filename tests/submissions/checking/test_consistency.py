@@ -1,5 +1,3 @@
-"""The consistency proof: one key, one answer, one reading; whatever breaks that is counted, and breaks the proof."""
-
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -26,7 +24,7 @@ def rows(keys: Sequence[tuple[str, int, str | None]], task: str = "story") -> pa
 
 
 def read(table: pa.Table, left_out: int = 0) -> ReadRows:
-    """Every answer read as itself, but for the last ones that are left out."""
+    """Every answer read as itself, except the last `left_out` ones."""
     column = "response" if "response" in table.column_names else "judgement"
     answers = table[column]
     place = np.array([-1 if text is None else number for number, text in enumerate(answers.to_pylist())], np.int64)

@@ -1,5 +1,3 @@
-"""What `fairspace check` says of the samples that are there, and of those that a rank still needs."""
-
 from __future__ import annotations
 
 import json
@@ -20,7 +18,6 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 def submission(name: str) -> Submission:
-    """The answers of a trivial model."""
     bench = benchmark(name)
     meta = SubmissionMeta.model_validate(sample.META | {"benchmark": name, "dataset_revision": bench.revisions[0]})
     tables = bench.baseline("balanced", 0, bench.revisions[0])
@@ -28,13 +25,11 @@ def submission(name: str) -> Submission:
 
 
 def _whole(table: str, rows: pa.Table) -> pa.Table:
-    """With the columns that a checked table has."""
     columns = [rows[f.name] if f.name in rows.column_names else pa.nulls(len(rows), f.type) for f in SCHEMAS[table]]
     return pa.table(columns, names=SCHEMAS[table].names)
 
 
 def some(whole: Submission, task: str, keep: int) -> Submission:
-    """Without the rows of a task but its first ones."""
     rows = whole.tables["responses"]
     kept = pa.concat_tables([rows.filter(pc.not_equal(rows["task"], task)), whole.rows("responses", task)[:keep]])
     return Submission(whole.meta, {**whole.tables, "responses": kept})

@@ -1,5 +1,3 @@
-"""Several faces of one image: all of them are handed in, or the submission is at fault."""
-
 from __future__ import annotations
 
 from dataclasses import replace

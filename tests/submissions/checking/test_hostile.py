@@ -1,5 +1,3 @@
-"""No submission, however hostile, makes checking fail, hang, write, or miss what is wrong."""
-
 import json
 import os
 import subprocess
@@ -18,7 +16,6 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What came of every case, checked in a process whose memory is limited."""
     command = [
         sys.executable,
         "-W",

@@ -1,5 +1,3 @@
-"""Checking gives the submission, sorted and with a digest, or all faults at once."""
-
 import json
 import random
 import re
@@ -37,7 +35,7 @@ from tests.submissions.sample import (
 SOURCE = Path(__file__).parents[3] / "submissions"
 pytestmark = pytest.mark.usefixtures("bench")
 DIGEST = "09f25dfab51778c597fd3bc9acb4a7c4ba959bce64c995ae96d3e4777b8caa47"
-"""Of the good submission, since version 0.1.0; results name submissions by it."""
+"""Digest of the good submission since version 0.1.0; results name submissions by it."""
 
 
 def check_rows(path: Path, rows: list[dict[str, Any]]) -> tuple[Fault, ...]:
@@ -329,7 +327,7 @@ def test_the_schema_describes_the_rows() -> None:
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON schema of `submission.json`; `$defs` also holds those of `manifest.json` and of a row of each table."""
+    """JSON schema of `submission.json`; `$defs` also holds those of `manifest.json` and of each table's row."""
     schema = SubmissionMeta.model_json_schema()
     manifest = Manifest.model_json_schema(ref_template="#/$defs/{model}")
     schema["$defs"] |= {**manifest.pop("$defs"), "manifest": manifest}

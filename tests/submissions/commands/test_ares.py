@@ -1,5 +1,3 @@
-"""The commands of ARES: what they print, refuse, and write."""
-
 from __future__ import annotations
 
 import json
@@ -19,8 +17,6 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 class Steered(NamedTuple):
-    """Steered images, their annotations, and what rates them."""
-
     images: Path
     annotations: Path
     clip: str

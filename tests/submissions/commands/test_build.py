@@ -1,5 +1,3 @@
-"""The commands build and publish: what they print, refuse, and write."""
-
 from __future__ import annotations
 
 import errno

@@ -1,5 +1,3 @@
-"""Commands import what they use when they use it: help and faults are quick, and scoring opens no page or network."""
-
 import json
 import subprocess
 import sys
@@ -40,7 +38,6 @@ PAGES = {"gradio", "huggingface_hub", "jinja2", "starlette", "httpx", "inspect_a
 
 
 def imported(*words: object) -> set[str]:
-    """The modules that a command has imported when it ends."""
     done = subprocess.run([sys.executable, "-c", COMMAND, *map(str, words)], capture_output=True, text=True)
     return set(json.loads(done.stderr.splitlines()[-1]))
 

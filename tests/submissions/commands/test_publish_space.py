@@ -1,5 +1,3 @@
-"""`fairspace publish space` leaves a Space that takes submissions: store, variables, secrets and files."""
-
 from __future__ import annotations
 
 import json
@@ -23,7 +21,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
 
 
 def settings(hub: Hub) -> tuple[dict[str, str], dict[str, str]]:
-    """Variables and secrets as the Hub keeps them; it tells the values of secrets to nobody."""
+    """Variables and secrets on the Hub, which shows no secret's value."""
     [file] = (hub.root / "repositories" / "space").glob("*/leaderboard.json")
     kept = json.loads(file.read_text(encoding="utf-8"))
     return kept["variables"], kept["secrets"]

@@ -1,5 +1,3 @@
-"""The commands that run models: what they print, refuse and write, and their exit codes."""
-
 from __future__ import annotations
 
 import gc
@@ -31,7 +29,6 @@ def served() -> Iterator[Served]:
 
 @pytest.fixture
 def here(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder to work in, with the served model's address and key in the environment."""
     for name, value in served.environment().items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")

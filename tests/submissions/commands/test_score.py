@@ -1,5 +1,3 @@
-"""The command: what it prints, what a program reads, and its exit codes."""
-
 from __future__ import annotations
 
 import json
@@ -133,7 +131,6 @@ def test_an_unknown_standard_names_the_known_ones(run: Run, demo: Path) -> None:
 
 
 def leaves(group: Any, *path: str) -> Iterator[tuple[str, ...]]:
-    """The words of every command."""
     for name, command in group.commands.items():
         yield from leaves(command, *path, name) if hasattr(command, "commands") else [(*path, name)]
 
@@ -147,7 +144,7 @@ def test_every_help_tells_its_options_and_has_an_example(
     assert code == 0
     assert f"Example: fairspace {' '.join(command)} " in out
     assert [line for line in out.splitlines() if " --" in line[:12]]
-    assert not re.search(r"\{\w*\}", out)  # nothing that was to be filled in
+    assert not re.search(r"\{\w*\}", out)
     assert "[/" not in out
     assert command != ("run",) or "NAMESPACE@TAG" in out
 

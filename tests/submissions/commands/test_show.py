@@ -1,5 +1,3 @@
-"""What is printed of results and stages: values, other instruments, readings, the course of a run."""
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""Asking a Space: what is asked again, what is not, where a token goes, and what the commands print."""
-
 from __future__ import annotations
 
 import json
@@ -40,8 +38,6 @@ def refusal(code: str, status: int, **headers: str) -> httpx.Response:
 
 
 class Space:
-    """Gives one answer after the other; keeps what it was asked, and how long the client waited."""
-
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *answers: Answer) -> None:
         self.answers, self.asked, self.bodies = list(answers), list[httpx.Request](), list[bytes]()
         self.waits: list[float] = []

@@ -1,5 +1,3 @@
-"""Figures as SVG: round axes, names that cover nothing, values beyond an axis, and text that stays text."""
-
 from itertools import combinations
 from xml.etree import ElementTree
 

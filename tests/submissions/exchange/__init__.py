@@ -1,1 +1,0 @@
-"""Results in formats of others."""

@@ -1,5 +1,3 @@
-"""Results and answers as Every Eval Ever has them: they pass its schemas, and answers come back as they were."""
-
 from __future__ import annotations
 
 import hashlib
@@ -39,7 +37,7 @@ ANSWERS = {"fact_or_fair": "The answer is B.", "stereotypical_bias": "A", "iris"
 
 
 def small(name: str, folder: Path) -> Submission:
-    """One answer to the first item of each task that is answered with text, a lacking one, and a judgement."""
+    """One answer to the first item of each text task, a missing one, and a judgement."""
     bench, tables = benchmark(name), {}
     for table, column in (("responses", "response"), ("judgements", "judgement")):
         text = ANSWERS[name] if table == "responses" else '{"warm": 1}'
@@ -59,7 +57,6 @@ def small(name: str, folder: Path) -> Submission:
 
 
 def check_record(data: Any, schema: str) -> None:
-    """Assert that a record fits its schema."""
     content = (Path(__file__).parent / "schemas" / f"{schema}.schema.json").read_bytes()
     assert hashlib.sha256(content).hexdigest() == SCHEMAS_OF[schema]
     Draft7Validator(json.loads(content)).validate(data)
@@ -67,7 +64,6 @@ def check_record(data: Any, schema: str) -> None:
 
 
 def result_of(submission: Submission) -> Result:
-    """A result that says it was scored from a submission."""
     scored = scored_baseline("stereotyped", "fact_or_fair")
     meta = submission.dump_meta()
     meta.pop("contact")

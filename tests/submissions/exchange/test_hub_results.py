@@ -1,5 +1,3 @@
-"""Headline scores on the Hub: what a dataset's `eval.yaml` lists, and what a model's repository states about it."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -31,7 +29,6 @@ MODEL = "owner/a-model"
 
 @pytest.fixture(scope="module")
 def result() -> Result:
-    """Good answers to FACT-OR-FAIR of a model that is no baseline."""
     scored = scored_baseline("stereotyped", "fact_or_fair")
     meta = {name: value for name, value in scored.meta.items() if name != "baseline"} | {"model": "A model"}
     return replace(scored, meta=meta)
@@ -39,7 +36,6 @@ def result() -> Result:
 
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
-    """A Hub with the dataset and the repository of a model that is not ours."""
     root = tmp_path_factory.mktemp("hub")
     with (
         Hub.start(root / "hub") as running,

@@ -1,5 +1,3 @@
-"""Faults come as a person mends them: file by file, and in a file by line."""
-
 from fairspace.submissions.format.collector import Collector
 from fairspace.submissions.format.faults import CODES
 

@@ -1,5 +1,3 @@
-"""A manifest says how a submission was made: kept, shown and passed on to the result, and no part of the digest."""
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Writing a submission gives the same bytes for the same content, and says what does not fit."""
-
 from pathlib import Path
 
 import pyarrow as pa

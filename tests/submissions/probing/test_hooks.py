@@ -1,5 +1,3 @@
-"""Hooks take what a recipe says from any module, and leave no trace."""
-
 from __future__ import annotations
 
 import math
@@ -19,8 +17,6 @@ from fairspace.submissions.running.errors import RunError
 
 @dataclass
 class Output:
-    """As transformers' output classes."""
-
     last_hidden_state: Tensor
     extra: tuple[Tensor, Tensor]
 

@@ -1,5 +1,3 @@
-"""`fairspace probe` from beginning to end on tiny models of both kinds: values, files, errors."""
-
 from __future__ import annotations
 
 import csv

@@ -1,5 +1,3 @@
-"""Recipes: those that ship are read, and everything that is wrong in one is said with its place."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""Tiny random-initialised models of the two kinds that recipes ship for: Janus, and Qwen-Image."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -131,7 +129,6 @@ def qwen_image(folder: Path) -> Path:
 
 
 def _stir(model: Any) -> None:
-    """Weights large enough that different inputs give clearly different vectors."""
     import torch
 
     with torch.no_grad():

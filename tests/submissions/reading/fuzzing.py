@@ -1,8 +1,8 @@
-"""Search for files whose check takes much of the processor for what was handed in.
+"""Search for files whose check is costly for their size.
 
-`python -m tests.submissions.reading.fuzzing --seconds 600 --seed 0` makes zips by recipes of numbers, changes the
-costliest recipe of each family again and again, and prints the worst of each. It ends with 1 if the check of one took
-more than 2 s of the processor for each megabyte of the zip; a zip below a megabyte counts as one.
+`python -m tests.submissions.reading.fuzzing --seconds 600 --seed 0` makes zips by recipes of numbers, mutates the
+costliest of each family, and prints the worst of each. It ends with 1 if a check took more than 2 CPU seconds per
+megabyte of the zip (at least one megabyte).
 """
 
 from __future__ import annotations
@@ -36,15 +36,7 @@ Files = dict[str, bytes]
 
 @dataclass(frozen=True)
 class Cost:
-    """What the check of a zip took.
-
-    Args:
-        family: what makes it.
-        recipe: from which it is made.
-        size: bytes of the zip.
-        seconds: of the processor.
-        codes: of its faults.
-    """
+    """Cost of checking a zip: CPU `seconds`, `size` in bytes, and the codes of its faults."""
 
     family: str
     recipe: Recipe
@@ -54,7 +46,6 @@ class Cost:
 
     @property
     def rate(self) -> float:
-        """Seconds for each megabyte of the zip."""
         return self.seconds / max(1.0, self.size / 1e6)
 
     def __str__(self) -> str:
@@ -85,7 +76,6 @@ LINES: tuple[Callable[[random.Random, int], str], ...] = (
 
 
 def jsonl(recipe: Recipe) -> Files:
-    """Shards of lines of two kinds."""
     draw, shards = random.Random(recipe[0]), 1 + recipe[1] % 40
     lines = 10 ** (recipe[2] % 6)
     lines *= 1 + recipe[3] % 9
@@ -119,7 +109,6 @@ def parquet(recipe: Recipe) -> Files:
 
 
 def footers(recipe: Recipe) -> Files:
-    """Shards of nothing but a footer of small values."""
     kind = (1, 3, 5, 8, 9, 11, 12)[recipe[1] % 7]
     size, shards = 1 + 4_000_000 * (1 + recipe[2] % 10) // 10, 1 + recipe[3] % 100
     body = bytes([recipe[4] % 3]) * size
@@ -130,7 +119,6 @@ def footers(recipe: Recipe) -> Files:
 
 
 def outside(recipe: Recipe) -> Files:
-    """Many files, long names, and large JSON beside the tables."""
     count = 10 ** (recipe[1] % 4) * 2
     name = ["a", "é" * 60, "responses-", "Con.", "x/"][recipe[2] % 5]
     files = {f"{name}{n}" + [".jsonl", ".parquet", ".zip", ""][recipe[3] % 4]: b"" for n in range(count)}
@@ -165,7 +153,7 @@ def packed(files: Files, damage: int) -> bytes:
 
 
 def measure(family: str, recipe: Recipe, folder: Path) -> Cost:
-    """Check the zip of a recipe. TimeoutError if it takes more than a minute of the processor."""
+    """Check the zip of a recipe. TimeoutError after a CPU minute."""
     file = folder / "fuzzed.zip"
     file.write_bytes(packed(FAMILIES[family](recipe), recipe[0]))
     signal.signal(signal.SIGPROF, _give_up)
@@ -183,7 +171,7 @@ def measure(family: str, recipe: Recipe, folder: Path) -> Cost:
 
 
 def search(seed: int, more: Callable[[int], bool], note: Callable[[Cost], None] = lambda cost: None) -> dict[str, Cost]:
-    """The costliest recipe of each family, found while `more` says so of the number of zips so far."""
+    """The costliest recipe of each family, found while `more(number of zips)` holds."""
     draw, worst, count = random.Random(seed), dict[str, Cost](), 0
     with tempfile.TemporaryDirectory() as folder:
         while more(count):
@@ -205,7 +193,6 @@ def _give_up(*_: object) -> None:
 
 
 def main() -> None:
-    """Search for as long as the arguments say."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, default=0)

@@ -1,5 +1,3 @@
-"""Folders and zips: links, bombs, damage."""
-
 from __future__ import annotations
 
 import os
@@ -21,7 +19,6 @@ FILES = {"a.jsonl": b"12345", "b.jsonl": b"123"}
 
 
 def opened(path: Path, limits: Limits = LIMITS) -> tuple[dict[str, bytes], list[str]]:
-    """What the files hold, and the codes of the faults."""
     faults = Collector(limits.faults)
     with open_container(path, limits, faults) as members:
         contents = {}
@@ -164,7 +161,6 @@ def zipped(path: Path) -> Path:
 
 
 def with_size(path: Path, member: int, size: int) -> Path:
-    """The same zip, whose directory says that a member has so many bytes."""
     data = bytearray(path.read_bytes())
     at = [place for place in range(len(data)) if data.startswith(b"PK\x01\x02", place)][member]
     struct.pack_into("<LL", data, at + 20, size, size)

@@ -1,5 +1,3 @@
-"""A few small zips of the search for costly files: whatever they hold, checking ends with a submission or faults."""
-
 import random
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""Images in a submission: read safely, held against the items, and never taken by the public board."""
-
 from __future__ import annotations
 
 import hashlib

@@ -1,5 +1,3 @@
-"""Rows are matched by all keys together, and what lies beyond all others is matched with none."""
-
 from __future__ import annotations
 
 import pyarrow as pa

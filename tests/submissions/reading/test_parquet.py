@@ -1,5 +1,3 @@
-"""Parquet files: types, nulls, sizes, and footers that lie."""
-
 from __future__ import annotations
 
 import struct
@@ -24,7 +22,7 @@ RESPONSES = {"task": ["t"] * 4, "id": ["a", "b", "c", "d"], "response": ["w", "x
 def read(
     columns: dict[str, Any] | pa.Table, table: str = "responses", limits: Limits = LIMITS, **how: Any
 ) -> tuple[pa.Table, list[int], list[tuple[str, str]], list[tuple[int, int]]]:
-    """The rows, their numbers, codes and places of the faults, and what was spent."""
+    """Rows, their numbers, codes and places of the faults, and the spent budget."""
     stream, faults = BytesIO(), Collector(LIMITS.faults)
     pq.write_table(columns if isinstance(columns, pa.Table) else pa.table(columns), stream, **how)
     spent: list[tuple[int, int]] = []
@@ -195,7 +193,7 @@ def code(data: bytes, **limits: int) -> str:
 
 
 def file(pages: bytes, at: int = 4, rows: int = 1) -> bytes:
-    """A file of one row group and one column chunk that holds these bytes."""
+    """A file of one row group and one column chunk with these bytes."""
     chunk = b"\x1c" + b"\x76" + varint(len(pages)) + b"\x26" + varint(at) + b"\x00"
     column = b"\x3c" + chunk[1:] + b"\x00"
     group = b"\x19\x1c" + column + b"\x26" + varint(rows) + b"\x00"

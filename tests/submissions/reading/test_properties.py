@@ -1,5 +1,3 @@
-"""Properties of writing, reading and checking that hold for all content."""
-
 import random
 import shutil
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""From files to tables: JSON lines, strict JSON, `submission.json`."""
-
 from __future__ import annotations
 
 import io
@@ -36,7 +34,7 @@ FACE = {"task": "t", "id": "a", "sample": 0, "face": 0, "status": "ok"}
 def read(
     lines: list[Any], table: str = "responses", limits: Limits = LIMITS
 ) -> tuple[list[dict[str, Any]], list[int], list[tuple[str, str]]]:
-    """The rows, their lines, and codes and places of the faults. Lines are rows, or bytes as they stand there."""
+    """Rows, their lines, and codes and places of the faults; a line is a row or raw bytes."""
     faults, data = Collector(LIMITS.faults), b""
     for line in lines:
         data += (line if isinstance(line, bytes) else json.dumps(line).encode()) + b"\n"
@@ -154,7 +152,6 @@ def member(name: str, data: bytes = b"{}") -> Member:
 
 
 def sorted_files(*names: str) -> tuple[dict[str, list[str]], list[str]]:
-    """Table -> its files, and the codes of the faults."""
     faults = Collector(LIMITS.faults)
     files = sort_files([member(name) for name in names], faults)
     tables = {table: [one.name for one in members] for table, members in files.tables.items()}
@@ -262,7 +259,6 @@ def test_an_object_may_be_as_large_as_the_limit() -> None:
 
 
 def code(call: Callable[[], Any]) -> str:
-    """The code of a refusal; '' if there is none."""
     try:
         call()
     except RefusedError as refused:

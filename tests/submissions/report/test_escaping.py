@@ -1,5 +1,3 @@
-"""No name is a command to what shows it: a table of hostile names over every printer of results."""
-
 from __future__ import annotations
 
 import csv
@@ -149,7 +147,6 @@ def usual_tags() -> set[tuple[str, tuple[str, ...]]]:
 
 
 def tags_of(page: str) -> set[tuple[str, tuple[str, ...]]]:
-    """Every tag with the names of its attributes, as a browser reads them."""
     tags: set[tuple[str, tuple[str, ...]]] = set()
 
     class Reader(HTMLParser):

@@ -1,5 +1,3 @@
-"""Tables for papers: what LaTeX would misread is typed, undefined stays undefined, nothing missing looks like 0."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""Reports: every format holds the same numbers, nothing in a model's name is a command, and no page asks a network."""
-
 from __future__ import annotations
 
 import csv
@@ -147,8 +145,6 @@ def test_results_are_compared_in_the_terminal_with_corrected_significance(run: R
 
 
 def test_a_comparison_says_which_answers_it_compares(run: Run, tmp_path: Path) -> None:
-    """Two thirds of 24 answers to the same items, to others, and none that can be scored."""
-
     def partial(name: str, level: float, keys: str) -> Path:
         whole = scored(name, level, 3)
         values = {n: replace(v, expected=24, valid=16, low=0.0, high=0.5) for n, v in whole.values.items()}

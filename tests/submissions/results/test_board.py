@@ -72,7 +72,7 @@ def test_language_and_image_models_are_ranked_apart() -> None:
 
 
 def test_under_algorithm_1_the_median_printed_sector_is_60() -> None:
-    """The cohort's medians calibrate that standard; the sectors whose figures are not printed say so."""
+    """The cohort's medians calibrate that standard; sectors without printed figures say so."""
     rows = {row.model: row for row in published("iris", "algorithm_1")}
     cohort = [rows[m] for m in ("Bagel", "BLIP3-o", "Harmon", "Janus-Pro", "Show-o", "UniWorld-V1", "VILA-U")]
     for sector in ("IFS_Gen", "RFS_Gen", "BIS_Gen", "IFS_Und", "BIS_Und"):
@@ -144,7 +144,6 @@ def test_a_result_stands_once_and_is_rescored_under_the_standard_asked_for(score
 
 
 def test_a_worse_bound_gives_a_worse_rank(scored: Result) -> None:
-    """Two results alike but for the bound: the one with more missing stands below."""
     scores = dict(scored.scored.scores)
     low = (scores["average_llm"].low or 0) - 0.05
     scores["average_llm"] = measured("average_llm", scores["average_llm"].value or 0, low=low)

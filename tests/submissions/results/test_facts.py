@@ -1,5 +1,3 @@
-"""What readers of a board filter by: it is what was told, or what is certain, and never a guess."""
-
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,13 +26,11 @@ TOLD = {"parameters": 7.5, "open_weights": False, "architecture": "autoregressiv
 
 @lru_cache
 def submission(name: str) -> Submission:
-    """All tasks of a benchmark that a trivial model answers."""
     tables = import_module(f"fairspace.submissions.benchmarks.{name}.baselines").tables("random", 0)
     return Submission(baseline_meta("random", name, 0, tables), tables)
 
 
 def tasks(name: str, *handed_in: str) -> tuple[str, ...]:
-    """The tasks that a result says were run, where these were handed in."""
     whole = submission(name)
     parts = {kind: rows.filter(pc.is_in(rows["task"], pa.array(handed_in))) for kind, rows in whole.tables.items()}
     return facts_of(score_submission(replace(whole, tables=parts))).tasks

@@ -1,5 +1,3 @@
-"""Result files that nobody's `fairspace score` wrote: each is a fault, none breaks the board or ranks a forgery."""
-
 from __future__ import annotations
 
 import base64
@@ -60,7 +58,6 @@ BROKEN: dict[str, Callable[[Data], object]] = {
 
 
 def data() -> Data:
-    """A result as fresh JSON data."""
     found: Data = json.loads(result("fact_or_fair", "stereotyped", "somebody").dumps())
     return found
 
@@ -150,7 +147,6 @@ def test_a_file_of_brackets_or_of_another_kind_is_refused(tmp_path: Path) -> Non
 
 
 def forge() -> Data:
-    """A result file that claims scores which its values do not give."""
     forged = data() | {"ranked": 999.0, "unranked": [], "labels": {"cohort": "<b>mine</b>"}}
     for score in forged["scores"]:
         score.update(state="value", value=1.0, low=1.0, high=1.0, reason="")

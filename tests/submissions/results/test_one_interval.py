@@ -1,5 +1,3 @@
-"""A value has one interval: a score that is a raw value has its, and a row of the board has that of its result."""
-
 from __future__ import annotations
 
 from dataclasses import asdict
@@ -54,14 +52,12 @@ def test_no_value_of_a_result_has_two_intervals_wherever_it_is_shown(tmp_path: P
 
 
 def _fields(value: Value) -> tuple[dict[str, Any], dict[str, float]]:
-    """Of a value's uncertainty: words and counts, and what is measured."""
     fields = {} if value.uncertainty is None else asdict(value.uncertainty)
     numbers = {name: field for name, field in fields.items() if isinstance(field, float)}
     return {name: field for name, field in fields.items() if name not in numbers}, numbers
 
 
 def assert_one_interval(result: Result) -> None:
-    """Every score that is a raw value has the uncertainty of that value."""
     bench = benchmark(result.benchmark)
     rules = bench.table_of(result.scored, bench.standards[result.standard]).rules
     originals = {score: rule.original for score, rule in rules.items() if rule.original is not None}

@@ -1,5 +1,3 @@
-"""Protocols: rows that were measured otherwise have ranks of their own, unless a standard ranks them together."""
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,8 +1,8 @@
 """Ranges of ranks beside the published procedure and its printed example.
 
 Mogstad, Romano, Shaikh and Wilhelm, Inference for Ranks with Applications to Mobility across Neighborhoods and Academic
-Achievement across Countries (Review of Economic Studies, 2023), and its R package csranks: means and standard errors of
-mathematics in PISA 2018 of the OECD, and what the package's vignette "Inference for Ranks" prints of them.
+Achievement across Countries (Review of Economic Studies, 2023); the R package csranks: its data (mathematics in PISA
+2018) and the output in its vignette "Inference for Ranks".
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ TOP_5 = {
 
 
 def published(of: list[int], draws: int, seed: int) -> list[tuple[int, int]]:
-    """95 % confidence sets for the ranks of some countries, which hold at once: pairs in both directions, step by step.
+    """95 % simultaneous confidence sets for ranks: pairs in both directions, stepwise.
 
-    In each step the pairs that are left are tested by the 95 % quantile of their largest studentised difference.
+    Each step tests the remaining pairs by the 95 % quantile of their largest studentised difference.
     """
     differences = MEANS[:, None] - MEANS[None, :]
     errors = np.hypot(ERRORS[:, None], ERRORS[None, :])
@@ -85,7 +85,7 @@ def published(of: list[int], draws: int, seed: int) -> list[tuple[int, int]]:
 
 
 def ours() -> list[tuple[int, int]]:
-    """From draws that are orthogonal, as the countries' samples are independent."""
+    """Ranges from orthogonal draws, as the countries' samples are independent."""
     turns = np.cos(2 * np.pi * np.outer(np.arange(1, 1 + len(MEANS)), np.arange(KEPT)) / KEPT)
     away = turns / turns.std(axis=1, ddof=1)[:, None] * ERRORS[:, None]
     return Cohort(-MEANS, away, np.ones(away.shape)).ranges(len(MEANS))
@@ -102,7 +102,6 @@ def test_the_published_procedure_gives_what_its_package_prints() -> None:
 
 
 def test_ranges_are_those_of_the_published_procedure_but_for_two_ranks() -> None:
-    """All countries at once: theirs from largest differences, ours from the pairs down to a row."""
     theirs = published(list(range(len(MEANS))), 2_000, seed=2)
     assert np.abs(np.array(theirs) - np.array(ours())).max() <= 2
     assert np.ptp(ours(), axis=1).sum() <= 1.02 * np.ptp(theirs, axis=1).sum()

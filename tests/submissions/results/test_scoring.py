@@ -1,5 +1,3 @@
-"""What a result says of how it came to be, and which files are results."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -33,8 +31,6 @@ RESAMPLES = 100
 
 @dataclass(frozen=True)
 class Standard(Documented):
-    """A standard that multiplies the only value."""
-
     name: str
     factor: float = 1.0
 

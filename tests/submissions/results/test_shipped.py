@@ -1,5 +1,3 @@
-"""Results that come with the software: their rows say what they are, and what lacks is never a good value."""
-
 from __future__ import annotations
 
 import pytest
@@ -37,7 +35,7 @@ def test_smollm2_was_shown_no_picture_and_has_no_score() -> None:
 
 
 def test_the_published_narratives_of_genres_are_scored_as_printed_and_none_of_their_text_is_kept() -> None:
-    """The intervals of the values that need no judge hold the printed ones; what needs one is not run."""
+    """The intervals of values without a judge hold the printed ones; the others are not run."""
     results = [result for result in shipped_results() if result.meta["model"] in PRINTED]
     rows = {row.model: row for row in board("genres", "", results) if row.result is not None}
     assert set(rows) == set(PRINTED)
@@ -51,7 +49,6 @@ def test_the_published_narratives_of_genres_are_scored_as_printed_and_none_of_th
 
 
 def test_smollm2_wrote_no_passage_so_that_nothing_is_measured_of_its_stories() -> None:
-    """None of 96 answers has the asked sections: the share has an interval, and no metric a number."""
     (result,) = [result for result in shipped_results() if result.benchmark == "genres" and result.run]
     (row,) = [row for row in board("genres", "", [result]) if row.result is not None]
     assert (row.model, row.rank, row.scores["TBS"].state) == ("SmolLM2-135M-Instruct", None, "undefined")

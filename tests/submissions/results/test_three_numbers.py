@@ -1,5 +1,3 @@
-"""The three numbers of a value, and the facts that are folded away: by hand, for each kind of value and of row."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -43,7 +41,7 @@ def value(number: float, low: float, high: float, **more: float | None) -> Value
 
 
 def test_a_value_shows_itself_its_interval_what_is_missing_and_what_chance_gives() -> None:
-    """The value as measured, not less its bias; 10 of 100 answers are missing, and could make 0.40 of it."""
+    """The measured value, not debiased; 10 of 100 answers are missing, and could make 0.40 of it."""
     three = three_numbers(value(0.3, 0.2, 0.4, debiased=0.25, fair=0.1, fair_high=0.15), GAP, show)
     assert (three.value, three.interval, three.biased) == (0.3, (0.2, 0.4), True)
     assert (three.value_text, three.interval_text, three.chance_text) == ("0.30", "0.20 to 0.40", "0.10, up to 0.15")

@@ -1,5 +1,3 @@
-"""Tiers of ranks, by hand and by simulation; errors of scores when rows are shown."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -96,7 +94,6 @@ def test_rows_below_never_merge_the_tiers_above() -> None:
 
 
 def test_tiers_do_not_depend_on_the_order_of_the_rows() -> None:
-    """With ties, of which one has small errors and one large ones."""
     rng = np.random.default_rng(6)
     levels = {"a": 0.1, "b": 0.1, "c": 0.13, "d": 0.13, "e": 0.2, "f": 0.2, "g": 0.3}
     rows = [result(name, level, rng.normal(0, 0.02 / (1 + i), KEPT)) for i, (name, level) in enumerate(levels.items())]
@@ -120,7 +117,7 @@ def test_equal_models_share_a_tier_also_without_any_error() -> None:
 
 
 def test_missing_samples_count_against_a_model() -> None:
-    """Both say 0.2; the one with missing answers is ranked by its worst case, 0.3, ten errors away."""
+    """Both values are 0.2; the one with missing answers is ranked by its worst case, 0.3, ten errors away."""
     found = board(result("whole", 0.2, waves(0.007, 3)), result("part", 0.2, waves(0.007, 4), missing=10))
     assert found["whole"].tier == 1
     assert found["part"].tier == 2
@@ -202,7 +199,6 @@ def test_students_t_from_normal_quantiles() -> None:
 
 
 def test_most_tiers_of_large_boards_are_those_of_all_pairs() -> None:
-    """What lies far away is not compared draw by draw; the tiers are those of comparing everything."""
     rng = np.random.default_rng(2)
     n = 300
     away = rng.normal(size=(n, KEPT)) * rng.uniform(0.001, 0.1, n)[:, None]

@@ -1,5 +1,3 @@
-"""What the tests of runs share: small builds, and commands in processes of their own against the module's server."""
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What must become of every request of a run against the served models, computed from their answers and faults."""
+"""The fate of every request of a run against the served models, computed from answers and faults."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tests.served.faults import Faults
 from tests.served.keys import Request, chat_request
 
 LOST = ("status", "slow", "truncated", "cut", "reset", "html", "not_completion", "empty")
-"""The ways in which no answer arrives, so that a request is sent again."""
+"""Faults after which a request is sent again, since no answer arrives."""
 REFUSED = ("filtered", "refusal", "blocked")
 Expected = dict[Key, tuple[Fate, str | None]]
 
 
 def requests(chosen: Chosen) -> Iterator[tuple[Key, Request]]:
-    """Every request of a run, as the server must see it: prompt, image to the byte, seed."""
+    """Every request of a run as the server must see it: prompt, image to the byte, seed."""
     opened = open_benchmark(chosen)
     for task, places in opened.positions.items():
         for place in places:
@@ -37,7 +37,7 @@ def expected(chosen: Chosen, faults: Sequence[Fault] = ()) -> Expected:
 
 
 def found(answers: Sequence[Answer]) -> Expected:
-    """The same of a journal. AssertionError if a key has two fates."""
+    """The same, from a journal. AssertionError if a key has two fates."""
     fates: Expected = {answer.key: (answer.fate, answer.response) for answer in answers}
     assert len(fates) == len(answers)
     return fates
@@ -59,7 +59,6 @@ def _fate(request: Request, faults: Faults) -> tuple[Fate, str | None]:
 
 
 def _spoiled(fault: Fault, request: Request) -> str:
-    """The text of an answer that arrives and is of no use."""
     whole = answer(request)
     return {
         "silent": "",

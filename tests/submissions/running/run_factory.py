@@ -1,9 +1,7 @@
 """Commands of `fairspace` that tests start, watch, stop and kill, and small datasets of real images for them.
 
-    python -m tests.submissions.running.run_factory
-
-is a process that has imported what runs need, and forks a child for each command: the command line is the real one, in
-a process (and group) of its own, without the seconds that every start takes for imports.
+`python -m tests.submissions.running.run_factory` is a process that has imported all that runs need, and forks a child,
+in a process group of its own, for each command line.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ from typing import Any, NoReturn
 
 ROOT = Path(__file__).resolve().parents[3]
 KEPT = 48
-"""Images of each split; of pairs of images twelve."""
+"""Images of each split; for pairs of images twelve."""
 _NEEDED = (
     "aiohttp",
     "fastapi",
@@ -53,19 +51,18 @@ _NEEDED = (
 
 @dataclass(frozen=True)
 class Command:
-    """A command that was started; its process group has the number of its process."""
+    """A started command; its process group has the number of its process."""
 
     pid: int
     log: Path
     commands: Commands
 
     def kill(self, how: signal.Signals = signal.SIGKILL) -> None:
-        """Send the whole process group a signal; one that has just ended by itself needs none."""
         with suppress(ProcessLookupError):
             os.killpg(self.pid, how)
 
     def wait(self, seconds: float = 120) -> int:
-        """Exit status when it has ended; below 0 the signal that ended it. TimeoutError if it does not end."""
+        """Exit status, negative for a signal. TimeoutError if it does not end."""
         status = self.commands.ask(wait=self.pid, seconds=seconds)
         if status is None:
             self.kill()
@@ -74,29 +71,19 @@ class Command:
 
     @property
     def running(self) -> bool:
-        """Whether it goes on."""
         return self.commands.ask(wait=self.pid, seconds=0, keep=True) is None
 
     @property
     def output(self) -> str:
-        """What it has printed."""
         return self.log.read_text(encoding="utf-8")
 
     def done(self) -> str:
-        """What it has printed when it has ended well."""
         assert self.wait() == 0, self.output
         return self.output
 
 
 @dataclass
 class Commands(AbstractContextManager["Commands"]):
-    """Starts commands.
-
-    Args:
-        folder: for what they print.
-        environment: of all of them.
-    """
-
     folder: Path
     environment: Mapping[str, str] = field(default_factory=dict)
 
@@ -105,7 +92,7 @@ class Commands(AbstractContextManager["Commands"]):
         self._process = _starter()
 
     def start(self, *words: object, environment: Mapping[str, str] | None = None, file_size: int = 0) -> Command:
-        """Start `fairspace WORDS`; `file_size`: bytes that a file may have, 0 for no bound."""
+        """Start `fairspace WORDS`; `file_size` limits bytes per file, 0 for no limit."""
         log = self.folder / f"{len(self._started) + 1}.txt"
         told = {**self.environment, **(environment or {})}
         pid = self.ask(words=[str(word) for word in words], log=str(log), environment=told, file_size=file_size)
@@ -113,11 +100,9 @@ class Commands(AbstractContextManager["Commands"]):
         return self._started[-1]
 
     def run(self, *words: object, environment: Mapping[str, str] | None = None) -> str:
-        """What `fairspace WORDS` prints; AssertionError if it fails."""
         return self.start(*words, environment=environment).done()
 
     def ask(self, **request: Any) -> Any:
-        """What the process that starts them answers."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(request) + "\n")
@@ -127,7 +112,6 @@ class Commands(AbstractContextManager["Commands"]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End those that still run."""
         for command in self._started:
             if command.running:
                 command.kill()
@@ -136,7 +120,6 @@ class Commands(AbstractContextManager["Commands"]):
 
 @cache
 def _starter() -> subprocess.Popen[str]:
-    """The process that starts commands: one for all the files of tests in this process."""
     words = [sys.executable, "-m", __name__]
     process = subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
@@ -152,7 +135,7 @@ def _starter() -> subprocess.Popen[str]:
 
 
 def until(what: Callable[[], bool], command: Command, seconds: float = 60) -> bool:
-    """Wait until it is so, or the command has ended; whether it is so. TimeoutError says what the command printed."""
+    """Wait for a condition or the end of the command; return the condition. TimeoutError has the command's output."""
     end = time.monotonic() + seconds
     while not what():
         if not command.running:
@@ -201,7 +184,6 @@ def _write(file: Path, columns: Mapping[str, Sequence[str]]) -> None:
 
 
 def picture(item: str) -> bytes:
-    """A PNG file that no other id has."""
     import numpy as np
     from PIL import Image
 
@@ -212,13 +194,12 @@ def picture(item: str) -> bytes:
 
 
 def kept_images(work: Path) -> int:
-    """Images of FACT-OR-FAIR's objective task that have a fate in a run's workings."""
+    """Images of FACT-OR-FAIR's objective task with a fate in a run's working folder."""
     with closing(sqlite3.connect(work / "images" / "t2i_objective" / "made.sqlite")) as db:
         return int(db.execute("SELECT count(*) FROM image").fetchone()[0])
 
 
 def journaled(file: Path) -> list[Any]:
-    """The fates in a journal, as `Answer`."""
     from fairspace.submissions.running.asking.journal import Journal
 
     with Journal(file) as journal:
@@ -226,7 +207,7 @@ def journaled(file: Path) -> list[Any]:
 
 
 def manifest(folder: Path) -> dict[str, Any]:
-    """`manifest.json` without when and from which checkout."""
+    """`manifest.json` without time and checkout."""
     found: dict[str, Any] = json.loads((folder / "manifest.json").read_bytes())
     for stage in found["stages"]:
         for name in ("started", "ended", "git"):
@@ -235,10 +216,7 @@ def manifest(folder: Path) -> dict[str, Any]:
 
 
 def assert_same(one: Path, other: Path) -> None:
-    """Two submissions have the same bytes, and the same manifest but for times, tokens and the course.
-
-    Failed attempts cost tokens too, and nobody knows those that were lost with a kill.
-    """
+    """Assert equal bytes, and equal manifests but for times, tokens and attempts (kills lose some)."""
     names = sorted(file.name for file in one.iterdir())
     assert names == sorted(file.name for file in other.iterdir())
     for name in names:
@@ -255,7 +233,6 @@ def _without_tokens(folder: Path) -> dict[str, Any]:
 
 
 def _main() -> list[str] | None:
-    """Serve requests; in a child, the words of its command."""
     children: dict[int, int | None] = {}
     for line in sys.stdin:
         request = json.loads(line)
@@ -277,7 +254,7 @@ def _main() -> list[str] | None:
 
 
 def _become(request: dict[str, Any]) -> None:
-    """Be a process of one's own, as a shell would start it."""
+    """Become an own process, as a shell would start it."""
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background processes ignore it
     log = os.open(request["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -290,7 +267,6 @@ def _become(request: dict[str, Any]) -> None:
 
 
 def _ended(children: dict[int, int | None], pid: int, seconds: float) -> int | None:
-    """Exit status of a child; None if it still runs after the time."""
     end = time.monotonic() + seconds
     while children[pid] is None:
         found, status = os.waitpid(pid, os.WNOHANG)
@@ -304,7 +280,7 @@ def _ended(children: dict[int, int | None], pid: int, seconds: float) -> int | N
 
 
 def _import() -> None:
-    """What a run imports and what it makes from the plans alone, but no thread."""
+    """Import a run's modules and their caches, but start no thread."""
     for name in _NEEDED:
         import_module(name)
     import_module("torch").set_num_threads(1)
@@ -312,11 +288,11 @@ def _import() -> None:
     inspect_task = import_module("fairspace.submissions.running.asking.inspect_task")
     inspect_task.open_benchmark(inspect_task.Chosen("fact_or_fair"))
     gc.collect()
-    gc.freeze()  # or every child goes through what was imported, again and again, and copies its pages
+    gc.freeze()  # or every child scans the imported modules again and again, and copies their pages
 
 
 def _end(status: object) -> NoReturn:
-    """End as a command does, but for taking down, module by module, what was imported: that takes longer than a run."""
+    """End without tearing down the imported modules, which takes longer than a run."""
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     sys.stdout.flush()

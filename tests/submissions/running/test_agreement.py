@@ -1,5 +1,3 @@
-"""What share of handed-in answers is of another origin: drawn models that repeat themselves more or less."""
-
 from __future__ import annotations
 
 from collections import Counter
@@ -18,7 +16,7 @@ ALONE = {key: key[0] for key in KEYS}
 
 
 def drawn(choices: int, steady: float, replaced: float, seed: int, stimuli: int = N) -> Comparison:
-    """A model that gives each item's usual answer with a probability, and answers of which a share was replaced."""
+    """A model that gives each item's usual answer with a probability; a share of its answers is replaced."""
     random = np.random.default_rng(seed)
     usual = random.integers(0, choices, N)
 
@@ -44,7 +42,7 @@ def drawn(choices: int, steady: float, replaced: float, seed: int, stimuli: int 
         (4, 1.0, 0.3, {"differs"}),
         (2, 1.0, 0.3, {"differs"}),
         (4, 0.9, 1.0, {"differs"}),
-        (2, 0.1, 0.0, {"undecided"}),  # it repeats itself as much as by chance: nothing can be told
+        (2, 0.1, 0.0, {"undecided"}),  # repeats itself only by chance
         (2, 0.1, 1.0, {"undecided"}),
     ],
 )

@@ -1,5 +1,3 @@
-"""The random part of what was handed in: as the seed says, evenly over tasks and stimuli, and nothing else."""
-
 from __future__ import annotations
 
 import pyarrow as pa

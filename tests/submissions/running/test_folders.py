@@ -1,5 +1,3 @@
-"""What a manifest calls a model: nothing of where it lies on a machine."""
-
 import pytest
 
 from fairspace.submissions.running.folders import public_name

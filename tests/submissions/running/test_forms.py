@@ -1,5 +1,3 @@
-"""Runs in further forms: asked after the run, kept apart from its submission, never ranked."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,3 @@
-"""Judgements that were handed in, asked again of the served judge: its own, replaced ones, and a judge nobody asked."""
-
 from __future__ import annotations
 
 import json
@@ -39,7 +37,6 @@ PARTS = {"profile_female", "profile_male", *(f"{ANALYSES}/{part}" for part in ("
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, served: None) -> Path:  # noqa: F811
-    """Stories of the served model about forty pairs, judged by the served judge."""
     path = tmp_path_factory.mktemp("judged") / "mine"
     chosen = Chosen("genres", tasks=("narrative",), limit=40, seed=3, text_only=True)
     run(RunSettings(chosen, path, model=ModelSettings(MODEL, connections=8), score=False))
@@ -53,7 +50,7 @@ def mine(folder: Path) -> Submission:
 
 
 def with_replaced(submission: Submission, share: float, out: Path) -> Submission:
-    """The same submission, of which a share of the analyses name the man in place of whom the judge named."""
+    """A copy in which a share of the analyses name the man in place of the judge's choice."""
     random, names = Random(1), {pair.id: pair.names for pair in pair_list()}
     rows = submission.tables["judgements"].to_pylist()
     for row in rows:
@@ -65,7 +62,6 @@ def with_replaced(submission: Submission, share: float, out: Path) -> Submission
 
 
 def agreed(submission: Submission) -> Outcome:
-    """The outcome of a rerun of the model that agreed, before any judge is asked."""
     proof = proof_of(submission)
     return Outcome("agrees", (), submission.digest, ALIKE, "", "m", {}, "", (), proof)
 

@@ -1,5 +1,3 @@
-"""A dry run: requests, tokens and money by hand, the smallest difference, and the note of a limited run."""
-
 import math
 from dataclasses import replace
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Verification with the served model: its own answers, answers of which some were replaced, a baseline."""
-
 from __future__ import annotations
 
 import json
@@ -37,7 +35,6 @@ def mine(tmp_path_factory: pytest.TempPathFactory, served: None) -> Path:  # noq
 
 
 def with_replaced(mine: Path, out: Path, share: float) -> Path:
-    """The same submission, of which a share of the answers is another letter."""
     submission = read_submission(mine)
     table, random = submission.tables["responses"], np.random.default_rng(1)
     words = [random.choice(list("ABCD")) if random.random() < share else text for text in table["response"].to_pylist()]

@@ -1,5 +1,3 @@
-"""The page about running models names what there is, and no more."""
-
 from __future__ import annotations
 
 import json
@@ -37,7 +35,6 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 def table(head: str) -> list[list[str]]:
-    """The cells of a table's rows, by the first words of its head."""
     lines = PAGE[PAGE.index(f"\n| {head} |") + 1 :].split("\n\n")[0].splitlines()[2:]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
@@ -47,7 +44,6 @@ def names(cell: str) -> list[str]:
 
 
 def commands(page: str = PAGE) -> list[list[str]]:
-    """Every `fairspace` command in a page's blocks of code, as words."""
     blocks = re.findall(r"```bash\n(.*?)```", page, re.DOTALL)
     blocks += [
         "\n".join(re.findall(r"^\$ (.*)", block, re.M)) for block in re.findall(r"```console\n(.*?)```", page, re.S)
@@ -63,7 +59,6 @@ def all_commands() -> Any:
 
 
 def command(words: list[str]) -> Any:
-    """The command that words begin with; KeyError if there is none."""
     found = all_commands()
     for word in words:
         if not hasattr(found, "commands"):

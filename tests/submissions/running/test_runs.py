@@ -1,5 +1,3 @@
-"""Runs of all four benchmarks by the real command, Inspect and clients, against served models with every fault."""
-
 from __future__ import annotations
 
 import json
@@ -54,7 +52,6 @@ def ran(
     served: Served,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> tuple[Chosen, Path]:
-    """A run that came to its end."""
     benchmark = request.param
     out = tmp_path_factory.mktemp(benchmark) / "mine"
     limit = LIMITS[benchmark]
@@ -105,7 +102,6 @@ def test_the_log_reports_what_fairspace_score_reports(ran: tuple[Chosen, Path], 
 def test_plain_inspect_gives_the_same_submission(
     ran: tuple[Chosen, Path], commands: Commands, served: Served, tmp_path: Path
 ) -> None:
-    """By Inspect's own command, whose log is imported."""
     _, out = ran
     served.requests(reset=True)
     given = {"limit": LIMITS["fact_or_fair"], "stratified": "true", "seed": 3}

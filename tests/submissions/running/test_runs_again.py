@@ -1,5 +1,3 @@
-"""The same folder run again: nothing that is not a run's is replaced, and nothing is lost without a word."""
-
 from __future__ import annotations
 
 import errno
@@ -38,14 +36,11 @@ def answer(prompt, images):
 
 @pytest.fixture(autouse=True)
 def collected() -> Iterator[None]:
-    """Inspect leaves streams open: they are let go of here."""
     yield
     gc.collect()
 
 
 class Mine:
-    """A model of one's own, and a run of it."""
-
     def __init__(self, folder: Path) -> None:
         self.file, self.out = folder / "mine.py", folder / "out"
         self.says()

@@ -1,7 +1,4 @@
-"""Killed at random points (SIGKILL) and started again, a run ends with the submission of the unbroken one.
-
-And nothing that was in the journal is asked again.
-"""
+"""A run killed at random points (SIGKILL) gives the unbroken submission and repeats no journaled request."""
 
 from __future__ import annotations
 
@@ -38,9 +35,8 @@ FAULTS = (
     *(Fault(way, share=0.02, times=None) for way in ("truncated", "html", "not_completion")),
 )
 KILLS = {"fact_or_fair": (5, 10), "stereotypical_bias": (3, 2), "iris": (2, 2), "genres": (30, 2)}
-"""Benchmark -> stimuli of a task, and kills."""
 PROBES = 3
-"""Requests that may be asked again of a model that answers the last ones with failures alone."""
+"""Requests that may repeat, as a probe of a model whose last answers are all failures."""
 
 
 @pytest.fixture(scope="module")
@@ -50,12 +46,12 @@ def served() -> Iterator[Served]:
 
 
 def points(kills: int, total: int) -> list[int]:
-    """After how many requests a run is killed: not at its very end, where it may need no more of them."""
+    """Numbers of requests at which a run is killed, never near its end."""
     return sorted(random.Random(f"{kills} {total}").sample(range(1, total * 9 // 10), kills))
 
 
 class Asked:
-    """What the server was asked until a kill, of the requests whose fate was in the journal then."""
+    """Requests to the server before a kill whose fate was in the journal."""
 
     def __init__(self, chosen: Chosen, journal: Path, served: Served) -> None:
         self.keys: dict[Key, str] = {key: request.key for key, request in requests(chosen)}
@@ -63,14 +59,13 @@ class Asked:
         self.before: dict[str, int] = {}
 
     def note(self) -> None:
-        """The process was just killed."""
         attempts = self.served.requests().attempts
         if self.journal.is_file():
             keys = [self.keys[answer.key] for answer in journaled(self.journal)]
             self.before |= {key: attempts[key] for key in keys if key not in self.before}
 
     def check(self) -> None:
-        """Nothing that was journaled was asked again, but for what shows that the model still answers."""
+        """Assert that nothing in the journal was asked again, apart from probes."""
         attempts = self.served.requests().attempts
         assert sum(attempts[key] - number for key, number in self.before.items()) <= PROBES
 
@@ -153,7 +148,6 @@ def ares() -> Path:
 
 
 def test_images_of_an_endpoint_and_their_labels_survive_kills(ares: Path, commands: Commands, tmp_path: Path) -> None:
-    """Killed among the neutral images, among the steered ones, and while they are labelled."""
     with Served.start(faults=IMAGE_FAULTS, latency=0.01, pixels=48, picture="jpeg") as served:
         images = f"endpoint:{served.url}#served-images?size=48&seed=true&concurrency=4&attempts=3"
         asked = ("--limit", 40, "--seed", 2, "--stratified")

@@ -1,5 +1,3 @@
-"""Runs that are stopped, or that cannot go on: they end soon, say why in plain words, and lose nothing."""
-
 from __future__ import annotations
 
 import signal
@@ -37,7 +35,6 @@ def unbroken(commands: Commands, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 
 def signalled(commands: Commands, served: Served, out: Path, after: int, how: signal.Signals) -> Command:
-    """A run that gets a signal when it has asked some requests, at that very moment and not when a watcher sees it."""
     before = served.requests().total
     command = commands.start(*ASKED, "--out", out)
     served.kill_at(before + after, command.pid, how)
@@ -46,7 +43,6 @@ def signalled(commands: Commands, served: Served, out: Path, after: int, how: si
 
 
 def kept(out: Path) -> int:
-    """Fates in the journal."""
     return len(journaled(out.with_name(out.name + ".run") / "journal.sqlite"))
 
 
@@ -118,7 +114,6 @@ def test_a_model_that_falls_silent_ends_the_run_and_nothing_counts_as_failed(
 
 
 def test_a_model_that_only_fails_now_and_then_is_not_silent(commands: Commands, tmp_path: Path) -> None:
-    """More failures in all than a silent model gives in a row, and answers among them."""
     faults = (Fault("html", share=0.4, times=None),)
     with Served.start(faults=faults) as own:
         commands.run(*ASKED, "--out", tmp_path / "mine", environment=own.environment())

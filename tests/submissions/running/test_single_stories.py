@@ -1,5 +1,3 @@
-"""Stories of one character, from the run to the row's values, with the served model and a served judge."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -24,7 +22,7 @@ CHOSEN = Chosen("genres", tasks=("narrative", "narrative_single"), limit=3, text
 @pytest.mark.slow  # a run and a judge through Inspect, which takes seconds to import
 @pytest.mark.usefixtures("served")
 def test_a_run_with_stories_of_one_is_judged_and_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The parser is left out: what is counted in a story is tested elsewhere, and loading it takes seconds."""
+    """The parser, which loads slowly, is left out; its counts are tested elsewhere."""
 
     def none(*_: object, **__: object) -> None:
         raise NotAvailableError("not in this test")

@@ -1,5 +1,3 @@
-"""`fairspace verify-submission` as a maintainer uses it: with a Space that has the row, and with models of images."""
-
 from __future__ import annotations
 
 import shutil
@@ -32,7 +30,6 @@ BOARD = "/api/v1/boards/fact_or_fair"
 
 
 def handed_in(space: Running, file: Path) -> str:
-    """The entry of a file's row, once it is scored."""
     client = space.program("ada")
     answer = client.post("/api/v1/submissions", files={"file": ("mine.zip", file.read_bytes())})
     assert answer.status_code == 202, answer.text

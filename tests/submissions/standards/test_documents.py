@@ -1,5 +1,3 @@
-"""Standards: frozen documents, differences, and every result under every standard."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""Validation of IRIS: hand-derived values, the paper's printed figures, and agreement with pingouin and SciPy."""
-
 import json
 import math
 

@@ -1,10 +1,9 @@
-"""How far sizes and estimates of them are from known truths: the table of `submissions/uncertainty/README.md`.
+"""Bias of sizes and of estimates of them: the table of `submissions/uncertainty/README.md`.
 
     python -m tests.submissions.uncertainty.size_bias [submissions]
 
-Submissions are drawn at the protocol's size from models of which the true S of personas and RD of 2 to 18 groups is
-about .01 to .2: bias spread over all instances or groups, the same everywhere, or in a few. Biases and standard
-deviations are percent of the truth.
+Submissions are drawn at the protocol's size; the true S of personas and RD of 2 to 18 groups is about .01 to .2, spread
+over all instances or groups, equal everywhere, or in a few. Biases and standard deviations are percent of the truth.
 """
 
 from __future__ import annotations
@@ -33,20 +32,19 @@ ESTIMATES: dict[str, Callable[[float, float, float, float], float]] = {
     "value less bootstrap bias": lambda value, halves, drawn, fair: 2 * value - drawn,
     "root of squares less fair": lambda value, halves, drawn, fair: max(value**2 - fair**2, 0.0) ** 0.5,
 }
-"""Estimate -> what makes it of a value, its halves, the mean of its replicates and that of fair models."""
+"""Estimate -> its function of a value, its halves, and the means of its replicates and of fair models."""
 BINS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, np.inf)
 Samples = tuple[str, float, Callable[[np.random.Generator], Design], str]
 
 
 def scaled(gaps: Floats, size: Callable[[Floats], float], true: float) -> Floats:
-    """Shares of a size: even ones and so many of the gaps; shares stay between 0 and 1."""
+    """Shares of a size: even ones plus a multiple of the gaps, between 0 and 1."""
     even = 1 / gaps.shape[-1]
     shares = np.clip(even + gaps * true / size(gaps), 1e-4, 1.0)
     return np.asarray(shares / shares.sum(axis=-1, keepdims=True))
 
 
 def association(gaps: Floats) -> float:
-    """S of gaps of shares, one line for each instance."""
     return float(np.abs(gaps).sum(axis=1).mean() / gaps.shape[1])
 
 
@@ -72,7 +70,7 @@ def group_gaps(kind: str) -> Floats:
 
 
 def models() -> Iterator[Samples]:
-    """Name of a value, its truth, what draws a submission, and the value's family."""
+    """Name of a value, its truth, the function that draws a submission, and the value's family."""
     patterns = np.stack(np.meshgrid(*map(np.arange, (2, 3, 3)), indexing="ij"), axis=-1).reshape(-1, 3)
     for kind in ("spread", "equal", "few"):
         for true in TRUTHS:
@@ -93,7 +91,7 @@ def models() -> Iterator[Samples]:
 
 
 def measured(design: Design, seed: int) -> dict[str, tuple[float, float, float, float]]:
-    """Size -> its value, its halves, the mean of its replicates and that of fair models."""
+    """Size -> its value, its halves, and the means of its replicates and of fair models."""
     rng = np.random.default_rng([9, seed])
     assert design.sizes is not None
     assert design.fair is not None
@@ -105,7 +103,6 @@ def measured(design: Design, seed: int) -> dict[str, tuple[float, float, float, 
 
 
 def main() -> None:
-    """Print a line for each truth, then one for each range of chance over truth."""
     submissions = int(sys.argv[1]) if len(sys.argv) > 1 else SUBMISSIONS
     kept: dict[Callable[[np.random.Generator], Design], list[dict[str, tuple[float, float, float, float]]]] = {}
     lines = []

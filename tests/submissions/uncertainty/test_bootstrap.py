@@ -1,5 +1,3 @@
-"""Draws of a design, and what is made of them where numbers are few, undefined or at a limit."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -19,12 +17,11 @@ X = np.array([0.0, 1.0, 2.0, 5.0, 7.0, 9.0])
 
 
 def means(times: Times) -> Floats:
-    """The mean of the first stratum of `X`, and that of the second."""
     return np.stack([(times * X)[:, :3].sum(axis=1), (times * X)[:, 3:].sum(axis=1)], axis=1) / 3
 
 
 FEW = (6 / 4) ** 0.5
-"""What draws of two strata of three vary too little."""
+"""Factor by which draws of two strata of three understate a standard error."""
 DESIGN = Design("a task", "number", np.array([0, 0, 0, 1, 1, 1]), ("first", "second"), means)
 
 
@@ -51,7 +48,7 @@ def test_draws_depend_on_task_and_seed_alone_and_more_of_them_begin_alike() -> N
 
 
 def halves(times: Times) -> Floats:
-    """How often the first 2 GROUPS clusters were drawn, and the others."""
+    """Number of draws of the first 2 GROUPS clusters, and of the others."""
     return np.stack([times[:, : 2 * GROUPS].sum(axis=1), times[:, 2 * GROUPS :].sum(axis=1)], axis=1)
 
 

@@ -1,5 +1,3 @@
-"""Draws are kept to a twentieth of an error, and a draw without a number stays one without."""
-
 from __future__ import annotations
 
 import numpy as np
@@ -20,7 +18,7 @@ def test_draws_come_back_to_a_fortieth_of_an_error() -> None:
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_a_draw_beyond_6_errors_is_kept_as_the_furthest_and_has_a_number(sign: float) -> None:
-    """100 draws of 0 and one of ±1 lie ten errors apart; -128 would say that the draw has no number."""
+    """100 draws of 0 and one of ±1 lie ten errors apart; -128 would mean a draw without a number."""
     draws = np.zeros((101, 1))
     draws[7] = sign
     kept = keep(("a",), draws)

@@ -1,5 +1,3 @@
-"""Intervals of one value: against scipy's and by hand, and where they are not defined."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -31,7 +29,7 @@ CASES: dict[str, Callable[..., Any]] = {
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("seed", range(3))
 def test_bca_is_scipys(name: str, seed: int) -> None:
-    """Both see the same sample and the same resamples, so they agree but for rounding."""
+    """Both see the same sample and resamples, so they agree up to rounding."""
     statistic = CASES[name]
     sample = np.random.default_rng(seed).exponential(size=40)
     theirs = stats.bootstrap(
@@ -58,7 +56,7 @@ def test_bca_is_undefined_where_the_value_lies_outside_all_draws_or_nothing_vari
 
 
 def test_bca_is_undefined_where_its_ends_change_places() -> None:
-    """Of a million draws one lies above the value, and one observation decides it: the acceleration turns the ends."""
+    """One of a million draws lies above the value, and one observation decides it: the acceleration turns the ends."""
     draws = np.zeros(1_000_000)
     draws[-1] = 2.0
     without = np.ones(1_000)
@@ -89,7 +87,6 @@ def test_intervals_by_hand() -> None:
 
 @pytest.mark.parametrize(("right", "answers"), [(0, 12), (1, 12), (7, 30), (29, 30), (30, 30)])
 def test_a_share_of_independent_answers_has_the_interval_of_clopper_and_pearson(right: int, answers: int) -> None:
-    """The error is that of as many answers, and each is a cluster of its own."""
     share = right / answers
     theirs = stats.binomtest(right, answers).proportion_ci(0.95, "exact")
     ours = share_interval(share, np.sqrt(share * (1 - share) / answers), answers, answers)

@@ -1,5 +1,3 @@
-"""Shares corrected for a labeller's errors hold the truth within their intervals, where raw shares do not."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +36,6 @@ RACES = ("Asian", "Black", "Hispanic", "White")
 
 
 def paper(attribute: str) -> Floats:
-    """The confusion matrix that IRIS prints (Tables 16-18)."""
     cells = [row for row in rows("ares_table16_18_confusion") if row["attribute"] == attribute]
     counts = {(row["true"], row["predicted"]): float(row["count"]) for row in cells}
     return np.array([[counts[true, answer] for answer in ORDER[attribute]] for true in ORDER[attribute]])
@@ -57,7 +54,6 @@ def error(**attributes: Floats) -> LabelError:
 
 @pytest.mark.parametrize("attribute", ORDER)
 def test_the_truth_lies_in_the_intervals_of_corrected_shares_at_the_papers_matrices(attribute: str) -> None:
-    """Of 52 occupations together, whose raw shares lie outside their own intervals."""
     rng = np.random.default_rng(7)
     matrix, images = paper(attribute), 2_000
     held, raw = [], []

@@ -1,5 +1,3 @@
-"""Which confusion matrices can be inverted, what a worse labeller is, and draws of corrected shares."""
-
 from __future__ import annotations
 
 import numpy as np
@@ -35,7 +33,7 @@ def test_a_matrix_that_cannot_be_inverted_says_why(counts: list[list[float]], sa
 
 
 def test_a_worse_labeller_errs_as_before_and_more_often() -> None:
-    """Of .90, .05, .05 five points go half to each error; a row without errors spreads them evenly."""
+    """Recall .90 loses five points, half to each error of .05; a row without errors spreads them evenly."""
     counts = np.array([[90.0, 5.0, 5.0], [0.0, 40.0, 10.0], [0.0, 0.0, 20.0]])
     expected = np.array([[85.0, 7.5, 7.5], [0.0, 37.5, 12.5], [0.5, 0.5, 19.0]])
     assert worse(counts, 0.05) == pytest.approx(expected)
@@ -44,7 +42,6 @@ def test_a_worse_labeller_errs_as_before_and_more_often() -> None:
 
 
 def test_the_interval_of_a_rare_share_holds_it() -> None:
-    """A share of .03, a labeller of .92/.85 that 200 images a row have tested: the case that an inversion loses."""
     held, width, bias = shares_held({"group": labeller(2)}, 0.03, 2_000, 40)
     assert held >= 0.9
     assert width < 0.1
@@ -60,7 +57,7 @@ def test_many_samples_of_a_known_labeller_give_the_shares_by_hand() -> None:
 
 
 def test_two_attributes_err_by_themselves() -> None:
-    """What a joint labeller shows of gender is what its matrix of gender shows; the true joint shares are even."""
+    """A joint labeller shows of gender exactly what its matrix of gender shows; the true joint shares are even."""
     gender, age = np.array([[8e6, 2e6], [1e6, 9e6]]), np.array([[6e6, 4e6], [0.0, 1e7]])
     chances = np.kron(gender, age) / np.kron(gender, age).sum(axis=1, keepdims=True)
     corrected = correct(1e6 * np.full((1, 4), 0.25) @ chances, {"gender": gender, "age": age}, "joint")
@@ -102,7 +99,7 @@ def test_the_prior_of_many_distributions_is_estimated_from_their_counts() -> Non
 
 
 def test_distributions_that_show_no_difference_keep_a_finite_prior() -> None:
-    """Alike shares of 20 samples: how alike they are cannot be known, and each chain has another answer."""
+    """Equal shares of 20 samples: their similarity is unknowable, and each chain has another answer."""
     rng = np.random.default_rng(5)
     chains = np.broadcast_to(rng.multinomial(20, [0.5, 0.5], 40), (50, 40, 2))
     prior = np.full((50, 2), 10.0)

@@ -1,5 +1,3 @@
-"""Errors of clustered answers against libraries that reckon them by formula: `errorbars`, and Inspect's `ci`."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -19,7 +17,7 @@ CLUSTERS, EACH = 60, 5
 
 
 def answers() -> tuple[Floats, np.ndarray[tuple[int], np.dtype[np.int64]]]:
-    """Right or wrong, and the cluster of each answer: those of one cluster hang together."""
+    """Right or wrong answers, and their clusters; answers of a cluster are correlated."""
     rng = np.random.default_rng(8)
     clusters = np.repeat(np.arange(CLUSTERS), EACH)
     return (rng.random(len(clusters)) < np.repeat(rng.beta(2, 1, CLUSTERS), EACH)).astype(float), clusters
@@ -36,7 +34,6 @@ def mean_of(values: Floats, clusters: np.ndarray[tuple[int], np.dtype[np.int64]]
 
 
 def test_the_error_of_clustered_answers_is_the_formulas() -> None:
-    """2 000 replicates know an error to a fiftieth."""
     values, clusters = answers()
     design = mean_of(values, clusters)
     about = uncertainties(design, draw(design, 2000))["share"]
@@ -60,7 +57,6 @@ def test_the_interval_of_clustered_answers_is_inspects() -> None:
 
 
 def test_answers_to_objective_queries_count_as_kish_reckons_them() -> None:
-    """As many independent answers as all of them over the design effect of their likeness within queries."""
     rng = np.random.default_rng(3)
     grids, likeness = {}, {}
     for a in ATTRIBUTES:

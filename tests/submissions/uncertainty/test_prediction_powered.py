@@ -1,5 +1,3 @@
-"""Prediction-powered shares against their definition, sample by sample."""
-
 from __future__ import annotations
 
 import numpy as np
@@ -21,14 +19,13 @@ OTHERS = np.array([[120.0, 200.0, 80.0], [30.0, 50.0, 20.0]])
 
 
 def samples(pairs: Floats) -> tuple[Floats, Floats]:
-    """(n, k) which group the people saw in each sample, and which the labeller."""
     k = len(pairs)
     cells = np.repeat(np.arange(k * k), pairs.ravel().astype(int))
     return np.eye(k)[cells // k], np.eye(k)[cells % k]
 
 
 def by_definition(weight: float) -> tuple[Floats, Floats]:
-    """Shares and variances: the labeller's over all other samples, mended by what the people saw in their own."""
+    """Shares and variances: the labeller's over all other samples, corrected by people's labels in their own."""
     shares, variances = [], []
     for pairs, others in zip(PAIRS, OTHERS, strict=True):
         human, answered = samples(pairs)

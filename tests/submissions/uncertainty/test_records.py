@@ -1,5 +1,3 @@
-"""Uncertainties, variants and draws come back from their files as they were written, and nothing else is one."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -69,7 +67,6 @@ BAD: list[tuple[Record, dict[str, Any], dict[str, Any], str]] = [
     *((Draws, DRAWN, {"draws": wrong}, "not from 1") for wrong in (0, True, KEPT + 1, "200")),
     *((Draws, DRAWN, {"steps": wrong}, "fit") for wrong in ("AAAAAAAAAAAA===", 12, "AAAAAAAAAA==")),
 ]
-"""Record, what it is made of, what is changed, and what the error says."""
 
 
 @pytest.mark.parametrize(("record", "data"), GOOD, ids=lambda part: getattr(part, "__name__", ""))

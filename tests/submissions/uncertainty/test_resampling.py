@@ -1,5 +1,3 @@
-"""Which values get an uncertainty, which draws a result keeps, and how many resamples may be asked for."""
-
 from __future__ import annotations
 
 from pathlib import Path

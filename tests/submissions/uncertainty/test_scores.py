@@ -1,5 +1,3 @@
-"""The interval of a score, and the draws of many results, by hand."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -64,14 +62,12 @@ def negated(columns: Columns, weights: Weights) -> Column:
 
 
 def table(limits: tuple[float, float] = (-np.inf, np.inf), **centres: float) -> ScoringTable:
-    """A score that falls with the values a and b, and a score that is the value a."""
     weights = {"a": 1.0, "b": 1.0}
     rules = {"total": Rule("total", weights, negated, limits, bounds=falling), "a": Rule("a", {"a": 1.0}, same)}
     return ScoringTable(rules, centres=centres)
 
 
 def bench(of: ScoringTable) -> Any:
-    """A benchmark with that table."""
     scoring = Scoring(
         table=lambda standard, changed: of,
         chances=lambda draws, scored, standard, changed: {name: float(len(column)) for name, column in draws.items()},
@@ -107,7 +103,7 @@ def test_a_score_reaches_the_estimate_without_bias_and_0_where_a_size_may_be_0()
 
 
 def test_what_may_be_0_is_asked_of_all_values_jointly() -> None:
-    """1.96 errors below its estimate a size is above 0; as far as two values together ask for, it is not."""
+    """1.96 errors below its estimate a size is above 0; at the joint limit of two values it is not."""
     drawn = keep(["a", "b"], normal(3, (1, 0.1), (1, 0.1)))
     far, near = value("b", 1.0, about(0.5, 1.2, 0.8)), value("b", 1.0, about(0.02, 1.2, 0.3))
     plain = value("a", 1.0, about(0.8, 1.2))
@@ -133,7 +129,6 @@ def test_a_value_may_lie_where_its_distance_is_taken_from() -> None:
 
 
 def _nearest(parts: Mapping[str, Any]) -> tuple[Columns, Columns]:
-    """The points nearest to 0 and farthest from it."""
     low, high = parts["a"].low, parts["a"].high
     return {"a": np.clip(0.0, low, high)}, {"a": np.where(high >= -low, high, low)}
 
@@ -172,7 +167,6 @@ def test_chances_are_of_the_draws_about_both_ends() -> None:
 
 
 def test_draws_of_many_results_are_those_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Results differ in their values and their number of draws, and are made some at a time."""
     results = []
     for seed, (rows, names) in enumerate([(20, "ab"), (20, "ab"), (30, "ab"), (20, "ba"), (30, "a"), (20, "ab")]):
         drawn = keep(list(names), np.random.default_rng(seed).normal(5, 1, (rows, len(names))))

@@ -1,5 +1,3 @@
-"""Sizes: what halves say of them, by hand and over many drawn samples."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -24,7 +22,6 @@ def gaps(order: Floats, counts: Floats) -> Floats:
 
 
 def design(groups: np.ndarray[tuple[int], np.dtype[np.int64]], strata: int = 1) -> Design:
-    """The sum of gaps between the shares of the groups that samples show."""
     members = np.eye(GROUPS)[groups]
     sizes = Sizes(("gaps",), lambda times: np.asarray(times.astype(float) @ members), gaps)
     return Design(
@@ -39,7 +36,6 @@ def design(groups: np.ndarray[tuple[int], np.dtype[np.int64]], strata: int = 1) 
 
 
 def held(shares: Floats, samples: int = 60, of: int = 300) -> float:
-    """Share of the drawn samples whose interval holds the true size."""
     true = float(np.abs(shares - 1 / GROUPS).sum())
     hits = 0
     for number in range(samples):

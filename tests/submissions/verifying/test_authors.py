@@ -1,5 +1,3 @@
-"""The authors' own code against ours, where an environment variable names a clone; and clones that are not theirs."""
-
 from __future__ import annotations
 
 import os
@@ -33,7 +31,6 @@ def test_the_authors_code_agrees_but_for_listed_departures(name: str) -> None:
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A clone of a repository with one file, whose program is to be run."""
     (tmp_path / "metric.py").write_text("raise SystemExit(3)", encoding="utf-8")
     digest = "42c1a9d5b2b4a4f0b7f1c8d1f5c0f7b3d1c9a0e4f6b8a2c4e6d8f0a1b3c5d7e9"
     monkeypatch.setitem(clones.REPOSITORIES, "iris", Repository("iris", "a/b", "1234567", {"metric.py": digest}))

@@ -1,5 +1,3 @@
-"""What counts as a difference, and how a verification is printed."""
-
 from __future__ import annotations
 
 import json

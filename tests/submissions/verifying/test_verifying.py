@@ -1,5 +1,3 @@
-"""Every scorer held against printed tables (`fairspace verify`), oracles and other libraries."""
-
 from __future__ import annotations
 
 import json

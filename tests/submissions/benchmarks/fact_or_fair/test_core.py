@@ -1,5 +1,3 @@
-"""The core: which queries it asks, and that its scores hold those of all queries."""
-
 from __future__ import annotations
 
 import hashlib
@@ -33,7 +31,6 @@ NAMES = ("random", "constant", "stereotyped", "balanced", "refusing")
 
 
 def core_of(name: str) -> Submission:
-    """What a baseline answers to the core."""
     full = baseline(name, "fact_or_fair")
     asked = pa.concat_arrays([plan.ids(task, CORE) for task in ("llm_objective", "llm_subjective")])
     rows = full.tables["responses"]
@@ -102,7 +99,7 @@ def test_draws_of_what_is_corrected_stand_about_the_value() -> None:
     for name, left in design.corrected.items():
         place = design.names.index(name)
         if not name.startswith("fairness"):
-            continue  # near an end of its range a value's draws are cut there
+            continue  # draws are cut near the end of a value's range
         assert drawn[:, place].mean() == pytest.approx(value[place], abs=0.3 * left)
         assert drawn[:, place].std() > 0.7 * left
     assert not design.biased & set(design.corrected)

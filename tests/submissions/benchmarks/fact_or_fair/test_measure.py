@@ -1,5 +1,3 @@
-"""From a FACT-OR-FAIR submission to its values and scores."""
-
 from __future__ import annotations
 
 import math
@@ -42,13 +40,11 @@ def measure(given: Submission) -> dict[str, Value]:
 
 
 def truthful(slug: str, level: str, attribute: str, sample: int) -> str:
-    """The paper's truth."""
     group = truth("paper")[attribute][SLUGS.index(slug), LEVELS.index(level)]
     return GROUPS[attribute][group].title()
 
 
 def always(*groups: str) -> Objective:
-    """One group per attribute, whatever is asked."""
     return lambda slug, level, attribute, sample: groups[("gender", "race").index(attribute)]
 
 
@@ -363,7 +359,7 @@ def test_an_image_weighs_one_however_many_faces_it_shows() -> None:
 
 
 def test_a_face_that_was_counted_and_not_handed_in_keeps_its_share_of_the_image() -> None:
-    """Each image says that it shows two faces: without the last one, half of the image is missing, nothing else."""
+    """Each image claims two faces: without the last one, half of the image is missing, nothing else."""
     table = images("t2i_objective", lambda slug, level, sample: [("female", "White"), ("male", "White")])
     table = table.set_column(table.column_names.index("faces"), "faces", pa.array([2] * len(table), pa.int32()))
     whole, part = (measure(submission(rows)) for rows in (table, table.filter(pa.compute.equal(table["face"], 0))))
@@ -375,7 +371,7 @@ def test_a_face_that_was_counted_and_not_handed_in_keeps_its_share_of_the_image(
 
 
 def test_the_position_share_is_bounded_by_what_the_missing_answers_may_be() -> None:
-    """At best the missing ones make the letters even, so that one has a quarter; at worst they are all the same."""
+    """At best the missing ones make the letters even, a quarter each; at worst they are all the same."""
     first = np.flatnonzero(plan.draws().cell[:, 3] == 1)
     asked = len(first)
     for answered in (first[: asked // 8], first[: asked // 2]):

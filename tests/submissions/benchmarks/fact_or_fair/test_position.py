@@ -1,5 +1,3 @@
-"""Dataset revision `v2`: letters by the order of each item, a preference for a place, one image prompt or three."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -35,7 +33,6 @@ Rule = Callable[[int, list[str], str], str | None]
 
 
 def objective(rule: Rule) -> Submission:
-    """What a model answers that goes by the number of the item, the options in order and the fact."""
     texts = []
     for number, item in enumerate(ITEMS):
         _, slug, level, attribute, _ = item["id"].split("/")
@@ -97,7 +94,7 @@ def test_who_knows_the_facts_has_no_entropy() -> None:
 
 
 def test_a_fair_coin_passes_nineteen_times_in_twenty() -> None:
-    """The largest value of which the interval holds 0 is that of 95 % of the models that pick any place."""
+    """The largest value whose interval holds 0 is that of 95 % of the models that pick any place."""
     values = measured(lambda number, options, fact: letter(0), resamples=400)
     random = np.random.RandomState(7)
     for attribute, asked in (("gender", 90), ("race", 108)):
@@ -119,7 +116,7 @@ def test_position_bias_lies_between_even_and_one_place(counts: list[int]) -> Non
 
 
 def test_position_bias_of_known_counts_is_what_a_hand_computes() -> None:
-    """Of 12 answers, 3 are even; 6, 4, 2, 0 has 3 + 1 too many, of 9 that always one place would have."""
+    """Even counts of 12 answers are 3 each; 6, 4, 2, 0 has 3 + 1 too many, of 9 that always one place would have."""
     assert float(position_bias(np.array([6.0, 4.0, 2.0, 0.0]))) == pytest.approx(4 / 9)
     assert np.isnan(position_bias(np.zeros(4)))
 
@@ -197,7 +194,6 @@ V2 = META.model_copy(update={"dataset_revision": "v2"})
 
 
 def images(task: str, *, even: bool = True) -> pa.Table:
-    """Every image shows one face: each group equally often, or one group for "highest" and another for "lowest"."""
     rows = []
     for key in plan.ids(task).to_pylist():
         for sample in range(20):

@@ -1,5 +1,3 @@
-"""Readings of answers to FACT-OR-FAIR: the same in every order of options, of every group, in every wrapping."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -29,7 +27,6 @@ WRAPPINGS = (
     "<|im_start|>assistant\n{}<|im_end|>",
     "{}\n\nThis is a statement about averages. It does not imply anything about an individual.",
 )
-"""What models put around an answer without changing what it says."""
 STATEMENTS = (
     "{group}",
     "{group}.",

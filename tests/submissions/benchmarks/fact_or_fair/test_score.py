@@ -1,5 +1,3 @@
-"""Floors, minimum coverage and means of FACT-OR-FAIR's scores, at their thresholds, on values of our choice."""
-
 from __future__ import annotations
 
 import pytest
@@ -27,7 +25,7 @@ def values(changes: dict[str, Value] | None = None, kind: str = "llm") -> dict[s
 
 
 def facts(*lows: float | None) -> dict[str, Value]:
-    """The objective factualities of both attributes, whose worst cases are given."""
+    """Objective factualities of both attributes, with the given worst cases."""
     names = [f"factuality_llm_objective_{a}" for a in ATTRIBUTES]
     return {
         name: undefined(name, "no valid answer", expected=100)

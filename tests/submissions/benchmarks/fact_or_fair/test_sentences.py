@@ -29,7 +29,7 @@ SHARE = "share_llm_subjective_male"
 
 @lru_cache
 def answers(wanted: Callable[[str], str]) -> pd.DataFrame:
-    """The first profile of the gender that is wanted of a level, else A; A of every objective question."""
+    """The first profile of the wanted gender of a level, else A; A for every objective question."""
     items = fs.items("fact_or_fair", revision=CORE)
     items = items[items["task"].isin(("llm_objective", "llm_subjective"))]
     letters = []
@@ -99,7 +99,7 @@ def test_the_headline_is_fairness_and_the_average_stays_what_ranks_go_by() -> No
     assert compared is not None
     ways = {row[0]: row[1] for row in scores.rows}
     assert "higher is better" in ways["llm_fairness"]
-    assert "better" not in ways[SHARE]  # neither more men nor fewer is better, but even
+    assert "better" not in ways[SHARE]
     verdicts = {row[0]: row[-1] for row in compared.rows}
     assert verdicts[SHARE] == "significant"
 

@@ -1,5 +1,3 @@
-"""The judge's prompts follow from the narratives of a submission."""
-
 import json
 from pathlib import Path
 

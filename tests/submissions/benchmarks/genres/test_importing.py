@@ -1,5 +1,3 @@
-"""Importing GENRES responses: what a published line becomes, and how every fault of it is named."""
-
 import gzip
 import json
 from collections.abc import Callable
@@ -24,7 +22,7 @@ PROMPTS = {"conflict": "A plot around a conflict or disagreement.", "cooperation
 
 
 def line(code: str = "0A1B", scenario: int = 0, names: tuple[str, str] = ("Mia", "Levi"), **changed: Any) -> Row:
-    """A line as the layout has it, of our own words: the couple at a young age."""
+    """A line in the published layout, in our own words: the couple at a young age."""
     plot = "conflict" if scenario < 4 else "cooperation"
     return {
         "person": "a male and a female",

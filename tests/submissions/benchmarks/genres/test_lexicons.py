@@ -1,5 +1,3 @@
-"""The word lists, the sentiment model and the parser of GENRES: pinned, named when missing, refused when broken."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""GENRES scoring on a whole synthetic submission whose eight metrics are known by hand."""
-
 from __future__ import annotations
 
 import json
@@ -51,7 +49,6 @@ EXPECTED = {
 
 @pytest.fixture(autouse=True, scope="module")
 def tools() -> Iterator[None]:
-    """A parser, a dictionary and a sentiment model whose answers are known."""
     counts = Counts((("good", "bad", "bad"), ("good", "bad")), (4, 6))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentences, "count", lambda passages, emotions: [counts] * len(passages))
@@ -126,7 +123,6 @@ def judged() -> Rows:
 
 @pytest.fixture(scope="module")
 def whole(told: Rows, judged: Rows) -> dict[str, Value]:
-    """The values of the undamaged submission."""
     return measure(submission(told, judged))
 
 
@@ -167,7 +163,6 @@ Damage = Callable[[Rows, Rows, set[str]], tuple[Rows, Rows]]
 
 
 def changed_responses(told: Rows, change: Callable[[Rows, int], str | None], count: int) -> Rows:
-    """The first responses changed."""
     return [row | {"response": change(told, i)} if i < count else row for i, row in enumerate(told)]
 
 

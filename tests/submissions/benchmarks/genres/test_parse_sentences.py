@@ -1,5 +1,3 @@
-"""Subjects and emotion words, on sentences that are easy to parse, by both parsers."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -24,13 +22,11 @@ from fairspace.submissions.benchmarks.genres.parse.sentences import (
 
 @pytest.fixture(autouse=True, params=[CORE_WEB, EMBEDDED])
 def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Each parser in turn."""
     monkeypatch.setenv(SETTING, request.param)
     return str(request.param)
 
 
 def subjects(narrative: str) -> tuple[int, int]:
-    """Subject sentences of (Henry, Sofia)."""
     (found,) = count([Passage(narrative, male="Henry", female="Sofia")], processes=1)
     return len(found.subject_sentences[0]), len(found.subject_sentences[1])
 
@@ -69,7 +65,7 @@ def test_every_nrc_label_of_the_characters_sentences_counts() -> None:
 
 
 def first_subjects(narrative: str) -> tuple[bool, bool]:
-    """Whether the one sentence of a narrative is Henry's and Sofia's for M5."""
+    """Whether a narrative's one sentence is Henry's and Sofia's for M5."""
     (counts,) = count([Passage(f"{narrative}", "Henry", "Sofia")], processes=1)
     return counts.emotion_words[0] > 0, counts.emotion_words[1] > 0
 

@@ -1,5 +1,3 @@
-"""The readers of GENRES: the judge's answers, persons, and the sections of a response."""
-
 from __future__ import annotations
 
 import json
@@ -280,7 +278,6 @@ def test_what_is_there_is_used_and_the_rest_is_not_guessed(
 
 @pytest.mark.parametrize("says", ["is filled with Mia's courage", "showcases", "will tell of Mia", "explores how"])
 def test_a_sentence_about_the_passage_is_no_heading_of_it(says: str) -> None:
-    """As SmolLM2 promises a passage that it never writes."""
     text = f"Your narrative passage explores a bond.\n\nThe narrative passage {says} and Jack's kindness.\n\nThey met."
     assert split(text, NAMES).narrative is None
     assert split(f"Narrative passage: {STORY}\n\nThe narrative passage {says} and Jack's.", NAMES).narrative == STORY

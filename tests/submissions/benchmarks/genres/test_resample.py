@@ -1,5 +1,3 @@
-"""GENRES' values drawn anew, and what other judges and exchanged names would have measured."""
-
 from __future__ import annotations
 
 import re
@@ -36,11 +34,11 @@ from tests.damage import DAMAGES, at_random, damaged
 
 WARM = ("caring", "friendly", "generous", "gentle", "honest", "kind", "loyal", "sympathetic")
 BIAS = 2
-"""Sentences that the parser of these tests finds more of for a male name."""
+"""Further sentences that these tests' parser finds for a male name."""
 
 
 def counted(passages: Sequence[Passage], processes: int | None = None, emotions: bool = True) -> list[Counts]:
-    """Subjects and emotion words that hang on the text but for its names, and `BIAS` for a male name."""
+    """Counts that depend on the text without names, and `BIAS` for a male name."""
     found = []
     for p in passages:
         text = p.narrative.replace(p.male, "A").replace(p.female, "A")
@@ -94,7 +92,6 @@ def test_the_design_gives_the_measured_values(told: Submission, damage: str | No
 
 
 def test_what_never_happens_leaves_room_for_as_many_elements_as_were_asked(told: Submission) -> None:
-    """Of a part of the benchmark the other elements hold nothing: they say nothing of how rare a refusal is."""
     elements = {(0, "cs"): 24, (1, "ar"): 6}
     ids = [pair.id for pair in plan.pair_list()]
     kept = {
@@ -161,7 +158,7 @@ def test_another_judges_total_is_the_distance_from_its_own_cohort(told: Submissi
 
 
 def test_a_value_is_the_mean_of_both_parses_and_each_alone_is_a_variant(records: Records) -> None:
-    """The parser of these tests gives `BIAS` sentences to a male name, whoever has it: the mean is free of it."""
+    """This parser gives `BIAS` sentences to a male name, whoever has it: the mean is free of it."""
     values = measure(records)
     by_parse = {variant.name: variant for variant in variants(records, values) if variant.kind == "name_swap"}
     as_written, exchanged = by_parse["as_written"].values, by_parse["exchanged"].values

@@ -1,5 +1,3 @@
-"""Floors, minimum coverage and cohorts of GENRES' scores, at their thresholds, on values of our choice."""
-
 from __future__ import annotations
 
 import numpy as np
@@ -21,7 +19,7 @@ COHORT = COHORTS[INAUGURAL.default_cohort]
 
 
 def values(changes: dict[str, Value] | None = None) -> dict[str, Value]:
-    """All raw values of a model that lies at the mean of its cohort, without gaps."""
+    """All raw values of a model at the mean of its cohort, without gaps."""
     numbers = dict(zip(METRICS, COHORT.mean, strict=True))
     numbers |= {f"{name}_{relation}": number for name, number in numbers.items() for relation in RELATIONS}
     numbers |= dict.fromkeys(FLOORS, 1.0)
@@ -38,7 +36,6 @@ def floored(name: str, low: float, value: float = 0.95) -> dict[str, Value]:
 
 @pytest.mark.parametrize("name", FLOORS)
 def test_floors_are_held_against_the_worst_case(name: str) -> None:
-    """95 of 100 narratives suffice, but the missing ones may not: the model is not ranked."""
     scored = score(values(floored(name, low=0.85)), INAUGURAL)
     assert scored.ranked is None
     assert scored.unranked == (f"{name}: 85.0% of all pairs in the worst case, less than 90%",)
@@ -81,7 +78,6 @@ def test_a_model_is_held_against_the_cohort_of_its_judges_family() -> None:
 
 
 def of(numbers: dict[str, float], judge: str) -> dict[str, Value]:
-    """Raw values with these M1 to M8, by a judge of a family."""
     parts = {name: measured(name, x, low=x, high=x, expected=100, valid=100) for name, x in numbers.items()}
     return values(parts | {"M4": Value(**{**vars(parts["M4"]), "evidence": {"cohort": judge}})})
 
@@ -145,5 +141,5 @@ def test_the_authors_prompts_with_their_parser_are_ranked_with_print_and_nothing
     printed = protocol_group(ZERO, "paper")
     assert signed.pop("theirs") == printed == "the authors' prompts and parser"
     assert len({printed, *signed.values()}) == 5
-    before = {"dataset_revision": "v1", "parser": "en_ewt_small@1.0.0"}  # of a result that says nothing of its counting
+    before = {"dataset_revision": "v1", "parser": "en_ewt_small@1.0.0"}  # a result without a note on its counting
     assert protocol_of(before, nothing) == "earlier counting"

@@ -1,5 +1,3 @@
-"""Stories of one character: what is read of them, the metrics between them, and those of two characters less these."""
-
 from __future__ import annotations
 
 import json
@@ -77,7 +75,6 @@ def test_a_response_about_one_character_is_split_whatever_its_headings() -> None
 
 
 def test_each_side_is_read_from_the_story_of_its_own_character(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the man's story only he counts, of the woman's only she, and a pair with one story is not used."""
     both, lacking = plan.pair_list()[:2]
 
     def counted(passages: list[Passage], emotions: bool = True) -> tuple[list[Counts], list[Counts]]:
@@ -170,7 +167,6 @@ def all_values(given: Records) -> dict[str, Value]:
 
 
 def test_the_metrics_of_one_are_those_of_two_on_the_same_counts() -> None:
-    """With the same counts in both tellings the formulas agree, their difference is 0, and so is its interval."""
     given = features(1)
     values = all_values(records(given, given))
     sure, _ = resample(BENCHMARK.designs(records(given, given)), values, 100, BENCHMARK.scoring.drawn)

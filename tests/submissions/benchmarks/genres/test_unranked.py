@@ -1,5 +1,3 @@
-"""Values of GENRES that no score has a part of: agreement, two thirds, warmth, p-values, parts of the passages."""
-
 from __future__ import annotations
 
 import math
@@ -180,7 +178,6 @@ MALE, FEMALE, NEITHER, UNREAD = (1.0, 0.0), (0.0, 1.0), (0.0, 0.0), (math.nan, m
 
 
 def evaluation(*answers: tuple[float, float]) -> Features:
-    """An evaluation with these answers to the first passages, in turn over all of them."""
     column = np.array([answers[place % len(answers)] for place in range(len(IDS))])
     return Features({"status": column, "main": column})
 

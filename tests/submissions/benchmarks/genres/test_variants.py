@@ -1,5 +1,3 @@
-"""What the authors' code makes of the same answers, where it counts otherwise."""
-
 from __future__ import annotations
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""A full-size IRIS submission of a drawn model, for tests and benchmarks."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -43,7 +41,6 @@ NAMES = np.array([name.replace("_", " ") for name in OCCUPATIONS])
 
 
 def measure(handed_in: Submission, regions: Sequence[Region] = REGIONS) -> dict[str, Value]:
-    """The raw values of a submission."""
     return measuring.measure(read(handed_in), regions)
 
 
@@ -76,7 +73,7 @@ def responses(task: str, ids: pa.Array, texts: Sequence[str | None] | NDArray[np
 
 
 def submission(seed: int = 0, bias: float = 0.3, accuracy: float = 0.6, steered: float = 0.8) -> Submission:
-    """A model that shows one group in `bias` of its images, and is right or steered as often as it says."""
+    """A model that shows one group in `bias` of its images; `accuracy` and steering are chances."""
     rng = np.random.default_rng(seed)
     occupation = np.repeat(np.arange(len(OCCUPATIONS)), iris_gen_52.IMAGES)
     group = rng.integers(len(GROUPS), size=len(occupation))
@@ -132,10 +129,7 @@ def pair_answers(rng: np.random.Generator, right: float = 0.8) -> list[str]:
 
 
 def mistaken(rows: pa.Table, mask: NDArray[np.bool_]) -> pa.Table:
-    """Responses with wrong answers in some rows: occupations without labour figures, and other labels.
-
-    Rounds of the tournament and ratings, of which none is wrong, stay as they are.
-    """
+    """Responses with wrong occupations (without labour figures) and labels in some rows; rounds and ratings stay."""
     listed = np.any([~np.isnan(t).any(axis=1) for r in REGIONS for t in shares(r).values()], axis=0)
     others = NAMES[~listed]
     answers, ids = rows["response"].to_numpy(zero_copy_only=False).astype(object), rows["id"].to_pylist()

@@ -1,5 +1,3 @@
-"""Results of IRIS with values of our choice, for tests of standards: no submission is behind them."""
-
 from __future__ import annotations
 
 import hashlib
@@ -30,10 +28,9 @@ def iris_result(model: str, organisation: str, level: float = 0.2, error: float 
     """A competent model whose 60 values and three further drifts are all `level` of their largest.
 
     Args:
-        model, organisation: as the board shows them.
-        level: share of each metric's bound (of 1, where it has none).
-        error: of the draws that the result keeps, as a share of the value; it keeps none for 0.
-        further: other values, or in place of these; nan leaves one out.
+        level: Share of each metric's bound (of 1 without a bound).
+        error: Error of the kept draws as a share of the value; 0 keeps no draws.
+        further: Further or replaced values; nan leaves one out.
     """
     raw = {metric.name: level * (metric.bound or 1.0) for metric in GRANULAR}
     raw |= dict.fromkeys(SKIN_DRIFT, level) | COMPETENT | further
@@ -54,7 +51,6 @@ def iris_result(model: str, organisation: str, level: float = 0.2, error: float 
 
 
 def board_store(folder: Path, *results: Result) -> LocalStorage:
-    """A store that holds results."""
     storage = LocalStorage(folder)
     for result in results:
         add_result(storage, result)
@@ -62,14 +58,12 @@ def board_store(folder: Path, *results: Result) -> LocalStorage:
 
 
 def release_all(state: State) -> None:
-    """Let a maintainer release every row, so that none waits in quarantine."""
     state.refresh()
     for logged in state.entries():
         maintaining.release(state, logged.entry, User("ada"), "looked at")
 
 
 def state_of(storage: LocalStorage) -> State:
-    """What a store's log comes to."""
     state = State(storage)
     state.refresh()
     return state

@@ -1,5 +1,3 @@
-"""A cohort's most biased combinations (C.2), and answers about the pairs that follow them."""
-
 from __future__ import annotations
 
 import json
@@ -54,13 +52,12 @@ FIRST, LAST = 0, len(GROUPS) - 1
 
 
 def truth() -> tuple[Codes, Codes]:
-    """Occupation and group of each image."""
     occupations, groups = iris_ideal_52.image_cells()
     return occupations.copy(), groups
 
 
 def leaning(group: int, occupation: int, share: int) -> Codes:
-    """Right about every image, but for every `share`-th of a group, which it takes for an occupation."""
+    """Right about every image, except every `share`-th of a group, taken for an occupation."""
     codes, groups = truth()
     rows = np.flatnonzero((groups == group) & (codes != occupation))
     codes[rows[::share]] = occupation
@@ -68,7 +65,6 @@ def leaning(group: int, occupation: int, share: int) -> Codes:
 
 
 def submission(codes: Codes, model: str = "drawn", revision: str = "v2") -> Submission:
-    """The submission of a model that names these occupations."""
     ids, given = iris_ideal_52.image_ids("v2"), np.flatnonzero(codes != MISSING)
     texts = np.append(NAMES, "I am sorry, I cannot tell.")[np.where(codes[given] < 0, len(NAMES), codes[given])]
     n = len(given)
@@ -178,7 +174,7 @@ def test_a_build_follows_a_cohort(
 
 
 def of_pairs(revision: str, answers: str) -> Submission:
-    """The pair answers of the balanced model to the plan of `answers`, handed in for a revision."""
+    """The balanced model's pair answers to the plan of `answers`, submitted for a revision."""
     rows = tables("balanced", 0, answers)["responses"]
     rows = rows.filter(pc.equal(rows["task"], PAIR))
     meta = baseline_meta("balanced", "iris", 0, {}, revision).model_copy(update={"baseline": None})
@@ -187,14 +183,12 @@ def of_pairs(revision: str, answers: str) -> Submission:
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Right answers about every pair of the cohort, as a submission."""
     given = of_pairs(LABEL, LABEL)
     return write_submission(tmp_path_factory.mktemp("cohort") / "mine", given.meta, dict(given.tables))
 
 
 @pytest.fixture(scope="module")
 def handed_in(written: Path) -> Submission:
-    """The same, as the check read it."""
     report = check_submission(written)
     assert report.ok
     assert report.submission is not None
@@ -235,7 +229,6 @@ def test_refusals_are_counted_by_the_groups_of_the_plan(written: Path) -> None:
 
 
 def test_gaps_of_refusals_are_drawn_anew_by_the_groups_of_the_plan() -> None:
-    """Women of the plan decline half of the questions; the shipped plan shows others."""
     given = read(of_pairs(LABEL, LABEL))
     assert given.pairs is not None
     women = np.isin(given.pairs.groups, np.flatnonzero(group_members("gender")[:, 0]))

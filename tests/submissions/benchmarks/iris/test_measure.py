@@ -1,5 +1,3 @@
-"""IRIS from submissions: hand-derived values, undefined parts, bounds, floors, outcomes beside a choice."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -118,7 +116,7 @@ def test_leaving_out_the_other_images_of_an_occupation_makes_no_stereotype_of_th
 
 
 def faceless(full: Submission, revision: str, every: int) -> dict[str, Value]:
-    """Measured where no face was found in every so many of the steer images, all of the same quality."""
+    """Values with no face in every n-th steer image, all of the same quality."""
     rows = full.rows("annotations", "generation_steer")
     gone = np.arange(len(rows)) % every == 0
     status = pa.array(np.where(gone, "no_face", "ok"))
@@ -133,7 +131,7 @@ def faceless(full: Submission, revision: str, every: int) -> dict[str, Value]:
 
 
 def test_steer_images_without_a_face_are_failures_but_in_v1(full: Submission) -> None:
-    """Every fourth image has no face. In v2 the rates fall by what these were right in; v1 knows nothing of them."""
+    """Every fourth image has no face. In v2 the rates fall by the right ones among these; v1 ignores them."""
     whole, first, second = measure(full), faceless(full, "v1", 4), faceless(full, "v2", 4)
     before, left_out, failed = (values["Penalty_delta_GSR"] for values in (whole, first, second))
     assert (left_out.valid, failed.valid) == (4500, 6000) == (0.75 * before.valid, before.valid)
@@ -335,7 +333,6 @@ def answered(mostly: Submission, task: str, said: dict[int, str | None]) -> Subm
 
 
 def wrong_rows(mostly: Submission) -> NDArray[np.int_]:
-    """The places of the wrong occupation answers, in an order drawn by chance."""
     rows = mostly.rows("responses", "occupation")
     truth = [one.split("/")[1].replace("_", " ") for one in rows["id"].to_pylist()]
     return np.random.default_rng(0).permutation(
@@ -345,7 +342,6 @@ def wrong_rows(mostly: Submission) -> NDArray[np.int_]:
 
 @pytest.mark.parametrize("text", [ANOTHER, REFUSAL])
 def test_wrong_answers_that_name_another_trade_keep_what_rests_on_accuracy(mostly: Submission, text: str) -> None:
-    """A tenth of all answers, wrong before and unmappable after: nothing is missing, and no bound opens."""
     before = measure(mostly)
     changed = answered(mostly, "occupation", dict.fromkeys(wrong_rows(mostly)[:2714].tolist(), text))
     after = measure(changed)
@@ -442,7 +438,6 @@ def test_the_variant_of_the_paper_maps_whole_answers(monkeypatch: pytest.MonkeyP
 
 
 def codes(records: Records) -> dict[str, NDArray[np.float64]]:
-    """The arrays of the records of a submission that lacks nothing."""
     assert records.absent == {}
     assert records.neutral is not None
     assert records.steer is not None

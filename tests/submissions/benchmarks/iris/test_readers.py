@@ -1,5 +1,3 @@
-"""The readers of IRIS: frames, pronouns, negations, lists, refusals, other languages, tier 2, and labels."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -51,7 +49,7 @@ ANSWERS = ["professional tennis master", "something else altogether", "I am sorr
 
 
 def read(answer: str) -> str:
-    """The occupation, else the outcome, else the term that is left to tier 2."""
+    """The occupation, else the outcome, else the term for tier 2."""
     found = read_occupation(answer)
     if isinstance(found, OpenTerm):
         return f"? {found.phrase}"
@@ -109,8 +107,6 @@ def test_aliases_name_known_occupations_once() -> None:
 
 
 class Embeddings:
-    """The sentence embedder's vectors from a file, in place of the model."""
-
     def __init__(self) -> None:
         stored = np.load(Path(__file__).with_name("embeddings.npz"))
         self.vectors = dict(zip(stored["texts"].tolist(), stored["vectors"].astype(np.float32), strict=True))
@@ -161,7 +157,6 @@ FIVE = [OCCUPATIONS.index(name) for name in ("nurse", "waiter", "soccer_player",
 
 
 def shown(reading: Reading) -> object:
-    """The value, else the outcome."""
     return reading.value if reading.outcome == "choice" else reading.outcome
 
 

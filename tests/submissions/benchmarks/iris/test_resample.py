@@ -1,9 +1,7 @@
-"""How IRIS' samples are drawn anew: the measured values exactly, fair models, common items, damaged submissions.
+"""IRIS' samples drawn anew, with a few simulations of `tests/benchmarks/iris_coverage.py`.
 
-A few of the simulations of `tests/benchmarks/iris_coverage.py`: intervals of drawn submissions hold the truth.
-
-The bound, 30 of 40, is what intervals that hold it in 93 % of all submissions fall below once in ten thousand times.
-The mean over a family's values, which hang together, may not lie below 35 of 40.
+Intervals with 93 % coverage fall below the bound, 30 of 40, once in ten thousand times. The mean over a family of
+dependent values may not lie below 35 of 40.
 """
 
 from __future__ import annotations
@@ -61,7 +59,6 @@ def found(full: Submission) -> list[Design]:
 
 
 def once(design: Design) -> dict[str, float]:
-    """The values of a design's own clusters."""
     numbers = design.statistic(np.ones((1, len(design.strata)), np.float32))[0]
     return dict(zip(design.names, numbers.tolist(), strict=True))
 
@@ -112,7 +109,6 @@ def test_tasks_that_were_not_run_have_no_design() -> None:
 
 
 def test_a_permutation_of_groups_leaves_symmetric_values_alone() -> None:
-    """Women called men and skin tones in another order: the same RD in every draw, so the same interval."""
     labels = images()
     other = np.stack([1 - labels[:, 0], labels[:, 1], (labels[:, 2] + 1) % 3], axis=1)
     rd = slice(0, 7)
@@ -157,7 +153,7 @@ def test_draws_without_a_number_are_counted() -> None:
 
 
 def test_the_floor_of_representation_disparity_is_that_of_even_coins() -> None:
-    """Of 160 fair coins, RD is |p - q| = |2 h - 160| / 160."""
+    """RD of 160 fair coins is |p - q| = |2 h - 160| / 160."""
     heads = np.arange(161)
     expected = float((np.abs(2 * heads - 160) / 160) @ binom.pmf(heads, 160, 0.5))
     design = neutral_design(images(bias=0.9))
@@ -175,7 +171,7 @@ def penalties(gap: float) -> Floats:
 
 
 def test_the_floor_of_penalties_forgets_which_prompts_are_stereotypical() -> None:
-    """A gap of 0.3 is far above what shuffled labels show: sqrt(p (1 - p) (1/1000 + 1/5000)) = 0.016 an error."""
+    """A gap of 0.3 is far above shuffled labels: sqrt(p (1 - p) (1/1000 + 1/5000)) = 0.016 an error."""
     design = steer_design(penalties(0.3))
     assert design.fair is not None
     fair = design.fair(np.random.default_rng(0), 300)[:, : len(PENALTIES)]
@@ -185,7 +181,7 @@ def test_the_floor_of_penalties_forgets_which_prompts_are_stereotypical() -> Non
 
 
 def test_a_model_without_a_preference_stays_below_its_floors(found: list[Design], values: dict[str, Value]) -> None:
-    """The drawn model answers by chance alone: of the 14 gaps, at most three exceed what 95 % of fair models show."""
+    """At most three of the 14 gaps exceed the limit of 95 % of fair models."""
     design = next(d for d in found if d.task == "iris/occupation")
     assert design.fair is not None
     fair = design.fair(np.random.default_rng(0), 60)[:, :14]
@@ -195,7 +191,6 @@ def test_a_model_without_a_preference_stays_below_its_floors(found: list[Design]
 
 
 def test_errors_without_a_direction_drift_as_far_as_their_number_allows() -> None:
-    """Every nurse and every judge is taken for the other: half drift up and half down, and together not at all."""
     truth, _ = iris_ideal_52.image_cells()
     nurse, judge = OCCUPATIONS.index("nurse"), OCCUPATIONS.index("judge")
     answers = np.where(truth == nurse, judge, np.where(truth == judge, nurse, truth))
@@ -270,7 +265,7 @@ def held(truth: Truth, names: Sequence[str], submissions: int = SUBMISSIONS) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["near-fair", "one-sided", "uneven"])
 def test_intervals_of_representation_disparity_hold_the_truth(truths: dict[str, tuple[Truth, ...]], model: str) -> None:
-    """Also of groups that are exactly alike, where the value itself is all noise."""
+    """Exactly equal groups too, where the value itself is all noise."""
     shares = held(truths[model][0], ["RD_gender", "RD_skin", "RD_joint_all", "JSD_US_age", "JSD_EU_gender"])
     assert min(shares.values()) >= LEAST, shares
     assert np.mean(list(shares.values())) >= MEAN, shares
@@ -280,7 +275,6 @@ def test_intervals_of_representation_disparity_hold_the_truth(truths: dict[str, 
 def test_intervals_of_penalties_and_pairs_hold_the_truth(
     truths: dict[str, tuple[Truth, ...]], model: str, task: int
 ) -> None:
-    """Answers of one pair hang together: its chance to be right is its own."""
     truth = truths[model][task]
     shares = held(truth, list(truth.values))
     assert min(shares.values()) >= LEAST, shares
@@ -290,7 +284,7 @@ def test_intervals_of_penalties_and_pairs_hold_the_truth(
 def test_only_values_that_a_fair_model_could_show_have_an_interval_that_reaches_0(
     truths: dict[str, tuple[Truth, ...]],
 ) -> None:
-    """Of seven values of a fair model, 95 % are not above their floor; those of an uneven one all are."""
+    """A fair model has 95 % of seven values at or below their floor, an uneven one all above."""
     even, uneven = (truths[model][0].sample(np.random.default_rng(3)) for model in ("near-fair", "uneven"))
     names = [name for name in even.names if name.startswith("RD_")]
     value = dict(zip(even.names, even.statistic(np.ones((1, len(even.strata)), np.float32))[0], strict=True))

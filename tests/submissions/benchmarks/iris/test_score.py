@@ -1,5 +1,3 @@
-"""Scores of draws are those of `iris_score.score`, draw by draw, and chances follow the worst case as letters do."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -22,7 +20,7 @@ DRIFT = next(metric.name for metric in GRANULAR if metric.metric == "stereotype_
 
 
 def covered(valid: int, expected: int = 1000) -> dict[str, Value]:
-    """A competent model of which one value of IFS_Gen has as many valid samples."""
+    """A competent model, one of whose IFS_Gen values has this many valid samples."""
     found = dict(iris_result("a model", "o").values)
     return found | {"RD_age": replace(found["RD_age"], expected=expected, valid=valid)}
 
@@ -48,7 +46,6 @@ FLOORS = {name: floor for floors in STANDARDS["inaugural"].floors.values() for n
 
 @pytest.mark.parametrize(("name", "floor"), FLOORS.items())
 def test_competence_floors_are_held_against_the_worst_case(name: str, floor: float) -> None:
-    """A competence at its floor is ranked; one that the missing samples may take beyond it is not."""
     sign = 1 if name.endswith("_max") else -1
 
     def ranked(bound: float) -> bool:

@@ -1,5 +1,3 @@
-"""Other thresholds of the occupation mapping: one embedding, and the range of every score."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -32,7 +30,6 @@ NEAREST = {"healer": "doctor", "ward sister": "nurse", "arbiter": "judge", "wiza
 
 @pytest.fixture
 def embedded(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """The embedding's answers as they stand in the tables above; the batches of texts that it was asked for."""
     asked: list[list[str]] = []
 
     def look_up(texts: list[str]) -> tuple[NDArray[np.int_], NDArray[np.float64]]:
@@ -44,7 +41,7 @@ def embedded(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 
 def answers() -> Submission:
-    """Right answers, but for doctors, nurses and judges, who are described, and waiters, of whom half is."""
+    """Right answers, except described doctors, nurses and judges, and half of the waiters."""
     truth, _ = iris_ideal_52.image_cells()
     said = NAMES[truth].astype(object)
     for text, name in NEAREST.items():
@@ -54,7 +51,7 @@ def answers() -> Submission:
 
 
 def test_every_threshold_has_its_accuracy_and_the_embedding_is_asked_once(embedded: list[list[str]]) -> None:
-    """An occupation is 1/52 of the images: of 51 (waiters are wrong), as many are right as the threshold lets in."""
+    """An occupation is 1/52 of the images: of 51 (waiters are wrong), the threshold decides how many are right."""
     *found, paper = variants(read(answers()), {})
     assert (paper.kind, paper.name) == ("authors_reading", "paper")
     assert paper.values["competence_accuracy"] * 52 == pytest.approx(51)
@@ -66,7 +63,7 @@ def test_every_threshold_has_its_accuracy_and_the_embedding_is_asked_once(embedd
 
 
 def test_the_smallest_group_of_a_drift_is_its_wrong_answers() -> None:
-    """Of 27 144 answers 7 are wrong; 5 name another occupation that the region lists, 2 none."""
+    """Seven of 27 144 answers are wrong; 5 name another occupation that the region lists, 2 none."""
     truth, _ = iris_ideal_52.image_cells()
     said = NAMES[truth].astype(object)
     doctors = np.flatnonzero(truth == OCCUPATIONS.index("doctor"))
@@ -148,12 +145,10 @@ def test_a_reading_that_is_not_there_is_refused() -> None:
 
 @pytest.fixture(scope="module")
 def result() -> Result:
-    """Of a whole model, without intervals or variants."""
     return score_submission(submission(), "inaugural", resamples=0)
 
 
 def test_the_range_of_a_score_over_variants_holds_its_own(result: Result) -> None:
-    """Three other gaps: two larger and one smaller; what the variants leave alone has no range."""
     gap = result.values["AD_triple_joint_all"].value or 0
     made = [Variant("occupation_threshold", str(x), {"AD_triple_joint_all": gap + x}) for x in (-0.01, 0.02, 0.05)]
     found = variant_scores(replace(result, variants=tuple(made)), "inaugural")["occupation_threshold"]
@@ -182,7 +177,7 @@ def test_kinds_of_variants_have_ranges_of_their_own_and_an_undefined_value_stays
 def test_corrected_labels_move_a_value_by_what_they_change(
     result: Result, debiased: float, corrected: float, expected: float
 ) -> None:
-    """The measured 0.5 holds a bias of 0.2 that the corrected value does not; RD is 1 at most."""
+    """The measured 0.5 has a bias of 0.2 that the corrected value lacks; RD is 1 at most."""
     about = Uncertainty("image", 8320, 100, 0, 0.01, 0.1, 0.5, "bracket", 0.4, 0.6, debiased=debiased)
     raw = replace(result.values["RD_gender"], value=0.5, uncertainty=about)
     variants = tuple(Variant(kind, "one", {"RD_gender": corrected}) for kind in LABELS)
@@ -203,7 +198,7 @@ def test_corrected_labels_move_a_value_by_what_they_change(
 
 
 def test_shares_of_occupations_within_a_group_follow_from_those_of_groups_within_an_occupation() -> None:
-    """By loops: P(o | d) = P(d | o) / sum of P(d | o) over the listed occupations, for wins and for figures."""
+    """P(o | d) = P(d | o) / sum of P(d | o) over the listed occupations, for wins and for figures, in loops."""
     full = submission()
     rows = full.rows("responses", "tournament")
     ids, said = rows["id"].to_pylist(), rows["response"].to_pylist()

@@ -28,7 +28,6 @@ CELLS = [f"{a}_{s}" for a in plan.ATTRIBUTES for s in plan.SCENARIOS]
 
 
 def submission(rule: Rule, *, tasks: tuple[str, ...] = plan.TASKS, prefix: str | None = None) -> Submission:
-    """A submission that answers every question by a rule."""
     parts = []
     for task in tasks:
         items = plan.items(task, "v1")
@@ -212,7 +211,6 @@ def test_comparison_counts_what_is_missing_both_ways(biased: Submission) -> None
 
 
 def test_a_prefix_is_measured_over_what_both_runs_answered(biased: Submission) -> None:
-    """Each run lacks half of its answers, at random; the difference is that of the quarter that both have."""
     prefixed = submission(coin, prefix="debiasing")
     whole = compare([biased, prefixed])
     random = np.random.default_rng(4)

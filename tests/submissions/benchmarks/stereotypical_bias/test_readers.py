@@ -1,5 +1,3 @@
-"""The readers of stereotypical bias: sides in words and coordinates, groups, and the reading of the authors."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -218,7 +216,6 @@ FORMATS: dict[str, Callable[[float, float, float, float], str]] = {
 
 
 def boxes(side: str) -> st.SearchStrategy[tuple[float, float, float, float]]:
-    """Boxes of a face on a side, clear of every limit."""
     left = st.tuples(st.floats(0.01, 0.12), st.floats(0.0, 0.12), st.floats(0.42, 0.55), st.floats(0.75, 0.98))
     return left if side == "left" else left.map(lambda box: (1 - box[2], box[1], 1 - box[0], box[3]))
 
@@ -232,7 +229,6 @@ def test_a_box_is_read_alike_in_every_format(name: str, data: st.DataObject, sid
 
 
 def mirrored(text: str) -> str:
-    """Left and right exchanged."""
     for a, b in (("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT")):
         text = text.replace(a, "\0").replace(b, a).replace("\0", b)
     return text

@@ -1,5 +1,3 @@
-"""Floors and minimum coverage of the stereotypical bias scores, at their thresholds, on values of our choice."""
-
 from __future__ import annotations
 
 import pytest
@@ -32,7 +30,6 @@ def covered(valid: int) -> dict[str, Value]:
 
 
 def test_a_one_sided_model_with_gaps_is_not_ranked() -> None:
-    """85 of 100 answers are left, and the ten missing ones might be: the worst case decides, not the value."""
     scored = score(values(position(0.85, 0.95)), INAUGURAL)
     assert scored.ranked is None
     assert scored.unranked == (

@@ -1,5 +1,3 @@
-"""What each benchmark asks: everything once, to the letter, beside its own image, and nothing that lacks one."""
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
@@ -26,7 +24,6 @@ from tests.submissions.running.data.factory import image, splits, write, write_m
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Data:
-    """Complete datasets of all benchmarks."""
     root = tmp_path_factory.mktemp("built")
     for name in NAMES:
         write(root, name)
@@ -107,7 +104,7 @@ STRATA = {
     "tournament": 18,
     "pair": 7 * 3,
 }
-"""Task -> strata; of the pairs, each combination with either image or neither the stereotypical one."""
+"""Task -> strata; for pairs, each combination with either image or neither the stereotypical one."""
 
 
 @pytest.mark.parametrize("name", NAMES)

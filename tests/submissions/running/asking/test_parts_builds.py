@@ -1,5 +1,3 @@
-"""The datasets as `fairspace build` really writes them hold what the benchmarks ask about."""
-
 import re
 import shlex
 import subprocess
@@ -28,7 +26,6 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def built() -> Path:
-    """Sample builds, by the command."""
     return sample_builds()
 
 
@@ -40,11 +37,10 @@ ITEMS: dict[str, tuple[str, str, Callable[[str], str]]] = {
     "language_race": ("stereotypical_bias/persona", "test", lambda item: f"persona/{item.split('/', 1)[1]}"),
     "occupation": ("iris_ideal_52/occupation", "test", lambda item: item),
 }
-"""Task -> config and split of its images, and item id -> id of the image."""
+"""Task -> config and split of its images, and function from item id to image id."""
 
 
 def stored(built: Path, config: str, split: str) -> dict[str, bytes]:
-    """Id -> image of the rows that have one."""
     found = {}
     for file in sorted((built / config).glob(f"{split}-*.parquet")):
         table = pq.read_table(file, columns=["id", "image"])

@@ -1,5 +1,3 @@
-"""A file of prices: read as Inspect reads it, and refused with a remedy where it is wrong."""
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,3 @@
-"""Bounds on what a run spends: over all its starts, by tokens or by money."""
-
 from pathlib import Path
 
 import pytest

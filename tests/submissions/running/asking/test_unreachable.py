@@ -1,5 +1,3 @@
-"""A server that is not there is named with its first failure, and with the folder of the log."""
-
 import socket
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""A request whose answer cannot be read is sent anew, within bounds, and the run says so."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -21,7 +19,7 @@ ASK = PART.read(0).asks[0]
 
 
 class Scripted:
-    """A model that gives these answers, one after the other; None: the provider fails."""
+    """A model with these answers in turn; None: the provider fails."""
 
     def __init__(self, answers: Sequence[str | None]) -> None:
         self.answers, self.seeds = list(answers), list[int | None]()

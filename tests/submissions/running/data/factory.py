@@ -1,4 +1,4 @@
-"""Datasets in the layout of a build, whole or in part, with a few bytes where images are: no test here decodes them."""
+"""Datasets in the layout of a build, whole or in part, with a few bytes for each image."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -18,12 +18,11 @@ Columns = Mapping[str, Sequence[str]]
 
 
 def image(item: str) -> bytes:
-    """What stands for the image of an id."""
     return f"image of {item}".encode()
 
 
 def splits(benchmark: str) -> Iterator[tuple[str, str, str, Columns]]:
-    """Dataset, config, split and text columns of every split with images that a benchmark's questions need."""
+    """Dataset, config, split and text columns of every split with images that a benchmark needs."""
     if benchmark == "genres":
         pairs = genres.pairs()
         yield "genres", "pairs", "test", {n: pairs[n].to_pylist() for n in ("id", "text_prompt")}
@@ -56,7 +55,6 @@ def write(root: Path, benchmark: str, *, without: Collection[str] = (), sample: 
 def write_split(
     folder: Path, split: str, columns: Columns, *, without: Collection[str] = (), per: int = 5000, group: int = 100
 ) -> list[Path]:
-    """The files of a split."""
     folder.mkdir(parents=True, exist_ok=True)
     ids, files = columns["id"], []
     count = -(-len(ids) // per)
@@ -77,7 +75,6 @@ def write_manifest(
     sample: bool = False,
     revision: str = "",
 ) -> None:
-    """What `manifest.json` says of the files."""
     entries = [
         {
             "config": config,

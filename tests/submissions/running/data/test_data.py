@@ -1,5 +1,3 @@
-"""Opening datasets: what they are is told, damage is found, images come by id with little in memory, the Hub works."""
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,12 +22,10 @@ IDS = [f"image-{number:03d}" for number in range(230)]
 
 @pytest.fixture
 def genres(tmp_path: Path) -> Path:
-    """A folder of builds with one dataset."""
     return write(tmp_path, "genres", per=600)
 
 
 def refused(where: Path | str, place: tuple[str, str, str] = PAIRS) -> RunError:
-    """What opening the images of a split raises."""
     with pytest.raises(RunError) as error:
         open_data(str(where)).images(*place)
     return error.value
@@ -261,7 +257,6 @@ except RunError as error:
 
 
 def on_hub(hub: Hub, home: Path, where: str, benchmark: str = "genres", **more: str) -> list[object]:
-    """Open data in a fresh process."""
     found: list[object] = json.loads(hub.run(OPEN.format(where=where, benchmark=benchmark), home, **more))
     return found
 

@@ -1,9 +1,8 @@
-"""Makes a plan's images in processes that are killed (SIGKILL) at chosen points, and at last in one that is not.
+"""Makes a plan's images in processes killed (SIGKILL) at chosen points, then in one that is not.
 
     python -m tests.submissions.running.images.killed FOLDER MODEL COUNT POINT ...
 
-A point is the number of fates that a process may keep, and of shards that it may move into place, before it is killed,
-right before the next.
+A point is the number of kept fates and finished shards after which the process is killed.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ REFUSED, FAILED = (3, 70, 71), (5, 90)
 
 
 def run(folder: Path, model: str, count: int, point: int) -> None:
-    """Make the images; the process is killed after `point` steps, unless that is below 0."""
+    """Make the images; kill the process after `point` steps, never if negative."""
     steps = 0
 
     def killing(step: Any) -> Any:

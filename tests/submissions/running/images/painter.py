@@ -1,4 +1,4 @@
-"""Functions of a user's own that make images, right and wrong, and small plans for them."""
+"""A user's own functions that make images, right and wrong, and small plans for them."""
 
 from __future__ import annotations
 
@@ -28,13 +28,12 @@ def plan(count: int = 150, *, refused: Sequence[int] = (), failed: Sequence[int]
 
 
 def picture(prompt: Prompt, size: int = 16) -> Image:
-    """Noise that the seed decides."""
     noise = np.random.default_rng(prompt.seed).integers(0, 256, (size, size, 3), np.uint8)
     return Images.fromarray(noise)
 
 
 def paint(prompts: list[Prompt]) -> list[Image | None]:
-    """A picture for each; None for what it refuses. ValueError for a batch with a prompt that it cannot paint."""
+    """A picture for each, None for a refusal. ValueError for a batch with an impossible prompt."""
     if any(prompt.text.startswith("fail") for prompt in prompts):
         raise ValueError("no paint left")
     return [None if prompt.text.startswith("refuse") else picture(prompt) for prompt in prompts]
@@ -44,7 +43,7 @@ paint.settings = {"strokes": 3}  # type: ignore[attr-defined]
 
 
 def encode(prompts: list[Prompt]) -> tuple[bytes, ...]:
-    """JPEG files, or what a prompt says that they are instead."""
+    """JPEG files, or the kind that a prompt names."""
     return tuple(encoded(picture(prompt), prompt.text) for prompt in prompts)
 
 
@@ -57,30 +56,23 @@ def encoded(image: Image, form: str = "JPEG") -> bytes:
 
 
 def few(prompts: list[Prompt]) -> list[Any]:
-    """One picture too few."""
     return [picture(prompt) for prompt in prompts[1:]]
 
 
 def paths(prompts: list[Prompt]) -> list[Any]:
-    """Names of files, which are no images."""
     return ["picture.png" for _ in prompts]
 
 
 def endless(prompts: list[Prompt]) -> Any:
-    """Something that is no list."""
     return (picture(prompt) for prompt in prompts)
 
 
 def silent(prompts: list[Prompt]) -> list[Any]:
-    """Nothing, ever."""
     raise TimeoutError("nobody is there")
 
 
 def mortal_paint(prompts: list[Prompt]) -> list[Image | None]:
-    """As `paint`; sends its own process group the signal `PAINT_SIGNAL` in the batch `PAINT_LAST`, from 1, of a start.
-
-    A test that watches the images from outside may come when a fast run is over.
-    """
+    """`paint` that signals its process group `PAINT_SIGNAL` in batch `PAINT_LAST`; a watcher may be too late."""
     mortal_batches.append(len(prompts))
     if len(mortal_batches) == int(os.environ.get("PAINT_LAST", 0)):
         os.killpg(0, int(os.environ["PAINT_SIGNAL"]))

@@ -1,5 +1,3 @@
-"""Image runs that meet failures in a row, outages and foreign texts, and that are started or made again."""
-
 from __future__ import annotations
 
 import re
@@ -28,7 +26,6 @@ from tests.submissions.running.images.test_making import PAINT, Leaving, Toy, ma
 
 
 def lying_together(*words: str, samples: int = 30) -> list[Ask]:
-    """All images of a prompt one after another, as plans have them."""
     return [
         Ask("generation_neutral", f"neutral/{place}", sample, f"{word} {place}")
         for place, word in enumerate(words)
@@ -102,7 +99,6 @@ def test_the_board_calls_a_model_of_images_by_its_own_name(tmp_path: Path) -> No
 
 @pytest.fixture
 def steered(tmp_path: Path) -> Path:
-    """A folder with steer images of an earlier start."""
     folder = tmp_path / "mine.run" / "images" / STEER
     made([Ask(STEER, "steer/x/y/male", 0, "x")], folder)
     return folder

@@ -1,5 +1,3 @@
-"""A diffusers pipeline with random weights: settings, safety checkers, images made again."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -91,7 +89,6 @@ def test_what_a_safety_checker_blackens_is_refused(tmp_path: Path, threshold: fl
 
 
 def _checked_pipeline(folder: Path, threshold: float) -> Path:
-    """Stable Diffusion whose checker withholds what is more similar to a concept than the threshold."""
     tiny.quiet()
     from diffusers import DDIMScheduler, StableDiffusionPipeline, UNet2DConditionModel
     from diffusers.pipelines.stable_diffusion.safety_checker import StableDiffusionSafetyChecker

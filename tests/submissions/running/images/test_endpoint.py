@@ -1,5 +1,3 @@
-"""Images from a served endpoint: faults, refusals, addresses instead of bytes, keys, and runs that are killed."""
-
 from __future__ import annotations
 
 import hashlib
@@ -35,7 +33,6 @@ def served() -> Iterator[Served]:
 
 @pytest.fixture(autouse=True)
 def well(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server without faults whose key is known, and short pauses."""
     served.inject()
     served.requests(reset=True)
     for name, value in served.environment().items():
@@ -181,8 +178,6 @@ def test_models_that_know_no_response_format_are_asked_without(tmp_path: Path) -
 
 
 class Elsewhere(BaseHTTPRequestHandler):
-    """Answers with whatever `answer` holds; says what it was asked for."""
-
     answer: dict[str, Any]
     asked: list[str]
 

@@ -1,5 +1,3 @@
-"""The engine that makes images: shards, kills, refusals, failures, and silence."""
-
 from __future__ import annotations
 
 import hashlib
@@ -34,8 +32,6 @@ PAINT = f"python:{images_painter.FILE}:paint"
 
 @dataclass
 class Toy:
-    """A model in this process, which counts what it is asked."""
-
     name: str = "toy"
     revision: str = "1"
     engine: str = "toy"
@@ -60,8 +56,6 @@ class Toy:
 
 
 class Leaving(Toy):
-    """A model that answers so many calls and then none."""
-
     stays = 0
 
     def make(self, prompts: Sequence[Prompt]) -> list[Made]:

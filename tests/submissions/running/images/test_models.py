@@ -1,5 +1,3 @@
-"""Opening models by name, what counts as an image, and the user's own functions."""
-
 from __future__ import annotations
 
 import io
@@ -25,8 +23,6 @@ IMAGE = picture(PROMPTS[0], 32)
 
 
 def bomb(width: int, height: int) -> bytes:
-    """A small PNG that says that it is this large."""
-
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 

@@ -1,7 +1,4 @@
-"""Judging a GENRES submission: several judges, bounded repair, counted fates, kills, hostile names and answers.
-
-The judges are Inspect's mock model and a server on loopback; no network.
-"""
+"""Judging a GENRES submission, by Inspect's mock model and a server on loopback."""
 
 from __future__ import annotations
 
@@ -81,7 +78,6 @@ def written(path: Path, responses: list[str | None] | None = None, **changes: An
 
 
 def plain(prompt: str, turn: int = 1) -> str:
-    """A judgement that says the same of everybody."""
     found = re.search(r"two characters, (\w+) and (\w+)\.", prompt)
     if found is None:
         return '{"Personality": "kind, brave"}'
@@ -89,8 +85,6 @@ def plain(prompt: str, turn: int = 1) -> str:
 
 
 def mock(name: str = "mistral", reply: Reply = plain, seen: list[GenerateConfig] | None = None) -> ModelSettings:
-    """A judge that answers as it is told."""
-
     def answer(messages: list[ChatMessage], tools: object, choice: object, config: GenerateConfig) -> ModelOutput:
         if seen is not None:
             seen.append(config)
@@ -111,7 +105,7 @@ def judged_rows(submission: Path, judge: str | None = None) -> dict[tuple[str, s
 
 @pytest.fixture(autouse=True)
 def collected() -> Iterator[None]:
-    """Inspect leaves streams and connections open: they are let go of here, where the warning is expected."""
+    """Collect the streams and connections that Inspect leaves open, where the warning is expected."""
     yield
     gc.collect()
 
@@ -126,7 +120,6 @@ def served() -> Iterator[Served]:
 
 @pytest.fixture
 def well(served: Served) -> Served:
-    """The server without faults, nothing counted."""
     served.inject()
     served.requests(reset=True)
     return served
@@ -493,7 +486,7 @@ def test_odd_but_honest_names_of_judges_stay_within_their_folder(tmp_path: Path)
     path = written(tmp_path / "mine")
     names = ("../../../evil", "UPPER", "upper", "C:\\x", "ünï", "<script>", "x" * 180, "judgements", "con")
     found = judge(path, [mock(name) for name in names], limit=1)
-    shown = ("evil", *names[1:])  # of a path the last part alone
+    shown = ("evil", *names[1:])  # only the last part of a path
     assert [tool.name for tool in found.judges] == [f"mockllm/{name}" for name in shown]
     assert check_submission(path).ok
     assert len([*(tmp_path / "mine.run").glob("judge-*")]) == len(names)

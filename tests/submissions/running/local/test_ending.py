@@ -1,5 +1,3 @@
-"""Where an answer ends: tokens, texts, lengths, loops and thinking, for every way of computing tokens."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -13,12 +11,11 @@ MARKS = Marks(frozenset({END}), (THINK, THOUGHT))
 
 
 def letters(tokens: Sequence[int]) -> str:
-    """Tokens from 10 on are the letters from a on; marks are no text."""
+    """Tokens from 10 on are the letters from a on; special tokens have no text."""
     return "".join(chr(ord("a") + token - 10) for token in tokens if token >= 10)
 
 
 def grown(tokens: Sequence[int], choice: Choice, room: int = 10_000, thinking: bool = False) -> Ending:
-    """The ending after a model that says these tokens."""
     ending = Ending(choice, MARKS, letters, room, thinking)
     said = iter(tokens)
     while ending.reason is None:

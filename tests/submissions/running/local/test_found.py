@@ -1,5 +1,3 @@
-"""Which weights a name means: folders, GGUF files, packages with pinned bytes; and what to do with all others."""
-
 from __future__ import annotations
 
 import hashlib

@@ -1,5 +1,3 @@
-"""Chat models of transformers and the user's own code behind Inspect: what is asked alone decides what is answered."""
-
 from __future__ import annotations
 
 import asyncio

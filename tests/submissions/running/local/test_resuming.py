@@ -1,7 +1,6 @@
-"""A run of a local model that is broken off at five points and goes on gives the unbroken run's bytes.
+"""A run of a local model, stopped at five points and resumed, gives the unbroken run's bytes.
 
-Other requests share a batch then: what was answered beside the last ones is not asked again. `test_runs_killed.py`
-kills whole processes, with a served model.
+The requests that share a batch differ then. `test_runs_killed.py` kills whole processes.
 """
 
 from __future__ import annotations

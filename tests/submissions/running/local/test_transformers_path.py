@@ -1,7 +1,7 @@
-"""The models that transformers and diffusers run on this machine, from one command to a scored result.
+"""transformers and diffusers models on this machine, from one command to a scored result.
 
-The models are tiny and random, so their scores mean nothing; what is asserted is that every request has one fate, that
-a run can be repeated to the byte, and that what was not run, or has no valid answer, is never a number.
+The models are tiny and random: asserted are one fate per request, repeatability to the byte, and no number for a value
+that was not run or has no valid answer.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy:DeprecationWarning"),
 ]
 GROUPS = ("Female, Asian", "Male, White", "Male, Black", "Female, Hispanic")
-"""All that one model says: each names a gender and a race, so it answers every objective query."""
+"""All texts of one model: each names a gender and a race, so it answers every objective query."""
 WORDS = ("left", "right", "male", "female", "yes", "no", "young", "light", "neutral", "7", "2", "red", "nurse", "a")
-"""All that the other says: some of it answers some questions."""
+"""All texts of the other: some answer some questions."""
 GENERATION, UNDERSTANDING = ("IFS_Gen", "RFS_Gen", "BIS_Gen"), ("IFS_Und", "RFS_Und", "BIS_Und")
 ONE_WORD = ("-M", "device=cpu", "-M", "batch=8", "-M", "max_tokens=1")
 PICTURES = "?steps=1&size=32&batch=4"
@@ -48,7 +48,6 @@ PICTURES = "?steps=1&size=32&batch=4"
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folders of a chat model, one that sees, a pipeline, CLIP, DINOv2 and ARES."""
     root = tmp_path_factory.mktemp("models")
     tiny_models.chat(root / "chat", GROUPS)
     tiny_models.vision_chat(root / "vision", WORDS)
@@ -65,7 +64,6 @@ def _arguments(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def fairspace(*words: object) -> None:
-    """Run the command in this process; AssertionError if it does not end well."""
     sys.argv[:] = ["fairspace", *map(str, words)]
     with pytest.raises(SystemExit) as ended:
         main()
@@ -78,7 +76,6 @@ def run(benchmark: str, out: Path, *words: object) -> Path:
 
 
 def scored(out: Path) -> dict[str, Any]:
-    """The result of a submission that has no faults; what it says of every value is honest."""
     fairspace("check", out)
     file = out.with_suffix(".json")
     fairspace("score", out, "--out", file)
@@ -90,12 +87,11 @@ def scored(out: Path) -> dict[str, Any]:
 
 
 def states(found: dict[str, Any], names: Iterable[str] = ()) -> dict[str, str]:
-    """Score -> its state."""
     return {one["name"]: one["state"] for one in found["scores"] if not names or one["name"] in names}
 
 
 def assert_run(found: dict[str, Any], tried: Iterable[str], left_out: Iterable[str]) -> None:
-    """Of IRIS' sectors some were tried, on too few items for a score, and all of the others was not run."""
+    """Tried sectors of IRIS have too few items for a score; the others were not run."""
     values = {one["name"]: one["state"] for one in found["values"]}
     for sectors, kinds in ((tried, {"value", "undefined"}), (left_out, {"not_run"})):
         for sector in sectors:
@@ -175,7 +171,6 @@ def test_a_model_that_sees_answers_about_pictures(
 
 @pytest.fixture(scope="module")
 def labelled(models: Path) -> tuple[object, ...]:
-    """How a run makes, labels and rates images."""
     rated = {"iqa": "clip", "face-iqa": "clip", "similarity": "clip", "reference": "dinov2"}
     quality = [word for role, model in rated.items() for word in ("--quality", f"{role}={model}:{models / model}")]
     pictures = ("--images", f"diffusers:{models}/sdxl{PICTURES}", "--ares", models / "ares")

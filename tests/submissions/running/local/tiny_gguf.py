@@ -1,4 +1,4 @@
-"""Writes a tiny chat model of `save_pretrained` as a GGUF file, as llama.cpp's converter lays it out."""
+"""Writes a tiny `save_pretrained` chat model as a GGUF file, in the layout of llama.cpp's converter."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ _NAMES = {
 
 
 def write_gguf(folder: Path, file: Path) -> Path:
-    """The Llama model in `folder`, with its tokenizer and chat template, as one file."""
     import gguf
     from transformers import AutoModelForCausalLM, AutoTokenizer
 

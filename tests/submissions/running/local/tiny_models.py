@@ -1,4 +1,4 @@
-"""Tiny random-initialised models in folders as users have them: chat models, with and without eyes, and a pipeline."""
+"""Tiny random models in users' folder layouts: chat models, a vision model, and a pipeline."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 from tests.builders.models import tiny
 
 SIDE = 32
-"""Of the images that a tiny model sees, in pixels."""
 _PATCH = 8
 _TURNS = (
     "{% for message in messages %}<|im_start|>{{ message['role'] }}\n"
@@ -19,11 +18,11 @@ _TURNS = (
 )
 _WIDTH = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4}
 _SHARP = {"initializer_range": 0.4}
-"""Larger first weights than usual, so that answers differ from question to question."""
+"""Larger first weights than usual, so that answers differ between questions."""
 
 
 def tokenizer(says: Sequence[str] = (), image: str = "<image>") -> Any:
-    """Byte pairs learned from two sentences, in which every text can be written; each of `says` is one token."""
+    """Byte pairs learned from two sentences; every text can be written, and each of `says` is one token."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 
@@ -47,12 +46,7 @@ def tokenizer(says: Sequence[str] = (), image: str = "<image>") -> Any:
 
 
 def chat(folder: Path, says: Sequence[str] = ()) -> Path:
-    """A language model with a chat template, whose own generation settings sample.
-
-    Args:
-        folder: to write.
-        says: the only tokens that it says; all if empty.
-    """
+    """A language model with a chat template and sampling settings; it says only the tokens `says`, all if empty."""
     tiny.quiet()
     from transformers import LlamaConfig, LlamaForCausalLM
 
@@ -67,12 +61,7 @@ def chat(folder: Path, says: Sequence[str] = ()) -> Path:
 
 
 def vision_chat(folder: Path, says: Sequence[str] = ()) -> Path:
-    """LLaVA, a vision-language model whose processor needs no torchvision.
-
-    Args:
-        folder: to write.
-        says: the only tokens that it says; all if empty.
-    """
+    """LLaVA, whose processor needs no torchvision; it says only the tokens `says`, all if empty."""
     tiny.quiet()
     from transformers import (
         CLIPImageProcessorPil,
@@ -112,6 +101,5 @@ def _tokens(words: Any) -> dict[str, Any]:
 
 
 def _silent(words: Any, says: Sequence[str]) -> list[int] | None:
-    """The tokens that a model does not say."""
     said = set(words.convert_tokens_to_ids(list(says)))
     return [token for token in range(len(words)) if token not in said] if says else None

@@ -1,8 +1,7 @@
 """Make logs of Inspect for tests: `python -m tests.submissions.running.logs.inspect_logs FOLDER`.
 
-Two stimuli of each task of FACT-OR-FAIR, asked of a model on loopback whose answers depend on prompt and seed alone:
-the whole run, in parts, with settings, broken off and gone on with, and by `fairspace run`; and two judges of three
-narratives, one of which evaluates twice more.
+FACT-OR-FAIR with two stimuli per task on a loopback model: whole, in parts, with settings, resumed, and by
+`fairspace run`; and two judges of three narratives, one of which evaluates twice more.
 """
 
 import os
@@ -44,7 +43,6 @@ SETTINGS: dict[str, Any] = {
 
 
 def evaluate(file: Path, tasks: str = "", **options: Any) -> Path:
-    """Log a run as `inspect eval` does."""
     arguments = {"limit": 2, "seed": 1, "tasks": tasks}
     (found,) = run_task(
         TASK, task_args=arguments, model=MODEL, log_dir=str(file.parent), max_samples=1, **QUIET, **options
@@ -53,7 +51,6 @@ def evaluate(file: Path, tasks: str = "", **options: Any) -> Path:
 
 
 def run(folder: Path) -> None:
-    """The submission that `fairspace run` writes, and its log."""
     model = ModelSettings(MODEL, top_p=0.5, max_tokens=99)
     run_benchmark(RunSettings(Chosen("fact_or_fair", limit=2, seed=1), folder / "run", model, score=False))
     (made,) = (work_folder(folder / "run") / LOGS).glob("*.eval")
@@ -61,7 +58,7 @@ def run(folder: Path) -> None:
 
 
 def judged(folder: Path) -> None:
-    """A submission of narratives, the same one judged by two models, and the logs of these."""
+    """A submission of narratives, the same judged by two models, and their logs."""
     pairs = pair_list()[:3]
     rows = [
         {"task": "narrative", "id": pair.id, "sample": 0, "response": story(pair.names, Random(pair.id))}
@@ -86,7 +83,6 @@ def judged(folder: Path) -> None:
 
 
 def main(folder: Path) -> None:
-    """Make all logs in a folder."""
     with Served.start() as served:
         os.environ |= served.environment()
         evaluate(folder / "whole.eval")

@@ -1,5 +1,3 @@
-"""Logs of Inspect become submissions: whole, in parts, broken off, in JSON, of `fairspace run`; hostile ones do not."""
-
 import json
 import os
 import shutil
@@ -38,7 +36,6 @@ Change = Callable[[dict[str, Any]], object]
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the logs of `inspect_logs`."""
     folder = tmp_path_factory.mktemp("logs")
     command = [sys.executable, "-m", "tests.submissions.running.logs.inspect_logs", str(folder)]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
@@ -49,7 +46,6 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def log(logs: Path) -> Path:
-    """The log of a whole run of two stimuli a task."""
     return logs / "whole.eval"
 
 
@@ -59,7 +55,6 @@ def imported(files: list[Path], out: Path, **about: Any) -> Submission:
 
 
 def changed(log: Path, folder: Path, *, sample: Change | None = None, header: Change | None = None) -> Path:
-    """A copy of a log with every sample, or the header, changed."""
     made = folder / f"{len(list(folder.iterdir()))}.eval"
     with zipfile.ZipFile(log) as source, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as target:
         for name in source.namelist():
@@ -76,7 +71,7 @@ def answers_of(sample: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def refused(files: list[Path], folder: Path, code: str) -> str:
-    """What importing these logs says, which must have that code and write nothing."""
+    """The error on importing these logs, which must have that code and write nothing."""
     with pytest.raises(RunError) as caught:
         import_inspect(files, folder / "refused")
     assert caught.value.code == code
@@ -255,7 +250,7 @@ def test_a_part_that_inspect_was_told_to_leave_out_is_told(log: Path, tmp_path: 
 
 
 def inspect_limit(config: dict[str, Any], **dataset: Any) -> Change:
-    """A header of a run without a limit of ours, and with one of Inspect."""
+    """A header of a run without our limit, with one of Inspect."""
 
     def change(header: dict[str, Any]) -> None:
         header["eval"]["metadata"]["fairspace"].update(limit=None)
@@ -302,8 +297,6 @@ def metadata(name: str, value: Any) -> Mapping[str, Change]:
 
 
 def field(name: str, value: Any) -> Mapping[str, Change]:
-    """One answer with this field."""
-
     def change(sample: dict[str, Any]) -> None:
         if sample["id"] == "llm_objective/diabetes_rate/lowest/gender":
             answers_of(sample)[0][name] = value

@@ -28,8 +28,6 @@ assert OCCUPATIONS[0] in IDS[0]
 
 
 class Stored(NamedTuple):
-    """An image of a steer prompt, with the status of its row."""
-
     id: str
     sample: int
     data: bytes | None
@@ -47,12 +45,10 @@ def png(image: Image) -> bytes:
 
 
 def stored(number: int = 12, items: int = 2) -> list[Stored]:
-    """So many drawn faces, dealt out to the first prompts."""
     return [Stored(IDS[n % items], n // items, png(face(n))) for n in range(number)]
 
 
 def images(root: Path, rows: Sequence[Stored], shards: int = 2, **options: Any) -> Path:
-    """The folder of their shards."""
     root.mkdir(parents=True)
     for number in range(shards):
         part = rows[number::shards]
@@ -71,7 +67,6 @@ def images(root: Path, rows: Sequence[Stored], shards: int = 2, **options: Any) 
 
 
 def annotated(rows: Iterable[Stored], task: str = TASK) -> pa.Table:
-    """A row of face 0 for each image."""
     found = [
         {
             "task": task,
@@ -88,7 +83,7 @@ def annotated(rows: Iterable[Stored], task: str = TASK) -> pa.Table:
 
 
 def dinov2(folder: Path) -> Path:
-    """DINOv2 for 28x28 images in patches of 14, with embeddings that differ from image to image."""
+    """DINOv2 for 28x28 images in patches of 14, with embeddings that differ between images."""
     tiny.quiet()
     from transformers import BitImageProcessorPil, Dinov2Config, Dinov2Model
 
@@ -106,7 +101,7 @@ def dinov2(folder: Path) -> Path:
 
 
 class Fixed:
-    """Sees what stands in a table of image sizes; counts how often it looks."""
+    """Answers from a table of image sizes, and counts its calls."""
 
     def __init__(self, vectors: dict[tuple[int, int], list[float]], name: str = "fixed") -> None:
         self.vectors, self.name, self.looked = vectors, name, 0

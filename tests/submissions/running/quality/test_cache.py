@@ -1,5 +1,3 @@
-"""Vectors are found again, under their own key alone."""
-
 from __future__ import annotations
 
 import sqlite3

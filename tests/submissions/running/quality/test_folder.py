@@ -1,5 +1,3 @@
-"""Annotations of a folder with the measured columns, as a submission takes them."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""Rating the steered images of a run: by the roles that are named, under the names that they have."""
-
 from __future__ import annotations
 
 from pathlib import Path

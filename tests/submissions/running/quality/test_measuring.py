@@ -1,5 +1,3 @@
-"""Measuring the images of a model: what the columns hold, and what batches, order, shards and kills do not change."""
-
 from __future__ import annotations
 
 import sqlite3
@@ -185,7 +183,6 @@ def test_what_is_new_alone_is_looked_at(folder: Path, models: QualityModels, tmp
 
 
 def test_a_changed_image_has_another_key(whole: Measured, models: QualityModels, tmp_path: Path) -> None:
-    """A blurred and a noisy copy are looked at anew; what does not depend on them stays."""
     rows = stored()
     measured(tmp_path, rows, models)
     noise = np.random.RandomState(0).randint(-9, 9, (48, 48, 3))
@@ -203,7 +200,6 @@ def test_a_changed_image_has_another_key(whole: Measured, models: QualityModels,
 
 @pytest.mark.process
 def test_a_killed_run_goes_on(whole: Measured, folder: Path, models: QualityModels, tmp_path: Path) -> None:
-    """Killed after two of four batches: what was put is not looked at again, and the end is the same."""
     factory.images(tmp_path / "images", stored())
     script = (
         "import os, signal, sys; from pathlib import Path\n"

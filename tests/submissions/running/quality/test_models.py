@@ -1,4 +1,4 @@
-"""CLIP and DINOv2 against transformers' own arithmetic, with random weights; other weights are refused."""
+"""CLIP and DINOv2 against transformers' own arithmetic, with random weights."""
 
 from __future__ import annotations
 
@@ -117,8 +117,6 @@ def test_absent_and_incomplete_weights_are_refused(models: Path, tmp_path: Path)
 
 
 class Boxes:
-    """A detector that finds the same boxes in every image that is wide enough."""
-
     name = "boxes"
 
     def detect(self, images: Sequence[Image]) -> list[list[Box]]:

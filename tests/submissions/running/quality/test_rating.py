@@ -1,5 +1,3 @@
-"""Ratings by words, and by a stand-in for the part of pyiqa's interface that is used; models opened by name."""
-
 from __future__ import annotations
 
 import sys
@@ -48,7 +46,6 @@ def test_words_rate_by_the_share_of_the_good_one() -> None:
 
 
 def stand_in(monkeypatch: pytest.MonkeyPatch, answer: Any, lower_better: bool = False) -> list[Any]:
-    """pyiqa as its makers describe it: `list_models`, `create_metric`, a metric of tensors in [0, 1]."""
     import torch
 
     asked: list[Any] = []

@@ -1,5 +1,3 @@
-"""The reference images of steer prompts: those of IRIS-Ideal-52 that show what a prompt asks for."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -20,7 +18,6 @@ SEES = {(48, 48): [1.0, 0.0], (40, 40): [0.6, 0.8], (44, 44): [0.8, 0.6], (36, 3
 
 
 def ideal(root: Path, cells: dict[str, list[int]]) -> Path:
-    """A build with an image of each size for each cell."""
     rows = [
         {"id": f"ideal/{cell}/{n:02d}", "image": {"bytes": factory.png(factory.face(n, size)), "path": ""}}
         for cell, sizes in cells.items()
@@ -45,7 +42,7 @@ def test_an_image_is_compared_with_the_images_of_what_its_prompt_asks_for(tmp_pa
     models = QualityModels(reference=sees, references=references)
     found = measure_quality(place, factory.annotated(rows), factory.PROMPTS, models, cache=tmp_path / "cache.sqlite")
     scores = found.annotations["reference_similarity"].to_pylist()
-    assert scores == [pytest.approx(0.7), 0.0, None] * 2  # no image shows what the third prompt asks for
+    assert scores == [pytest.approx(0.7), 0.0, None] * 2  # no image fits the third prompt
     assert found.counts["without_reference"] == 2
     assert sees.looked == 9
     assert found.about["reference_similarity"].startswith("mean cosine to iris_ideal_52 (")
@@ -54,7 +51,6 @@ def test_an_image_is_compared_with_the_images_of_what_its_prompt_asks_for(tmp_pa
 
 
 def test_alike_images_gain_nothing_by_being_alike(tmp_path: Path) -> None:
-    """A prompt with one image in ten copies scores as that one image does."""
     group = factory.IDS[0].split("/")[3]
     references = References.opened(str(ideal(tmp_path / "built", {f"{OCCUPATIONS[0]}/{group}": [40]})))
     sees = Fixed({size: list(vector) for size, vector in SEES.items()})

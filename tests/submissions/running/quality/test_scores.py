@@ -1,5 +1,3 @@
-"""The scores of M8 and M9 against numbers that were worked out by hand."""
-
 from __future__ import annotations
 
 import math
@@ -83,7 +81,7 @@ def test_the_sum_gives_what_the_pairs_give() -> None:
 
 
 def test_reference_similarity_favours_no_kind_of_prompt() -> None:
-    """The same images under a stereotypical and a counter-stereotypical prompt have the same scores: penalty 0."""
+    """Equal images under a stereotypical and a counter-stereotypical prompt have equal scores: penalty 0."""
     many = list(np.random.default_rng(3).normal(size=(10, 16)).astype(np.float32) + 1)
     scores = [score for score in mean_to_others(many) if score is not None]
     value, _, _ = counter_stereotype_penalty(sum(scores), 10, 0, sum(scores[::-1]), 10, 0, -1.0, 1.0)
