@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def walk(folder: Path, seconds: float, moments: int) -> None:
-    """All steps, in an empty folder; `moments` is the number of kills."""
+    """All steps, in an empty folder; `moments` is the seed of the moments of the kills."""
     from tests.built_wheel import build_wheel
     from tests.e2e.environment import fresh
     from tests.e2e.walk import Budget, Journey, Slice, heading, publish, show_on_board

@@ -342,7 +342,7 @@ def _merged(counts: Counter[tuple[int, int]], occupation: int, attribute: str) -
 
 
 def pairs(drawn: Drawn) -> dict[str, float]:
-    """M10 and M11 over the pairs of each combination, and the penalty of constant answers."""
+    """M10 and M11 over the pairs of each combination, and the competence values that exclude constant answers."""
     plan = pair_plan()
     ratings, labels, truth = drawn.ratings.tolist(), drawn.labels.tolist(), plan.labels.tolist()
     values = {}

@@ -29,7 +29,7 @@ def settings(folder: Path, **others: object) -> Settings:
 
 
 def space(about: Settings, module: str = CHILDREN, timing: Timing = FAST, prechecking: str = "") -> Space:
-    """A Space whose children follow the submitted file; without a preview unless one is named."""
+    """A Space whose children follow the submitted file; `prechecking` '' skips the first check."""
     opened = Space.open(about)
     jobs = Jobs(opened.state, about, module=module, prechecking=prechecking, timing=timing)
     return replace(opened, jobs=jobs, intake=Intake(opened.state, jobs, about))

@@ -73,7 +73,7 @@ def responses(task: str, ids: pa.Array, texts: Sequence[str | None] | NDArray[np
 
 
 def submission(seed: int = 0, bias: float = 0.3, accuracy: float = 0.6, steered: float = 0.8) -> Submission:
-    """A model that shows one group in `bias` of its images; `accuracy` and steering are chances."""
+    """A model that shows one group in `bias` of its images; `accuracy` and `steered` are chances of success."""
     rng = np.random.default_rng(seed)
     occupation = np.repeat(np.arange(len(OCCUPATIONS)), iris_gen_52.IMAGES)
     group = rng.integers(len(GROUPS), size=len(occupation))
