@@ -141,10 +141,9 @@ class State:
 
     def row(self, benchmark: str, standard: str, entry: str) -> Row | None:
         """A row of a board, even if newer than its last snapshot; None for an unknown one."""
-        row = self.board(benchmark, standard).by_entry.get(entry)
-        if row is None and self.snapshots.renew(benchmark):
-            row = self.board(benchmark, standard).by_entry.get(entry)
-        return row
+        if entry not in self.board(benchmark, standard).by_entry:
+            self.snapshots.renew(benchmark)  # look again whatever it says: another thread may just have made it
+        return self.board(benchmark, standard).by_entry.get(entry)
 
     def find_row(self, benchmark: str, standard: str, entry: str) -> Row:
         """A row as `row` gives it. SpaceError UNKNOWN_ENTRY for an unknown or withdrawn row, with the reason."""
@@ -432,7 +431,7 @@ class Snapshots:
                 self._dropped += 1
 
     def renew(self, benchmark: str) -> bool:
-        """Make the next snapshot now; whether there was anything new."""
+        """Make the next snapshot now; False if nothing was new, or another thread has just made it."""
         with self._making:
             with self._lock:
                 number = self._changed.pop(benchmark, None)

@@ -21,7 +21,7 @@ BUDGET = {
     "leaderboard_space": (12_307, 61, 1_031),
     "cards": (828, 7, 56),
     "fairspace": (1_036, 6, 100),
-    "tests": (62_507, 496, 6_135),
+    "tests": (62_521, 496, 6_136),  # 14 more: a row that another thread is just making is found
 }
 """Folder -> most lines, most modules, most lines of imports."""
 

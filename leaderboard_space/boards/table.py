@@ -490,10 +490,10 @@ def slug(name: str) -> str:
 def check_models(state: State, query: BoardQuery) -> list[str]:
     """The withdrawn ones among the named rows. SpaceError BAD_PARAMETER for an unknown one."""
     there = state.board(query.benchmark, query.standard).by_entry
-    missing = [name for name in query.models if name not in there]
-    if missing and state.snapshots.renew(query.benchmark):  # they may have come since the last snapshot
+    if any(name not in there for name in query.models):  # they may have come since the last snapshot
+        state.snapshots.renew(query.benchmark)
         there = state.board(query.benchmark, query.standard).by_entry
-        missing = [name for name in missing if name not in there]
+    missing = [name for name in query.models if name not in there]
     for name in missing:
         logged = state.entry(name)
         if logged is None or logged.benchmark != query.benchmark:

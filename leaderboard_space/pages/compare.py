@@ -50,7 +50,8 @@ def _compare(request: Request, benchmark: str, standard: str, models: list[str],
     entries = split_models(",".join(models))
     rows = board_of(state, view.benchmark, standard)
     chosen, missing = chosen_rows(rows, entries)
-    if missing and state.snapshots.renew(view.benchmark):  # they may have come since the last snapshot
+    if missing:  # they may have come since the last snapshot
+        state.snapshots.renew(view.benchmark)
         rows = board_of(state, view.benchmark, standard)
         chosen, missing = chosen_rows(rows, entries)
     chosen_entries = [row.entry for row in chosen]

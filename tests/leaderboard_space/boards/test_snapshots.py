@@ -1,6 +1,7 @@
 """Snapshots of boards: when they are made, by which thread, and the answers readers get meanwhile."""
 
 import threading
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -54,7 +55,7 @@ def test_without_a_pace_the_next_reader_gets_what_has_come() -> None:
     assert not boards.renew("iris")
 
 
-def test_readers_get_the_snapshot_before_until_the_next_is_made() -> None:
+def test_readers_get_the_snapshot_before_until_the_next_is_made_and_who_misses_a_row_waits_for_it() -> None:
     log, boards = snapshots(60)
     boards.change("iris", 3)
     assert (shown_by(boards), boards.version(), log.made) == (("first",), 1, 1)
@@ -64,8 +65,21 @@ def test_readers_get_the_snapshot_before_until_the_next_is_made() -> None:
     maker.start()
     log.making.wait(20)
     assert (shown_by(boards), boards.version()) == (("first",), 1)
+
+    def board(benchmark: str, standard: str) -> Any:
+        rows = shown_by(boards)
+        looked.set()
+        return SimpleNamespace(by_entry={name: name for name in rows})
+
+    looked, found = threading.Event(), list[Any]()
+    space: Any = SimpleNamespace(snapshots=boards, board=board)
+    reader = threading.Thread(target=lambda: found.append(state.State.row(space, "iris", "inaugural", "second")))
+    reader.start()
+    looked.wait(20)
     log.waits.set()
     maker.join(20)
+    reader.join(20)
+    assert found == ["second"]
     assert (shown_by(boards), boards.version(), log.made) == (("first", "second"), 3, 2)
     assert not boards.renew("iris")
 
