@@ -23,6 +23,13 @@ assert (metrics.OF_THE_USER, cards.OF_THE_USER) == (1, 2)
 print(fairspace.__file__)
 print(fairspace.__version__, len(NAMES), fairspace.benchmark("iris").name)
 """
+BARE = """
+import sys, fairspace as fs, fairspace.submissions.verifying
+items = fs.items("fact_or_fair", "llm_objective")
+items["response"] = "A"
+print(fs.score(items, "fact_or_fair", resamples=0).scores["llm_factuality"].state)
+print({"torch", "transformers", "inspect_ai", "gradio", "fastapi", "spacy", "diffusers"} & set(sys.modules))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +86,11 @@ def test_the_installed_command_says_its_version_and_works(installed: Path, tmp_p
     assert run(installed, tmp_path, *command, "--version") == f"fairspace {PROJECT['version']}\n"
     run(installed, tmp_path, *command, "baseline", "constant", "--benchmark", "genres", "--out", "demo")
     assert "no faults" in run(installed, tmp_path, *command, "check", "demo")
+
+
+@pytest.mark.slow
+def test_scoring_a_frame_and_verifying_load_nothing_of_the_extras(installed: Path, tmp_path: Path) -> None:
+    assert run(installed, tmp_path, "-c", BARE) == "value\nset()\n"
 
 
 def test_the_copy_that_a_space_runs_knows_its_version(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import torch
 from numpy.typing import NDArray
 
 from fairspace.ares.evaluating import DRAWN_FACES, SAMPLE
+from fairspace.ares.evaluating.measure import attribute_codes
 from fairspace.ares.training.data import DRAWN, DrawnFaces, Faces, FolderData, FolderFaces, open_data
 
 UNKNOWN = -1
@@ -90,15 +91,6 @@ def open_test(data: str, tasks: Sequence[Mapping[str, Any]], size: int, seed: in
         return HeldOutData(manifest["dataset"], f"{manifest['revision']}{sample}", opened.sha256, sets)
     faces = DrawnFaces("test", int(data.removeprefix(DRAWN)), tasks, size, seed)
     return HeldOutData(DRAWN_FACES, f"{data}, seed {seed}", opened.sha256, (held_out(faces, tasks, tasks),))
-
-
-def attribute_codes(task: Mapping[str, Any], attribute: str, labels: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Indices into a task's labels -> indices into an attribute's labels, in order of appearance; -1 stays -1."""
-    values = task["attributes"][attribute]
-    names = list(dict.fromkeys(values))
-    codes = np.array([names.index(value) for value in values] + [UNKNOWN])
-    labelled: NDArray[np.intp] = codes[labels]
-    return labelled
 
 
 def held_out(faces: Faces, measured: Sequence[Mapping[str, Any]], tasks: Sequence[Mapping[str, Any]]) -> HeldOut:

@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import binomtest
 
-from fairspace.ares.deciding_ares import Decided
-from fairspace.ares.evaluating.data import HeldOut, attribute_codes
 from fairspace.metrics.accuracy_disparity.formula import accuracy_disparity
+
+if TYPE_CHECKING:  # they load torch, and `fairspace verify` needs none
+    from fairspace.ares.deciding_ares import Decided
+    from fairspace.ares.evaluating.data import HeldOut
 
 
 @dataclass(frozen=True)
@@ -172,6 +174,15 @@ class Measured:
     groups: Mapping[str, Mapping[str, Confusion]]
     disparities: Mapping[str, Disparity]
     calibration: Calibration
+
+
+def attribute_codes(task: Mapping[str, Any], attribute: str, labels: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Indices into a task's labels -> indices into an attribute's labels, in order of appearance; -1 stays -1."""
+    values = task["attributes"][attribute]
+    names = list(dict.fromkeys(values))
+    codes = np.array([names.index(value) for value in values] + [-1])
+    labelled: NDArray[np.intp] = codes[labels]
+    return labelled
 
 
 def measure_attribute(task: Mapping[str, Any], attribute: str, images: HeldOut, decided: Decided) -> Measured:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
-from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
-from inspect_ai.solver import TaskState
 
 from fairspace.submissions.benchmarks.benchmark import FORM, PAPER
 from fairspace.submissions.benchmarks.registry import benchmark
@@ -18,7 +16,7 @@ from fairspace.submissions.benchmarks.task import Part, Shown, Stimulus, choose
 from fairspace.submissions.format.schema import Submission, SubmissionMeta
 from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.running.asking.asking import ANSWERS, STIMULUS, Asking
-from fairspace.submissions.running.asking.journal import FATES, Answer, Journal, table_of
+from fairspace.submissions.running.asking.journal import FATES, Answer
 from fairspace.submissions.running.asking.parts import parts
 from fairspace.submissions.running.data import Data, open_data
 
@@ -33,51 +31,6 @@ if TYPE_CHECKING:
 def read_answers(metadata: Mapping[str, Any]) -> list[Answer]:
     """The answers in a log sample's metadata; none before its end."""
     return [Answer(**row) for row in metadata.get(ANSWERS, ())]
-
-
-def benchmark_scorer(
-    meta: SubmissionMeta,
-    *,
-    table: str = "responses",
-    base: Mapping[str, pa.Table] | None = None,
-    journal: Journal | None = None,
-    standard: str | None = "",
-    finish: Callable[[], None] = lambda: None,
-) -> Scorer:
-    """A scorer for a benchmark's task in Inspect: a sample's score is the share of its requests that were answered.
-
-    The metrics of the run are every score of the standard by its name, with `.low` and `.high` (its bounds over missing
-    samples) and `.coverage`, as in `fairspace score`; NaN where undefined or not run. The answers fill `table`; `base`
-    has the submission's others. Without a journal each score carries its answers, which takes memory. `standard`: ''
-    for the default, None counts fates alone. `finish` is called when every request has its fate.
-    """
-
-    @metric(name="fairspace_score")
-    def fairspace_score() -> Metric:
-        def compute(scores: list[SampleScore]) -> dict[str, float]:
-            finish()
-            carried = (answer for score in scores for answer in read_answers(score.score.metadata or {}))
-            answers = list(journal.answers() if journal is not None else carried)
-            counts = fates(answers)
-            if standard is None:
-                return counts
-            tables = {**(base or {}), table: table_of(answers, table)}
-            return {**counts, **reported(result_of(meta, tables, standard))}
-
-        return compute
-
-    @scorer(metrics=[fairspace_score()], name="fairspace")
-    def fairspace() -> Scorer:
-        async def score(state: TaskState, target: Target) -> Score:
-            answers = read_answers(state.metadata)
-            answered = sum(answer.fate == "answered" for answer in answers)
-            carried = None if journal is not None else {ANSWERS: state.metadata.get(ANSWERS, [])}
-            value = answered / len(answers) if answers else 0.0
-            return Score(value=value, answer=state.output.completion, metadata=carried)
-
-        return score
-
-    return fairspace()
 
 
 def fates(answers: Iterable[Answer]) -> dict[str, float]:
@@ -273,7 +226,7 @@ def build_task(
     from inspect_ai import Task
     from inspect_ai.model import GenerateConfig
 
-    from fairspace.submissions.running.asking.inspect_task import benchmark_scorer
+    from fairspace.submissions.running.asking.scorer import benchmark_scorer
 
     longest = max((part.max_tokens for part in opened.parts.values()), default=None)
     return Task(
