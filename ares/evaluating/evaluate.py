@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from fairspace.ares.classifying_ares import answered
 from fairspace.ares.deciding_ares import ABLATIONS, SINGLE, Decided, Observed, fast_path, joined
 from fairspace.ares.evaluating.data import HeldOut, HeldOutData, Pictures, open_test
-from fairspace.ares.evaluating.measure import Measured, measure_attribute
+from fairspace.ares.evaluating.measure import Measured, attribute_codes, measure_codes
 from fairspace.ares.evaluating.measurement import FILE, MeasuredGate, Measurement, model_sha256, write_document
 from fairspace.ares.evaluating.nonfaces import WORDS, measure_gate
 from fairspace.ares.evaluating.nonfaces import rows as gate_rows
@@ -446,6 +446,13 @@ def write_measurement(model: Path, tested: Evaluation, date: str) -> Measurement
             "evaluate this model",
         )
     return write_document(model / FILE, tested.model, tested.data, tested.attributes, date, tested.gate)
+
+
+def measure_attribute(task: Mapping[str, Any], attribute: str, images: HeldOut, decided: Decided) -> Measured:
+    """Measure an attribute of a task (a registry entry) on its test set, from the model's decisions in this task."""
+    labels = tuple(dict.fromkeys(str(value) for value in task["attributes"][attribute]))
+    said, mass = attribute_codes(task, attribute, decided.label), decided.chances(task, attribute)
+    return measure_codes(attribute, labels, images.groups[attribute][1], said, mass, images.groups)
 
 
 def measure(

@@ -10,17 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import binomtest
 
 from fairspace.metrics.accuracy_disparity.formula import accuracy_disparity
-
-if TYPE_CHECKING:  # they load torch, and `fairspace verify` needs none
-    from fairspace.ares.deciding_ares import Decided
-    from fairspace.ares.evaluating.data import HeldOut
 
 
 @dataclass(frozen=True)
@@ -183,13 +179,6 @@ def attribute_codes(task: Mapping[str, Any], attribute: str, labels: NDArray[np.
     codes = np.array([names.index(value) for value in values] + [-1])
     labelled: NDArray[np.intp] = codes[labels]
     return labelled
-
-
-def measure_attribute(task: Mapping[str, Any], attribute: str, images: HeldOut, decided: Decided) -> Measured:
-    """Measure an attribute of a task (a registry entry) on its test set, from the model's decisions in this task."""
-    labels = tuple(dict.fromkeys(str(value) for value in task["attributes"][attribute]))
-    said, mass = attribute_codes(task, attribute, decided.label), decided.chances(task, attribute)
-    return measure_codes(attribute, labels, images.groups[attribute][1], said, mass, images.groups)
 
 
 def measure_codes(

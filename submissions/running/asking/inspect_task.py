@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,10 +13,8 @@ import pyarrow as pa
 from fairspace.submissions.benchmarks.benchmark import FORM, PAPER
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.task import Part, Shown, Stimulus, choose
-from fairspace.submissions.format.schema import Submission, SubmissionMeta
-from fairspace.submissions.reading.canonical import digest
-from fairspace.submissions.running.asking.asking import ANSWERS, STIMULUS, Asking
-from fairspace.submissions.running.asking.journal import FATES, Answer
+from fairspace.submissions.format.schema import SubmissionMeta
+from fairspace.submissions.running.asking.asking import STIMULUS, Asking
 from fairspace.submissions.running.asking.parts import parts
 from fairspace.submissions.running.data import Data, open_data
 
@@ -24,37 +22,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from inspect_ai import Task
     from inspect_ai.dataset import Dataset
-
-    from fairspace.submissions.results.result import Result
-
-
-def read_answers(metadata: Mapping[str, Any]) -> list[Answer]:
-    """The answers in a log sample's metadata; none before its end."""
-    return [Answer(**row) for row in metadata.get(ANSWERS, ())]
-
-
-def fates(answers: Iterable[Answer]) -> dict[str, float]:
-    """Fate -> requests."""
-    counts = dict.fromkeys(FATES, 0.0)
-    for answer in answers:
-        counts[answer.fate] += 1
-    return {f"requests_{fate}": number for fate, number in counts.items()}
-
-
-def result_of(meta: SubmissionMeta, tables: Mapping[str, pa.Table], standard: str) -> Result:
-    """The result of these tables, equal to that of `fairspace score`."""
-    from fairspace.submissions.results.scoring import score_submission
-
-    return score_submission(Submission(meta, tables, digest(meta, tables)), standard)
-
-
-def reported(result: Result) -> dict[str, float]:
-    """The scores of a result by name, flat; NaN where there is no number."""
-    numbers: dict[str, float] = {}
-    for name, value in result.scored.scores.items():
-        parts = {"": value.value, ".low": value.low, ".high": value.high, ".coverage": value.coverage}
-        numbers |= {f"{name}{part}": float("nan") if number is None else number for part, number in parts.items()}
-    return numbers
 
 
 RUN = "fairspace"

@@ -5,16 +5,20 @@ It alone needs Inspect when it is imported.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import TaskState
 
-from fairspace.submissions.format.schema import SubmissionMeta
+from fairspace.submissions.format.schema import Submission, SubmissionMeta
+from fairspace.submissions.reading.canonical import digest
 from fairspace.submissions.running.asking.asking import ANSWERS
-from fairspace.submissions.running.asking.inspect_task import fates, read_answers, reported, result_of
-from fairspace.submissions.running.asking.journal import Journal, table_of
+from fairspace.submissions.running.asking.journal import FATES, Answer, Journal, table_of
+
+if TYPE_CHECKING:
+    from fairspace.submissions.results.result import Result
 
 
 def benchmark_scorer(
@@ -60,3 +64,32 @@ def benchmark_scorer(
         return score
 
     return fairspace()
+
+
+def read_answers(metadata: Mapping[str, Any]) -> list[Answer]:
+    """The answers in a log sample's metadata; none before its end."""
+    return [Answer(**row) for row in metadata.get(ANSWERS, ())]
+
+
+def fates(answers: Iterable[Answer]) -> dict[str, float]:
+    """Fate -> requests."""
+    counts = dict.fromkeys(FATES, 0.0)
+    for answer in answers:
+        counts[answer.fate] += 1
+    return {f"requests_{fate}": number for fate, number in counts.items()}
+
+
+def result_of(meta: SubmissionMeta, tables: Mapping[str, pa.Table], standard: str) -> Result:
+    """The result of these tables, equal to that of `fairspace score`."""
+    from fairspace.submissions.results.scoring import score_submission
+
+    return score_submission(Submission(meta, tables, digest(meta, tables)), standard)
+
+
+def reported(result: Result) -> dict[str, float]:
+    """The scores of a result by name, flat; NaN where there is no number."""
+    numbers: dict[str, float] = {}
+    for name, value in result.scored.scores.items():
+        parts = {"": value.value, ".low": value.low, ".high": value.high, ".coverage": value.coverage}
+        numbers |= {f"{name}{part}": float("nan") if number is None else number for part, number in parts.items()}
+    return numbers

@@ -20,12 +20,13 @@ from fairspace.ares.evaluating.evaluate import (
     configured,
     evaluate,
     measure,
+    measure_attribute,
     observe_all,
     open_model,
     outcome,
     tables,
 )
-from fairspace.ares.evaluating.measure import calibration, confusion, disparity, measure_attribute
+from fairspace.ares.evaluating.measure import calibration, confusion, disparity
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.training.data import drawn_face
 from fairspace.builders.errors import BuildError
