@@ -1,1 +1,1 @@
-"""The build engine of all datasets: shards, making, review."""
+"""The build engine of all datasets: shards, making."""

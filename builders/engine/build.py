@@ -3,7 +3,7 @@
   <config>/<split>-00000-of-0000N.parquet   the rows
   manifest.json                             `fairspace.builders.engine.dataset.Manifest`
   README.md, croissant.json                 rendered from `cards/` and the manifest
-  review/                                   candidates, rejected ones, contact sheets; not published
+  review/rejected.jsonl                     rejected candidates and the reason; not published
   .build/                                   finished parts of an unfinished build; gone when it is done
 
 A shard is written beside its name, renamed, then entered in `.build/` with its hash: a killed build goes on at the
@@ -31,8 +31,6 @@ import pyarrow.parquet as pq
 
 from fairspace.builders.engine.dataset import BuiltSplit, Dataset, Job, Manifest, Row, Shard, Split
 from fairspace.builders.engine.making import forget_made
-from fairspace.builders.engine.review import write_sheets
-from fairspace.builders.engine.reviews import CANDIDATES, Earlier
 from fairspace.builders.engine.tools import Tools
 from fairspace.builders.errors import BuildError
 
@@ -53,7 +51,6 @@ def build(
     tools: Tools | None = None,
     options: Mapping[str, str] | None = None,
     progress: Callable[[str, int, int], None] = lambda what, done, total: None,
-    earlier: Path | None = None,
     describe: Callable[[Path, Dataset, Manifest], None] | None = None,
 ) -> Manifest:
     """Build a dataset into `out` and return its manifest, or go on where a call with the same arguments stopped.
@@ -67,7 +64,6 @@ def build(
         tools: models.
         options: further choices of the user.
         progress: called with the name of a step, units done, and units in all.
-        earlier: finished build, equal but for `refused` and `reviewed`, whose other images are taken; changes no byte.
         describe: writer of card and metadata; `fairspace.cards.dataset_card.write_cards` by default.
 
     Errors: BuildError OUT_IN_USE if `out` holds something else, and those of the builder.
@@ -86,7 +82,7 @@ def build(
     if done is not None:
         return done
     _claim(out, work / "asked.json", request)
-    job = Job(source, work, seed, sample, tools, dict(options or {}), progress, _earlier(earlier, request))
+    job = Job(source, work, seed, sample, tools, dict(options or {}), progress)
     splits = dataset.splits(job)
     if not splits:
         raise BuildError(
@@ -100,7 +96,6 @@ def build(
     _claim(out, work / "sources.json", {"files": hashes, "units": {s.name: len(s.units) for s in splits}})
     write_atomically(work / "plan.rejected", "".join(f"{line}\n" for line in job.take_rejected()))
     built = tuple(_build_split(split, job, out) for split in splits)
-    _write_candidates(out, splits)
     manifest = Manifest(
         **request,
         versions=_versions(bool(request["tools"])),
@@ -111,7 +106,6 @@ def build(
     )
     dataset.check(manifest)
     (describe or _write_cards)(out, dataset, manifest)
-    write_sheets(out, manifest)
     _keep(out, manifest)
     write_atomically(out / MANIFEST, dumps(manifest))
     shutil.rmtree(work)
@@ -168,23 +162,6 @@ def _write_cards(out: Path, dataset: Dataset, manifest: Manifest) -> None:
     from fairspace.cards.dataset_card import write_cards
 
     write_cards(out, dataset, manifest)
-
-
-def _earlier(folder: Path | None, request: Mapping[str, Any]) -> Earlier | None:
-    """The earlier build. BuildError CONFIG_INVALID if its arguments differ, BUILD_INCOMPLETE if it was changed."""
-    if folder is None:
-        return None
-    manifest = read_manifest(folder)
-    for name in (name for name in request if name != "options"):
-        if getattr(manifest, name) != request[name]:
-            what, expected = f"{name} {getattr(manifest, name)!r}", f"{request[name]!r}"
-            raise BuildError("CONFIG_INVALID", str(folder), what, expected, "name a build with the same arguments")
-    shards = [shard for split in manifest.splits for shard in split.shards]
-    for shard in shards:
-        if file_hash(folder / shard.file) != shard.sha256:
-            what, expected = "other content than its manifest says", f"a file with the sha256 {shard.sha256}"
-            raise BuildError("BUILD_INCOMPLETE", str(folder / shard.file), what, expected, "build it again")
-    return Earlier(folder, (shard.file for shard in shards))
 
 
 def _finished(out: Path, request: Mapping[str, Any]) -> Manifest | None:
@@ -282,7 +259,6 @@ def _shard(split: Split, job: Job, out: Path, stem: str, part: slice) -> _Counte
         "counts": counted,
         "joint": together,
         "rejected": job.take_rejected(),
-        "checked": job.take_checked(),
     }
     write_atomically(entry, json.dumps(entered, ensure_ascii=False))
     return shard, counted, together
@@ -355,7 +331,10 @@ def _merge_rejected(out: Path, splits: Sequence[Split]) -> dict[str, int]:
     def lines() -> Iterator[str]:
         with (work / "plan.rejected").open(encoding="utf-8") as stream:
             yield from stream
-        yield from _entered(out, splits, "rejected")
+        for split in splits:
+            for entry in sorted((work / split.config).glob(f"{split.split}-*-of-*.json")):
+                for line in json.loads(entry.read_text(encoding="utf-8"))["rejected"]:
+                    yield f"{line}\n"
 
     text_lines = lines()
     first = next(text_lines, None)
@@ -367,22 +346,6 @@ def _merge_rejected(out: Path, splits: Sequence[Split]) -> dict[str, int]:
             stream.write(line)
             reasons[json.loads(line)["reason"]] += 1
     return dict(sorted(reasons.items()))
-
-
-def _write_candidates(out: Path, splits: Sequence[Split]) -> None:
-    lines = _entered(out, splits, "checked")
-    if (first := next(lines, None)) is not None:
-        (out / CANDIDATES).parent.mkdir(parents=True, exist_ok=True)
-        with (out / CANDIDATES).open("w", encoding="utf-8") as stream:
-            stream.writelines(chain([first], lines))
-
-
-def _entered(out: Path, splits: Sequence[Split], what: str) -> Iterator[str]:
-    """The lines of the shards' entries, in order; an entry of an older version has no `checked`."""
-    for split in splits:
-        for entry in sorted((out / ".build" / split.config).glob(f"{split.split}-*-of-*.json")):
-            for line in json.loads(entry.read_text(encoding="utf-8")).get(what, []):
-                yield f"{line}\n"
 
 
 def _versions(models: bool) -> dict[str, str]:

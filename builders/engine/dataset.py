@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from datasets import Features
 
-    from fairspace.builders.engine.reviews import Earlier
-
 
 @dataclass(frozen=True)
 class Headline:
@@ -115,7 +113,6 @@ class Job:
         sample: whether a small but complete dataset is wanted.
         options: name -> other choices of the user that change the content.
         progress: called with the name of a step, units done, and units in all.
-        earlier: build with the same arguments but for reviews of its images, which are taken over.
     """
 
     source: Path | None
@@ -125,9 +122,7 @@ class Job:
     tools: Tools = field(default_factory=Tools)
     options: Mapping[str, str] = field(default_factory=dict)
     progress: Callable[[str, int, int], None] = lambda what, done, total: None
-    earlier: Earlier | None = None
     _rejected: list[str] = field(default_factory=list)
-    _checked: list[str] = field(default_factory=list)
     _notes: dict[str, None] = field(default_factory=dict)
     _files: dict[str, Path] = field(default_factory=dict)
 
@@ -144,10 +139,6 @@ class Job:
     def reject(self, unit: str, reason: str, **evidence: str | int | float) -> None:
         """Log a rejected candidate: the name of its unit, one of few reasons, and the numbers behind it."""
         self._rejected.append(json.dumps({"unit": unit, "reason": reason, **evidence}, ensure_ascii=False))
-
-    def checked(self, name: str, reason: str, evidence: Mapping[str, str | int | float]) -> None:
-        """Record the verdict of a candidate image, for a later build."""
-        self._checked.append(json.dumps({"name": name, "reason": reason, "evidence": evidence}, ensure_ascii=False))
 
     def note(self, text: str) -> None:
         """Record an omission and its cause; manifest and card print it."""
@@ -166,11 +157,6 @@ class Job:
     def take_rejected(self) -> list[str]:
         """The lines logged since the last call."""
         lines, self._rejected[:] = list(self._rejected), []
-        return lines
-
-    def take_checked(self) -> list[str]:
-        """The verdicts recorded since the last call."""
-        lines, self._checked[:] = list(self._checked), []
         return lines
 
 

@@ -5,9 +5,7 @@ generation and filtering "until five qualified images are obtained" (appendix B.
 the tool's name, key, prompt, the attempt's seed and the edited image; neither a kill nor the batch size changes the
 images or the log.
 
-  .build/made/<2 digits>/<name>.json, .png         verdict; image, only if it passed (.jpg out of an earlier build)
-  .build/made/rejected/<config>/<name>.json, .png  thumbnails, at most `THUMBNAILS` per config
-  review/candidates.jsonl                          verdicts of a finished build, for the next one
+  .build/made/<name>.json, .png   verdict; image, only if it passed
 """
 
 from __future__ import annotations
@@ -65,9 +63,7 @@ def seed(build: int, key: str, attempt: int) -> int:
 
 
 def jpeg(image: Image) -> bytes:
-    """The image as JPEG of quality 95 without metadata; an image of an earlier build gives its bytes there."""
-    if JPEG in image.info:
-        return bytes(image.info[JPEG])
+    """The image as JPEG of quality 95 without metadata."""
     stream = BytesIO()
     image.convert("RGB").save(stream, "JPEG", quality=95, comment=b"")
     return stream.getvalue()
@@ -80,19 +76,17 @@ def make(
     *,
     attempts: int = 10,
     batch: int = AT_ONCE,
-    config: str = "images",
 ) -> Iterator[tuple[Wanted, Image | None]]:
     """Make images, in order, with `seed` and evidence in `info`; an image that passed no attempt comes as None.
 
     Rejected candidates are logged with the number of the attempt, failures with the reason `gave up`. `accept` must
-    judge each image alone, without neighbours or earlier ones; `batch` changes no image; keys differ; `config` names
-    the review sheet of rejected candidates.
+    judge each image alone, without neighbours or earlier ones; `batch` changes no image; keys differ.
 
     Errors: BuildError TOOL_MISSING without a generator (or an editor, for a `base`); TOOL_OUTPUT for a wrong number.
     """
     refusals, done = Refusals(job.options), 0
     for start in range(0, len(wanted), batch):
-        items = [_Item(each, job, attempts, config, refusals) for each in wanted[start : start + batch]]
+        items = [_Item(each, job, attempts, refusals) for each in wanted[start : start + batch]]
         while tried := [item for item in items if item.open]:
             images = _generate(job, [item.wanted for item in tried], [item.attempt for item in tried])
             verdicts = accept(images, [item.wanted for item in tried])
@@ -107,12 +101,11 @@ def make(
 class _Item:
     """A wanted image and the progress of its attempts; knows refusals and the candidates left by an earlier run."""
 
-    def __init__(self, wanted: Wanted, job: Job, attempts: int, config: str, refusals: Refusals) -> None:
-        self.wanted, self.job, self.attempts, self.config = wanted, job, attempts, config
+    def __init__(self, wanted: Wanted, job: Job, attempts: int, refusals: Refusals) -> None:
+        self.wanted, self.job, self.attempts = wanted, job, attempts
         self.refusals = refusals
         self.store = MadeStore(job.work)
         self.rejected: list[Verdict] = []
-        self.checked: list[tuple[str, Verdict]] = []
         self.passed = False
         self.evidence: Mapping[str, str | int | float] = {}
         self._take_up()
@@ -144,14 +137,10 @@ class _Item:
     def settle(self, image: Image, verdict: Verdict) -> None:
         evidence = {name: _plain(value) for name, value in verdict.evidence.items()}
         said = {"key": self.wanted.key, "attempt": self.attempt, "reason": verdict.reason, "evidence": evidence}
-        if verdict.reason:
-            self.store.keep_thumbnail(self.name, image, said, self.config)
         self.store.keep(self.name, image, said)
         self._take_up()
 
     def close(self) -> Image | None:
-        for name, verdict in self.checked:
-            self.job.checked(name, verdict.reason, verdict.evidence)
         for attempt, verdict in enumerate(self.rejected):
             self.job.reject(self.wanted.key, verdict.reason, attempt=attempt, **verdict.evidence)
         if self.passed:
@@ -166,23 +155,10 @@ class _Item:
         while self.open:
             if self.refusals.name(self.wanted.key, self.seed):
                 self._count(Verdict(REASON))
-            elif (known := self.store.verdict(self.name) or self._of_earlier()) is not None:
-                verdict = Verdict(known["reason"], known["evidence"])
-                self.checked.append((self.name, verdict))
-                self._count(verdict)
+            elif (known := self.store.verdict(self.name)) is not None:
+                self._count(Verdict(known["reason"], known["evidence"]))
             else:
                 return
-
-    def _of_earlier(self) -> dict[str, Any] | None:
-        earlier = self.job.earlier
-        known = earlier.verdict(self.name) if earlier else None
-        if earlier is None or known is None or known["reason"]:
-            return known
-        data = earlier.image(self.wanted.key, self.seed)
-        if data is None:
-            return None
-        self.store.keep_earlier(self.name, data, known)
-        return known
 
     def _count(self, verdict: Verdict) -> None:
         if verdict.reason:
@@ -231,13 +207,6 @@ def _plain(value: str | int | float) -> str | int | float:
     return round(float(value), 4) if math.isfinite(value) else str(value)
 
 
-THUMBNAILS = 48
-"""Thumbnails of rejected candidates for the review sheet, per config."""
-_THUMBNAIL = (192, 192)
-JPEG = "jpeg"
-"""Key in `info` of the bytes of an earlier build's image."""
-
-
 class MadeStore:
     """The verdicts and images below a folder (`job.work`)."""
 
@@ -250,57 +219,27 @@ class MadeStore:
         return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
 
     def image(self, name: str) -> Image:
-        """A candidate that passed, pixel for pixel; one of an earlier build with its bytes (`jpeg`)."""
+        """A candidate that passed, pixel for pixel."""
         from PIL import Image as Images
 
-        if (earlier := self._file(name, ".jpg")).is_file():
-            with Images.open(earlier) as image:
-                decoded = image.convert("RGB")
-            decoded.info[JPEG] = earlier.read_bytes()
-            return decoded
         with Images.open(self._file(name, ".png")) as image:
             return image.convert("RGB")
 
     def keep(self, name: str, image: Image, verdict: dict[str, Any]) -> None:
         """Keep the image, if it passed, then its verdict (`key`, `attempt`, `reason`, `evidence`)."""
         if not verdict["reason"]:
-            _write(self._file(name, ".png"), _png(image))
+            stream = BytesIO()
+            image.convert("RGB").save(stream, "PNG", compress_level=1)
+            _write(self._file(name, ".png"), stream.getvalue())
         _write(self._file(name, ".json"), json.dumps(verdict, ensure_ascii=False).encode())
-
-    def keep_earlier(self, name: str, data: bytes, verdict: dict[str, Any]) -> None:
-        """Keep the image of an earlier build, then its verdict."""
-        _write(self._file(name, ".jpg"), data)
-        _write(self._file(name, ".json"), json.dumps(verdict, ensure_ascii=False).encode())
-
-    def keep_thumbnail(self, name: str, image: Image, verdict: dict[str, Any], config: str) -> None:
-        """Keep a thumbnail if its name is among the smallest: a draw that neither order nor a restart changes."""
-        folder = self.folder / "rejected" / config
-        file = folder / f"{name}.png"
-        others = sorted(folder.glob("*.png"))
-        if file in others or (len(others) >= THUMBNAILS and file > others[THUMBNAILS - 1]):
-            return
-        thumbnail = image.convert("RGB")
-        thumbnail.thumbnail(_THUMBNAIL)
-        _write(file.with_suffix(".json"), json.dumps(verdict, ensure_ascii=False).encode())
-        _write(file, _png(thumbnail))
-        for beyond in sorted([*others, file])[THUMBNAILS:]:
-            beyond.unlink()
-            beyond.with_suffix(".json").unlink(missing_ok=True)
 
     def _file(self, name: str, suffix: str) -> Path:
-        return self.folder / name[:2] / f"{name}{suffix}"
+        return self.folder / f"{name}{suffix}"
 
 
 def forget_made(work: Path) -> None:
     """Remove verdicts and images once they are in a shard, so that the disk holds one shard's at a time."""
-    for folder in (work / "made").glob("[0-9a-f][0-9a-f]"):
-        shutil.rmtree(folder)
-
-
-def _png(image: Image) -> bytes:
-    stream = BytesIO()
-    image.convert("RGB").save(stream, "PNG", compress_level=1)
-    return stream.getvalue()
+    shutil.rmtree(work / "made", ignore_errors=True)
 
 
 def _write(file: Path, data: bytes) -> None:

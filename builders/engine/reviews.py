@@ -3,18 +3,14 @@
 IRIS checks its generated images by "manual spot-checks" (appendix C.1), GENRES reviews every image that CLIP let pass
 (appendix B.2, step 3). A refusal names a row's `id` and `seed`: the next build rejects that candidate and tries the
 image's next seed. The same happens to an image with a label that neither of two reviewers named; other reviewed images
-keep the judgements in three columns. An earlier build, if given, supplies all other images.
+keep the judgements in three columns.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
-
-import pyarrow.parquet as pq
 
 from fairspace.builders.errors import BuildError
 
@@ -123,54 +119,3 @@ class Refusals:
     def name(self, key: str, seed: int) -> bool:
         """Whether they include the candidate of that key and seed."""
         return any(key.startswith(f"{folder}/") for folder in self._seeds.get(seed, ()))
-
-
-CANDIDATES = "review/candidates.jsonl"
-_Place = tuple[str, Path, int, int]
-
-
-class Earlier:
-    """The verdicts and images of a finished build. BuildError BUILD_INCOMPLETE if it lists no candidates."""
-
-    def __init__(self, folder: Path, shards: Iterable[str]) -> None:
-        self._files = [folder / shard for shard in shards]
-        try:
-            lines = (folder / CANDIDATES).read_text(encoding="utf-8").splitlines()
-        except OSError as error:
-            mend = "name the whole folder, as `fairspace build` of this version wrote it"
-            raise BuildError(
-                "BUILD_INCOMPLETE", str(folder / CANDIDATES), str(error), "its candidates", mend
-            ) from error
-        self._verdicts = {row["name"]: row for row in map(json.loads, lines)}
-
-    def verdict(self, name: str) -> dict[str, Any] | None:
-        """`reason` and `evidence` of a candidate; None if it was not checked."""
-        return self._verdicts.get(name)
-
-    def image(self, key: str, seed: int) -> bytes | None:
-        """The JPEG of the candidate of that key and seed; None if no row shows it."""
-        for name, file, row_group, row in self._rows.get(seed, ()):
-            if key == name or key.startswith(f"{name.rpartition('/')[0]}/"):
-                with pq.ParquetFile(file) as opened:
-                    image = opened.read_row_group(row_group, columns=["image"])["image"][row].as_py()
-                return image["bytes"] if image else None
-        return None
-
-    @cached_property
-    def _rows(self) -> dict[int, list[_Place]]:
-        rows: dict[int, list[_Place]] = {}
-        for seed, place in self._places():
-            rows.setdefault(seed, []).append(place)
-        return rows
-
-    def _places(self) -> Iterator[tuple[int, _Place]]:
-        for file in self._files:
-            with pq.ParquetFile(file) as opened:
-                if not {"id", "seed", "image"} <= set(opened.schema_arrow.names):
-                    continue
-                for row_group in range(opened.num_row_groups):
-                    table = opened.read_row_group(row_group, columns=["id", "seed"])
-                    names, seeds = table["id"].to_pylist(), table["seed"].to_pylist()
-                    for row, (name, seed) in enumerate(zip(names, seeds, strict=True)):
-                        if seed is not None:
-                            yield seed, (name, file, row_group, row)

@@ -3,7 +3,7 @@
 Images need a describer, a generator and a matcher (appendix B.2); without one of them `image` is null and a note says
 why. Descriptions (Figure 9) that tell gender or role are asked for again, prompts get drawn quality words (Table 10),
 and the next seed is tried until CLIP similarity with the prompt exceeds 0.25. The paper's last step, a person who looks
-at every image, is left to the contact sheets under `review/`. A sample has images of one element per relational model
+at every image, is left to people (`build --refused`). A sample has images of one element per relational model
 and plot.
 """
 
@@ -216,7 +216,7 @@ def images(job: Job, prompts: Mapping[str, str]) -> Iterator[dict[str, Any]] | N
     if matcher is None or generator is None:
         return None
     wanted = [Wanted(name, prompt) for name, prompt in prompts.items()]
-    results = make(job, wanted, partial(_judged, matcher), attempts=ATTEMPTS, config="pairs")
+    results = make(job, wanted, partial(_judged, matcher), attempts=ATTEMPTS)
     return (
         {
             "origin": "synthetic" if image else None,

@@ -340,7 +340,7 @@ def rows(part: Sequence[Chosen | Place], job: Job, plan: Plan) -> Iterator[Row]:
     """The rows of some places; a place without a synthetic image that passed gives none and is logged."""
     synthetic = {item(place): place for place in part if isinstance(place, Place)}
     wanted = [Wanted(key, plan.prompt(place, job.seed)) for key, place in synthetic.items()]
-    results = make(job, wanted, partial(_verdicts, job, plan, synthetic), attempts=ATTEMPTS, config=plan.config)
+    results = make(job, wanted, partial(_verdicts, job, plan, synthetic), attempts=ATTEMPTS)
     empty = dict.fromkeys(columns(plan.config))
     for place in part:
         name = place.cell.rpartition("/")[2]

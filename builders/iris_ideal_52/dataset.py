@@ -193,7 +193,7 @@ def rows(part: Sequence[Chosen | Place], job: Job, folder: Path | None) -> Itera
     SOURCE_IMAGE names a file that is missing or unreadable.
     """
     wanted = [Wanted(_item(place), prompt(place.cell)) for place in part if isinstance(place, Place)]
-    results = make(job, wanted, partial(verdicts, job), attempts=ATTEMPTS, config="occupation")
+    results = make(job, wanted, partial(verdicts, job), attempts=ATTEMPTS)
     reviews = Reviews(job.options)
     for place in part:
         common = {**_EMPTY, "id": _item(place), "question": QUESTION, **labels_of(place.cell)}

@@ -203,7 +203,6 @@ SAMPLE_SIMILARITY = 0.55
 BASES = 3
 """Images a tried for a pair."""
 ATTEMPTS = 10
-_SHEET = "understanding"
 
 
 @dataclass(frozen=True)
@@ -227,11 +226,11 @@ def make_pairs(
     left, least = list(numbers), least_similarity(job)
     for base in range(BASES):
         first = [Wanted(_key(number, "a", base), base_prompt(number, revision)) for number in left]
-        results = make(job, first, _check_base(labeller, matcher, revision), attempts=ATTEMPTS, config=_SHEET)
+        results = make(job, first, _check_base(labeller, matcher, revision), attempts=ATTEMPTS)
         bases = dict(_passed(results))
         second = [Wanted(_key(n, "b", base), instruction(n, revision), image.data) for n, image in bases.items()]
         accept = _check_edit(labeller, matcher, least, revision)
-        results = make(job, second, accept, attempts=ATTEMPTS, config=_SHEET)
+        results = make(job, second, accept, attempts=ATTEMPTS)
         edited = dict(_passed(results))
         passed |= {number: (bases[number], image) for number, image in edited.items()}
         left = [number for number in left if number not in edited]

@@ -298,9 +298,7 @@ def _rows(trait: str, job: Job, generator: ImageGenerator, detector: PersonDetec
         generated *= 4  # persons are in a few of the drawn pictures alone
     wanted = [Wanted(f"persona/{slug}/candidate-{n:03d}", plan.IMAGE_PROMPTS[trait]) for n in range(generated)]
     passed: list[tuple[bytes, int, bytes]] = []
-    for item, image in make(
-        job, wanted, lambda images, _: _verdicts(images, detector, persons), attempts=1, config="persona"
-    ):
+    for item, image in make(job, wanted, lambda images, _: _verdicts(images, detector, persons), attempts=1):
         if image is not None:
             rank = hashlib.sha256(f"{job.seed}/{item.key}".encode()).digest()
             passed = sorted([*passed, (rank, image.info["seed"], jpeg(image))])[:kept]

@@ -77,12 +77,6 @@ def build(
             "reviewers said: a made image with a failed label is made again."
         ),
     ] = None,
-    earlier: Annotated[
-        Path | None,
-        typer.Option(
-            help="The build that --refused and --reviewed speak of: all other images are taken from it, not made again."
-        ),
-    ] = None,
 ) -> None:
     """Build a dataset as Parquet shards with card, metadata and manifest; a stopped build goes on where it was."""
     from fairspace.builders.engine import reviews
@@ -109,8 +103,8 @@ def build(
         raise UsageError(f"{out} lies in the sources' folder {source}; name an --out outside it.")
     failed = False
     with _sources(source, sample) as folder, ExitStack() as stack:
-        if name == "all" and (refused or reviewed or earlier):
-            raise UsageError("--refused, --reviewed and --earlier are about one dataset; build that one.")
+        if name == "all" and (refused or reviewed):
+            raise UsageError("--refused and --reviewed are about one dataset; build that one.")
         if name != "all":
             _check_asked(dataset(name), named, include, refused or reviewed)
         datasets = {each: dataset(each) for each in (NAMES if name == "all" else (name,))}
@@ -134,7 +128,6 @@ def build(
                         tools=tools,
                         options=options | (included if include in datasets[each].includes else {}),
                         progress=report,
-                        earlier=earlier,
                     )
             except KeyboardInterrupt:
                 typer.secho("fairspace: stopped; the same command goes on where it was.", err=True)

@@ -11,7 +11,7 @@ from PIL import Image as Images
 from PIL.Image import Image
 
 from fairspace.builders.engine.dataset import Job
-from fairspace.builders.engine.making import THUMBNAILS, Verdict, Wanted, jpeg, make, seed
+from fairspace.builders.engine.making import Verdict, Wanted, jpeg, make, seed
 from fairspace.builders.engine.tools import Prompt, Tools
 from fairspace.builders.errors import BuildError
 from tests.builders.rebuilding import Killed, files
@@ -57,7 +57,7 @@ def run(
     job = Job(None, work, seed=3, tools=Tools(generator=painter, editor=painter))
     made = [
         (one.key, image.tobytes() if image else None)
-        for one, image in make(job, wanted, judge, attempts=40, batch=batch, config="pairs")
+        for one, image in make(job, wanted, judge, attempts=40, batch=batch)
     ]
     return made, job.take_rejected()
 
@@ -120,17 +120,6 @@ def test_another_generator_does_not_get_the_first_ones_images(tmp_path: Path) ->
     other = Painter(name="other")
     run(tmp_path, painter=other)
     assert len(other.asked) > len(WANTED)
-
-
-def test_thumbnails_of_rejected_candidates_are_few_and_named(tmp_path: Path) -> None:
-    wanted = [Wanted(f"unit/{n}", "a") for n in range(60)]
-    run(tmp_path / "a", wanted=wanted)
-    run(tmp_path / "b", wanted=wanted, batch=11)
-    kept = files(tmp_path / "a/made/rejected/pairs")
-    assert kept == files(tmp_path / "b/made/rejected/pairs")
-    assert len(kept) == 2 * THUMBNAILS
-    said = [json.loads(data) for name, data in kept.items() if name.endswith(".json")]
-    assert {line["reason"] for line in said} <= {"too red", "impossible"}
 
 
 def test_a_refused_image_is_made_again_with_the_next_seed_that_passes_and_no_other_changes(tmp_path: Path) -> None:

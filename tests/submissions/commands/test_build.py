@@ -40,8 +40,7 @@ def test_build_writes_a_dataset_and_says_what_is_next(run: Run, tmp_path: Path) 
         (("genres", "--include", "mst_e"), "genres cannot include 'mst_e'"),
         (("fact_or_fair", "--refused", "x.jsonl"), "fact_or_fair makes no images"),
         (("fact_or_fair", "--reviewed", "x.jsonl"), "fact_or_fair makes no images"),
-        (("all", "--refused", "x.jsonl"), "--refused, --reviewed and --earlier are about one dataset"),
-        (("all", "--earlier", "built"), "--refused, --reviewed and --earlier are about one dataset"),
+        (("all", "--refused", "x.jsonl"), "--refused and --reviewed are about one dataset"),
     ],
 )
 def test_wrong_use_is_told_before_anything_is_written(
