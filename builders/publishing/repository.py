@@ -2,8 +2,8 @@
 
 Files are compared by hash (LFS objects by sha256, others by git blob id); the difference is one commit on its parent.
 Not `upload_folder`: with xet it makes several commits and guards the first only, so that readers can meet half of a
-release. After another writer's commit, or a lost answer, the repository is read and compared again. Works with
-`HF_HUB_DISABLE_XET=1` as without.
+release. Every pass begins with reading, so after another writer's commit, or a lost answer, the whole pass is simply
+made again. Works with `HF_HUB_DISABLE_XET=1` as without.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import random
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from fairspace.builders.errors import BuildError
-from fairspace.builders.publishing.requests import FAILURES, Requests, TroubleError
+from fairspace.builders.publishing.requests import FAILURES, Requests
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -31,15 +31,13 @@ if TYPE_CHECKING:
 class Repo:
     """A repository `namespace/name` that we own.
 
-    `gated` makes users accept terms before they read files; a closed gate is never opened. `private` holds for a new
-    repository; an existing one stays unchanged.
+    `gated` makes users accept terms before they read files; a closed gate is never opened.
     """
 
     id: str
     kind: Literal["dataset", "space", "model"]
     sdk: str | None = None
     gated: bool = False
-    private: bool = False
 
     @property
     def name(self) -> str:
@@ -51,8 +49,7 @@ class Repo:
 class Outcome:
     """The changes that publishing made or, if `foreseen`, would make.
 
-    `commit` holds the files; None if there is none yet. `tag` names this content; None if none was asked for, or it
-    stays elsewhere.
+    `commit` holds the files; None if there is none yet. `tag` names this content; None if none was asked for.
     """
 
     repo: Repo
@@ -121,203 +118,118 @@ class Content:
         return self.size == there.size and self.blob_id == there.blob_id
 
 
-@dataclass(frozen=True)
-class Difference:
-    """Paths to write and to delete; false if there are none."""
-
-    added: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    deleted: tuple[str, ...] = ()
-
-    def __bool__(self) -> bool:
-        return bool(self.added or self.changed or self.deleted)
+Difference = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+"""Paths to add, to change and to delete."""
 
 
-def difference(wanted: Mapping[str, Content], there: Mapping[str, RepoFile], delete: bool) -> Difference:
-    """The changes from the present files to the wanted ones; others go if `delete`."""
-    added = tuple(path for path in wanted if path not in there)
-    changed = tuple(path for path, content in wanted.items() if path in there and not content.equals(there[path]))
-    gone = sorted(there.keys() - wanted.keys() - {_KEPT}) if delete else []
-    return Difference(added, changed, tuple(gone))
+class _Release:
+    """One publication of a repository: a pass that can be made again, whatever the one before it achieved."""
 
+    def __init__(self, hub: HfApi, repo: Repo, wanted: Mapping[str, Content], message: str, tag: str | None) -> None:
+        self.hub, self.repo, self.wanted, self.message, self.tag = hub, repo, wanted, message, tag
+        self.written: Difference = ((), (), ())
+        """Paths of this publication's commit, also where its answer was lost."""
 
-def signature(wanted: Mapping[str, Content]) -> str:
-    """A line for the history that identifies a commit's intended content, to recognise our own commit."""
-    listed = "\n".join(f"{content.sha256}  {path}" for path, content in wanted.items())
-    return f"Content sha256: {hashlib.sha256(listed.encode()).hexdigest()}"
+    def foresee(self) -> Outcome:
+        """The changes that publishing would make."""
+        notes, info = self._card_warnings(), self._info()
+        self._check_tag(info)
+        difference = self._difference(info.sha if info else None)
+        if info is None:
+            notes.append("would create the repository")
+        if self.repo.gated and not (info and info.gated):
+            notes.append("would gate it")
+        commit = info.sha if info and not any(difference) else None
+        return Outcome(self.repo, commit, *difference, self.tag, "; ".join(notes), foreseen=True)
 
+    def publish(self) -> Outcome:
+        """Create and gate the repository before it has content, write the difference, and tag."""
+        notes, info = self._card_warnings(), self._info()
+        self._check_tag(info)
+        kind = self.repo.kind
+        if info is None:
+            self.hub.create_repo(self.repo.id, repo_type=kind, space_sdk=self.repo.sdk, exist_ok=True)
+            info = self.hub.repo_info(self.repo.id, repo_type=kind)
+        gated = bool(getattr(info, "gated", False))
+        if self.repo.gated and not gated:
+            self.hub.update_repo_settings(self.repo.id, repo_type=kind, gated="auto")
+        elif gated and not self.repo.gated:
+            notes.append("the repository is gated by hand and stays so")
+        commit, difference = info.sha, self._difference(info.sha)
+        if any(difference):
+            self.written = difference
+            commit = self._commit(difference, commit)
+        if self.tag and not self._has_tag():
+            self.hub.create_tag(self.repo.id, tag=self.tag, repo_type=kind, revision=commit)
+        return Outcome(self.repo, commit, *self.written, self.tag, "; ".join(notes))
 
-class Head(NamedTuple):
-    """The state of a repository: the commit of its main branch, and whether it is gated."""
-
-    commit: str | None
-    gated: bool
-
-
-@dataclass(frozen=True)
-class Steps:
-    """The repeatable steps of publishing."""
-
-    hub: HfApi
-    repo: Repo
-    requests: Requests
-    wanted: Mapping[str, Content]
-    delete: bool
-
-    def check_card(self) -> list[str]:
+    def _card_warnings(self) -> list[str]:
         """The Hub's warnings about README.md. BuildError CARD_INVALID with its errors."""
+        from huggingface_hub import get_session, get_token, hf_raise_for_status
+
         card = self.wanted.get("README.md")
         if card is None:
             return []
         where, mend = f"{self.repo.name}, README.md", "mend the card, or what it is rendered from"
         try:
-            text = card.text
+            request = {"content": card.text, "repoType": self.repo.kind}
         except UnicodeDecodeError as error:
             raise BuildError("CARD_INVALID", where, str(error), "UTF-8", mend) from error
-        answer = self.requests.ask(partial(self._validate, text))
-        errors = [error["message"] for error in answer.get("errors", [])]
-        if errors:
-            raise BuildError("CARD_INVALID", where, "; ".join(errors), "YAML by the Hub's rules", mend)
-        return [warning["message"] for warning in answer.get("warnings", [])]
-
-    def _validate(self, text: str) -> dict[str, list[dict[str, str]]]:
-        from huggingface_hub import get_session, get_token, hf_raise_for_status
-
         token = self.hub.token or get_token()
         headers = {"authorization": f"Bearer {token}"} if isinstance(token, str) else {}
-        request = {"content": text, "repoType": self.repo.kind}
         answer = get_session().post(f"{self.hub.endpoint}/api/validate-yaml", json=request, headers=headers)
         if answer.status_code != 400:
             hf_raise_for_status(answer)
         messages: dict[str, list[dict[str, str]]] = answer.json()
-        return messages
+        if errors := [error["message"] for error in messages.get("errors", [])]:
+            raise BuildError("CARD_INVALID", where, "; ".join(errors), "YAML by the Hub's rules", mend)
+        return [f"the Hub warns: {warning['message']}" for warning in messages.get("warnings", [])]
 
-    def head(self) -> Head | None:
-        """The state of the repository; None if there is none visible."""
+    def _info(self) -> Any:
+        """The repository as the Hub describes it; None if there is none visible."""
         from huggingface_hub.errors import RepositoryNotFoundError
 
-        def look() -> Head | None:
-            try:
-                info = self.hub.repo_info(self.repo.id, repo_type=self.repo.kind)
-            except RepositoryNotFoundError:
-                return None
-            return Head(info.sha, bool(getattr(info, "gated", False)))
+        try:
+            return self.hub.repo_info(self.repo.id, repo_type=self.repo.kind)
+        except RepositoryNotFoundError:
+            return None
 
-        return self.requests.ask(look)
-
-    def prepare(self, head: Head | None) -> Head:
-        """Create and gate the repository, before it has content."""
-        if head is None:
-            create = partial(self.hub.create_repo, self.repo.id, repo_type=self.repo.kind, exist_ok=True)
-            self.requests.ask(partial(create, space_sdk=self.repo.sdk, private=self.repo.private))
-            head = self.head()
-        if head is None:
-            raise self.requests.refused("created, but not to be seen", "a repository", "log in as one of its members")
-        if self.repo.gated and not head.gated:
-            gate = partial(self.hub.update_repo_settings, self.repo.id, repo_type=self.repo.kind, gated="auto")
-            self.requests.ask(gate)
-        return head
-
-    def compare(self, revision: str | None) -> Difference:
+    def _difference(self, revision: str | None) -> Difference:
         """The difference from the files of a revision, or from an empty repository."""
-        return difference(self.wanted, self._files(revision) if revision else {}, self.delete)
-
-    def _files(self, revision: str) -> dict[str, RepoFile]:
         from huggingface_hub.hf_api import RepoFile
 
-        tree = partial(self.hub.list_repo_tree, self.repo.id, repo_type=self.repo.kind, recursive=True)
-        entries = self.requests.ask(lambda: list(tree(revision=revision)))
-        return {entry.path: entry for entry in entries if isinstance(entry, RepoFile)}
+        there: dict[str, RepoFile] = {}
+        if revision:
+            tree = self.hub.list_repo_tree(self.repo.id, repo_type=self.repo.kind, recursive=True, revision=revision)
+            there = {entry.path: entry for entry in tree if isinstance(entry, RepoFile)}
+        added = tuple(path for path in self.wanted if path not in there)
+        changed = (path for path, content in self.wanted.items() if path in there and not content.equals(there[path]))
+        return added, tuple(changed), tuple(sorted(there.keys() - self.wanted.keys() - {_KEPT}))
 
-    def foresee(self, head: Head | None, tag: str | None, notes: list[str]) -> Outcome:
-        """The changes that publishing would make."""
-        difference = self.compare(head.commit if head else None)
-        if head is None:
-            notes.append("would create the repository")
-        if self.repo.gated and not (head and head.gated):
-            notes.append("would gate it")
-        commit = head.commit if head and not difference else None
-        note = "; ".join(notes)
-        return Outcome(
-            self.repo, commit, difference.added, difference.changed, difference.deleted, tag, note, foreseen=True
-        )
-
-    def _outcome(self, commit: str, difference: Difference) -> Outcome:
-        return Outcome(self.repo, commit, difference.added, difference.changed, difference.deleted)
-
-    def commit(self, message: str) -> Outcome:
-        """Write the difference; read and compare again while others write, or the answer does not come."""
-        tried, parent = Difference(), None
-        while True:
-            head = self.head()
-            if head is None or head.commit is None:
-                raise self.requests.refused("the repository went away", "a repository", "see who deleted it")
-            difference = self.compare(head.commit)
-            if not difference:
-                outcome = self._made(parent) if parent else None
-                return self._outcome(outcome or head.commit, tried if outcome else Difference())
-            try:
-                return self._outcome(
-                    self.requests.once(partial(self._write, difference, message, head.commit)), difference
-                )
-            except TroubleError as trouble:
-                tried, parent = difference, parent or head.commit
-                self.requests.missed(trouble)
-
-    def _write(self, difference: Difference, message: str, head: str) -> str:
+    def _commit(self, difference: Difference, parent: str | None) -> str:
         from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
+        added, changed, deleted = difference
         operations: list[CommitOperationAdd | CommitOperationDelete] = [
-            CommitOperationAdd(path, self.wanted[path].data) for path in (*difference.added, *difference.changed)
+            CommitOperationAdd(path, self.wanted[path].data) for path in (*added, *changed)
         ]
-        operations += [CommitOperationDelete(path, is_folder=False) for path in difference.deleted]
+        operations += [CommitOperationDelete(path, is_folder=False) for path in deleted]
         commit = self.hub.create_commit(
-            self.repo.id,
-            operations,
-            commit_message=message,
-            commit_description=signature(self.wanted),
-            repo_type=self.repo.kind,
-            parent_commit=head,
+            self.repo.id, operations, commit_message=self.message, repo_type=self.repo.kind, parent_commit=parent
         )
         return commit.oid
 
-    def _made(self, parent: str) -> str | None:
-        """Our commit after `parent` whose answer was lost; None if it is another's."""
-        history = partial(self.hub.list_repo_commits, self.repo.id, repo_type=self.repo.kind)
-        ours = signature(self.wanted)
-        for commit in self.requests.ask(lambda: list(history())):
-            if commit.commit_id == parent:
-                return None
-            if ours in f"{commit.title}\n{commit.message}":
-                return commit.commit_id
-        return None
+    def _has_tag(self) -> bool:
+        refs = self.hub.list_repo_refs(self.repo.id, repo_type=self.repo.kind)
+        return any(ref.name == self.tag for ref in refs.tags)
 
-    def tag_is_free(self, tag: str) -> bool:
-        """Whether the tag is absent, or names the wanted content."""
-        return not self._has_tag(tag) or not self.compare(tag)
-
-    def _has_tag(self, tag: str) -> bool:
-        refs = self.requests.ask(partial(self.hub.list_repo_refs, self.repo.id, repo_type=self.repo.kind))
-        return any(ref.name == tag for ref in refs.tags)
-
-    def tag(self, tag: str, commit: str | None) -> None:
-        """Name a commit, unless the tag names the same content already."""
-        create = partial(self.hub.create_tag, self.repo.id, tag=tag, repo_type=self.repo.kind, revision=commit)
-        while not self._has_tag(tag):
-            try:
-                self.requests.once(create)
-                return
-            except TroubleError as trouble:
-                self.requests.missed(trouble)
-        if self.compare(tag):
-            raise self.released(tag)
-
-    def released(self, tag: str) -> BuildError:
-        """The error TAG_RELEASED."""
-        what, expected = f"the tag {tag} names other content", "a tag that is free, since released content never moves"
-        return BuildError(
-            "TAG_RELEASED", self.repo.name, what, expected, "choose another --tag, or publish without one"
-        )
+    def _check_tag(self, info: Any) -> None:
+        """BuildError TAG_RELEASED if the tag names other content."""
+        if info is not None and self.tag and self._has_tag() and any(self._difference(self.tag)):
+            what = f"the tag {self.tag} names other content"
+            expected = "a tag that is free, since released content never moves"
+            mend = "choose another --tag, or publish without one"
+            raise BuildError("TAG_RELEASED", self.repo.name, what, expected, mend)
 
 
 DRY_RUN_TRIES = 2
@@ -331,23 +243,19 @@ def publish_repo(
     *,
     message: str,
     tag: str | None = None,
-    keep_tag: bool = False,
-    delete: bool = True,
     endpoint: str | None = None,
     token: str | None = None,
     dry_run: bool = False,
     sleep: Callable[[float], None] = time.sleep,
     draw: Callable[[], float] = random.random,
 ) -> Outcome:
-    """Make a repository, created if need be, hold these files, by at most one commit.
+    """Make a repository, created if need be, hold these files and no others, by at most one commit.
 
     Args:
         repo: the repository.
         files: path in the repository -> a file, or its content.
         message: message of the commit.
         tag: name for this content, never moved.
-        keep_tag: whether to publish all the same where the tag names other content.
-        delete: whether unnamed files go; without, several writers can fill one repository.
         endpoint: the Hub; by default HF_ENDPOINT, or the public one.
         token: HF_TOKEN, or that of `hf auth login`.
         dry_run: whether to change nothing and report the changes.
@@ -359,26 +267,10 @@ def publish_repo(
     """
     from huggingface_hub import HfApi
 
-    requests = Requests(repo.name, sleep, draw, DRY_RUN_TRIES if dry_run else FAILURES)
-    steps = Steps(HfApi(endpoint=endpoint, token=token), repo, requests, _contents(repo, files), delete)
     _check_tag_name(repo, tag)
-    warnings = steps.check_card()
-    head = steps.head()
-    notes = [f"the Hub warns: {warning}" for warning in warnings]
-    if head is not None and tag and not steps.tag_is_free(tag):
-        if not keep_tag:
-            raise steps.released(tag)
-        notes.append(f"tag {tag} stays at what was released; this content is on main only")
-        tag = None
-    if dry_run:
-        return steps.foresee(head, tag, notes)
-    head = steps.prepare(head)
-    if not repo.gated and head.gated:
-        notes.append("the repository is gated by hand and stays so")
-    outcome = steps.commit(message)
-    if tag:
-        steps.tag(tag, outcome.commit)
-    return replace(outcome, tag=tag, note="; ".join(notes))
+    requests = Requests(repo.name, sleep, draw, DRY_RUN_TRIES if dry_run else FAILURES)
+    release = _Release(HfApi(endpoint=endpoint, token=token), repo, _contents(repo, files), message, tag)
+    return requests.ask(release.foresee if dry_run else release.publish)
 
 
 def _contents(repo: Repo, files: Mapping[str, Path | bytes]) -> dict[str, Content]:
@@ -451,7 +343,6 @@ def propose(
     endpoint: str | None = None,
     token: str | None = None,
     sleep: Callable[[float], None] = time.sleep,
-    draw: Callable[[], float] = random.random,
 ) -> Proposal:
     """Propose a file of a model's repository, in the open pull request of this title and user if there is one.
 
@@ -460,38 +351,33 @@ def propose(
     """
     from huggingface_hub import CommitOperationAdd, HfApi
 
-    hub, requests = HfApi(endpoint=endpoint, token=token), Requests(repo_id, sleep, draw)
-    wanted, user = Content(content), str(requests.ask(hub.whoami)["name"])
+    hub, wanted = HfApi(endpoint=endpoint, token=token), Content(content)
 
     def has(revision: str) -> bool:
-        infos = requests.ask(partial(hub.get_paths_info, repo_id, [path], revision=revision))
+        infos = hub.get_paths_info(repo_id, [path], revision=revision)
         return any(getattr(info, "blob_id", None) == wanted.blob_id for info in infos)
 
-    def pull_request() -> int | None:
-        listed = partial(hub.get_repo_discussions, repo_id, author=user, discussion_type="pull_request")
-        opened = requests.ask(lambda: list(listed(discussion_status="open")))
-        return next((each.num for each in opened if each.title == title), None)
+    def proposed() -> Proposal:
+        if has("main"):
+            return Proposal("there", f"{hub.endpoint}/{repo_id}")
+        user = str(hub.whoami()["name"])
+        opened = hub.get_repo_discussions(
+            repo_id, author=user, discussion_type="pull_request", discussion_status="open"
+        )
+        number = next((each.num for each in opened if each.title == title), None)
+        address, revision = f"{hub.endpoint}/{repo_id}/discussions/{number}", f"refs/pr/{number}"
+        if number is not None and has(revision):
+            return Proposal("open", address)
+        commit = partial(
+            hub.create_commit,
+            repo_id,
+            [CommitOperationAdd(path, content)],
+            commit_message=title,
+            commit_description=description,
+        )
+        if number is None:
+            return Proposal("opened", str(commit(create_pr=True).pr_url))
+        commit(revision=revision)
+        return Proposal("changed", address)
 
-    if has("main"):
-        return Proposal("there", f"{hub.endpoint}/{repo_id}")
-    commit = partial(
-        hub.create_commit,
-        repo_id,
-        [CommitOperationAdd(path, content)],
-        commit_message=title,
-        commit_description=description,
-    )
-    tried = False
-    while True:
-        number = pull_request()
-        address = f"{hub.endpoint}/{repo_id}/discussions/{number}"
-        if number is not None and has(f"refs/pr/{number}"):
-            return Proposal("opened" if tried else "open", address)
-        try:
-            if number is not None:
-                requests.once(partial(commit, revision=f"refs/pr/{number}"))
-                return Proposal("changed", address)
-            return Proposal("opened", str(requests.once(partial(commit, create_pr=True)).pr_url))
-        except TroubleError as trouble:
-            tried = True
-            requests.missed(trouble)
+    return Requests(repo_id, sleep).ask(proposed)

@@ -148,7 +148,7 @@ def test_a_proposal_whose_answer_is_lost_is_made_once(hub: Hub) -> None:
     path, first = ".eval_results/x.yaml", b"- dataset: {id: a/b, task_id: c}\n  value: 1\n"
     opened = propose(MODEL, path, first, sleep=lambda seconds: None, **about)  # type: ignore[arg-type]
     changed = propose(MODEL, path, first.replace(b"1", b"2"), **about)  # type: ignore[arg-type]
-    assert (opened.state, changed.state) == ("opened", "changed")
+    assert (opened.state, changed.state) == ("open", "changed")
     assert opened.address == changed.address
     titles = [each.title for each in HfApi(endpoint=hub.address, token=OWNER).get_repo_discussions(MODEL)]
     assert titles.count("Results") == 1
