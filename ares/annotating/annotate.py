@@ -229,8 +229,6 @@ def versions(software: Sequence[str]) -> dict[str, str]:
     return installed
 
 
-PRECISIONS = ("float32", "bfloat16")
-"""Precisions of an opened model; a measurement holds for one alone."""
 _STEP = 32
 """Images between two reports of progress."""
 _PROCESSOR = ("image_size", "max_bytes", "max_pixels", "min_side", "detail")
@@ -246,7 +244,6 @@ class Settings:
     workers: int = 2
     detector: FaceDetector | Mapping[str, Any] | None = None
     device: str = ""
-    precision: str = "float32"
     ask_endpoint: bool = False
 
 
@@ -281,7 +278,7 @@ class BaseSession(ABC):
 class Session(BaseSession):
     """ARES, opened.
 
-    BuildError CONFIG_INVALID for an unknown precision; TOOL_MISSING without the vision-language model or the detector.
+    BuildError TOOL_MISSING without the vision-language model or the detector.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -292,12 +289,9 @@ class Session(BaseSession):
         from fairspace.ares.faces_ares import FaceError, open_faces
         from fairspace.ares.image_processing_ares import AresImageProcessor
 
-        if settings.precision not in PRECISIONS:
-            expected = " or ".join(PRECISIONS)
-            raise BuildError("CONFIG_INVALID", "precision", settings.precision, expected, "choose one")
         self.settings = settings
         device = settings.device or ("cuda" if torch.cuda.is_available() else "cpu")
-        self.model = open_model(settings.model).to(device=device, dtype=getattr(torch, settings.precision))
+        self.model = open_model(settings.model).to(device)
         given = settings.detector
         try:
             self.detector = open_faces(given) if isinstance(given, Mapping) else given
@@ -316,7 +310,7 @@ class Session(BaseSession):
             "ablation": self.model.config.ablation,
             "arbiter": arbiter.name if arbiter is not None else "",
             "detector": self.detector.name if self.detector is not None else "",
-            "precision": self.settings.precision,
+            "precision": "float32",
             "processor": {name: getattr(self.processor, name) for name in _PROCESSOR},
         }
 
@@ -334,9 +328,9 @@ class PackageSession(BaseSession):
     def __init__(self, settings: Settings) -> None:
         from fairspace.ares.image_processing_ares import AresImageProcessor
 
-        if settings.detector is not None or settings.precision != "float32":
-            what, mend = "a face detector or a precision", "leave them out: the package brings its own"
-            raise BuildError("CONFIG_INVALID", f"--labeller {settings.labeller}", what, "neither", mend)
+        if settings.detector is not None:
+            what, mend = "a face detector", "leave it out: the package brings its own"
+            raise BuildError("CONFIG_INVALID", f"--labeller {settings.labeller}", what, "none", mend)
         self.package = package(settings.labeller)
         self.adapter = self.package.open()
         self.processor = AresImageProcessor()
@@ -437,7 +431,6 @@ def annotate(
     columns: Mapping[str, str] | None = None,
     detector: FaceDetector | Mapping[str, Any] | None = None,
     device: str = "",
-    precision: str = "float32",
     ask_endpoint: bool = False,
     labeller: str = ARES,
     measurement: Path | None = None,
@@ -457,7 +450,6 @@ def annotate(
         columns: Names of the columns `task`, `id`, `sample` and `image`, where they differ.
         detector: Face detector, or the settings of one (`faces_ares.open_faces`).
         device: Device of torch; '' takes a GPU if there is one.
-        precision: `float32` or `bfloat16`.
         ask_endpoint: Whether images may be sent to the endpoint that the model names.
         labeller: `ares`, or a package (`labellers`).
         measurement: Output of `fairspace ares evaluate` for a package; its error then goes with the labels.
@@ -470,7 +462,7 @@ def annotate(
         raise _in_use(out, "it is a file")
     source = open_source(images, task, names, columns)
     by = find_labeller(labeller, model, measurement)
-    session = open_session(Settings(by.folder, labeller, batch, workers, detector, device, precision, ask_endpoint))
+    session = open_session(Settings(by.folder, labeller, batch, workers, detector, device, ask_endpoint))
     progress("Listing images", 0, 0)
     entries, sha256 = list_images(source)
     where = {"kind": source.kind, "task": source.task, "names": source.names, "sha256": sha256}
@@ -484,7 +476,7 @@ def annotate(
         "shard": shard,
         "versions": versions(by.software),
     }
-    if precision == "float32" and by.error is not None:
+    if by.error is not None:
         request["label_error"] = by.error
     if (out / FILE).is_file():
         return Report(out, _finished(out, request), 0, 0.0)

@@ -218,8 +218,6 @@ class TrainingConfig(Strict):
     Args:
         tile: Images per forward pass of the finished model.
         precision: `bf16` for training steps in mixed precision; scores, routers and cuts are always float32.
-        compiler: Backend of `torch.compile` for training steps: `inductor` (needs a C++ compiler, and minutes before
-            the first step), `aot_eager`, or `no`.
         workers: Decoding processes for each training process.
         augmentation: Augmentation for the experts and the fast router.
         gate: Settings of the gate; without them the model labels everything.
@@ -231,7 +229,6 @@ class TrainingConfig(Strict):
     image_size: int = Field(gt=0)
     tile: int = Field(default=8, gt=0)
     precision: Literal["no", "bf16"] = "no"
-    compiler: Literal["no", "aot_eager", "inductor"] = "no"
     workers: int = Field(default=0, ge=0)
     tasks: list[TaskSettings] = Field(min_length=1)
     augmentation: Augmentation

@@ -9,6 +9,7 @@ from then on.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pickle import UnpicklingError
 from typing import Any
 
 import numpy as np
@@ -29,12 +30,12 @@ from fairspace.ares.experts_ares import Expert, Stem
 from fairspace.ares.modeling_ares import AresModel, expert_name
 from fairspace.ares.pinned_ares import pinned
 from fairspace.ares.training.config import ExpertSettings, TrainingConfig, Upstream
-from fairspace.ares.training.conversion import converted
 from fairspace.ares.training.data import Data, Faces
 from fairspace.ares.training.loop import Run, Stage, augmented, drawn, image_seed
 from fairspace.builders.errors import BuildError
 
-# Upstream checkpoints: safetensors only, preferably a converted revision (`fairspace.ares.training.conversion`).
+# Upstream checkpoints: a pinned commit or a folder. Two of the paper's exist only as pickles, which are read with
+# `weights_only`: it builds tensors and nothing else, and refuses whatever would run code.
 
 CLASSES: dict[str, Any] = {
     "clip": CLIPVisionModelWithProjection,
@@ -65,7 +66,7 @@ class Texts(nn.Module):
 def backbone_weights(kind: str, upstream: Upstream) -> nn.Module | None:
     """A backbone with its checkpoint's weights; None without a source.
 
-    BuildError TRAINING_DATA if the checkpoint cannot be had or holds no safetensors.
+    BuildError TRAINING_DATA if the checkpoint cannot be had, or holds anything but tensors.
     """
     module: nn.Module | None = _load(CLASSES[kind], upstream) if upstream.source else None
     return module
@@ -89,17 +90,14 @@ def architecture(module: Any) -> dict[str, Any]:
 
 def _load(kind: Any, upstream: Upstream) -> Any:
     source, options = upstream.source, pinned(upstream.source, upstream.revision)
-    if options and (folder := converted(upstream.source, upstream.revision)) is not None:
-        source, options = str(folder), {}
     where = f"{upstream.source}@{upstream.revision}" if upstream.revision else upstream.source
-    mend = "correct source and revision, and see that the Hub can be reached; a checkpoint that has only "
-    mend += "pytorch_model.bin is converted by `convert` of fairspace.ares.training.conversion"
-    expected = f"a checkpoint for {kind.__name__} with model.safetensors"
+    mend = "correct source and revision, and see that the Hub can be reached"
+    expected = f"a checkpoint of tensors for {kind.__name__}"
     try:
         if kind is AutoTokenizer:
             return kind.from_pretrained(source, **options)
-        module, report = kind.from_pretrained(source, use_safetensors=True, output_loading_info=True, **options)
-    except (OSError, ValueError, RuntimeError) as error:
+        module, report = kind.from_pretrained(source, weights_only=True, output_loading_info=True, **options)
+    except (OSError, ValueError, RuntimeError, UnpicklingError) as error:
         what = str(error).split("\n", 1)[0]
         raise BuildError("TRAINING_DATA", where, what, expected, mend) from error
     if lacks := sorted(str(key) for key in {*report["missing_keys"], *report["mismatched_keys"]}):

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import torch
@@ -101,7 +101,7 @@ class Run:
     """The device, folder (`work`) of checkpoints, and settings that all stages of a run share.
 
     `workers`: processes that decode images; `precision`: `bf16` for gradients in mixed precision, while measurements
-    are float32; `compiler`: backend of `torch.compile`, or `no`.
+    are float32.
     """
 
     device: torch.device
@@ -110,7 +110,6 @@ class Run:
     workers: int
     progress: Progress
     precision: str = "no"
-    compiler: str = "no"
 
     def autocast(self) -> AbstractContextManager[Any]:
         """The precision of training steps."""
@@ -121,10 +120,6 @@ class Run:
         if self.device.type == "cuda" and not tensor.is_pinned():
             tensor = tensor.pin_memory()
         return tensor.to(self.device, non_blocking=True)
-
-    def compiled(self, module: nn.Module) -> nn.Module:
-        """The module for training steps, compiled if wanted."""
-        return module if self.compiler == "no" else cast(nn.Module, torch.compile(module, backend=self.compiler))
 
 
 @dataclass(frozen=True)
@@ -163,11 +158,10 @@ def fit(stage: Stage, run: Run) -> list[Event]:
             module.load_state_dict(saved["module"])
             optimiser.load_state_dict(saved["optimiser"])
             scheduler.load_state_dict(saved["scheduler"])
-    trained = run.compiled(module)
     while not _finished(epochs, stage.schedule):
         epoch = len(epochs)
         torch.manual_seed(image_seed(run.seed, stage.name, epoch, 0))
-        loss = train_epoch(stage, trained, run, epoch, optimiser, scheduler)
+        loss = train_epoch(stage, run, epoch, optimiser, scheduler)
         module.eval()
         with torch.inference_mode():
             score = stage.score()
@@ -194,16 +188,14 @@ def make_optimiser(stage: Stage) -> tuple[torch.optim.Optimizer, torch.optim.lr_
     return optimiser, get_cosine_schedule_with_warmup(optimiser, round(steps * stage.schedule.warmup), steps)
 
 
-def train_epoch(
-    stage: Stage, trained: nn.Module, run: Run, epoch: int, optimiser: torch.optim.Optimizer, scheduler: Any
-) -> float:
+def train_epoch(stage: Stage, run: Run, epoch: int, optimiser: torch.optim.Optimizer, scheduler: Any) -> float:
     """The mean loss of one pass over the training images."""
-    trained.train()
+    stage.module.train()
     order = np.random.RandomState(image_seed(run.seed, stage.name, "order", epoch)).permutation(stage.rows)
     batches = [order[start : start + stage.schedule.batch] for start in range(0, stage.rows, stage.schedule.batch)]
     parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
     sums = []
-    for rows, loss in zip(batches, stage.losses(trained, batches, epoch), strict=True):
+    for rows, loss in zip(batches, stage.losses(stage.module, batches, epoch), strict=True):
         optimiser.zero_grad()
         mean: Any = loss * (1 / len(rows))
         mean.backward()

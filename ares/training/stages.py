@@ -271,7 +271,7 @@ def opened_run(config: TrainingConfig, out: Path, progress: Progress) -> Iterato
         # On a GPU some operations of the backbones have no deterministic form.
         torch.use_deterministic_algorithms(device.type == "cpu" or strict)
         try:
-            yield Run(device, work, config.seed, config.workers, report, config.precision, config.compiler)
+            yield Run(device, work, config.seed, config.workers, report, config.precision)
         finally:
             torch.use_deterministic_algorithms(strict)
 

@@ -33,9 +33,8 @@ _CHUNK = 1_000
 
 
 def label_source(named: Mapping[str, str], about: Mapping[str, Any]) -> dict[str, Any]:
-    """`labels` in submission.json from `annotation.json`; an error measured in float32 is none of another precision."""
-    measured = about.get("precision", "float32") == "float32" and named["measurement"]
-    settings = {"sha256": named["sha256"], "measurement": measured or "not measured"}
+    """`labels` in submission.json from `annotation.json`."""
+    settings = {"sha256": named["sha256"], "measurement": named["measurement"] or "not measured"}
     settings |= {name: about[name] or "none" for name in _SETTINGS if name in about}
     return {"name": named["name"], "version": named["revision"], "settings": settings}
 

@@ -159,20 +159,19 @@ def on_cpu(count: int, threads: int, settings: dict[str, Any]) -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # else waiting counts as work, most of all in the plain flow
     import torch
 
-    from fairspace.ares.annotating.annotate import PRECISIONS
     from fairspace.ares.image_processing_ares import AresImageProcessor
 
     torch.set_num_threads(threads)
     model = random_ares(**settings)
     processor = AresImageProcessor(image_size=model.config.image_size)
-    low = {name: deepcopy(model).to(dtype=getattr(torch, name)) for name in PRECISIONS}
+    low = {name: deepcopy(model).to(dtype=getattr(torch, name)) for name in ("float32", "bfloat16")}
     model.config.fast_confidence = 1.0
     with tempfile.TemporaryDirectory() as scratch:
         files = write_images(Path(scratch), count)
         pixels = read(processor, files)
         thresholds = {
             (kind, name): threshold(low[kind], pixels.to(low[kind].dtype), share)
-            for kind in PRECISIONS
+            for kind in ("float32", "bfloat16")
             for name, share in SHARES.items()
             if kind == "bfloat16" or not share
         }

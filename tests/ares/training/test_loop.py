@@ -34,11 +34,11 @@ class Seen(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 def trained(
-    tmp_path: Path, *, precision: str = "no", compiler: str = "no", clip: float = 1.0, steps: list[Seen] | None = None
+    tmp_path: Path, *, precision: str = "no", clip: float = 1.0, steps: list[Seen] | None = None
 ) -> tuple[nn.Module, list[Event]]:
     torch.manual_seed(0)
     module = nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 1))
-    run = Run(torch.device("cpu"), tmp_path, 0, 0, lambda event: None, precision, compiler)
+    run = Run(torch.device("cpu"), tmp_path, 0, 0, lambda event: None, precision)
     tmp_path.mkdir(exist_ok=True)
 
     def losses(step: nn.Module, batches: Sequence[NDArray[np.intp]], epoch: int) -> Iterator[torch.Tensor]:
@@ -87,13 +87,3 @@ def test_bfloat16_is_for_steps_alone(tmp_path: Path) -> None:
     assert epochs[-1]["loss"] != exact[-1]["loss"]
     with torch.inference_mode():
         assert epochs[-1]["score"] == [-float((module(X).squeeze(1) - Y).square().mean())]
-
-
-@pytest.mark.slow
-def test_compiled_steps_train_what_plain_ones_do(tmp_path: Path) -> None:
-    plain, first = trained(tmp_path / "plain")
-    compiled, second = trained(tmp_path / "compiled", compiler="aot_eager")
-    assert list(plain.state_dict()) == list(compiled.state_dict())
-    for name, value in plain.state_dict().items():
-        torch.testing.assert_close(compiled.state_dict()[name], value, rtol=1e-5, atol=1e-6)
-    assert [event["loss"] for event in second] == pytest.approx([event["loss"] for event in first], rel=1e-5)

@@ -111,13 +111,27 @@ def test_training_moves_the_text_encoder_and_the_offsets_and_keeps_the_stem(hub:
     assert "convnext (sha256" in report
 
 
-def test_weights_in_a_pickle_are_never_loaded(hub: Path, tmp_path: Path) -> None:
+class Opens:
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return open, (str(self.file), "w")
+
+
+def test_a_pickle_gives_tensors_and_runs_nothing(hub: Path, tmp_path: Path) -> None:
     folder = tmp_path / "dinov2"
     folder.mkdir()
     (folder / "config.json").write_bytes((hub / "dinov2" / "config.json").read_bytes())
-    torch.save(Dinov2Model.from_pretrained(hub / "dinov2").state_dict(), folder / "pytorch_model.bin")
-    with pytest.raises(BuildError, match=r"TRAINING_DATA.*safetensors"):
+    whole = Dinov2Model.from_pretrained(hub / "dinov2").state_dict()
+    torch.save(whole, folder / "pytorch_model.bin")
+    module = backbone_weights("dinov2", Upstream(source=str(folder)))
+    assert module is not None
+    assert all(torch.equal(value, whole[name]) for name, value in module.state_dict().items())
+    torch.save(whole | {"call": Opens(tmp_path / "ran")}, folder / "pytorch_model.bin")
+    with pytest.raises(BuildError, match="TRAINING_DATA"):
         backbone_weights("dinov2", Upstream(source=str(folder)))
+    assert not (tmp_path / "ran").exists()
 
 
 def test_a_checkpoint_that_lacks_weights_is_refused(hub: Path, tmp_path: Path) -> None:
