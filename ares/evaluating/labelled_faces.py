@@ -2,9 +2,8 @@
 
 A CSV file beside the images has the column `file` (below the folder), labels (`gender`, `age`, `skin_tone`, `race`;
 empty if unknown), and any further columns to group by (`origin`, `lighting`). One person to an image: the largest face
-counts. An image without an answer is wrong wherever a share is taken. Output:
-    measurement.json   confusion matrices with counts per attribute, over all images and per group, as for ARES
-    accuracy.csv       shares of right answers with 95 % intervals (Wilson 1927), per attribute, group and true label
+counts. An image without an answer is wrong wherever a share is taken. Output: `measurement.json`, confusion matrices
+with counts per attribute, over all images and per group, as for ARES.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,12 +23,12 @@ from fairspace.ares.annotating.annotate import BaseSession, Session, Settings, f
 from fairspace.ares.annotating.source import Entry
 from fairspace.ares.configuration_ares import AGES, GENDERS, RACES, SKIN_TONES
 from fairspace.ares.evaluating.data import UNKNOWN
-from fairspace.ares.evaluating.measure import Measured, Share, measure_codes
+from fairspace.ares.evaluating.measure import Measured, measure_codes
 from fairspace.ares.evaluating.measurement import FILE, MeasuredGate, Measurement, write_document
 from fairspace.ares.evaluating.nonfaces import measure_gate
 from fairspace.ares.image_processing_ares import AresImageProcessor
 from fairspace.ares.reading_ares import quiet
-from fairspace.builders.engine.build import file_hash, write_atomically
+from fairspace.builders.engine.build import file_hash
 from fairspace.builders.errors import BuildError
 
 VOCABULARY = {"gender": GENDERS, "age": AGES, "skin_tone": SKIN_TONES, "race": RACES}
@@ -96,7 +95,6 @@ def measure_labeller(
     out.mkdir(parents=True, exist_ok=True)
     gate = _gate(session, images, nonfaces) if nonfaces else None
     document = write_document(out / FILE, instrument, data, measured, date, gate)
-    write_atomically(out / "accuracy.csv", _csv(measured))
     return document, measured
 
 
@@ -157,25 +155,3 @@ def _measured(name: str, groups: Groups, annotations: pa.Table, routes: pa.Table
     said = np.array([labels.index(answer) if answer else UNKNOWN for answer in answers], np.intp)
     mass = np.stack([np.array(routes[f"probability/{name}/{label}"].to_pylist(), float)[first] for label in labels], 1)
     return measure_codes(name, labels, true, said, mass, groups)
-
-
-def _accuracies(measured: Mapping[str, Measured]) -> Iterator[tuple[str, str, str, Share, int]]:
-    """Attribute, group, its value, share of right answers, images without one; all, per true label, per group."""
-    for name, each in measured.items():
-        whole = each.overall
-        yield name, "all", "", whole.right, sum(whole.abstained)
-        for place, (label, row, silent) in enumerate(zip(each.labels, whole.matrix, whole.abstained, strict=True)):
-            yield name, name, label, Share(row[place], sum(row) + silent), silent
-        for group, parts in each.groups.items():
-            for value, part in parts.items():
-                yield name, group, value, part.right, sum(part.abstained)
-
-
-def _csv(measured: Mapping[str, Measured]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("attribute", "group", "value", "images", "right", "no_answer", "share", "low", "high"))
-    for name, group, value, share, silent in _accuracies(measured):
-        ends = [f"{end:.4f}" for end in share.ends] if share.ends else [""] * 3
-        writer.writerow((name, group, value, share.images, share.right, silent, *ends))
-    return text.getvalue()

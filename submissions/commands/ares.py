@@ -56,7 +56,7 @@ def evaluate(
     ],
     out: Annotated[
         Path,
-        typer.Option(help="Folder for report.md, evaluation.json; with --labels, measurement.json, accuracy.csv."),
+        typer.Option(help="Folder for report.md, evaluation.json; with --labels, measurement.json."),
     ],
     labels: Annotated[
         Path | None,
@@ -129,7 +129,7 @@ def _measure(model: str, faces: Path, labels: Path, out: Path, date: str, report
             gap = f"{each.disparity.value:.1%}: {each.disparity.most} most often right, {each.disparity.least} least"
             typer.echo(f"  gap between labels {gap}")
     _say_gate(document.gate)
-    typer.echo(f"Wrote {out / 'measurement.json'} ({document.sha256[:16]}) and accuracy.csv.")
+    typer.echo(f"Wrote {out / 'measurement.json'} ({document.sha256[:16]}).")
 
 
 def _say_gate(gate: Any) -> None:

@@ -16,7 +16,6 @@ from fairspace.ares.gate_ares import NO_FACE, OUT_OF_DISTRIBUTION, OUTCOMES, SEV
 from fairspace.ares.image_processing_ares import AresImageProcessor
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.ares.training.data import DrawnFaces
-from tests.ares.training.public_images import DRAWING, NOTHING, outcomes, public_images
 
 IMAGES = 24
 GATE = {"kind": "convnext", "channels": 24, "side": 16, "hidden": 4}
@@ -125,13 +124,3 @@ def test_one_of_several_detected_faces_that_is_none_leaves_the_others(model: Are
     assert annotations["status"].to_pylist() == ["abstained"] * 4
     assert annotations["faces"].to_pylist() == [4] * 4
     assert routes["reason"].to_pylist() == [NO_FACE] * 4
-
-
-@pytest.mark.slow
-def test_no_image_without_a_face_that_packages_ship_is_labelled_by_a_model_of_drawings(trained_ares: Path) -> None:
-    """Photos and drawings of gradio, scikit-learn, matplotlib and scikit-image; faces may be refused, too."""
-    images = [each for each in public_images() if each.shows in (NOTHING, DRAWING)]
-    if not images:
-        pytest.skip("none of the packages is installed with its images")
-    answered = outcomes(images)
-    assert [name for name, outcome in answered.items() if outcome == "ok"] == []

@@ -99,7 +99,7 @@ def test_a_submission_is_made_of_them(stored: Path, done: Path, tmp_path: Path) 
     assert report.submission.tables["annotations"].num_rows == 30 + len(BAD)
 
 
-@pytest.mark.parametrize(("batch", "workers"), [(1, 0), (9, 1), (500, 4)])
+@pytest.mark.parametrize(("batch", "workers"), [(1, 0), (500, 4)])
 def test_batches_and_threads_change_no_byte(
     batch: int, workers: int, stored: Path, done: Path, tiny_ares: Path, tmp_path: Path
 ) -> None:
@@ -184,7 +184,7 @@ print([attempt(*sys.argv[1:4], point) for point in sys.argv[4:]])
 def test_work_that_was_killed_anywhere_ends_with_the_same_bytes(
     stored: Path, done: Path, tiny_ares: Path, tmp_path: Path
 ) -> None:
-    points = ["images:2", "half", "entry:1", "entry:2", "images:3", "entry:2", "none"]
+    points = ["images:2", "half", "entry:2", "none"]
     command = [sys.executable, "-c", KILLER, str(tiny_ares), str(stored), str(tmp_path / "out"), *points]
     ran = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[3])
     assert ran.returncode == 0, ran.stderr

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import pytest
@@ -69,19 +68,11 @@ def test_what_is_wrong_is_counted_per_attribute_and_group(faces: Path, tmp_path:
     assert gender.calibration_error == pytest.approx(1 / 4)
     assert age.calibration_error is None
     assert document.data.images == {"images": 5}
-    rows = list(csv.DictReader((out / "accuracy.csv").read_text(encoding="utf-8").splitlines()))
-    by = {(row["attribute"], row["group"], row["value"]): row for row in rows}
-    assert by["gender", "all", ""]["share"] == "0.6000"
-    assert float(by["gender", "all", ""]["low"]) == pytest.approx(0.2307, abs=1e-4)
-    assert float(by["gender", "all", ""]["high"]) == pytest.approx(0.8824, abs=1e-4)
-    assert by["gender", "gender", "male"]["right"] == "2"
-    assert by["age", "origin", "drawn"]["share"] == "1.0000"
-    assert by["gender", "all", ""]["no_answer"] == "1"
 
 
 def test_a_share_of_nothing_is_undefined() -> None:
     assert Share(0, 0).ends is None
-    assert Share(3, 3).ends is not None
+    assert Share(3, 5).ends == pytest.approx((0.6, 0.2307, 0.8824), abs=1e-4)
 
 
 def test_the_same_images_and_labels_have_the_same_hash(faces: Path, tmp_path: Path) -> None:

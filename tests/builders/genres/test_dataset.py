@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -13,17 +13,16 @@ from PIL import Image as Images
 from PIL.Image import Image
 
 from fairspace.builders.engine.build import build
-from fairspace.builders.engine.dataset import Manifest
+from fairspace.builders.engine.dataset import Job, Manifest
 from fairspace.builders.engine.making import seed
 from fairspace.builders.engine.tools import Prompt, Tools
 from fairspace.builders.errors import BuildError
 from fairspace.builders.genres import dataset as plan_dataset
 from fairspace.builders.genres import plan
-from fairspace.builders.genres.dataset import SIMILARITY, clean, fault, telling
+from fairspace.builders.genres.dataset import SIMILARITY, clean, descriptions, fault, lint, telling
 from fairspace.builders.genres.plan import CLARITY, REALISTIC
 from fairspace.builders.models.describing import FileDescriber
 from tests.builders.rebuilding import Killed, assert_goes_on, no_card
-from tests.kill_points import kill_points
 
 ELEMENT = plan.load_elements()[0]
 ORDER = [element.id for element in plan.load_elements()]
@@ -194,11 +193,10 @@ def test_no_description_in_a_build_tells_gender_or_role(sample: tuple[Path, Mani
             assert not telling(text, row["relationship_description"])
 
 
-@pytest.mark.parametrize("lives", kill_points(0, 9, 30, fast=9))
 def test_a_build_that_was_killed_goes_on_and_asks_no_description_twice(
-    sample: tuple[Path, Manifest], tmp_path: Path, lives: int
+    sample: tuple[Path, Manifest], tmp_path: Path
 ) -> None:
-    writer, painter, rest = Writer(), Painter(lives=lives), Painter()
+    writer, painter, rest = Writer(), Painter(lives=9), Painter()
     dying, living = (tools(generator=each, describer=writer) for each in (painter, rest))
     assert_goes_on(partial(make, sample=True, seed=5), tmp_path / "resumed", dying, living, sample[0])
     assert len(writer.asked) == 8
@@ -231,25 +229,27 @@ BAD = {
 }
 
 
+def described(work: Path, describer: Any, elements: Sequence[plan.Element] = (ELEMENT,)) -> tuple[Any, list[str]]:
+    job = Job(None, work, tools=tools(describer=describer))
+    return descriptions(job, elements), job.take_rejected()
+
+
 @pytest.mark.parametrize("found", BAD)
 def test_an_unusable_description_is_asked_for_again_and_logged(tmp_path: Path, found: str) -> None:
     others = [text.replace("page", "leaf") for text in GOOD]
     writer = Writer((BAD[found], others))
-    manifest = make(tmp_path / "genres", tools(describer=writer), sample=True)
-    assert manifest.rejected["description refused"] == 8
-    lines = [json.loads(line) for line in (tmp_path / "genres/review/rejected.jsonl").read_text().splitlines()]
-    assert all(found in line["fault"] for line in lines[:8])
+    texts, [line] = described(tmp_path, writer)
+    assert json.loads(line)["reason"] == "description refused"
+    assert found in json.loads(line)["fault"]
     assert found in writer.asked[1][1]
-    assert len(writer.asked) == 16
-    used = json.loads(rows(tmp_path / "genres", manifest, "elements")[0]["image_descriptions"])
-    assert used == [text for text in BAD[found] if text in GOOD] + others[:1]
+    assert list(texts[ELEMENT.id]) == [text for text in BAD[found] if text in GOOD] + others[:1]
 
 
 @pytest.mark.parametrize("found", BAD)
 def test_descriptions_that_stay_unusable_are_refused_with_the_element(tmp_path: Path, found: str) -> None:
     writer = Writer((BAD[found],))
     with pytest.raises(BuildError, match=r"TOOL_OUTPUT at writer, element cs/young/00/0") as caught:
-        make(tmp_path / "genres", tools(describer=writer), sample=True)
+        described(tmp_path, writer)
     assert found in caught.value.what
     assert "gender" in caught.value.expected
     assert len(writer.asked) == 2
@@ -274,12 +274,10 @@ def test_a_malformed_file_of_descriptions_is_refused_with_its_line(tmp_path: Pat
     lines = [{"element": name, "descriptions": GOOD} for name in sorted(first.values(), key=ORDER.index)]
     file = tmp_path / "descriptions.jsonl"
     file.write_text("\n".join(map(json.dumps, MALFORMED[found](lines))))
+    elements = [element for element in plan.load_elements() if element.id in first.values()]
     with pytest.raises(BuildError, match="TOOL_OUTPUT") as caught:
-        make(tmp_path / "genres", tools(describer=FileDescriber(file)), sample=True)
+        described(tmp_path, FileDescriber(file), elements)
     assert found in str(caught.value)
-    file.write_text("\n".join(map(json.dumps, lines)))
-    manifest = make(tmp_path / "mended", tools(describer=FileDescriber(file)), sample=True)
-    assert sum(row["image"] is not None for row in rows(tmp_path / "mended", manifest, "pairs")) == 40
 
 
 def test_a_role_is_refused_only_where_it_tells_who_is_who() -> None:
@@ -302,16 +300,10 @@ def test_what_a_model_puts_around_a_description_is_taken_off(text: str) -> None:
     assert clean(text) == "reading a page, in plain knitwear, calm mood"
 
 
-def planted(text: str) -> Callable[[], tuple[plan.Element, ...]]:
-    first, *others = plan.load_elements()
-    return lambda: (replace(first, text=text), *others)
-
-
 @pytest.mark.parametrize("text", ["His key is gone.", "The fiancée waits.", "The saleswoman waits.", "A nurse waits."])
-def test_a_planted_gendered_word_stops_the_build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str) -> None:
-    monkeypatch.setattr(plan, "load_elements", planted(text))
+def test_a_planted_gendered_word_stops_the_build(text: str) -> None:
     with pytest.raises(BuildError, match=r"BUILD_CHECK at genres_elements.csv, element cs/young/00/0: a text with"):
-        make(tmp_path / "genres")
+        lint([replace(ELEMENT, text=text)])
 
 
 @pytest.mark.parametrize("config", ["pairs", "elements", "single", "published"])

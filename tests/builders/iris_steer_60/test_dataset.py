@@ -4,7 +4,6 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +40,6 @@ from fairspace.builders.iris_steer_60.understanding import (
 from fairspace.builders.sources.model_images import ModelStore
 from tests.builders.iris_gen_52.test_dataset import rows
 from tests.builders.model_fixtures import STEREOTYPES, annotation, neutral, steer, write_model
-from tests.builders.rebuilding import Killed, assert_goes_on
 
 
 @dataclass
@@ -50,14 +48,12 @@ class Stripes:
 
     Args:
         astray: One seed in `astray` gives another gender; 0 for none.
-        lives: Images before it is killed.
         unlike: Pairs whose images are never alike.
         stuck: Whether edits leave the attire as it is.
     """
 
     name: str = "stripes"
     astray: int = 4
-    lives: int = 1_000_000
     unlike: tuple[str, ...] = ()
     stuck: bool = False
     asked: list[Prompt] = field(default_factory=list)
@@ -81,8 +77,6 @@ class Stripes:
 
     def _paint(self, prompt: Prompt, base: Image | None) -> Image:
         self.asked.append(prompt)
-        if len(self.asked) > self.lives:
-            raise Killed
         codes = list(_codes(base)) if base else [0, 0, 0, 0, 1, 0, 1, 1]
         for place, code in _asked(prompt.text).items():
             if not (self.stuck and base and place == 3):
@@ -238,22 +232,6 @@ def test_the_stereotypical_image_is_the_one_that_the_labour_figures_make_more_us
         assert prompt_types(number)[int(female[1])] == "stereotypical"
     astronauts = np.flatnonzero(plan.occupation == OCCUPATIONS.index("backpacker"))
     assert {prompt_types(number) for number in astronauts.tolist()} == {(None, None)}
-
-
-@pytest.fixture(scope="module")
-def straight(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
-    out, stripes = tmp_path_factory.mktemp("straight") / "steer", Stripes()
-    build(DATASET, out, sample=True, tools=tools(stripes))
-    return out, len(stripes.asked)
-
-
-def test_a_build_killed_while_it_makes_images_goes_on_with_the_same_bytes(
-    straight: tuple[Path, int], tmp_path: Path
-) -> None:
-    (whole, asked), resumed = straight, tmp_path / "resumed"
-    dying, living = Stripes(lives=40), Stripes()
-    assert_goes_on(partial(build, DATASET, sample=True), resumed, tools(dying), tools(living), whole)
-    assert len(living.asked) <= asked - 40 + 8
 
 
 def test_a_pair_whose_images_are_not_alike_is_left_out_with_its_numbers(tmp_path: Path) -> None:
