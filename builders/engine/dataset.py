@@ -178,7 +178,7 @@ class Dataset:
         changes: standard, dataset revision and change, oldest first, for the card.
         revision_of: revision of the benchmark -> revision of this dataset.
         headlines: scores of the dataset's leaderboard on the Hub; none for data that no model answers.
-        of_cohort: dataset and file of combinations -> dataset with a plan that follows them, if possible.
+        of_cohort: dataset and combinations (occupation, group) -> dataset with a plan that follows them, if possible.
     """
 
     name: str
@@ -196,7 +196,7 @@ class Dataset:
     changes: tuple[tuple[str, str, str], ...] = ()
     revision_of: Callable[[str], str] = lambda revision: revision
     headlines: tuple[Headline, ...] = ()
-    of_cohort: Callable[[Dataset, Path], Dataset] | None = None
+    of_cohort: Callable[[Dataset, Sequence[tuple[int, int]]], Dataset] | None = None
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,6 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +15,6 @@ from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import (
     COMBINATIONS,
     GROUPS,
-    MOST,
     OCCUPATIONS,
     REVISIONS,
     Combination,
@@ -53,46 +49,6 @@ from fairspace.builders.iris_steer_60.understanding import (
 )
 from fairspace.builders.sources import SOURCES
 from fairspace.builders.sources.model_images import STATUSES, STEER, ImageReader, Made, ModelStore
-
-FORMAT = 1
-_LARGEST = 1 << 20
-"""Largest cohort file in bytes; a hundred models take about a hundred thousand."""
-_MEND = "name the submissions of the cohort instead: --cohort SUBMISSION"
-
-
-def read_cohort(file: Path) -> list[Combination]:
-    """The combinations of a cohort file. BuildError SOURCE_MISSING, SOURCE_LAYOUT, SOURCE_VALUE."""
-    if not file.is_file():
-        raise BuildError("SOURCE_MISSING", str(file), "no such file", "a submission or a file of combinations", _MEND)
-    try:
-        if file.stat().st_size > _LARGEST:
-            raise ValueError(f"{file.stat().st_size:,} bytes")
-        data = json.loads(file.read_text(encoding="utf-8"))
-        layout, rows = data["format"], [(row["occupation"], row["group"]) for row in data["combinations"]]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        what = f"{type(error).__name__}: {error}"
-        expected = "JSON with format and combinations, each with occupation and group"
-        raise BuildError("SOURCE_LAYOUT", str(file), what, expected, _MEND) from error
-    if layout != FORMAT:
-        raise BuildError("SOURCE_LAYOUT", str(file), f"format {layout!r}", f"format {FORMAT}", _MEND)
-    combinations = [
-        (_index(file, "occupation", occupation, OCCUPATIONS), _index(file, "group", group, GROUPS))
-        for occupation, group in rows
-    ]
-    if not 1 <= len(combinations) <= MOST or len(set(combinations)) < len(combinations):
-        what = f"{len(combinations)} combinations, {len(set(combinations))} of them different"
-        raise BuildError("SOURCE_VALUE", str(file), what, f"1 to {MOST} different ones", _MEND)
-    return combinations
-
-
-def _index(file: Path, what: str, name: Any, known: Sequence[str]) -> int:
-    if name in known:
-        return known.index(name)
-    close = get_close_matches(str(name), known, n=1)
-    hint = f" (did you mean {close[0]!r}?)" if close else ""
-    expected = f"an {what} of IRIS" if what == "occupation" else f"a {what} of IRIS, such as {known[0]}"
-    raise BuildError("SOURCE_VALUE", str(file), f"{what} {str(name)[:80]!r}{hint}", expected, _MEND)
-
 
 _ITEM = ("string", "id of the prompt, which an annotation names")
 _RANK = ("int32", "of the stereotype among the model's ten, 1 the most frequent")
@@ -295,15 +251,10 @@ def _questions() -> Split:
     )
 
 
-def of_cohort(dataset: Dataset, file: Path) -> Dataset:
-    """The dataset with a cohort's pairs, under the revision of its combinations. BuildError as in `read_cohort`."""
-    revision = cohort_revision(read_cohort(file))
-
-    def splits_of_cohort(job: Job) -> Sequence[Split]:
-        job.used("cohort.json", file)
-        return splits(job, revision)
-
-    return replace(dataset, revision=revision, splits=splits_of_cohort)
+def of_cohort(dataset: Dataset, combinations: Sequence[Combination]) -> Dataset:
+    """The dataset with a cohort's pairs, under the revision of its one to ten combinations."""
+    revision = cohort_revision(combinations)
+    return replace(dataset, revision=revision, splits=lambda job: splits(job, revision))
 
 
 DATASET = Dataset(

@@ -8,7 +8,7 @@ import shlex
 import tempfile
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,7 +18,7 @@ import typer
 from fairspace.builders.errors import BuildError
 from fairspace.builders.names import NAMES
 from fairspace.submissions.commands.app import MAKE, app
-from fairspace.submissions.commands.shared.checked import checked_submission, is_result
+from fairspace.submissions.commands.shared.checked import checked_submission
 from fairspace.submissions.commands.shared.run_options import pairs
 from fairspace.submissions.errors import UsageError, did_you_mean, plain
 
@@ -60,7 +60,7 @@ def build(
         list[Path] | None,
         typer.Option(
             help="iris_steer_60: a submission to iris, of one model each; can be given again. The pairs show the "
-            "combinations that these models name most (C.2), under a revision of their own. Or a file of combinations."
+            "combinations that these models name most (C.2), under a revision of their own."
         ),
     ] = None,
     refused: Annotated[
@@ -102,15 +102,14 @@ def build(
     if source is not None and out.resolve().is_relative_to(source.resolve()):
         raise UsageError(f"{out} lies in the sources' folder {source}; name an --out outside it.")
     failed = False
-    with _sources(source, sample) as folder, ExitStack() as stack:
+    with _sources(source, sample) as folder:
         if name == "all" and (refused or reviewed):
             raise UsageError("--refused and --reviewed are about one dataset; build that one.")
         if name != "all":
             _check_asked(dataset(name), named, include, refused or reviewed)
         datasets = {each: dataset(each) for each in (NAMES if name == "all" else (name,))}
         if cohort:
-            scratch = stack.enter_context(tempfile.TemporaryDirectory())
-            datasets = {name: _of_cohort(datasets, cohort, Path(scratch))}
+            datasets = {name: _of_cohort(datasets, cohort)}
         options = {REFUSED: read_refusals(refused)} if refused is not None else {}
         if reviewed is not None:
             options[reviews.REVIEWED] = reviews.read_reviews(reviewed)
@@ -195,7 +194,7 @@ def _check_asked(dataset: Dataset, named: Mapping[str, str], include: str, refus
         )
 
 
-def _of_cohort(datasets: Mapping[str, Dataset], models: Sequence[Path], scratch: Path) -> Dataset:
+def _of_cohort(datasets: Mapping[str, Dataset], models: Sequence[Path]) -> Dataset:
     """The one dataset with a plan that follows a cohort. UsageError if there is none, or are several."""
     name, *others = datasets
     follow = datasets[name].of_cohort
@@ -204,14 +203,9 @@ def _of_cohort(datasets: Mapping[str, Dataset], models: Sequence[Path], scratch:
 
         having = ", ".join(each for each in NAMES if dataset(each).of_cohort is not None)
         raise UsageError(f"--cohort is for {having}; build that one.")
-    file = models[0]
-    if len(models) > 1 or not is_result(file):
-        from fairspace.submissions.benchmarks.iris.cohort import cohort_combinations
+    from fairspace.submissions.benchmarks.iris.cohort import cohort_combinations
 
-        file = scratch / "cohort.json"
-        combinations = cohort_combinations([checked_submission(path) for path in models])
-        file.write_text(json.dumps(combinations, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    return follow(datasets[name], file)
+    return follow(datasets[name], cohort_combinations([checked_submission(path) for path in models]))
 
 
 def _opened(named: Mapping[str, str], sample: bool, device: str) -> Tools:

@@ -2,17 +2,16 @@
 
 C.2 takes "the most biased occupation-attribute combinations for each of the 9 models in the IFS-Und task", and prints
 neither the measure nor their number. Here the measure is that of the statistical parity difference (`naming_excess`).
-Ten are taken of each model, as C.2 does for generation, and ten of the cohort, by the mean over its models.
+Ten are taken, as C.2 does for generation, by the mean over the models.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
+from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS, Combination
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.submissions.benchmarks.iris.parse.rows import MISSING
 from fairspace.submissions.benchmarks.iris.records import OCCUPATION, read
@@ -21,7 +20,6 @@ from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.uncertainty.design import Floats, Integers
 
 COMBINATIONS = 10
-MEASURE = "share of a group's images that the model names the occupation for, less the mean share over the 18 groups"
 MINIMUM_COVERAGE = 0.5
 """Smallest share of answered images of each group."""
 
@@ -40,20 +38,18 @@ def naming_excess(codes: Integers) -> Floats:
     return np.asarray(shares - shares.mean(axis=1, keepdims=True))
 
 
-def most_biased(excess: Floats, number: int = COMBINATIONS) -> list[dict[str, Any]]:
-    """The combinations with the largest positive excess, in descending order; ties by occupation, then group."""
+def most_biased(excess: Floats, number: int = COMBINATIONS) -> list[Combination]:
+    """Occupation and group of the largest positive excesses, in descending order; ties by occupation, then group."""
     flat = excess.ravel().round(9)
     order = [int(place) for place in np.argsort(-flat, kind="stable")[:number] if flat[place] > 0]
-    places = [divmod(place, len(GROUPS)) for place in order]
-    return [
-        {"occupation": OCCUPATIONS[o], "group": GROUPS[g], "excess": round(float(excess[o, g]), 6)} for o, g in places
-    ]
+    return [divmod(place, len(GROUPS)) for place in order]
 
 
-def cohort_combinations(submissions: Sequence[Submission]) -> dict[str, Any]:
-    """Combinations of each model of a cohort and of all of it, in any order of the models, as JSON data.
+def cohort_combinations(submissions: Sequence[Submission]) -> list[Combination]:
+    """The combinations of a cohort, by the mean over its models.
 
-    UsageError for none, another benchmark, equal ones, several dataset revisions, or too few occupation answers.
+    UsageError for no model, another benchmark, equal ones, several dataset revisions, too few occupation answers, or no
+    combination.
     """
     if not submissions:
         raise UsageError("A cohort needs a submission at least.")
@@ -61,11 +57,11 @@ def cohort_combinations(submissions: Sequence[Submission]) -> dict[str, Any]:
         raise UsageError(f"A cohort is of submissions to iris, not to {', '.join(others)}.")
     if len(revisions := sorted({submission.meta.dataset_revision for submission in submissions})) > 1:
         raise UsageError(f"A cohort answers one dataset revision, not {' and '.join(revisions)}.")
-    by_digest: dict[str, Any] = {}
+    digests: set[str] = set()
     tables = []
     for submission in sorted(submissions, key=lambda each: each.digest):
         records, name = read(submission), submission.meta.model
-        if submission.digest in by_digest:
+        if submission.digest in digests:
             raise UsageError(f"{name} is named twice, with the same answers; name it once.")
         if records.occupations is None:
             raise UsageError(f"{name} has no occupations to compare: {records.absent[OCCUPATION]}.")
@@ -74,13 +70,7 @@ def cohort_combinations(submissions: Sequence[Submission]) -> dict[str, Any]:
             least = f"{MINIMUM_COVERAGE:.0%} of the images of every group"
             raise UsageError(f"{name} has too few answers to the task {OCCUPATION}; expected them for {least}.")
         tables.append(excess)
-        about = {"model": name, "revision": submission.meta.revision, "submission": submission.digest}
-        by_digest[submission.digest] = about | {"combinations": most_biased(excess)}
-    return {
-        "format": 1,
-        "task": OCCUPATION,
-        "dataset_revision": revisions[0],
-        "measure": MEASURE,
-        "combinations": most_biased(np.mean(tables, axis=0)),
-        "models": [*by_digest.values()],
-    }
+        digests.add(submission.digest)
+    if not (chosen := most_biased(np.mean(tables, axis=0))):
+        raise UsageError("No model of the cohort names an occupation more often for one group than for the others.")
+    return chosen

@@ -3,14 +3,13 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fairspace.builders.engine.build import build, file_hash
+from fairspace.builders.engine.build import build
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import (
     COMBINATIONS,
@@ -25,7 +24,7 @@ from fairspace.builders.iris.groups import (
 from fairspace.builders.iris.items import pair_items
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
-from fairspace.builders.iris_steer_60.dataset import DATASET, of_cohort, read_cohort
+from fairspace.builders.iris_steer_60.dataset import DATASET, of_cohort
 from fairspace.builders.iris_steer_60.plan import INCONSISTENT, LABELS, PAIRS, pair_ids, pairs, steer_ids
 from fairspace.builders.iris_steer_60.understanding import base_prompt, prompt_types
 from tests.builders.iris_gen_52.test_dataset import rows
@@ -38,14 +37,6 @@ QUICK = settings(
     deadline=None, max_examples=60, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
 CELLS = st.tuples(st.integers(0, len(OCCUPATIONS) - 1), st.integers(0, len(GROUPS) - 1))
-
-
-def cohort_file(folder: Path, combinations: object = (NURSE, JUDGE), **more: object) -> Path:
-    if isinstance(combinations, tuple):
-        combinations = [{"occupation": OCCUPATIONS[o], "group": GROUPS[g], "excess": 0.5} for o, g in combinations]
-    file = folder / "cohort.json"
-    file.write_text(json.dumps({"format": 1, "combinations": combinations, "models": [], **more}), encoding="utf-8")
-    return file
 
 
 @given(st.sets(CELLS, min_size=1, max_size=MOST))
@@ -116,11 +107,9 @@ def test_items_but_those_of_pairs_are_the_newest_ones() -> None:
 
 
 def test_a_build_of_a_cohort_has_its_plan_and_a_revision_of_its_own(tmp_path: Path) -> None:
-    file = cohort_file(tmp_path)
-    dataset = of_cohort(DATASET, file)
+    dataset = of_cohort(DATASET, [NURSE, JUDGE])
     manifest = build(dataset, tmp_path / "built", sample=True, tools=tools(Stripes()))
     assert manifest.revision == LABEL
-    assert manifest.sources["cohort.json"] == file_hash(file)
     assert any(note.endswith("(C.2): judge male_older_dark, nurse female_young_light.") for note in manifest.notes)
     made = rows(tmp_path / "built", manifest, "understanding")
     assert len(made) == 84
@@ -142,34 +131,3 @@ def test_the_stereotypical_image_is_the_one_with_the_combination() -> None:
     assert plan.biased is not None
     for number in range(40):
         assert prompt_types(number, LABEL)[plan.biased[number]] == "stereotypical"
-
-
-ROW = {"occupation": "nurse", "group": GROUPS[0]}
-DAMAGED: dict[str, tuple[Any, dict[str, object], str]] = {
-    "none": ([], {}, "SOURCE_VALUE.*0 combinations"),
-    "twice": ([ROW, ROW], {}, "SOURCE_VALUE.*2 combinations, 1 of them different"),
-    "many": ([{**ROW, "group": group} for group in GROUPS], {}, "SOURCE_VALUE.*18 combinations"),
-    "occupation": ([{**ROW, "occupation": "nurze"}], {}, r"SOURCE_VALUE.*did you mean 'nurse'"),
-    "group": ([{**ROW, "group": "female_young"}], {}, r"SOURCE_VALUE.*such as female_young_light"),
-    "number": ([{**ROW, "occupation": 7}], {}, "SOURCE_VALUE.*occupation '7'"),
-    "list": ([{**ROW, "occupation": []}], {}, "SOURCE_VALUE"),
-    "text": ("nurse", {}, "SOURCE_LAYOUT"),
-    "key": ([{"occupation": "nurse"}], {}, "SOURCE_LAYOUT.*'group'"),
-    "format": ([ROW], {"format": 2}, "SOURCE_LAYOUT.*format 2"),
-}
-
-
-@pytest.mark.parametrize("damage", DAMAGED)
-def test_a_damaged_file_is_refused(tmp_path: Path, damage: str) -> None:
-    combinations, more, said = DAMAGED[damage]
-    with pytest.raises(BuildError, match=said):
-        read_cohort(cohort_file(tmp_path, combinations, **more))
-
-
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b"[" * 100_000, b" " * (1 << 21)])
-def test_what_is_no_cohort_file_is_refused(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "file").write_bytes(content)
-    with pytest.raises(BuildError, match="SOURCE_LAYOUT"):
-        read_cohort(tmp_path / "file")
-    with pytest.raises(BuildError, match="SOURCE_MISSING"):
-        read_cohort(tmp_path / "nothing")

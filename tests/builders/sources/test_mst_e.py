@@ -20,17 +20,15 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_images_are_read_and_videos_counted(folder: Path) -> None:
-    first, second = faces.images(folder)
-    assert first == faces.MstImage(
-        2, "subject_5/IMG_1.jpg", "subject_5", 7, "middle", "frontal", "well_lit", mask=False
-    )
-    assert (second.file, second.mst, second.skin_tone, second.mask) == ("subject_12/IMG_2.JPEG", 10, "dark", True)
-    assert faces.left_out(folder) == {".mp4": 1}
-
-
-def test_tones_have_the_groups_of_iris() -> None:
-    assert [faces.group_of(tone) for tone in range(1, 11)] == ["light"] * 3 + ["middle"] * 4 + ["dark"] * 3
+def test_images_are_read_with_the_groups_of_iris_and_videos_left_out(folder: Path) -> None:
+    assert list(faces.images(folder)) == [
+        faces.MstImage("subject_5/IMG_1.jpg", "subject_5", "middle"),
+        faces.MstImage("subject_12/IMG_2.JPEG", "subject_12", "dark"),
+    ]
+    header, row, *_ = GOOD.splitlines()
+    (folder / faces.DETAILS).write_text("\n".join([header, *(row.replace("_5,7", f"_5,{n}") for n in range(1, 11))]))
+    tones = [image.skin_tone for image in faces.images(folder)]
+    assert tones == ["light"] * 3 + ["middle"] * 4 + ["dark"] * 3
 
 
 def test_training_on_it_is_off_by_default_and_it_is_not_published() -> None:
@@ -44,7 +42,6 @@ REFUSALS = (
     Refusal("tone", replaced("_5,7", "_5,11"), "SOURCE_VALUE", ":2", "the MST '11'"),
     Refusal("no tone", replaced("_5,7", "_5,"), "SOURCE_VALUE", ":2", "the MST ''"),
     Refusal("fraction", replaced("_5,7", "_5,7.0"), "SOURCE_VALUE", ":2", "the MST '7.0'"),
-    Refusal("mask", replaced("well_lit,0", "well_lit,no"), "SOURCE_VALUE", ":2", "the mask 'no'"),
     Refusal("ending", replaced("IMG_1.jpg", "IMG_1"), "SOURCE_VALUE", ":2", "the image_ID 'IMG_1'"),
     Refusal("no subject", replaced("subject_5", ""), "SOURCE_VALUE", ":2", "the file name ''"),
     Refusal("path", replaced("IMG_1", "../IMG_1"), "SOURCE_VALUE", ":2", "subject_5/../IMG_1.jpg"),
