@@ -428,7 +428,6 @@ def annotate(
     workers: int = 2,
     task: str = "",
     names: str = "items",
-    columns: Mapping[str, str] | None = None,
     detector: FaceDetector | Mapping[str, Any] | None = None,
     device: str = "",
     ask_endpoint: bool = False,
@@ -447,7 +446,6 @@ def annotate(
         workers: Threads that read ahead.
         task: Task of all images, where their names do not say it.
         names: `items`, or `files` where images are no benchmark's.
-        columns: Names of the columns `task`, `id`, `sample` and `image`, where they differ.
         detector: Face detector, or the settings of one (`faces_ares.open_faces`).
         device: Device of torch; '' takes a GPU if there is one.
         ask_endpoint: Whether images may be sent to the endpoint that the model names.
@@ -460,7 +458,7 @@ def annotate(
     """
     if out.is_file():
         raise _in_use(out, "it is a file")
-    source = open_source(images, task, names, columns)
+    source = open_source(images, task, names)
     by = find_labeller(labeller, model, measurement)
     session = open_session(Settings(by.folder, labeller, batch, workers, detector, device, ask_endpoint))
     progress("Listing images", 0, 0)

@@ -18,7 +18,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -29,7 +29,6 @@ import pyarrow.parquet as pq
 from fairspace.ares.reading_ares import SUFFIXES
 from fairspace.builders.errors import BuildError
 
-COLUMNS = {"task": "task", "id": "id", "sample": "sample", "image": "image"}
 NAMES = ("items", "files")
 DEFAULT_TASK = "images"
 """Task of images without one."""
@@ -49,7 +48,6 @@ class Source:
     place: str
     task: str = ""
     names: str = "items"
-    columns: Mapping[str, str] = field(default_factory=lambda: dict(COLUMNS))
     name: str = ""
     revision: str = ""
 
@@ -74,19 +72,13 @@ class Entry(NamedTuple):
         return f"{self.file}: {self.place}" if self.place else self.file
 
 
-def open_source(
-    images: Path | str, task: str = "", names: str = "items", columns: Mapping[str, str] | None = None
-) -> Source:
+def open_source(images: Path | str, task: str = "", names: str = "items") -> Source:
     """The source that a command line names. BuildError SOURCE_MISSING, SOURCE_LAYOUT.
 
-    `images`: folder or file, or name of a dataset on the Hub with `@<revision>`; `task`, `names`: see `Source`;
-    `columns`: column names that differ from `COLUMNS`.
+    `images`: folder or file, or name of a dataset on the Hub with `@<revision>`; `task`, `names`: see `Source`.
     """
     if names not in NAMES:
         raise BuildError("SOURCE_LAYOUT", str(images), f"names {names!r}", " or ".join(NAMES), "choose one of these")
-    if unknown := set(columns or {}) - set(COLUMNS):
-        expected = f"names for {', '.join(COLUMNS)}"
-        raise BuildError("SOURCE_LAYOUT", "columns", f"{sorted(unknown)}", expected, "name one of these")
     path, name, revision = Path(images), "", ""
     if not path.exists():
         name = str(images).partition("@")[0]
@@ -100,7 +92,7 @@ def open_source(
         mend = "unpack it, or name the folder"
         raise BuildError("SOURCE_LAYOUT", str(path), f"a {path.suffix} file", "a .parquet file", mend)
     kind = "parquet" if path.is_file() or any(path.rglob("*.parquet")) else "folder"
-    return Source(kind, str(path.absolute()), task, names, {**COLUMNS, **(columns or {})}, name, revision)
+    return Source(kind, str(path.absolute()), task, names, name, revision)
 
 
 def list_images(source: Source) -> tuple[list[Entry], str]:
@@ -135,7 +127,7 @@ def contents(source: Source, entries: Sequence[Entry]) -> Iterator[Any]:
     for name, group in groupby(entries, key=lambda entry: entry.file):
         of_file = list(group)
         with _opened(root if root.is_file() else root / name) as parquet:
-            images = _images(parquet, source.columns["image"], of_file[0].place)
+            images = _images(parquet, of_file[0].place)
             for entry, image in zip(of_file, images, strict=False):
                 data, called = (image.get("bytes"), image.get("path")) if isinstance(image, Mapping) else (image, "")
                 yield None if data is None else {"bytes": data, "path": called or "", "sha256": entry.sha256}
@@ -178,34 +170,33 @@ def _named(path: str, source: Source) -> tuple[str, str, int]:
 
 
 def _rows(source: Source) -> Iterator[Entry]:
-    root, image = Path(source.place), source.columns["image"]
+    root = Path(source.place)
     found = [root] if root.is_file() else sorted(root.rglob("images*.parquet")) or sorted(root.rglob("*.parquet"))
     for path in found:
         file = path.name if path == root else path.relative_to(root).as_posix()
         with _opened(path) as parquet:
             columns = _key_columns(source, parquet.schema_arrow.names, file)
-            kind = parquet.schema_arrow.field(image).type
+            kind = parquet.schema_arrow.field("image").type
             stored = pa.types.is_struct(kind) and kind.get_field_index("bytes") >= 0
             if not (stored or pa.types.is_binary(kind) or pa.types.is_large_binary(kind)):
-                raise _layout(f"{file}, column {image}", str(kind), "a struct of bytes and path, or bytes")
+                raise _layout(f"{file}, column image", str(kind), "a struct of bytes and path, or bytes")
             row = 0
-            for batch in parquet.iter_batches(10_000, columns=list(columns.values()) or [image]):
-                values = {name: batch.column(column).to_pylist() for name, column in columns.items()}
+            for batch in parquet.iter_batches(10_000, columns=columns or ["image"]):
+                values = {name: batch.column(name).to_pylist() for name in columns}
                 for i in range(batch.num_rows):
                     cells = {name: column[i] for name, column in values.items()}
                     yield Entry(*_key(source, cells, file, row), file, row, 0, cells.get("sha256") or "")
                     row += 1
 
 
-def _key_columns(source: Source, present: Sequence[str], where: str) -> dict[str, str]:
+def _key_columns(source: Source, present: Sequence[str], where: str) -> list[str]:
     wanted = [] if source.names == "files" else ["id", "sample"] + ([] if source.task else ["task"])
-    columns = {name: source.columns[name] for name in wanted}
-    for column in (*columns.values(), source.columns["image"]):
+    for column in (*wanted, "image"):
         if column not in present:
             what, expected = f"no column {column!r}", f"it among {', '.join(present)}"
-            mend = "say what columns are called (--column image=photo), or that images have no names (--names files)"
+            mend = "rename the columns, or say that images have no names (--names files)"
             raise BuildError("SOURCE_LAYOUT", where, what, expected, mend)
-    return columns | ({"sha256": "sha256"} if "sha256" in present else {})
+    return wanted + (["sha256"] if "sha256" in present else [])
 
 
 def _key(source: Source, cells: Mapping[str, Any], file: str, row: int) -> tuple[str, str, int]:
@@ -229,14 +220,14 @@ def _opened(file: Path) -> pq.ParquetFile:
         raise _layout(file.name, str(error), "a Parquet file") from error
 
 
-def _images(parquet: pq.ParquetFile, column: str, start: int) -> Iterator[Any]:
-    """The cells of a column from a row on; reads only the row groups that hold them."""
+def _images(parquet: pq.ParquetFile, start: int) -> Iterator[Any]:
+    """The images from a row on; reads only the row groups that hold them."""
     group = 0
     while start >= parquet.metadata.row_group(group).num_rows:
         start -= parquet.metadata.row_group(group).num_rows
         group += 1
     groups = list(range(group, parquet.metadata.num_row_groups))
-    for batch in parquet.iter_batches(_BATCH, row_groups=groups, columns=[column]):
+    for batch in parquet.iter_batches(_BATCH, row_groups=groups, columns=["image"]):
         for cell in batch.column(0).slice(min(start, batch.num_rows)):
             yield cell.as_py()
         start = max(0, start - batch.num_rows)

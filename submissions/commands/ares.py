@@ -154,9 +154,6 @@ def annotate(
     measurement: MeasurementOption = None,
     task: Annotated[str, typer.Option(help="Task of all images, where their names do not say it.")] = "",
     names: Annotated[str, typer.Option(help="items, or files where the images are no benchmark's.")] = "items",
-    column: Annotated[
-        list[str] | None, typer.Option(help="What a column is called, for example id=item; can be given again.")
-    ] = None,
     faces: Annotated[str, typer.Option(help="Face detector, a folder or ID@REVISION; none if left out.")] = "",
     ask_endpoint: EndpointOption = False,
 ) -> None:
@@ -174,7 +171,6 @@ def annotate(
             labeller=labeller,
             task=task,
             names=names,
-            columns=pairs("--column", column or []) or None,
             detector=faces_setting(faces),
             ask_endpoint=ask_endpoint,
             measurement=measurement,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import random
 import re
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -33,7 +32,6 @@ class Fault:
         status: HTTP status, `DROP` or `SLOW`.
         after: Whether the request takes effect all the same.
         times: Requests that it spoils.
-        chance: Probability of spoiling a fitting request, drawn from `seed`.
         seconds: `Retry-After` of a 429, or the delay of `SLOW` (with `after`, behind the effect).
     """
 
@@ -42,17 +40,10 @@ class Fault:
     status: int
     after: bool = False
     times: int = 1
-    chance: float = 1.0
-    seed: int = 0
     seconds: float = 0
-
-    def __post_init__(self) -> None:
-        self._draws = random.Random(self.seed)
 
     def spoils(self, method: str, path: str) -> bool:
         if not self.times or self.method != method or not re.search(self.path, path):
-            return False
-        if self._draws.random() >= self.chance:
             return False
         self.times -= 1
         return True

@@ -17,7 +17,6 @@ from starlette.routing import Route
 from tests.hub.access import downloadable, known, part, proposable, readable, store_of, writable
 from tests.hub.card_rules import check_card
 from tests.hub.errors import RefusalError, not_found
-from tests.hub.evaluation_rules import check_evaluation
 from tests.hub.repositories import open_proposal
 from tests.hub.storage import ATTRIBUTES, Commit, File, Repository, Store
 
@@ -195,8 +194,6 @@ def _changes(store: Store, repository: Repository, branch: str, lines: list[dict
                 errors, _ = check_card(content.decode(), repository.kind)
                 if errors:
                     raise RefusalError(400, "Invalid metadata in README.md: " + "; ".join(errors))
-            if problem := check_evaluation(path, content, repository.kind):
-                raise RefusalError(400, f"Invalid {path}: {problem}")
             changed[path] = store.add_blob(content)
         elif line["key"] == "lfsFile":
             changed[path] = store.pointer(value["oid"], value["size"])
