@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairspace.builders.engine.dataset import Job
-from fairspace.builders.engine.reviews import REASON, Refusals
+from fairspace.builders.engine.reviews import REASON, Reviews
 from fairspace.builders.engine.tools import Prompt
 from fairspace.builders.errors import BuildError
 
@@ -84,9 +84,9 @@ def make(
 
     Errors: BuildError TOOL_MISSING without a generator (or an editor, for a `base`); TOOL_OUTPUT for a wrong number.
     """
-    refusals, done = Refusals(job.options), 0
+    reviews, done = Reviews(job.options), 0
     for start in range(0, len(wanted), batch):
-        items = [_Item(each, job, attempts, refusals) for each in wanted[start : start + batch]]
+        items = [_Item(each, job, attempts, reviews) for each in wanted[start : start + batch]]
         while tried := [item for item in items if item.open]:
             images = _generate(job, [item.wanted for item in tried], [item.attempt for item in tried])
             verdicts = accept(images, [item.wanted for item in tried])
@@ -99,11 +99,11 @@ def make(
 
 
 class _Item:
-    """A wanted image and the progress of its attempts; knows refusals and the candidates left by an earlier run."""
+    """A wanted image and the progress of its attempts; knows the reviews and the candidates left by an earlier run."""
 
-    def __init__(self, wanted: Wanted, job: Job, attempts: int, refusals: Refusals) -> None:
+    def __init__(self, wanted: Wanted, job: Job, attempts: int, reviews: Reviews) -> None:
         self.wanted, self.job, self.attempts = wanted, job, attempts
-        self.refusals = refusals
+        self.reviews = reviews
         self.store = MadeStore(job.work)
         self.rejected: list[Verdict] = []
         self.passed = False
@@ -153,7 +153,7 @@ class _Item:
 
     def _take_up(self) -> None:
         while self.open:
-            if self.refusals.name(self.wanted.key, self.seed):
+            if self.reviews.refuses(self.wanted.key, self.seed):
                 self._count(Verdict(REASON))
             elif (known := self.store.verdict(self.name)) is not None:
                 self._count(Verdict(known["reason"], known["evidence"]))

@@ -3,7 +3,7 @@
 Images need a describer, a generator and a matcher (appendix B.2); without one of them `image` is null and a note says
 why. Descriptions (Figure 9) that tell gender or role are asked for again, prompts get drawn quality words (Table 10),
 and the next seed is tried until CLIP similarity with the prompt exceeds 0.25. The paper's last step, a person who looks
-at every image, is left to people (`build --refused`). A sample has images of one element per relational model
+at every image, is left to people (`build --reviewed`). A sample has images of one element per relational model
 and plot.
 """
 

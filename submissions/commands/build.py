@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import shlex
 import tempfile
 import textwrap
@@ -63,26 +62,18 @@ def build(
             "combinations that these models name most (C.2), under a revision of their own."
         ),
     ] = None,
-    refused: Annotated[
-        Path | None,
-        typer.Option(
-            help='JSON lines {"id": ..., "seed": ...} of images that a person refused: another is made for each, '
-            "in a new --out; the others come out the same."
-        ),
-    ] = None,
     reviewed: Annotated[
         Path | None,
         typer.Option(
-            help='JSON lines {"id", "seed", "confirmed", "disputed", "failed"}, three lists of columns, of what two '
-            "reviewers said: a made image with a failed label is made again."
+            help='JSON lines {"id", "seed"} of images that a person refused: another is made for each, in a new --out; '
+            'or of reviewed images, with "confirmed", "disputed", "failed", three lists of columns.'
         ),
     ] = None,
 ) -> None:
     """Build a dataset as Parquet shards with card, metadata and manifest; a stopped build goes on where it was."""
-    from fairspace.builders.engine import reviews
     from fairspace.builders.engine.alone import alone
     from fairspace.builders.engine.build import build as build_dataset
-    from fairspace.builders.engine.reviews import REFUSED, read_refusals
+    from fairspace.builders.engine.reviews import REVIEWED, read_reviews
     from fairspace.builders.registry import dataset
     from fairspace.submissions.progress import reported
 
@@ -103,16 +94,14 @@ def build(
         raise UsageError(f"{out} lies in the sources' folder {source}; name an --out outside it.")
     failed = False
     with _sources(source, sample) as folder:
-        if name == "all" and (refused or reviewed):
-            raise UsageError("--refused and --reviewed are about one dataset; build that one.")
+        if name == "all" and reviewed:
+            raise UsageError("--reviewed is about one dataset; build that one.")
         if name != "all":
-            _check_asked(dataset(name), named, include, refused or reviewed)
+            _check_asked(dataset(name), named, include, reviewed)
         datasets = {each: dataset(each) for each in (NAMES if name == "all" else (name,))}
         if cohort:
             datasets = {name: _of_cohort(datasets, cohort)}
-        options = {REFUSED: read_refusals(refused)} if refused is not None else {}
-        if reviewed is not None:
-            options[reviews.REVIEWED] = reviews.read_reviews(reviewed)
+        options = {REVIEWED: read_reviews(reviewed)} if reviewed is not None else {}
         included = {"include": include}
         tools = _opened(named, sample, device)
         for each in datasets:
@@ -143,7 +132,7 @@ def build(
                 failed = True
                 say_error(error)
                 continue
-            _built(target, manifest, refused)
+            _built(target, manifest, reviewed)
             if cohort:
                 typer.echo(f"Its pairs are those of a revision of their own: --dataset-revision {manifest.revision}")
     if name == "all":
@@ -157,17 +146,17 @@ def build(
         raise typer.Exit(1)
 
 
-def _built(target: Path, manifest: Manifest, refused: Path | None) -> None:
+def _built(target: Path, manifest: Manifest, reviewed: Path | None) -> None:
     """Say what was built, what it left out, and which refusals met no image."""
-    from fairspace.builders.engine.reviews import REASON, REFUSED
+    from fairspace.builders.engine.reviews import REASON, Reviews
 
     for split in manifest.splits:
         typer.echo(f"{target / split.config}: {split.split}, {split.rows} rows in {len(split.shards)} files")
     for note in manifest.notes:
         typer.echo(f"Note: {note}")
-    if refused is not None:
-        named, met = len(json.loads(manifest.options[REFUSED])), manifest.rejected.get(REASON, 0)
-        typer.echo(f"Refused by a person: {met} of the {named} images that {refused} names were met and made anew.")
+    if reviewed is not None:
+        named, met = len(Reviews(manifest.options).refused()), manifest.rejected.get(REASON, 0)
+        typer.echo(f"Refused by a person: {met} of the {named} images that {reviewed} refuses were met and made anew.")
 
 
 def say_error(error: BuildError) -> None:
@@ -179,14 +168,14 @@ def _quoted(path: Path) -> str:
     return shlex.quote(str(path))
 
 
-def _check_asked(dataset: Dataset, named: Mapping[str, str], include: str, refused: Path | None) -> None:
+def _check_asked(dataset: Dataset, named: Mapping[str, str], include: str, reviewed: Path | None) -> None:
     """UsageError for an option that this dataset would not use: it is most likely a mistake."""
     used = {*dataset.tools, *(["refiner"] if "generator" in dataset.tools else [])}
     for role, tool in named.items():
         if tool and role not in used:
             takes = ", ".join(known for known in named if known in used) or "no models"
             raise UsageError(f"{dataset.name} uses no {role}; it takes {takes}.")
-    if refused is not None and "generator" not in dataset.tools:
+    if reviewed is not None and "generator" not in dataset.tools:
         raise UsageError(f"{dataset.name} makes no images, so none can be refused.")
     if include and include not in dataset.includes:
         raise UsageError(

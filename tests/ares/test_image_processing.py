@@ -1,6 +1,4 @@
 import os
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -186,20 +184,3 @@ def test_warnings_and_a_truncation_setting_of_the_process_change_nothing(
         fates = processor([bomb, half, READABLE["palette"][0]()])["fates"]
     assert [fate.reason for fate in fates] == ["too_many_pixels", "truncated", ""]
     assert ImageFile.LOAD_TRUNCATED_IMAGES
-
-
-@pytest.mark.slow
-def test_it_loads_by_its_auto_class_from_a_folder_alone(tmp_path: Path) -> None:
-    folder = Path(__file__).parents[2] / "ares"
-    AresImageProcessor(image_size=SIZE).save_pretrained(tmp_path)
-    for name in ("image_processing_ares", "reading_ares", "pixels_ares", "fates_ares"):
-        (tmp_path / f"{name}.py").write_bytes((folder / f"{name}.py").read_bytes())
-    program = (
-        "import sys, numpy\nfrom transformers import AutoImageProcessor\n"
-        "found = AutoImageProcessor.from_pretrained(sys.argv[1], trust_remote_code=True)\n"
-        f"out = found([numpy.zeros(({SIZE}, {SIZE}, 3), numpy.uint8), b''])\n"
-        "print(type(found).__name__, tuple(out['pixel_values'].shape), [fate.reason for fate in out['fates']])"
-    )
-    ran = subprocess.run([sys.executable, "-c", program, str(tmp_path)], cwd=tmp_path, capture_output=True, text=True)
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.split("\n")[-2] == f"AresImageProcessor (1, 3, {SIZE}, {SIZE}) ['', 'zero_bytes']"

@@ -101,22 +101,21 @@ class Noise:
             yield self.images[rows]
 
 
-def training(config: TrainingConfig, model: AresModel, steps: int, device: str, compiled: bool) -> None:
+def training(config: TrainingConfig, model: AresModel, steps: int, device: str) -> None:
     """Steps per second of each kind of expert: augmentation, frozen stem, tail, focal loss or cross-entropy, AdamW."""
     import torch
 
     from fairspace.ares.training.experts import expert_stage
     from fairspace.ares.training.loop import Run, make_optimiser, train_epoch
 
-    compiler = "inductor" if compiled else "no"
-    run = Run(torch.device(device), Path(), 0, 0, lambda event: None, config.precision, compiler)
+    run = Run(torch.device(device), Path(), 0, 0, lambda event: None, config.precision)
     task = config.tasks[0].entry()
     for kind, settings in config.experts.items():
         data: Any = Noise(steps * settings.batch, config)
         stage = expert_stage(model, kind, task, config, data, run, None, with_stem=False)
-        step, (optimiser, scheduler) = run.compiled(stage.module), make_optimiser(stage)
-        train_epoch(stage, step, run, 0, optimiser, scheduler)
-        seconds = synchronised(partial(train_epoch, stage, step, run, 1, optimiser, scheduler), device)
+        optimiser, scheduler = make_optimiser(stage)
+        train_epoch(stage, run, 0, optimiser, scheduler)
+        seconds = synchronised(partial(train_epoch, stage, run, 1, optimiser, scheduler), device)
         speed = steps / seconds
         images = speed * settings.batch
         what = f"training {kind}, {config.precision}, batches of {settings.batch}"
@@ -174,7 +173,7 @@ def main(words: Sequence[str] | None = None) -> None:
     torch.manual_seed(0)
     tasks = [task.entry() for task in config.tasks]
     model = with_random_routers(untrained(config, tasks, {})).to(asked.device)
-    training(config, model, steps, asked.device, asked.compile)
+    training(config, model, steps, asked.device)
     model = model.to(torch.bfloat16).eval()
     model.config.tile = batch
     pixels = torch.rand(4 * batch, 3, config.image_size, config.image_size).to(asked.device, torch.bfloat16)

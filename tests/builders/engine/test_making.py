@@ -127,8 +127,8 @@ def test_a_refused_image_is_made_again_with_the_next_seed_that_passes_and_no_oth
     tools = Tools(generator=Painter(), editor=Painter())
     first = next(iter(make(Job(None, tmp_path / "one", seed=3, tools=tools), WANTED[:1], judge, attempts=40)))[1]
     assert first is not None
-    refused = json.dumps([["unit/0", first.info["seed"]]])
-    job = Job(None, tmp_path / "again", seed=3, tools=tools, options={"refused": refused})
+    refused = json.dumps([["unit/0", first.info["seed"], [], [], ["refused"]]])
+    job = Job(None, tmp_path / "again", seed=3, tools=tools, options={"reviewed": refused})
     after = [(one.key, image.tobytes() if image else None) for one, image in make(job, WANTED, judge, attempts=40)]
     assert [one for one, other in zip(after, before, strict=True) if one != other] == [after[0]]
     assert after[0][1] is not None

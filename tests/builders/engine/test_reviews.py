@@ -109,7 +109,36 @@ def test_the_next_build_makes_failed_images_again_and_holds_what_was_said(built:
 
 
 @pytest.mark.parametrize(
-    "line", ["{", '{"id": "a/b"}', '{"id": "a/b", "seed": 1.5, "confirmed": [], "disputed": [], "failed": []}']
+    ("key", "seed", "refused"),
+    [
+        ("persona/gym/candidate-017", 7, True),
+        ("persona/gym/candidate-017", 8, False),
+        ("persona/gymnast/candidate-017", 7, False),
+        ("pair/0001/b/again-1", 9, True),
+        ("pair/0001/b/again-1", 10, True),
+        ("pair/0011/b", 9, False),
+    ],
+)
+def test_a_line_of_id_and_seed_refuses_the_candidates_of_that_place(
+    tmp_path: Path, key: str, seed: int, refused: bool
+) -> None:
+    named = [("persona/gym/003", 7), ("pair/0001/b", 9), ("pair/0001/b", 10)]
+    lines = [json.dumps({"id": name, "seed": number}) for name, number in named]
+    (tmp_path / "x.jsonl").write_text("\n".join(lines))
+    option = read_reviews(tmp_path / "x.jsonl")
+    (tmp_path / "x.jsonl").write_text("\n".join(reversed(lines)))
+    assert read_reviews(tmp_path / "x.jsonl") == option
+    assert Reviews({"reviewed": option}).refuses(key, seed) is refused
+    assert not Reviews({}).refuses(key, seed)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("{", '["a/b", 1]', '{"id": "a/b"}', '{"id": "a/b", "seed": null}', '{"id": "a", "seed": 1}'),
+        '{"id": "a/b", "seed": 1, "failed": []}',
+        '{"id": "a/b", "seed": 1.5, "confirmed": [], "disputed": [], "failed": []}',
+    ],
 )
 def test_outcomes_of_another_form_are_told_with_their_line(tmp_path: Path, line: str) -> None:
     good = said("a/a", 1, "age")
@@ -117,7 +146,7 @@ def test_outcomes_of_another_form_are_told_with_their_line(tmp_path: Path, line:
     with pytest.raises(BuildError, match=r"REVIEW_INVALID at .*x\.jsonl:2"):
         read_reviews(tmp_path / "x.jsonl")
     (tmp_path / "x.jsonl").write_text(f"{good}\n{good}\n")
-    with pytest.raises(BuildError, match="every id once"):
+    with pytest.raises(BuildError, match="every image once"):
         read_reviews(tmp_path / "x.jsonl")
     with pytest.raises(BuildError, match="SOURCE_MISSING"):
         read_reviews(tmp_path / "none.jsonl")

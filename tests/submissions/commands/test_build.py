@@ -38,9 +38,8 @@ def test_build_writes_a_dataset_and_says_what_is_next(run: Run, tmp_path: Path) 
         (("genres", "--tool", "generater=diffusers:x"), "did you mean 'generator'?"),
         (("genres", "--tool", "editor=diffusers:x"), "genres uses no editor; it takes generator, refiner"),
         (("genres", "--include", "mst_e"), "genres cannot include 'mst_e'"),
-        (("fact_or_fair", "--refused", "x.jsonl"), "fact_or_fair makes no images"),
         (("fact_or_fair", "--reviewed", "x.jsonl"), "fact_or_fair makes no images"),
-        (("all", "--refused", "x.jsonl"), "--refused and --reviewed are about one dataset"),
+        (("all", "--reviewed", "x.jsonl"), "--reviewed is about one dataset"),
     ],
 )
 def test_wrong_use_is_told_before_anything_is_written(
@@ -118,7 +117,7 @@ def test_refused_images_are_made_anew_and_counted(run: Run, tmp_path: Path) -> N
     refused = tmp_path / "refused.jsonl"
     lines = [{"id": name, "seed": first[name][0]}, {"id": name, "seed": -1}]
     refused.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
-    arguments = ("build", "stereotypical_bias", "--sample", "--refused", refused, "--out")
+    arguments = ("build", "stereotypical_bias", "--sample", "--reviewed", refused, "--out")
     assert "OUT_IN_USE" in run(*arguments, tmp_path / "first")[2]
     code, printed, _ = run(*arguments, tmp_path / "second")
     assert code == 0
@@ -129,7 +128,7 @@ def test_refused_images_are_made_anew_and_counted(run: Run, tmp_path: Path) -> N
     assert {n: one for n, one in first.items() if not n.startswith(trait)}.items() <= second.items()
     manifest = read_manifest(tmp_path / "second")
     assert manifest.rejected["refused by a person"] == 1
-    assert [name, first[name][0]] in json.loads(manifest.options["refused"])
+    assert [name, first[name][0]] in [row[:2] for row in json.loads(manifest.options["reviewed"])]
 
 
 def test_publish_stops_when_the_hub_says_the_same_twice(
