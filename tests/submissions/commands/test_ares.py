@@ -50,20 +50,9 @@ def test_annotate_gives_every_image_one_row_and_says_how(run: Run, model: Path, 
     assert {row["id"] for row in rows} == {"neutral/nurse"}
 
 
-@pytest.mark.parametrize(
-    ("option", "value", "code", "said"),
-    [
-        ("--column", "x", 2, "write NAME=VALUE"),
-        ("--model", "nowhere/at/all", 1, "TOOL_MISSING"),
-    ],
-)
-def test_wrong_options_are_told_in_a_sentence(
-    run: Run, model: Path, images: Path, tmp_path: Path, option: str, value: str, code: int, said: str
-) -> None:
-    named = {"--model": model, "--out": tmp_path / "out"} | {option: value}
-    arguments = [part for pair in named.items() for part in pair]
-    found, _, error = run("ares", "annotate", images, *arguments)
-    assert (found, said in error) == (code, True), error
+def test_a_model_that_is_nowhere_is_told_in_a_sentence(run: Run, images: Path, tmp_path: Path) -> None:
+    found, _, error = run("ares", "annotate", images, "--model", "nowhere/at/all", "--out", tmp_path / "out")
+    assert (found, "TOOL_MISSING" in error) == (1, True), error
     assert "Traceback" not in error
 
 

@@ -148,7 +148,7 @@ def test_a_proposal_whose_answer_is_lost_is_made_once(hub: Hub) -> None:
     hub.inject(Fault("POST", COMMIT, DROP, after=True))
     about = {"title": "Results", "description": "", "endpoint": hub.address, "token": STRANGER}
     path, first = ".eval_results/x.yaml", b"- dataset: {id: a/b, task_id: c}\n  value: 1\n"
-    opened = propose(MODEL, path, first, sleep=lambda seconds: None, **about)  # type: ignore[arg-type]
+    opened = propose(MODEL, path, first, sleep=lambda seconds: None, **about)
     changed = propose(MODEL, path, first.replace(b"1", b"2"), **about)  # type: ignore[arg-type]
     assert (opened.state, changed.state) == ("open", "changed")
     assert opened.address == changed.address
