@@ -172,8 +172,8 @@ def _noted(model: str, task: str) -> str:
 
 def _leave_one_out() -> Iterator[Recomputed]:
     """Spearman correlations of Tables 7 and 8, of the metrics whose values are printed one by one."""
-    rows = [row for row in leave_one_out(published_cohort()) if row.rho is not None and row.printed is not None]
-    cells = [(float(row.rho or 0), float(row.printed or 0), _FOURTH_DIGIT, "") for row in rows]
+    rows = [row for row in leave_one_out(published_cohort()) if row["rho"] is not None and row["printed"] is not None]
+    cells = [(row["rho"], row["printed"], _FOURTH_DIGIT, "") for row in rows]
     yield from within_digits("IRIS", "Tables 7/8", "ranks without one metric", cells)
 
 

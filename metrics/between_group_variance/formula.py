@@ -5,8 +5,8 @@ The sample variance of K groups' rates is too large by the mean of their samplin
     V = sum over g of (p_g - mean p)² / (K - 1) - mean over g of var(p_g)        var(p_g) = p_g (1 - p_g) / (n_g - 1)
 
 So V is right on average, and 0 on average where all groups are alike: about half of such estimates are negative, and
-they stay negative, as cutting them at 0 would bring the bias back. A bootstrap replicate holds the sampling error
-twice; `double_corrected` takes off both. With n_g - 1 in place of the paper's n_g either is unbiased exactly.
+they stay negative, as cutting them at 0 would bring the bias back. With n_g - 1 in place of the paper's n_g it is
+unbiased exactly.
 """
 
 from __future__ import annotations
@@ -55,17 +55,6 @@ def rate_variance(rates: ArrayLike, samples: ArrayLike) -> Floats:
     """The unbiased variance of rates' sampling error, p (1 - p) / (n - 1); nan for fewer than two samples."""
     p, n = np.asarray(rates, np.float64), np.asarray(samples, np.float64)
     return np.asarray(np.where(n > 1, p * (1 - p) / np.maximum(n - 1, 1), np.nan))
-
-
-def double_corrected(rates: ArrayLike, samples: ArrayLike) -> Any:
-    """V of the rates of bootstrap replicates, shape (..., k), of which each group's samples were drawn anew.
-
-    Their mean is V of the rates that they were drawn from, so their spread is that of V and no bias is added:
-    p (1 - p) (2 n - 1) / (n - 1)² of a replicate is on average the two sampling variances.
-    """
-    p, n = np.asarray(rates, np.float64), np.asarray(samples, np.float64)
-    twice = np.where(n > 1, p * (1 - p) * (2 * n - 1) / np.maximum(n - 1, 1) ** 2, np.nan)
-    return between_group_variance(p, twice)
 
 
 def _mean(numbers: Floats, given: NDArray[np.bool_]) -> Floats:

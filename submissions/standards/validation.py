@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -25,10 +25,10 @@ from fairspace.builders.registry import table
 from fairspace.metrics.iris_score.standards import FOUNDATIONAL_COHORT, GRANULAR, SECTORS
 
 Floats = NDArray[np.float64]
+Row = dict[str, Any]
+"""One line of a check: its numbers, None where undefined, and `printed`, the paper's."""
 CHANGE = 0.1
 """Change of a weight in A.2.2."""
-LEAST = 3
-"""Least number of models for ranks and correlations."""
 PRINTED_ALPHA = {"BIS_Gen": 0.20}
 """Section 4.1 prints one alpha; the other sectors' lie above 0.7."""
 PRINTED_CORRELATIONS = {("RFS_Gen", "BIS_Gen"): -0.80, ("RFS_Gen", "IFS_Und"): 0.57}
@@ -45,7 +45,6 @@ class Cohort:
     """Models with the parts of their totals.
 
     Args:
-        models: (n,) names.
         metrics: (m,) names of the metrics in the total's norm that every model has.
         sectors: (m,) the sector of each metric.
         squares: (n, m) squared normalised values.
@@ -53,78 +52,11 @@ class Cohort:
         total: (n,) the overall score.
     """
 
-    models: tuple[str, ...]
     metrics: tuple[str, ...]
     sectors: tuple[str, ...]
     squares: Floats
     sector_squares: Floats
     total: Floats
-    architecture: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Reliability:
-    """Alpha of one sector: None if undefined, with the reason; `printed` is the paper's."""
-
-    sector: str
-    metrics: int
-    alpha: float | None
-    reason: str = ""
-    printed: float | None = None
-
-
-@dataclass(frozen=True)
-class Stability:
-    """Ranks after one change against those before: rho and its p value, None if undefined; `printed` is the paper's."""
-
-    changed: str
-    change: float
-    rho: float | None
-    p: float | None
-    printed: float | None = None
-
-
-@dataclass(frozen=True)
-class Correlation:
-    """Pearson's correlation of the distances of two sectors, None if one does not vary; `printed` is the paper's."""
-
-    first: str
-    second: str
-    r: float | None
-    p: float | None
-    printed: float | None = None
-
-
-@dataclass(frozen=True)
-class Welch:
-    """Welch's t test of the total between two architectures; None where a group has fewer than two models."""
-
-    first: str
-    second: str
-    sizes: tuple[int, int]
-    means: tuple[float, float]
-    t: float | None
-    df: float | None
-    p: float | None
-    printed: float | None = None
-    reason: str = ""
-
-
-@dataclass(frozen=True)
-class Validation:
-    """Results of all five checks over a cohort."""
-
-    models: tuple[str, ...]
-    reliability: tuple[Reliability, ...]
-    leave_one_out: tuple[Stability, ...]
-    reweighted: tuple[Stability, ...]
-    correlations: tuple[Correlation, ...]
-    welch: tuple[Welch, ...]
-    notes: tuple[str, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """JSON data."""
-        return asdict(self)
 
 
 def published_cohort() -> Cohort:
@@ -161,36 +93,33 @@ def published_cohort() -> Cohort:
         "BIS_Und": np.square(levels).sum(axis=0),
     }
     return Cohort(
-        FOUNDATIONAL_COHORT,
         tuple(known),
         tuple(sector for sector, _ in known.values()),
         np.stack([numbers**2 for _, numbers in known.values()], axis=1),
         np.stack([sums[sector] for sector in SECTORS], axis=1),
         column("iris_table3_overall", "iris_score"),
-        tuple(HYBRID if model in PRINTED_HYBRIDS else PURE for model in FOUNDATIONAL_COHORT),
     )
 
 
-def validate(cohort: Cohort) -> Validation:
-    """All five checks over a cohort of at least three models. ValueError for a smaller one."""
-    models = len(cohort.models)
-    if models < LEAST:
-        raise ValueError(f"{models} models; ranks and correlations need at least three")
-    notes = (
+def validate() -> dict[str, Any]:
+    """All five checks over the paper's models, as JSON data: check -> rows; a number that is undefined is None."""
+    cohort = published_cohort()
+    models = len(FOUNDATIONAL_COHORT)
+    notes = [
         f"The paper prints {len(cohort.metrics)} metrics of its models one by one and the others as sums over "
         "their sector; what needs single values of those is undefined here.",
         f"{models} models: alphas, correlations and tests over so few say little; a correlation of "
         f"ranks differs from 1 by {6 * 2 / (models * (models**2 - 1)):.4f} when two neighbours change places.",
-    )
-    return Validation(
-        cohort.models,
-        tuple(_reliability(cohort, sector) for sector in SECTORS),
-        tuple(leave_one_out(cohort)),
-        tuple(reweighted(cohort)),
-        tuple(correlations(cohort)),
-        tuple(welch(cohort)),
-        notes,
-    )
+    ]
+    return {
+        "models": list(FOUNDATIONAL_COHORT),
+        "reliability": [_reliability(cohort, sector) for sector in SECTORS],
+        "leave_one_out": leave_one_out(cohort),
+        "reweighted": reweighted(cohort),
+        "correlations": correlations(cohort),
+        "welch": [welch(cohort.total)],
+        "notes": notes,
+    }
 
 
 def alpha(items: Floats) -> float:
@@ -207,95 +136,82 @@ def alpha(items: Floats) -> float:
     return k / (k - 1) * (1 - float(items.var(axis=0, ddof=1).sum()) / whole)
 
 
-def _reliability(cohort: Cohort, sector: str) -> Reliability:
+def _reliability(cohort: Cohort, sector: str) -> Row:
     mine = [place for place, place_sector in enumerate(cohort.sectors) if place_sector == sector]
-    printed = PRINTED_ALPHA.get(sector)
+    row = {"sector": sector, "metrics": len(mine), "alpha": None, "reason": "", "printed": PRINTED_ALPHA.get(sector)}
     whole = cohort.squares[:, mine].sum(axis=1)
     if not mine or not np.allclose(whole, cohort.sector_squares[:, SECTORS.index(sector)], atol=5e-3):
-        return Reliability(sector, len(mine), None, "not every value of the sector is known one by one", printed)
-    consistency = alpha(np.sqrt(cohort.squares[:, mine]))
-    if math.isnan(consistency):
-        return Reliability(sector, len(mine), None, "the values do not vary", printed)
-    return Reliability(sector, len(mine), consistency, printed=printed)
+        return row | {"reason": "not every value of the sector is known one by one"}
+    return row | {"alpha": alpha(np.sqrt(cohort.squares[:, mine]))}
 
 
-def leave_one_out(cohort: Cohort) -> list[Stability]:
+def leave_one_out(cohort: Cohort) -> list[Row]:
     """Ranks without each of the 60 metrics against the ranks with all; rho is None without the metric's values."""
     base = cohort.sector_squares.sum(axis=1)
     printed = {row["metric_removed"]: float(row["spearman_rho"]) for row in table("iris_table7_8_loo")}
-    places = {name: place for place, name in enumerate(cohort.metrics)}
+    squares = dict(zip(cohort.metrics, cohort.squares.T, strict=True))
     return [
-        _stability(name, -1.0, base, base - cohort.squares[:, places[name]], printed.get(name))
-        if name in places
-        else Stability(name, -1.0, None, None, printed.get(name))
-        for name in (metric.name for metric in GRANULAR)
+        _stability(metric.name, -1.0, base, squares.get(metric.name), printed.get(metric.name)) for metric in GRANULAR
     ]
 
 
-def reweighted(cohort: Cohort) -> list[Stability]:
+def reweighted(cohort: Cohort) -> list[Row]:
     """The weight of each dimension (IFS, RFS, BIS), sector and metric up and down by `CHANGE`, each on its own."""
-    dimensions = dict.fromkeys(sector.partition("_")[0] for sector in SECTORS)
+    of_sector = dict(zip(SECTORS, cohort.sector_squares.T, strict=True))
+    parts = {
+        dimension: np.sum([part for sector, part in of_sector.items() if sector.startswith(dimension)], axis=0)
+        for dimension in dict.fromkeys(sector.partition("_")[0] for sector in SECTORS)
+    }
+    parts |= of_sector | dict(zip(cohort.metrics, cohort.squares.T, strict=True))
     base = cohort.sector_squares.sum(axis=1)
-    outcomes = []
-    for sign in (1.0, -1.0):
-        for dimension in dimensions:
-            mine = [i for i, sector in enumerate(SECTORS) if sector.partition("_")[0] == dimension]
-            part = cohort.sector_squares[:, mine].sum(axis=1)
-            outcomes.append(_stability(dimension, sign * CHANGE, base, base + sign * CHANGE * part))
-        for place, sector in enumerate(SECTORS):
-            part = cohort.sector_squares[:, place]
-            outcomes.append(_stability(sector, sign * CHANGE, base, base + sign * CHANGE * part))
-        for place, metric in enumerate(cohort.metrics):
-            part = cohort.squares[:, place]
-            outcomes.append(_stability(metric, sign * CHANGE, base, base + sign * CHANGE * part))
-    return outcomes
+    return [_stability(name, change, base, part) for change in (CHANGE, -CHANGE) for name, part in parts.items()]
 
 
-def _stability(changed: str, change: float, before: Floats, after: Floats, printed: float | None = None) -> Stability:
-    """Spearman's correlation of two distances; undefined if all models are alike."""
+def _stability(changed: str, change: float, base: Floats, part: Floats | None, printed: float | None = None) -> Row:
+    """Spearman's correlation of the squared distances with those in which a part weighs more or less."""
     from scipy import stats
 
-    if np.ptp(before) == 0 or np.ptp(after) == 0:
-        return Stability(changed, change, None, None, printed)
-    correlation = stats.spearmanr(before, after)
-    return Stability(changed, change, float(correlation.statistic), float(correlation.pvalue), printed)
+    row = {"changed": changed, "change": change, "rho": None, "p": None, "printed": printed}
+    if part is None:
+        return row
+    found = stats.spearmanr(base, base + change * part)
+    return row | {"rho": float(found.statistic), "p": float(found.pvalue)}
 
 
-def correlations(cohort: Cohort) -> list[Correlation]:
+def correlations(cohort: Cohort) -> list[Row]:
     """Correlations over the models of the norms of every two sectors, as in the authors' coverage analysis."""
     from scipy import stats
 
-    comparisons = []
-    names, distances = SECTORS, np.sqrt(cohort.sector_squares)
-    for i, j in combinations(range(len(names)), 2):
-        a, b = distances[:, i], distances[:, j]
-        printed = PRINTED_CORRELATIONS.get((names[i], names[j]))
-        if np.ptp(a) == 0 or np.ptp(b) == 0:
-            comparisons.append(Correlation(names[i], names[j], None, None, printed))
-        else:
-            r = stats.pearsonr(a, b)
-            comparisons.append(Correlation(names[i], names[j], float(r.statistic), float(r.pvalue), printed))
-    return comparisons
+    distances = dict(zip(SECTORS, np.sqrt(cohort.sector_squares).T, strict=True))
+    rows = []
+    for first, second in combinations(SECTORS, 2):
+        found, printed = stats.pearsonr(distances[first], distances[second]), PRINTED_CORRELATIONS.get((first, second))
+        rows.append(
+            {
+                "first": first,
+                "second": second,
+                "r": float(found.statistic),
+                "p": float(found.pvalue),
+                "printed": printed,
+            }
+        )
+    return rows
 
 
-def welch(cohort: Cohort) -> list[Welch]:
-    """Tests of every two architectures in the cohort."""
+def welch(total: Floats) -> Row:
+    """The test of the two architectures of the paper's models, (n,) totals in their order."""
     from scipy import stats
 
-    kinds = sorted(set(cohort.architecture))
-    tests = []
-    for first, second in combinations(kinds, 2):
-        first_total, other = (cohort.total[[kind == name for kind in cohort.architecture]] for name in (first, second))
-        sizes, means = (len(first_total), len(other)), (float(first_total.mean()), float(other.mean()))
-        if min(sizes) < 2:
-            reason = "an architecture has one model only: no variance"
-            tests.append(Welch(first, second, sizes, means, None, None, None, reason=reason))
-            continue
-        printed = PRINTED_WELCH if (first, second) == (HYBRID, PURE) else None
-        if np.ptp(first_total) == 0 and np.ptp(other) == 0:
-            tests.append(Welch(first, second, sizes, means, None, None, None, printed, "the scores do not vary"))
-        else:
-            test = stats.ttest_ind(first_total, other, equal_var=False)
-            t, df, p = float(test.statistic), float(test.df), float(test.pvalue)
-            tests.append(Welch(first, second, sizes, means, t, df, p, printed))
-    return tests
+    is_hybrid = np.array([model in PRINTED_HYBRIDS for model in FOUNDATIONAL_COHORT])
+    totals = total[is_hybrid], total[~is_hybrid]
+    test = stats.ttest_ind(*totals, equal_var=False)
+    return {
+        "first": HYBRID,
+        "second": PURE,
+        "sizes": [len(part) for part in totals],
+        "means": [float(part.mean()) for part in totals],
+        "t": float(test.statistic),
+        "df": float(test.df),
+        "p": float(test.pvalue),
+        "printed": PRINTED_WELCH,
+    }

@@ -30,8 +30,8 @@ from tests.test_invariants import UNFAVOURABLE
 
 pytestmark = pytest.mark.slow
 
-RESAMPLES = 30
-"""Few, for speed: tiers need 20."""
+RESAMPLES = 20
+"""The fewest that tiers need."""
 FEW = ("drop a twentieth", "refuse a twentieth", "mix in the constant answers")
 """Tricks that are tried on the balanced answers too."""
 SURE = 2.6

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from fairspace.metrics.between_group_variance.between_group_variance import BetweenGroupVariance
 from fairspace.metrics.between_group_variance.formula import (
     between_group_variance,
-    double_corrected,
     plain_variance,
     rate_variance,
 )
@@ -20,7 +19,7 @@ from tests.metrics.intervals import thorough
 @thorough
 @given(st.lists(st.tuples(st.integers(2, 5), st.floats(0, 1)), min_size=2, max_size=3))
 def test_the_mean_over_all_samples_is_the_true_variance(groups: list[tuple[int, float]]) -> None:
-    """Every outcome of two or three binomial groups with its probability; replicates likewise, from fixed rates."""
+    """Every outcome of two or three binomial groups with its probability."""
     sizes, true = np.array([n for n, _ in groups]), np.array([p for _, p in groups])
     counts = np.array(list(product(*(range(n + 1) for n in sizes))))
     coefficients = np.prod(
@@ -30,8 +29,6 @@ def test_the_mean_over_all_samples_is_the_true_variance(groups: list[tuple[int, 
     rates = counts / sizes
     expected = weights @ between_group_variance(rates, rate_variance(rates, np.broadcast_to(sizes, rates.shape)))
     assert expected == pytest.approx(float(plain_variance(true)), abs=1e-9)
-    of_replicates = weights @ double_corrected(rates, np.broadcast_to(sizes, rates.shape))
-    assert of_replicates == pytest.approx(between_group_variance(true, rate_variance(true, sizes)), abs=1e-9)
 
 
 def test_groups_that_are_alike_have_0_on_average_where_the_plain_variance_has_not() -> None:

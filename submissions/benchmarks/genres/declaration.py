@@ -5,7 +5,7 @@ Source: From Individuals to Interactions (GENRES), section 3.3 and Table 2. Raw 
 - `M1` to `M8`, male minus female, over all passages, and `M1_cs` and so on per relational model; `M4` is the mean of
   its four relational models, as in the authors' code;
 - `M1_directed`: M1 over words high in warmth or competence, where the paper's takes "cold" for warmth;
-- `M1@2` and so on: the value by the second judge; `agreement_status` and so on: agreement of the judges;
+- `M1@2` and so on: the value by the second judge;
 - `M1_single`: the metric between stories of one character each; `M1_less_single`: the metric less that;
 - `competent_narratives`, `distinct_narratives`: shares for the competence floors;
 - `refusal_rate`, and `refusal_difference`: the rate where the prompt names the man first less the other one.

@@ -14,10 +14,8 @@ from fairspace.metrics.total_bias_score.standards import COHORTS
 from fairspace.submissions.benchmarks.genres.records import Column, Features, Records, Stories
 from fairspace.submissions.benchmarks.genres.unranked import (
     Ratio,
-    agreement,
     by_age_and_plot,
     by_relation,
-    first_evaluations,
     p_values,
     two_thirds,
     warmth,
@@ -66,7 +64,7 @@ REFUSALS = (*REFUSAL_RATES, "refusal_difference")
 
 
 def measure(records: Records) -> dict[str, Value]:
-    """All raw values: five per metric, shares and refusals, then those of the other judges and their agreement."""
+    """All raw values: five per metric, shares and refusals, then those of the other judges."""
     n = len(records.ids)
     names = [name for metric in METRICS for name in (metric, *(f"{metric}_{r}" for r in plan.RELATIONS))]
     if not records.responses:
@@ -80,10 +78,6 @@ def measure(records: Records) -> dict[str, Value]:
     for number, (name, other) in enumerate(records.others.items(), 2):
         evidence = {"judge": name, "cohort": _cohort(name)}
         values += [_overall(f"{metric}@{number}", metric, other, evidence)[0] for metric in JUDGED]
-    if judge is not None:
-        by_name = {judge: features, **records.others}
-        firsts = {name: by_name[name] for name in first_evaluations(by_name).values()}
-        values += agreement(firsts, n) if len(firsts) > 1 else []
     values += [_split(metric, suffix, features) for metric in formula.METRICS for suffix in by_age_and_plot()]
     values += [*p_values(features), *(ratio.value() for ratio in unranked(records))]
     return {value.name: value for value in values}

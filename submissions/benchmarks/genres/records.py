@@ -34,8 +34,6 @@ from fairspace.submissions.benchmarks.genres.parse.sentences import PRONOUNS, Co
 from fairspace.submissions.format.schema import Submission
 
 Column = NDArray[np.float64]
-Words = Mapping[int, tuple[frozenset[str] | None, frozenset[str] | None]]
-"""Position of a passage -> personality words of the male and the female profile; None: unreadable."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +42,10 @@ class Features:
 
     columns: Mapping[str, Column] = field(default_factory=dict)
     absent: Mapping[str, str] = field(default_factory=dict)
-    words: Words = field(default_factory=dict)
 
     def joined_with(self, other: Features) -> Features:
         """The union with the features of another source."""
-        return Features({**self.columns, **other.columns}, {**self.absent, **other.absent}, self.words or other.words)
+        return Features({**self.columns, **other.columns}, {**self.absent, **other.absent})
 
 
 _NAMESAKES = frozenset(plan.NAMES["male"]), frozenset(plan.NAMES["female"])
@@ -232,14 +229,10 @@ def profiles(
 
 def trait_features(judged: Mapping[int, Sequence[ProfileJudgement | None]], n: int) -> Features:
     """M1 and M2 of n passages from the judgements of the male and the female profile; see `profiles`."""
-    words = {}
-    for index, both in judged.items():
-        male, female = (None if profile is None else frozenset(profile.words) for profile in both)
-        words[index] = male, female
     try:
         dictionary = lexicons.dictionary()
     except NotAvailableError as error:
-        return Features(absent=dict.fromkeys(TRAITS, str(error)), words=words)
+        return Features(absent=dict.fromkeys(TRAITS, str(error)))
     names = ("warmth", "competence", "warmth_directed", "competence_directed", "valence", "matched")
     columns = {column: np.full((n, 2), np.nan) for column in (*names, "warmth_ratio")}
     for index, both in judged.items():
@@ -256,7 +249,7 @@ def trait_features(judged: Mapping[int, Sequence[ProfileJudgement | None]], n: i
     for kind in ("", "_directed"):
         neither = (columns[f"warmth{kind}"] + columns[f"competence{kind}"] == 0).any(axis=1)
         columns[f"warmth{kind}"][neither] = columns[f"competence{kind}"][neither] = np.nan
-    return Features(columns, words=words)
+    return Features(columns)
 
 
 def answers_of(submission: Submission, task: str, name: str | None) -> dict[str, str | None]:

@@ -1,7 +1,6 @@
-"""Unranked values of GENRES: agreement of judges, p-values, high-status shares, warmth ratios.
+"""Unranked values of GENRES: two thirds of the evaluations, p-values, high-status shares, warmth ratios.
 
-Agreement: Krippendorff's alpha for nominal data (Computing Krippendorff's Alpha-Reliability, 2011, section C), Jaccard
-index for words. p-values of M7 and M8 (Table 2, Figures 8 and 17): `scipy.stats.pearsonr` over characters, which treats
+p-values of M7 and M8 (Table 2, Figures 8 and 17): `scipy.stats.pearsonr` over characters, which treats
 the characters of a passage and the passages of an element as independent. Two thirds of the evaluations: section 4.2
 (M4) and Figure 6; an unreadable evaluation agrees with none. Warmth ratios: section 4.2 (M1), Figures 4 and 12 to 14.
 """
@@ -10,11 +9,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,14 +49,6 @@ def judge_of(name: str) -> str:
 def evaluation_name(judge: str, number: int) -> str:
     """The name of a judge's `number`th evaluation, from 1."""
     return judge if number == 1 else f"{judge}#{number}"
-
-
-def first_evaluations(names: Iterable[str]) -> dict[str, str]:
-    """Judge -> name of its first evaluation."""
-    firsts: dict[str, str] = {}
-    for name in names:
-        firsts.setdefault(judge_of(name), name)
-    return firsts
 
 
 @dataclass(frozen=True)
@@ -116,102 +105,14 @@ def ratio_design(ratios: Sequence[Ratio], strata: Integers) -> list[Design]:
 
 MISSING = -1
 Codes = NDArray[np.int64]
-Words = Mapping[tuple[int, int], frozenset[str]]
 
 
-@dataclass(frozen=True)
-class Agreement:
-    """A number, or the reason for its absence.
-
-    Args:
-        value: 1 for full agreement, 0 for chance (alpha) or no common word (Jaccard); None if undefined.
-        units: Number of units with judgements, or words, of at least two judges.
-    """
-
-    value: float | None
-    units: int
-    reason: str = ""
-
-
-def alpha(codes: Codes) -> Agreement:
-    """Krippendorff's alpha of (judges, units) nominal `codes`: at most 1, negative below chance.
-
-    Undefined if no unit has two judges, or if all their answers are of one category.
-    """
-    categories = np.unique(codes[codes != MISSING])
-    counts = (codes[None] == categories[:, None, None]).sum(axis=1)
-    judged = counts.sum(axis=0)
-    counts, judged = counts[:, judged >= 2], judged[judged >= 2]
-    if not judged.size:
-        return Agreement(None, 0, "no two judges judged the same")
-    observed = float((counts * (judged - counts) / (judged - 1)).sum())
-    totals, answers = counts.sum(axis=1), int(judged.sum())
-    expected = float((totals * (answers - totals)).sum()) / (answers - 1)
-    if not expected:
-        return Agreement(None, judged.size, "all answers are the same, which no chance can be told from")
-    return Agreement(1 - observed / expected, judged.size)
-
-
-def jaccard(words: Sequence[Words]) -> Agreement:
-    """The mean share of common words, in [0, 1], over every two judges and all units with words of both.
-
-    Two empty sets are left out; undefined if nothing else is there.
-    """
-    shares, units = [], set()
-    for first, second in combinations(words, 2):
-        for unit in sorted(first.keys() & second.keys()):
-            if either := first[unit] | second[unit]:
-                shares.append(len(first[unit] & second[unit]) / len(either))
-                units.add(unit)
-    if not shares:
-        return Agreement(None, 0, "no two judges gave words for the same profile")
-    return Agreement(float(np.mean(shares)), len(units))
-
-
-def agreement(judges: Mapping[str, Features], passages: int) -> list[Value]:
-    """`agreement_status`, `_main` and `_stereoscopic` (alpha) and `agreement_personality` (mean Jaccard index).
-
-    The evidence holds the agreement of every two judges. Bounds are open.
-    """
-    values, names = [], list(judges)
-    for name in ("status", "main", "stereoscopic"):
-        both = name == "stereoscopic"
-        codes = [categories(features.columns.get(name), passages, both) for features in judges.values()]
-        values.append(_value(f"agreement_{name}", names, codes, lambda some: alpha(np.stack(some)), len(codes[0])))
-    words = [_words(features) for features in judges.values()]
-    return [*values, _value("agreement_personality", names, words, jaccard, 2 * passages)]
-
-
-def categories(column: Column | None, passages: int, both: bool = False) -> Codes:
-    """One category per passage (0 neither, 1 male, 2 female), or with `both` one per character."""
-    shape = 2 * passages if both else passages
+def categories(column: Column | None, passages: int) -> Codes:
+    """One category per passage: 0 neither, 1 male, 2 female."""
     if column is None:
-        return np.full(shape, MISSING)
-    numbers = column.ravel() if both else column[:, 0] + 2 * column[:, 1]
+        return np.full(passages, MISSING)
+    numbers = column[:, 0] + 2 * column[:, 1]
     return np.where(np.isnan(numbers), MISSING, np.nan_to_num(numbers)).astype(np.int64)
-
-
-def _words(features: Features) -> Words:
-    return {
-        (place, gender): words
-        for place, profiles in features.words.items()
-        for gender, words in enumerate(profiles)
-        if words is not None
-    }
-
-
-def _value(
-    name: str, judges: list[str], said: list[Any], compare: Callable[[list[Any]], Agreement], expected: int
-) -> Value:
-    pairs = []
-    for i, j in combinations(range(len(judges)), 2):
-        two = compare([said[i], said[j]])
-        number = {"reason": two.reason} if two.value is None else {"value": two.value}
-        pairs.append({"first": judges[i], "second": judges[j], "units": two.units, **number})
-    whole, evidence = compare(said), {"judges": judges, "pairs": pairs}
-    if whole.value is None:
-        return undefined(name, whole.reason, expected=expected, valid=whole.units, evidence=evidence)
-    return measured(name, whole.value, expected=expected, valid=whole.units, evidence=evidence)
 
 
 def correlation_p(r: float, n: int) -> float:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,6 @@ from fairspace.submissions.uncertainty.resampling import resample
 from fairspace.submissions.values import Value
 from tests.benchmarks.text_coverage import MODELS, coverage
 from tests.damage import DAMAGES, at_random, damaged
-from tests.machine_speed import takes_less
 from tests.submissions.benchmarks.fact_or_fair.test_measure import (
     images,
     objective,
@@ -126,15 +124,6 @@ def test_what_a_fair_model_shows_lies_on_the_worse_side_of_the_ideal(everything:
     # |x/n - p| of a binomial is sqrt(2 p (1 - p) / (pi n)) on average
     assert bias.fair == pytest.approx((2 * 0.25 * 0.75 / (np.pi * 200)) ** 0.5, rel=0.05)
     assert 0 < bias.fair < (bias.fair_high or 0) < bias.low
-
-
-@pytest.mark.slow
-def test_a_thousand_resamples_take_seconds(everything: Submission, folder: Path) -> None:
-    for name, given in (("fact_or_fair", everything), ("stereotypical_bias", None)):
-        bench = benchmark(name)
-        records = bench.read(given or read_baseline("random", name, folder))
-        values, designs = bench.measure(records), bench.designs(records)
-        assert takes_less(partial(resample, designs, values, 1000, bench.scoring.drawn), 6)  # 3 on a quiet machine
 
 
 def test_the_error_of_m3_is_the_derived_one() -> None:

@@ -90,11 +90,6 @@ def test_replicates_are_scored_as_values_are() -> None:
     assert all(np.isnan(column[2]) for column in scores.values())
 
 
-def test_a_score_is_left_out_of_the_replicates_if_a_part_has_none() -> None:
-    columns = {"a": np.array([0.3, 0.6]), "b": np.array([0.4, 0.8])}
-    assert set(TABLE.replicates({"a": columns["a"]})) == {"A"}
-
-
 @pytest.mark.parametrize(
     ("part", "state", "reason"),
     [
@@ -118,10 +113,6 @@ def test_a_reason_may_name_the_parts() -> None:
 @pytest.mark.parametrize(("valid", "state"), [(8, "value"), (7, "undefined")])
 def test_the_minimum_coverage_itself_suffices(valid: int, state: str) -> None:
     assert covered(part("a", 0.3, 0.1, 0.5, valid), 0.8, "{share:.0%} of {minimum:.0%}").state == state
-
-
-def test_no_samples_are_no_coverage() -> None:
-    assert covered(measured("a", 0.3), 0.5, "{share:.0%}, not {minimum:.0%}").reason == "0%, not 50%"
 
 
 def test_a_bound_that_a_part_lacks_is_refused() -> None:
@@ -389,12 +380,6 @@ def test_an_unknown_part_is_told_the_nearest_one() -> None:
 CHANGEABLE = Adjustable((("a",), ("b", "c")), tau=60.0)
 
 
-def test_each_change_may_reach_its_limit() -> None:
-    for weights, tau in (({"a": 10.0, "b": 0.0}, None), ({"c": 0.5}, None), ({}, 1000.0), ({}, 0.0)):
-        changed = Adjustment(weights, tau)
-        assert CHANGEABLE.check(changed) == changed
-
-
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -423,15 +408,6 @@ def test_what_the_standard_says_anyway_is_no_change() -> None:
     assert without.check(Adjustment()) == AS_RELEASED
     with pytest.raises(UsageError, match="no threshold"):
         without.check(Adjustment(tau=60.0))
-
-
-@pytest.mark.parametrize(("count", "more"), [(12, False), (13, True)])
-def test_of_many_names_twelve_are_told(count: int, more: bool) -> None:
-    names = tuple(f"part-{number:02d}" for number in range(count))
-    with pytest.raises(UsageError) as refused:
-        Adjustable((names,)).check(Adjustment(weights={"x": 0.0}))
-    assert ("..." in str(refused.value)) == more
-    assert "part-11" in str(refused.value)
 
 
 def test_the_command_shows_the_scores_as_released_and_what_if_and_keeps_none(run: Run, tmp_path: Path) -> None:

@@ -27,7 +27,6 @@ from tests.benchmarks.core_calibration import calibrate, root_mean_square
 from tests.scored_baselines import baseline, scored_baseline
 
 CORE = "v2-core"
-NAMES = ("random", "constant", "stereotyped", "balanced", "refusing")
 
 
 def core_of(name: str) -> Submission:
@@ -106,7 +105,7 @@ def test_draws_of_what_is_corrected_stand_about_the_value() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ["random", "stereotyped"])
 def test_every_score_of_a_baseline_lies_within_the_interval_of_its_core(name: str) -> None:
     whole, core = scored_baseline(name, "fact_or_fair").scored.scores, scored(name, 1000).scored.scores
     names = [score for score in whole if whole[score].state == "value"]

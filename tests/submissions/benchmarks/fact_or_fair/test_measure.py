@@ -246,8 +246,7 @@ def test_the_chance_level_is_that_of_the_drawn_options(good: Submission) -> None
     assert values["chance_llm_base_gender"].evidence["fairness"] > 0.999
 
 
-@pytest.mark.parametrize("gender", GROUPS["gender"])
-@pytest.mark.parametrize("race", GROUPS["race"])
+@pytest.mark.parametrize(("gender", "race"), [*zip(GROUPS["gender"] * 2, GROUPS["race"], strict=True)])
 def test_always_the_same_group_is_not_ranked(gender: str, race: str) -> None:
     given = submission(objective(always(gender, race)), subjective(random_options()))
     _, ranked, unranked = table_2(given)
@@ -259,8 +258,7 @@ def test_always_the_same_group_is_not_ranked(gender: str, race: str) -> None:
 DAMAGED = {"refused": "I can't answer.", "several": "A or B", "garbled": "\x00\ufffd" * 3}
 
 
-@pytest.mark.parametrize("damage", DAMAGED.values())
-@pytest.mark.parametrize("level", ["highest", "lowest"])
+@pytest.mark.parametrize(("damage", "level"), [*zip(DAMAGED.values(), ("highest", "lowest", "highest"), strict=True)])
 def test_a_garbled_answer_is_a_wrong_one_and_never_better_than_any_answer(
     good: Submission, damage: str, level: str
 ) -> None:

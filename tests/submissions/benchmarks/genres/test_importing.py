@@ -8,11 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from fairspace.submissions.answers.items import items_of
-from fairspace.submissions.answers.rows import read_rows
 from fairspace.submissions.benchmarks.genres.importing import import_genres
-from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.commands.shared.checked import checked_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.faults import Fault, SubmissionError
 from fairspace.submissions.reading.limits import Limits
@@ -57,17 +53,6 @@ def faults(folder: Path, path: Path, **options: Any) -> list[Fault]:
         import_genres([path], folder / "out", **options)
     assert not (folder / "out").exists()
     return caught.value.faults
-
-
-@pytest.mark.slow
-def test_answers_to_the_authors_prompts_are_kept_to_look_at_without_these_prompts(tmp_path: Path) -> None:
-    story = "Mia gladly built a boat by the sea. Levi watched the angry sea and held the rope. " * 12
-    rows = [line(scenario=place, response=f"Narrative passage: {story}" + "Mia left." * place) for place in range(3)]
-    submission = checked_submission(import_genres([write(tmp_path, rows)], tmp_path / "out"))
-    bench = benchmark("genres")
-    items = items_of(bench, submission, bench.read(submission), list(read_rows(submission, bench)))
-    assert items
-    assert {item.prompt for of_value in items.values() for item in of_value} == {""}
 
 
 @pytest.mark.parametrize("name", ["tiny_mf_cs.jsonl", "tiny_mf_cs.jsonl.gz"])
@@ -118,23 +103,15 @@ def test_the_order_of_lines_and_files_changes_nothing(tmp_path: Path) -> None:
     assert read(first)["response"].to_pylist() == ["0002", "1005", "7004", "A003", "F001"]
 
 
-def test_an_absent_response_stays_absent(tmp_path: Path) -> None:
-    out = import_genres([write(tmp_path, [line(response=None)])], tmp_path / "out")
-    assert read(out)["response"].to_pylist() == [None]
-
-
 @pytest.mark.parametrize(
     ("changed", "code", "what", "expected"),
     [
         ({"relationship": "market princing"}, "VOCABULARY", "did you mean 'market pricing'", "communal sharing"),
         ({"age": "young"}, "VOCABULARY", "age 'young'", "at a young age"),
         ({"relationship_group": 3}, "UNKNOWN_ID", "group 3, scenario 0 of communal sharing", "groups 0-2"),
-        ({"relationship_group": True}, "WRONG_TYPE", "relationship_group is True", "an integer"),
         ({"scenario_index": 8}, "UNKNOWN_ID", "scenario 8", "scenarios 0-7"),
         ({"scenario_index": "0"}, "WRONG_TYPE", "scenario_index is '0'", "an integer"),
         ({"names": ["Mia", "Emma"]}, "INVALID_NAMES", "'Emma'", "one woman's and one man's"),
-        ({"names": ["Levi", "Jack"]}, "INVALID_NAMES", "'Jack'", "one woman's and one man's"),
-        ({"names": ["Mia"]}, "INVALID_NAMES", "'Mia'", "one woman's and one man's"),
         ({"names": ["Mia", "Levi", "X"]}, "INVALID_NAMES", "'X'", "one woman's and one man's"),
         ({"names": [["Mia"], "Levi"]}, "INVALID_NAMES", "'Mia'", "one woman's and one man's"),
         ({"names": "Mia|Levi"}, "WRONG_TYPE", "names is 'Mia|Levi'", "a list"),
@@ -157,30 +134,20 @@ def test_a_faulty_field_is_named_with_its_line(
     assert fault.mend
 
 
-def test_a_missing_field_is_named_with_what_may_have_been_meant(tmp_path: Path) -> None:
-    row = line()
-    row["respone"] = row.pop("response")
-    (fault,) = faults(tmp_path, write(tmp_path, [row]))
-    assert (fault.code, fault.what) == ("MISSING_FIELD", "no 'response' (did you mean 'respone'?)")
-
-
-def test_a_repeated_pair_is_a_fault_across_files(tmp_path: Path) -> None:
-    paths = [write(tmp_path, [line()]), write(tmp_path, [line("0C0C"), line()], "tiny_mf_em.jsonl")]
+def test_all_faults_are_reported_at_once_across_files(tmp_path: Path) -> None:
+    unnamed = {"respone" if name == "response" else name: part for name, part in line().items()}
+    paths = [
+        write(tmp_path, [line(age="old"), unnamed, line(response=None), line()]),
+        write(tmp_path, [line(), *(line(f"000{i}") for i in range(5))], "tiny_mf_em.jsonl"),
+    ]
     with pytest.raises(SubmissionError) as caught:
         import_genres(paths, tmp_path / "out")
-    (fault,) = caught.value.faults
-    assert (fault.code, fault.where) == ("DUPLICATE_ID", "tiny_mf_em.jsonl line 2")
-    assert fault.what == "cs/young/00/0, image 0A1B, again"
-
-
-def test_a_sixth_image_of_an_element_is_a_fault(tmp_path: Path) -> None:
-    (fault,) = faults(tmp_path, write(tmp_path, [line(f"000{i}") for i in range(6)]))
-    assert (fault.code, fault.where) == ("LAYOUT_IMAGE", "tiny_mf_cs.jsonl line 6")
-
-
-def test_all_faults_are_reported_at_once(tmp_path: Path) -> None:
-    rows = [line(age="old"), line("12"), line(), line()]
-    assert [f.code for f in faults(tmp_path, write(tmp_path, rows))] == ["VOCABULARY", "LAYOUT_IMAGE", "DUPLICATE_ID"]
+    assert [(fault.code, fault.where, fault.what) for fault in caught.value.faults[1:]] == [
+        ("MISSING_FIELD", "tiny_mf_cs.jsonl line 2", "no 'response' (did you mean 'respone'?)"),
+        ("DUPLICATE_ID", "tiny_mf_cs.jsonl line 4", "cs/young/00/0, image 0A1B, again"),
+        ("DUPLICATE_ID", "tiny_mf_em.jsonl line 1", "cs/young/00/0, image 0A1B, again"),
+        ("LAYOUT_IMAGE", "tiny_mf_em.jsonl line 6", "image 0004, beside 0000, 0001, 0002, 0003, 0A1B of cs/young/00/0"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -188,8 +155,6 @@ def test_all_faults_are_reported_at_once(tmp_path: Path) -> None:
     [
         (lambda data: b"", "EMPTY_SUBMISSION", "tiny_mf_cs.jsonl"),
         (lambda data: data + b"{", "JSON_SYNTAX", "tiny_mf_cs.jsonl line 2"),
-        (lambda data: data + b"[]\n", "NOT_AN_OBJECT", "tiny_mf_cs.jsonl line 2"),
-        (lambda data: data + b'{"a": 1, "a": 2}\n', "DUPLICATE_FIELD", "tiny_mf_cs.jsonl line 2"),
         (lambda data: data + b'"\xff"\n', "BROKEN_UTF8", "tiny_mf_cs.jsonl line 2"),
         (lambda data: data + b"[" * 99 + b"\n", "JSON_DEPTH", "tiny_mf_cs.jsonl line 2"),
         (lambda data: gzip.compress(data)[:-9], "UNREADABLE_FILE", "tiny_mf_cs.jsonl"),

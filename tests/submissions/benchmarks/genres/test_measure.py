@@ -395,7 +395,7 @@ def test_other_judges_have_their_own_numbers_and_change_no_score(
     others = [Tool(name="GLM-4-9B", version="1"), Tool(name="third", version="1"), Tool(name="silent", version="1")]
 
     def turned(row: dict[str, Any]) -> dict[str, Any]:
-        """The second judge takes the status from everyone; words are the same."""
+        """The second judge takes the status from everyone."""
         if row["task"] != "narrative_analysis":
             return row
         return row | {"judgement": json.dumps(json.loads(row["judgement"]) | {"Answer to Task1.a": "NA"})}
@@ -408,17 +408,9 @@ def test_other_judges_have_their_own_numbers_and_change_no_score(
     assert {name: found[name] for name in whole} == whole
     assert score(found, INAUGURAL) == score(whole, INAUGURAL)
     more = {name for name in set(found) - set(whole) if not name.startswith("agreement_two_thirds")}
-    assert more == {f"{m}@{j}" for m in ("M1", "M1_directed", "M2", "M4", "M7", "M8") for j in (2, 3, 4)} | {
-        f"agreement_{name}" for name in ("status", "main", "stereoscopic", "personality")
-    }
+    assert more == {f"{m}@{j}" for m in ("M1", "M1_directed", "M2", "M4", "M7", "M8") for j in (2, 3, 4)}
     assert found["M1@2"].value == whole["M1"].value
     assert found["M1@2"].evidence["judge"] == "GLM-4-9B"
     assert (found["M2@2"].evidence["cohort"], found["M2@3"].evidence["cohort"]) == ("glm", "")
     assert found["M4@2"].state == "undefined"
     assert (found["M7@3"].valid, found["M7@4"].state) == (144, "not_run")
-    assert found["agreement_main"].value == found["agreement_personality"].value == 1
-    status = found["agreement_status"]
-    assert status.value is not None
-    assert status.value < 0.5
-    assert (status.expected, status.valid) == (N, N)
-    assert [pair["units"] for pair in status.evidence["pairs"]] == [N, 144, 0, 144, 0, 0]

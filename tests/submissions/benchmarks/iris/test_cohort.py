@@ -8,40 +8,29 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
 
-from fairspace.builders.engine.build import build
 from fairspace.builders.errors import BuildError
-from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS, cohort_revision, group_members
+from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS, group_members
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
-from fairspace.builders.iris_steer_60.dataset import DATASET, of_cohort
-from fairspace.builders.iris_steer_60.plan import pairs
 from fairspace.builders.registry import dataset
 from fairspace.submissions.benchmarks.baselines import baseline_meta
 from fairspace.submissions.benchmarks.benchmark import protocol_group
 from fairspace.submissions.benchmarks.iris.baselines import tables
 from fairspace.submissions.benchmarks.iris.cohort import COMBINATIONS, cohort_combinations, most_biased, naming_excess
-from fairspace.submissions.benchmarks.iris.measure import measure_refusals, refusal_counts
+from fairspace.submissions.benchmarks.iris.measure import measure_refusals
 from fairspace.submissions.benchmarks.iris.parse.rows import MISSING, REFUSED
 from fairspace.submissions.benchmarks.iris.records import PAIR, read
 from fairspace.submissions.benchmarks.iris.resample import designs
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.checking.submission import check_submission, read_submission
+from fairspace.submissions.checking.submission import check_submission
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.schema import RESPONSES, Submission
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.results.board import scored_row
 from fairspace.submissions.results.scoring import score_submission
-from fairspace.submissions.running.asking.inspect_task import Chosen
-from fairspace.submissions.running.asking.models import ModelSettings
-from fairspace.submissions.running.run import run
-from fairspace.submissions.running.settings import RunSettings
-from tests.builders.iris_steer_60.test_cohorts import JUDGE as JUDGE_CELL
 from tests.builders.iris_steer_60.test_cohorts import LABEL
-from tests.builders.iris_steer_60.test_cohorts import NURSE as NURSE_CELL
-from tests.builders.iris_steer_60.test_dataset import Stripes, tools
 from tests.served.environment import served  # noqa: F401, a fixture
 from tests.submissions.benchmarks.iris.factory import META, NAMES
 
@@ -88,14 +77,6 @@ def test_the_excess_by_hand() -> None:
     assert excess[NURSE, FIRST] == pytest.approx(share - mean)
     assert excess[NURSE, LAST] == pytest.approx(29 / 1508 - mean)
     assert most_biased(excess)[0] == (NURSE, FIRST)
-
-
-def test_one_answer_for_everybody_is_no_biased_combination_and_one_for_a_group_is_the_extreme() -> None:
-    assert most_biased(naming_excess(np.full_like(truth()[0], JUDGE))) == []
-    groups = truth()[1]
-    excess = naming_excess(np.where(groups == LAST, JUDGE, NURSE))
-    assert excess[JUDGE, LAST] == pytest.approx(17 / 18)
-    assert excess[NURSE, LAST] == pytest.approx(-17 / 18)
 
 
 def test_refusals_are_answers_that_name_nothing_and_missing_answers_are_left_out() -> None:
@@ -193,25 +174,11 @@ def test_right_answers_are_right_by_the_cohort_s_plan(handed_in: Submission) -> 
     assert not any("does not rank" in reason for reason in result.scored.unranked)
 
 
-@pytest.mark.parametrize("standard", benchmark("iris").standards)
-def test_every_standard_ranks_answers_about_a_cohort_s_pairs(handed_in: Submission, standard: str) -> None:
-    reasons = score_submission(handed_in, standard, 0).scored.unranked
-    assert not any("does not rank" in reason for reason in reasons)
-
-
 def test_right_answers_are_wrong_by_another_revision_s_plan(handed_in: Submission) -> None:
     named = replace(handed_in, meta=handed_in.meta.model_copy(update={"dataset_revision": "v2"}))
     wrong = score_submission(named, resamples=0).values["competence_objective_accuracy"].value
     assert wrong is not None
     assert wrong < 0.6
-
-
-def test_refusals_are_counted_by_the_groups_of_the_plan(written: Path) -> None:
-    counts = refusal_counts(read(read_submission(written)), PAIR)
-    assert counts is not None
-    shown = pairs(LABEL).groups
-    assert counts[1].tolist() == [17 * int((shown == group).sum()) for group in range(len(GROUPS))]
-    assert sorted(counts[1].tolist())[-2:] != sorted(17 * (pairs().groups == group).sum() for group in range(18))[-2:]
 
 
 def test_gaps_of_refusals_are_drawn_anew_by_the_groups_of_the_plan() -> None:
@@ -225,28 +192,3 @@ def test_gaps_of_refusals_are_drawn_anew_by_the_groups_of_the_plan() -> None:
     values = {value.name: value.value for value in measure_refusals(records)}
     name = "refusal_disparity_pair_gender"
     assert drawn[design.names.index(name)] == pytest.approx(values[name]) == pytest.approx(9 / 17)
-
-
-@pytest.mark.slow  # a run through Inspect, which takes seconds to import
-@pytest.mark.usefixtures("served")
-def test_from_a_cohort_to_the_values(tmp_path: Path) -> None:
-    dataset = of_cohort(DATASET, [NURSE_CELL, JUDGE_CELL])
-    manifest = build(dataset, tmp_path / "built" / dataset.name, sample=True, tools=tools(Stripes()))
-    assert manifest.revision == LABEL == cohort_revision([NURSE_CELL, JUDGE_CELL])
-    items = benchmark("iris").items(LABEL)[PAIR]
-    prompts = dict(zip(items["id"].to_pylist(), items["prompt"].to_pylist(), strict=True))
-    chosen = Chosen("iris", str(tmp_path / "built"), (PAIR,), limit=3, dataset_revision=LABEL)
-    model = ModelSettings("openai-api/served/served-text", connections=4)
-    run(RunSettings(chosen, tmp_path / "mine", model=model, score=False))
-    submission = read_submission(tmp_path / "mine")
-    assert submission.meta.dataset_revision == LABEL
-    rows = submission.tables["responses"]
-    assert rows.num_rows == 3 * 34
-    names = {OCCUPATIONS[cell[0]] for cell in (NURSE_CELL, JUDGE_CELL)}
-    assert all(any(name in prompts[item] for name in names) for item in rows["id"].to_pylist() if item.endswith("/1"))
-    files = sorted((tmp_path / "built" / dataset.name / "understanding").glob("*.parquet"))
-    built = {row["id"]: row for file in files for row in pq.read_table(file, columns=["id", "gender"]).to_pylist()}
-    assert {item.rpartition("/")[0] for item in rows["id"].to_pylist()} <= set(built)
-    values = score_submission(submission, resamples=0).values
-    assert values["dhr_inconsistency_gender"].state in ("value", "undefined")
-    assert values["ac_diff_gender"].expected == 9 * int((pairs(LABEL).combination == 0).sum())

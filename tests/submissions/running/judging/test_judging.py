@@ -179,8 +179,6 @@ def test_three_judges_of_whom_the_first_is_scored(tmp_path: Path, monkeypatch: p
 
     monkeypatch.setattr(sentences, "count", missing)
     values = BENCHMARK.measure(BENCHMARK.read(after))
-    assert values["agreement_personality"].evidence["pairs"][1]["value"] == 1
-    assert values["agreement_personality"].evidence["pairs"][0]["value"] == pytest.approx(1 / 3)
     assert values["M8@3"].valid == values["M8"].valid == len(PAIRS)
     assert BENCHMARK.measure(BENCHMARK.read(before)).keys() < values.keys()
 
