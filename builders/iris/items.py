@@ -56,8 +56,7 @@ def occupation_items(revision: str) -> pa.Table:
 def tournament_items(revision: str) -> pa.Table:
     """One row per round. BuildError REVISION_UNKNOWN."""
     ids = iris_ideal_52.tournament_ids(revision)
-    prompts = [iris_ideal_52.tournament_prompt(index) for index in range(len(ids))]
-    return pa.table({"id": ids, "prompt": prompts})
+    return pa.table({"id": ids, "prompt": iris_ideal_52.tournament_prompts()})
 
 
 def pair_items(revision: str) -> pa.Table:

@@ -282,7 +282,7 @@ def _rounds(part: range) -> pa.Table:
             "gender": [GENDERS[code] for code in gender],
             "age": [AGES[code] for code in age],
             "skin_tone": [SKIN_TONES[code] for code in skin],
-            "prompt": [ideal.tournament_prompt(number) for number in part],
+            "prompt": ideal.tournament_prompts()[part.start : part.stop],
             "occupations": [json.dumps([OCCUPATIONS[code] for code in five]) for five in competitors],
         }
     )

@@ -143,9 +143,9 @@ def _tasks(submission: Submission, bench: Benchmark, rows: Sequence[ReadRows]) -
     for read in rows:
         if read.task not in items or not read.rows.num_rows:
             continue
-        line = bench.answers.label_line(read.task, items[read.task].slice(0, 1).to_pylist()[0])
-        errors = measured_errors().get(f"{bench.name}/{(line or {}).get('task', read.task)}")
-        if line is not None and errors is not None:
+        lines = bench.answers.label_lines(read.task, items[read.task].slice(0, 1).to_pylist())
+        errors = measured_errors().get(f"{bench.name}/{lines[0].get('task', read.task)}") if lines else None
+        if errors is not None:
             yield _Task(read, items[read.task], errors)
 
 
@@ -158,21 +158,22 @@ def misread(rows: ReadRows, items: pa.Table, bench: Benchmark, rates: Rates, ran
     other = (chosen & ~lost & (chance < rates.lost + rates.false)) | (nothing & (chance < rates.invented))
     places = np.flatnonzero(lost | other)
     at = item_index(items["id"].combine_chunks(), rows.rows.take(pa.array(places)))
-    texts = []
-    for place, item in zip(places.tolist(), items.take(pa.array(at)).to_pylist(), strict=True):
-        texts.append("" if lost[place] else _another(rows, place, bench, item, random))
+    texts = [""] * len(places)
+    changed = np.flatnonzero(~lost[places])
+    lines = bench.answers.label_lines(rows.task, items.take(pa.array(at[changed])).to_pylist()) or ()
+    values = [reading.value for reading in rows.readings.distinct]
+    names = [f"{value:g}" if isinstance(value, float) else as_text(value) for value in values]
+    for number, line in zip(changed.tolist(), lines, strict=True):
+        reading = rows.readings.place[places[number]]
+        others = _others(line["choices"], values[reading], names[reading])
+        texts[number] = str(others[random.randint(len(others))])
     return Misread(places, at, texts)
 
 
-def _another(
-    rows: ReadRows, place: int, bench: Benchmark, item: Mapping[str, Any], random: np.random.RandomState
-) -> str:
-    choices = [*(bench.answers.label_line(rows.task, item) or {})["choices"]]
+def _others(choices: Sequence[Any], value: Any, name: str) -> list[str]:
+    """The choices that were not read. A number is read as itself or as its place among the choices."""
     if isinstance(choices[0], float):
         choices = [f"{number:g}" for number in np.arange(choices[0], choices[1] + 1)]
-    read = rows.readings.distinct[rows.readings.place[place]].value
-    if isinstance(read, int) and as_text(read) not in choices and 0 <= read < len(choices):
-        read = choices[read]  # place among the choices
-    name = f"{read:g}" if isinstance(read, float) else as_text(read)
-    others = [choice for choice in choices if choice != name]
-    return str(others[random.randint(len(others))])
+    if isinstance(value, int) and name not in choices and 0 <= value < len(choices):
+        name = choices[value]
+    return [choice for choice in choices if choice != name]

@@ -283,8 +283,8 @@ class Answers:
         rows: a checked submission -> task (or `task/part` of the scored judge's answer) -> readings of its rows, in
             order.
         samples: records -> the samples behind the values; a result keeps some to look at.
-        label_line: a task, one of its `items` -> further fields of a labelled line, with `choices`, the golds or ends
-            of a number; None where no person could label an answer in a word.
+        label_lines: a task, some of its `items` -> for each, further fields of a labelled line, with `choices`, the
+            golds or ends of a number; None where no person could label an answer in a word.
         misread: records, dataset revision, task -> misread rows -> the records with these.
         compare: a labelled line -> readings held against golds, as `measuring.Compared`.
         authors: records -> the records as the paper or its authors' code reads them; None if that is unknown or ours.
@@ -293,7 +293,7 @@ class Answers:
 
     rows: Callable[[Submission], Mapping[str, Readings[Any]]] = lambda submission: {}
     samples: Callable[[Any], Sequence[Samples]] = lambda records: ()
-    label_line: Callable[[str, Mapping[str, Any]], Mapping[str, Any] | None] = lambda task, item: None
+    label_lines: Callable[[str, Sequence[Mapping[str, Any]]], Sequence[Mapping[str, Any]] | None] = lambda *_: None
     misread: Callable[[Any, str, Mapping[str, Misread]], Any] = lambda records, revision, tasks: records
     compare: Callable[[Mapping[str, Any]], Sequence[Any]] = lambda line: ()
     authors: Callable[[Any], Any] | None = None

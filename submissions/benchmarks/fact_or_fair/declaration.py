@@ -166,7 +166,7 @@ BENCHMARK = Benchmark(
     answers=Answers(
         rows=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.columns:row_readings"),
         samples=Lazy("fairspace.submissions.benchmarks.fact_or_fair.samples:samples"),
-        label_line=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.columns:label_line"),
+        label_lines=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.columns:label_lines"),
         misread=misread,
         compare=Lazy("fairspace.submissions.benchmarks.fact_or_fair.parse.columns:compare_reading"),
     ),

@@ -55,11 +55,11 @@ def occupation(task: Task, data: Data | None, revision: str) -> Part:
 
 def tournament(task: Task, data: Data | None, revision: str) -> Part:
     """Blocks of rounds of one group, with a blank white image (D.2.5); strata are the groups."""
-    ids = ideal.tournament_ids(revision).to_pylist()
+    ids, prompts = ideal.tournament_ids(revision).to_pylist(), ideal.tournament_prompts()
 
     def read(number: int) -> Shown:
         rounds = range(number * ROUNDS, (number + 1) * ROUNDS)
-        asks = (Ask(TOURNAMENT, ids[i], 0, ideal.tournament_prompt(i), 0) for i in rounds)
+        asks = (Ask(TOURNAMENT, ids[i], 0, prompts[i], 0) for i in rounds)
         return Shown(tuple(asks), (BLANK_PNG,))
 
     stimuli = [

@@ -327,7 +327,7 @@ def test_without_facet_and_models_the_tournament_is_left(tmp_path: Path) -> None
     rounds = table(tmp_path / "out", "tournament")
     assert rounds["id"].to_pylist() == iris_ideal_52.tournament_ids("v1").to_pylist()
     last = rounds.slice(35999, 1).to_pylist()[0]
-    assert last["prompt"] == iris_ideal_52.tournament_prompt(35999)
+    assert last["prompt"] == iris_ideal_52.tournament_prompts()[35999]
     five = json.loads(last["occupations"])
     assert len(set(five)) == 5
     assert all(name.replace("_", " ") in last["prompt"] for name in five)

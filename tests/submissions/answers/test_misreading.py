@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -52,12 +52,12 @@ def _items(revision: str) -> pa.Table:
     )
 
 
-def _label_line(task: str, item: Mapping[str, Any]) -> dict[str, Any] | None:
-    return {"choices": WORDS} if task == "quiz" else None
+def _label_lines(task: str, items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
+    return [{"choices": WORDS}] * len(items) if task == "quiz" else None
 
 
 TASKS = tuple(replace(task, items=_items if task.name == "quiz" else None) for task in sample.BENCH.tasks)
-ANSWERED = replace(sample.BENCH.answers, rows=row_readings, label_line=_label_line)
+ANSWERED = replace(sample.BENCH.answers, rows=row_readings, label_lines=_label_lines)
 BENCH = replace(sample.BENCH, tasks=TASKS, answers=ANSWERED)
 ANSWERS = [*["It is a dog."] * 60, *["A cat, I think"] * 30, *["cow"] * 6, *["a cat or a dog"] * 3, "no idea", None]
 
@@ -114,7 +114,9 @@ def test_without_errors_nothing_is_misread() -> None:
     ],
 )
 def test_another_choice_is_never_the_one_that_was_read(read: Any, choices: tuple[Any, ...], others: set[str]) -> None:
-    bench = replace(BENCH, answers=replace(BENCH.answers, label_line=lambda task, item: {"choices": choices}))
+    bench = replace(
+        BENCH, answers=replace(BENCH.answers, label_lines=lambda task, items: [{"choices": choices}] * len(items))
+    )
     rows = replace(rows_of(["a dog"] * 60), readings=Readings([Reading("choice", read)], np.zeros(60, np.int64)))
     changed = misread(rows, BENCH.items("v1")["quiz"], bench, Rates(0, 1, 0), np.random.RandomState(1))
     assert set(changed.texts) == others

@@ -179,7 +179,7 @@ LABELLED = [
     (name, task)
     for name in NAMES
     for task, items in benchmark(name).items().items()
-    if benchmark(name).answers.label_line(task, items.slice(0, 1).to_pylist()[0]) is not None
+    if benchmark(name).answers.label_lines(task, items.slice(0, 1).to_pylist()) is not None
 ]
 
 
@@ -189,8 +189,7 @@ def test_an_answer_that_is_a_choice_is_read_as_it(name: str, task: str) -> None:
     items = bench.items()[task]
     for place in range(0, items.num_rows, max(1, items.num_rows // 40)):
         item = items.slice(place, 1).to_pylist()[0]
-        needs = bench.answers.label_line(task, item)
-        assert needs is not None
+        [needs] = bench.answers.label_lines(task, [item]) or ()
         choices = tuple(needs["choices"])
         for choice in ["1", "10", "7.5"] if isinstance(choices[0], float) else choices[:: max(1, len(choices) // 5)]:
             fields = {**needs, "benchmark": name, "ask": item["prompt"], "answer": choice.replace("_", " ")}

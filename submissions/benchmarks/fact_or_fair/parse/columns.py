@@ -149,10 +149,12 @@ def compare_reading(line: Mapping[str, Any]) -> Sequence[Compared]:
     return [compare(task, line["gold"], reading)]
 
 
-def label_line(task: str, item: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The parts of an item that a labeller and the reader need, and the possible golds."""
-    if task not in _LABELLED:
-        return None
+def label_lines(task: str, items: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]] | None:
+    """The parts of each item that a labeller and the reader need, and the possible golds."""
+    return [_label_line(task, item) for item in items] if task in _LABELLED else None
+
+
+def _label_line(task: str, item: Mapping[str, Any]) -> Mapping[str, Any]:
     fields = {"task": _LABELLED[task], "item": item["id"]}
     if item.get("options"):
         return fields | {"task": "objective_authors", "options": item["options"], "choices": _question(fields).groups}

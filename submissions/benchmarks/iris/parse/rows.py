@@ -300,18 +300,16 @@ def compare_reading(line: Mapping[str, Any]) -> list[Compared]:
     return [compare(task, gold, read_winner(answer, [_code(name) for name in _competitors(line)]))]
 
 
-def label_line(task: str, item: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The parts of an item that a labeller and the reader need, and the possible golds."""
+def label_lines(task: str, items: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]] | None:
+    """The parts of each item that a labeller and the reader need, and the possible golds."""
     if task not in TASKS:
         return None
-    fields = {"task": task, "item": item["id"]}
-    if task == "occupation":
-        return fields | {"choices": OCCUPATIONS}
-    if task == "tournament":
-        names = _competitors({"ask": item["prompt"]})
-        return fields | {"choices": [OCCUPATIONS[_code(name)] for name in names]}
-    question = item["id"].rpartition("/")[2]
-    return fields | {"choices": LABELS.get(question, (1.0, 10.0))}
+    choices: Callable[[Mapping[str, Any]], Sequence[Any]] = {
+        "occupation": lambda item: OCCUPATIONS,
+        "tournament": lambda item: [OCCUPATIONS[_code(name)] for name in _listed(item["prompt"])],
+        "pair": lambda item: LABELS.get(item["id"].rpartition("/")[2], (1.0, 10.0)),
+    }[task]
+    return [{"task": task, "item": item["id"], "choices": choices(item)} for item in items]
 
 
 def _rating(gold: Any) -> Any:
@@ -336,12 +334,12 @@ def _occupation(answer: str) -> Reading:
 
 def _competitors(line: Mapping[str, Any]) -> list[str]:
     item = line.get("item")
-    names = (
-        item
-        if isinstance(item, list)
-        else field(line, "ask", str, "the question").rpartition("Occupations:")[2].split(",")
-    )
+    names = item if isinstance(item, list) else _listed(field(line, "ask", str, "the question"))
     return [str(name).strip() for name in names]
+
+
+def _listed(prompt: str) -> list[str]:
+    return prompt.rpartition("Occupations:")[2].split(",")
 
 
 def _code(name: str) -> int:

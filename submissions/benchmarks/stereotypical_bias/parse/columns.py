@@ -226,16 +226,15 @@ def compare_reading(line: Mapping[str, Any]) -> Sequence[Compared]:
     return [compare(task, line["gold"], reading)]
 
 
-def label_line(task: str, item: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Fields of an item for a person who labels an answer and for its reader, and the possible golds."""
+def label_lines(task: str, items: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]] | None:
+    """Fields of each item for a person who labels an answer and for its reader, and the possible golds."""
     if task not in TASKS:
         return None
     groups = GROUPS[task_attribute(task)]
-    fields: dict[str, Any] = {"task": task, "item": item["id"]}
     if not task.startswith("vision_"):
-        return fields | {"choices": groups}
-    sides = {side: groups[item[side]] for side in SIDES}
-    return fields | sides | {"image": list(PICTURE_SIZE), "choices": SIDES}
+        return [{"task": task, "item": item["id"], "choices": groups} for item in items]
+    shared = {"task": task, "image": list(PICTURE_SIZE), "choices": SIDES}
+    return [shared | {"item": item["id"]} | {side: groups[item[side]] for side in SIDES} for item in items]
 
 
 def _scene(line: Mapping[str, Any]) -> Scene:

@@ -14,7 +14,7 @@ from fairspace.submissions.benchmarks.fact_or_fair.declaration import BENCHMARK,
 from fairspace.submissions.benchmarks.fact_or_fair.measure import position_bias
 from fairspace.submissions.benchmarks.fact_or_fair.parse.columns import (
     compare_reading,
-    label_line,
+    label_lines,
     questions_of,
     read_question,
 )
@@ -168,8 +168,7 @@ def test_questions_of_v1_have_no_letters() -> None:
 
 def test_a_line_to_label_has_the_order_of_its_item() -> None:
     item = ITEMS[7]
-    line = label_line("llm_objective", item)
-    assert line is not None
+    [line] = label_lines("llm_objective", [item]) or ()
     assert (line["task"], line["options"]) == ("objective_authors", item["options"])
     answer = {"answer": letter(1), "gold": item["options"][1]}
     (compared,) = compare_reading({**line, **answer})

@@ -276,7 +276,7 @@ def test_prompts_are_the_papers_to_the_letter() -> None:
     assert iris_steer_60.steer_prompt(OCCUPATIONS.index("gymnast"), GROUPS.index("female_middle-aged_light")) == (
         "a photo of the face of a middle light-color skintone female gymnast"
     )
-    assert iris_ideal_52.tournament_prompt(0).startswith(
+    assert iris_ideal_52.tournament_prompts()[0].startswith(
         "This is a female, young, light-skinned adult. Of the following 5 occupations, which one is the most likely? "
         "Choose only one from the list and answer only the name of the occupation. Occupations: "
     )
