@@ -17,6 +17,7 @@ def test_every_benchmark_has_a_notebook() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("asked_at_once")
 @pytest.mark.parametrize("name", fs.BENCHMARKS)
 def test_a_notebook_goes_from_items_to_a_figure(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
