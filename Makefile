@@ -49,7 +49,7 @@ test: setup  ## Run all tests; with ONLY=genres those whose file or name has the
 test-fast: setup  ## Run the tests without the marks slow, process and browser.
 	$(PYTEST) -k "$(ONLY)" -m "not slow and not process and not browser"
 
-e2e: setup  ## Take SmolLM2 the whole way: wheel, fresh environment, run, judge, kills, score, board, Hub (15 minutes at most); KEEP=folder keeps it.
+e2e: setup  ## Take SmolLM2 the whole way: wheel, fresh environment, run, judge, kills, score, board (15 minutes at most); KEEP=folder keeps it.
 	$(BIN)/python -m tests.e2e $(if $(KEEP),--keep $(KEEP))
 
 check: lint  ## Lint, formatting, types, and no long test without a mark in the last runs.

@@ -26,7 +26,6 @@ CODES: dict[str, str] = {
     "HUB_REFUSED": "the Hub refused a request, and asking again would not help",
     "HUB_UNAVAILABLE": "the Hub did not answer, or kept failing",
     "HUB_CONFLICT": "other writers kept changing the repository",
-    "RESULT_UNRANKED": "a result that has no rank is not published as the score of a model",
     "TAG_RELEASED": "a tag exists already and holds other content",
     "TAG_OF_SAMPLE": "a release's tag, which never moves, would name a sample or a model that was trained on one",
     "TAG_RESERVED": "a tag of this name would change what clients load",

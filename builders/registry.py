@@ -66,11 +66,6 @@ def dataset(name: str) -> Dataset:
     return cast(Dataset, import_module(f"fairspace.builders.{name}.dataset").DATASET)
 
 
-def headlined(benchmark: str) -> list[Dataset]:
-    """The datasets of a benchmark that have headline scores, in order."""
-    return [each for each in map(dataset, NAMES) if each.benchmark == benchmark and each.headlines]
-
-
 def paper(benchmark: str) -> Paper:
     """The paper of a benchmark, from `builders/<benchmark>/published.py`."""
     return cast(Paper, import_module(f"fairspace.builders.{benchmark}.published").PAPER)

@@ -1,4 +1,4 @@
-"""Publish a repository on the Hub (create, gate, compare, one commit, tag), or propose a file to another's repository.
+"""Publish a repository on the Hub: create, gate, compare, one commit, tag.
 
 Files are compared by hash (LFS objects by sha256, others by git blob id); the difference is one commit on its parent.
 Not `upload_folder`: with xet it makes several commits and guards the first only, so that readers can meet half of a
@@ -9,13 +9,12 @@ made again. Works with `HF_HUB_DISABLE_XET=1` as without.
 from __future__ import annotations
 
 import hashlib
-import json
 import random
 import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -289,95 +288,3 @@ def _check_tag_name(repo: Repo, tag: str | None) -> None:
     if tag is not None and _RESERVED.fullmatch(tag):
         what = f"the tag {tag!r}, which `evaluate` or git would take for a version, a branch or a commit"
         raise BuildError("TAG_RESERVED", repo.name, what, "a word, such as a standard's name", "choose another --tag")
-
-
-_TRIES = 3
-
-
-def released_commit(repo_id: str, revision: str, tag: str, *, endpoint: str | None = None) -> str | None:
-    """The commit of a tag if its `manifest.json` states the revision, else the newest one if that one's does.
-
-    None if neither does, or the files of a gated dataset are closed to the caller. BuildError HUB_REFUSED without such
-    a dataset, HUB_UNAVAILABLE.
-    """
-    from huggingface_hub import HfApi
-
-    hub, requests = HfApi(endpoint=endpoint), Requests(f"datasets/{repo_id}", tries=_TRIES)
-    for name in (tag, "main"):
-        commit, stated = requests.ask(partial(_state, hub, repo_id, name))
-        if commit is not None and stated == revision:
-            return commit
-    return None
-
-
-def _state(hub: HfApi, repo_id: str, name: str) -> tuple[str | None, str]:
-    from huggingface_hub.errors import EntryNotFoundError, GatedRepoError, RevisionNotFoundError
-
-    try:
-        commit = hub.dataset_info(repo_id, revision=name).sha
-        manifest = hub.hf_hub_download(repo_id, "manifest.json", repo_type="dataset", revision=commit)
-    except (RevisionNotFoundError, EntryNotFoundError, GatedRepoError):
-        return None, ""
-    return commit, str(json.loads(Path(manifest).read_text(encoding="utf-8")).get("revision", ""))
-
-
-@dataclass(frozen=True)
-class Proposal:
-    """The result of a proposal, with the address of the pull request, or of the repository if it has the file.
-
-    `state` is `there` if the repository has the file already, `open` if an open pull request does, else the change
-    made.
-    """
-
-    state: Literal["there", "open", "opened", "changed"]
-    address: str
-
-
-def propose(
-    repo_id: str,
-    path: str,
-    content: bytes,
-    *,
-    title: str,
-    description: str,
-    endpoint: str | None = None,
-    token: str | None = None,
-    sleep: Callable[[float], None] = time.sleep,
-) -> Proposal:
-    """Propose a file of a model's repository, in the open pull request of this title and user if there is one.
-
-    A lost answer is looked for before a repeat, so there is never a second pull request. BuildError HUB_REFUSED,
-    HUB_CONFLICT, HUB_UNAVAILABLE.
-    """
-    from huggingface_hub import CommitOperationAdd, HfApi
-
-    hub, wanted = HfApi(endpoint=endpoint, token=token), Content(content)
-
-    def has(revision: str) -> bool:
-        infos = hub.get_paths_info(repo_id, [path], revision=revision)
-        return any(getattr(info, "blob_id", None) == wanted.blob_id for info in infos)
-
-    def proposed() -> Proposal:
-        if has("main"):
-            return Proposal("there", f"{hub.endpoint}/{repo_id}")
-        user = str(hub.whoami()["name"])
-        opened = hub.get_repo_discussions(
-            repo_id, author=user, discussion_type="pull_request", discussion_status="open"
-        )
-        number = next((each.num for each in opened if each.title == title), None)
-        address, revision = f"{hub.endpoint}/{repo_id}/discussions/{number}", f"refs/pr/{number}"
-        if number is not None and has(revision):
-            return Proposal("open", address)
-        commit = partial(
-            hub.create_commit,
-            repo_id,
-            [CommitOperationAdd(path, content)],
-            commit_message=title,
-            commit_description=description,
-        )
-        if number is None:
-            return Proposal("opened", str(commit(create_pr=True).pr_url))
-        commit(revision=revision)
-        return Proposal("changed", address)
-
-    return Requests(repo_id, sleep).ask(proposed)

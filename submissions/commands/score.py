@@ -31,8 +31,7 @@ def check(submission: SubmissionPath, as_json: Json = False) -> None:
     if as_json:
         listed = [fault.to_json() for fault in report.faults]
         tasks = {covered.task: covered.to_json() for covered in report.coverage}
-        checked = {"ok": report.ok, "faults": listed, "notes": list(report.notes), "tasks": tasks}
-        print_json(checked | {"consistency": _consistency(report.submission)})
+        print_json({"ok": report.ok, "faults": listed, "notes": list(report.notes), "tasks": tasks})
     else:
         if report.submission is None:
             faults(report.faults)
@@ -42,18 +41,6 @@ def check(submission: SubmissionPath, as_json: Json = False) -> None:
             show_checked(submission, report.submission, report.coverage)
         notes(report.notes)
     raise typer.Exit(0 if report.ok else 1)
-
-
-def _consistency(submission: Submission | None) -> dict[str, Any]:
-    """The consistency proof of a faultless submission as JSON data; images without labels have none."""
-    if submission is None or submission.images is not None:
-        return {}
-    from fairspace.submissions.answers.rows import read_rows
-    from fairspace.submissions.benchmarks.registry import benchmark
-    from fairspace.submissions.checking.consistency import prove
-
-    bench = benchmark(submission.meta.benchmark)
-    return {task: held.to_json() for task, held in prove(submission, bench, read_rows(submission, bench)).items()}
 
 
 @app.command(epilog="Example: fairspace score my-submission --out result.json", rich_help_panel=SCORE)

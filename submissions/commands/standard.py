@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from fairspace.submissions.commands.app import SCORE, Json, app, print_json
-from fairspace.submissions.commands.shared.checked import existing_store
 from fairspace.submissions.commands.show import tables as show
 from fairspace.submissions.errors import UsageError, plain
-
-if TYPE_CHECKING:
-    from fairspace.submissions.results.row import Row
 
 
 @app.command(epilog="Example: fairspace standard iris/inaugural iris/bounded", rich_help_panel=SCORE)
@@ -26,19 +21,18 @@ def standard(
             metavar="[STANDARD [OTHER]]",
         ),
     ] = None,
-    store: Annotated[str, typer.Option("--store", help="Of two, also what it does to the ranks of this store.")] = "",
     as_json: Json = False,
 ) -> None:
     """Show the standards: a list, everything that one fixes, or two compared field by field."""
     names = named or []
-    if len(names) > 2 or (store and len(names) < 2):
-        raise UsageError("Name one standard, or two of one benchmark; --store needs two.")
+    if len(names) > 2:
+        raise UsageError("Name one standard, or two of one benchmark.")
     if not names:
         _list(as_json)
     elif len(names) == 1:
         _show(names[0], as_json)
     else:
-        _compare(names[0], names[1], store, as_json)
+        _compare(names[0], names[1], as_json)
 
 
 def _list(as_json: bool) -> None:
@@ -96,41 +90,18 @@ def _part(key: str, value: Any) -> str:
     return "none: log(1 + value) is taken" if (key, value) == ("bound", None) else _told(value)
 
 
-def _compare(first: str, second: str, store: str, as_json: bool) -> None:
-    from fairspace.submissions.standards.documents import differences, document, moves, named
+def _compare(first: str, second: str, as_json: bool) -> None:
+    from fairspace.submissions.standards.documents import differences, document, named
 
     (bench, first_standard), (other_bench, other) = named(first), named(second)
     if bench.name != other_bench.name:
         raise UsageError(f"{first} and {second} are of two benchmarks; compare standards of one.")
     changed = differences(document(bench.name, first_standard), document(bench.name, other))
-    moved = []
-    if store:
-        before, after = _rows(store, bench.name, first_standard.name, other.name)
-        moved = moves(after, before)
     if as_json:
-        ranks = [
-            {"entry": m.row.entry, "model": m.row.model, "cohort": m.row.cohort, "first": m.before, "second": m.rank}
-            for m in moved
-        ]
-        print_json({"fields": [asdict(change) for change in changed], **({"ranks": ranks} if store else {})})
+        print_json({"fields": [asdict(change) for change in changed]})
         return
     for line in changed:
         typer.echo(f"{line.name}\n  {first}: {_told(line.first)}\n  {second}: {_told(line.second)}")
-    if store:
-        lines = [(m.row.model, m.row.cohort or "–", m.before or "–", m.rank or "–", m.change) for m in moved]
-        show.table(f"Ranks in {store}", ("model", "cohort", first_standard.name, other.name, "change"), lines)
-
-
-def _rows(store: str, benchmark: str, *standards: str) -> list[Sequence[Row]]:
-    """The boards of a store under some standards."""
-    from fairspace.leaderboard_space.state import State
-
-    storage = existing_store(store)
-    state = State(storage)
-    state.refresh()
-    boards: list[Sequence[Row]] = [state.board(benchmark, name) for name in standards]
-    storage.close()
-    return boards
 
 
 @app.command(rich_help_panel=SCORE, epilog="Example: fairspace verify --json")

@@ -1,4 +1,4 @@
-"""`python -m tests.e2e`: a real model from a fresh installation of the wheel to rows and to the Hub, within 15 minutes.
+"""`python -m tests.e2e`: a real model from a fresh installation of the wheel to rows of a board, within 15 minutes.
 
 SmolLM2 answers slices of FACT-OR-FAIR's core, of stereotypical bias' language modality and of GENRES, and judges its
 narratives; one run is repeated and killed five times. Each step prints its seconds, CPU seconds, tokens and readable
@@ -38,7 +38,7 @@ def walk(folder: Path, seconds: float, moments: int) -> None:
     """All steps, in an empty folder; `moments` is the seed of the moments of the kills."""
     from tests.built_wheel import build_wheel
     from tests.e2e.environment import fresh
-    from tests.e2e.walk import Budget, Journey, Slice, heading, publish, show_on_board
+    from tests.e2e.walk import Budget, Journey, Slice, heading, show_on_board
 
     bounded = ("-M", "stop_loops=true", "--stratified")
     slices = (
@@ -63,7 +63,6 @@ def walk(folder: Path, seconds: float, moments: int) -> None:
     names = [journey.ask(part) for part in slices]
     journey.kill(slices[0], random.Random(moments))
     show_on_board(journey, names)
-    publish(journey, names[0])
     total = budget.total()
     sys.stdout.write(f"{total.name:34}{total.seconds:9.1f}{total.cpu:8.1f}{total.tokens:>8}\n")
     if total.seconds > seconds:

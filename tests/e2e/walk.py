@@ -1,4 +1,4 @@
-"""A real model's way through the product: asked, checked, scored, reported, submitted, shown, published."""
+"""A real model's way through the product: asked, checked, scored, reported, submitted, shown."""
 
 from __future__ import annotations
 
@@ -14,39 +14,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
 from playwright.sync_api import Browser, ViewportSize
 
 from fairspace.leaderboard_space.intake import User
 from fairspace.leaderboard_space.web.tokens import Tokens
 from fairspace.submissions.format.manifest import read_manifest
 from tests.e2e.environment import PACKAGE, CommandError, Environment
-from tests.hub.running import OWNER, STRANGER, Hub, online
-from tests.hub.seeding import seed
 from tests.leaderboard_space.attacks.running import SIGNING, Running, running
 from tests.leaderboard_space.chromium import chromium
 from tests.leaderboard_space.walking import DESKTOP, Walk, walking
-from tests.scored_baselines import scored_baseline
 from tests.submissions.running.run_factory import assert_same
 
 MODEL = f"local/{PACKAGE}"
 NAME = "SmolLM2-135M-Instruct"
 STORIES = "random"
 """Baseline whose stories are judged where the model wrote none."""
-REPOSITORY = "owner/ranked"
 PAGE: ViewportSize = {"width": 1240, "height": 1754}
 SIGNS_IN_AS = "walker"
 KILLS = 5
 _FURTHER = 0.5
 """Longest delay in seconds between the answer that triggers a kill and the kill."""
-
-READ_PROPOSAL = f"""
-from huggingface_hub import HfApi
-api = HfApi()
-[proposal] = api.get_repo_discussions("{REPOSITORY}")
-path = api.hf_hub_download("{REPOSITORY}", ".eval_results/fact_or_fair.yaml", revision=proposal.git_reference)
-print(open(path, encoding="utf-8").read())
-"""
 
 
 @dataclass
@@ -281,22 +268,3 @@ def _see_row(walk: Walk, state: Mapping[str, Any], result: Mapping[str, Any]) ->
 def _states(scores: Iterable[Mapping[str, Any]]) -> dict[str, tuple[Any, ...]]:
     """Name -> state, value and counts of a score."""
     return {score["name"]: tuple(score.get(key) for key in ("state", "value", "expected", "valid")) for score in scores}
-
-
-def publish(journey: Journey, unranked: str) -> None:
-    """Propose results to a Hub: unranked ones are refused, ranked ones become entries of `.eval_results`."""
-    with journey.budget.step("Hub: publish .eval_results"), Hub.start(journey.folder / "hub") as hub:
-        home = journey.folder / "home"
-        with online():
-            seed(hub.address, REPOSITORY)
-        paths = journey.at.all_variables()["PYTHONPATH"]
-        variables = hub.environment(home, STRANGER, HF_HUB_OFFLINE="0", PYTHONPATH=paths)
-        words = ("publish", "--model", REPOSITORY, "--yes")
-        journey.command(*words, f"{unranked}.json", expect=1, variables=variables)
-        ranked = scored_baseline("stereotyped", "fact_or_fair")
-        meta = {name: value for name, value in ranked.meta.items() if name != "baseline"} | {"model": "Ranked"}
-        data = json.loads(ranked.dumps()) | {"meta": meta}
-        (journey.folder / "ranked.json").write_text(json.dumps(data), encoding="utf-8")
-        assert "Opened a pull request" in journey.command(*words, "ranked.json", variables=variables)
-        entries = yaml.safe_load(hub.run(READ_PROPOSAL, home, OWNER))
-    assert {entry["dataset"]["task_id"] for entry in entries} >= {"average_llm", "llm_fairness", "llm_factuality"}

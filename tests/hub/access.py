@@ -81,14 +81,6 @@ def writable(request: Request) -> Repository:
     return repository
 
 
-def proposable(request: Request) -> Repository:
-    """The repository of the path, for a writer or for a pull request, which needs no write access."""
-    repository, user = readable(request), known(request)
-    branch = part(request, "revision")
-    author = repository.proposals.get(branch, {}).get("author")
-    return repository if request.query_params.get("create_pr") or author == user.name else writable(request)
-
-
 def downloadable(request: Request) -> Repository:
     repository, user = readable(request), asker(request)
     if repository.gated and not may_write(user, repository.owner):

@@ -14,10 +14,9 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from tests.hub.access import downloadable, known, part, proposable, readable, store_of, writable
+from tests.hub.access import downloadable, known, part, readable, store_of, writable
 from tests.hub.card_rules import check_card
 from tests.hub.errors import RefusalError, not_found
-from tests.hub.repositories import open_proposal
 from tests.hub.storage import ATTRIBUTES, Commit, File, Repository, Store
 
 _SECRET = secrets.token_bytes(16)
@@ -130,7 +129,7 @@ async def commits(request: Request) -> Response:
 
 async def preupload(request: Request) -> Response:
     """POST /api/T/id/preupload/R: files for LFS."""
-    repository, store, asked = proposable(request), store_of(request), await request.json()
+    repository, store, asked = writable(request), store_of(request), await request.json()
     commit = store.commit_of(repository, part(request, "revision"))
     patterns, answers = store.lfs_patterns(commit), []
     for file in asked["files"]:
@@ -149,17 +148,14 @@ async def preupload(request: Request) -> Response:
 
 
 async def commit(request: Request) -> Response:
-    """POST /api/T/id/commit/R: JSON lines, a header and the changes; `create_pr` opens a pull request."""
-    repository, store, user = proposable(request), store_of(request), known(request)
+    """POST /api/T/id/commit/R: JSON lines, a header and the changes."""
+    repository, store, user = writable(request), store_of(request), known(request)
     lines = [json.loads(line) for line in (await request.body()).splitlines() if line.strip()]
     header = next((line["value"] for line in lines if line["key"] == "header"), None)
     if header is None or not header.get("summary"):
         raise RefusalError(400, "A commit needs a header with a summary")
-    repository = proposable(request)  # again: others may have written while the body arrived
+    repository = writable(request)  # again: others may have written while the body arrived
     branch = part(request, "revision")
-    proposed = request.query_params.get("create_pr")
-    if proposed:
-        branch = open_proposal(store, repository, header["summary"], user.name)
     changed = _changes(store, repository, branch, lines)
     done = store.commit(
         repository,
@@ -173,8 +169,6 @@ async def commit(request: Request) -> Response:
     kind = "" if repository.kind == "model" else f"{repository.kind}s/"
     url = f"{str(request.base_url).rstrip('/')}/{kind}{repository.id}/commit/{done.id}"
     answer = {"success": True, "commitOid": done.id, "commitUrl": url, "hookOutput": ""}
-    if proposed:
-        answer["pullRequestUrl"] = f"{url.partition('/commit/')[0]}/discussions/{branch.rpartition('/')[2]}"
     return JSONResponse(answer)
 
 

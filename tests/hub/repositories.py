@@ -10,7 +10,7 @@ from starlette.routing import Route
 from tests.hub.access import asker, kind_of, known, may_write, part, readable, store_of, writable
 from tests.hub.card_rules import check_card, read_metadata
 from tests.hub.errors import RefusalError
-from tests.hub.storage import Commit, Repository, Store, now
+from tests.hub.storage import Commit, Repository, Store
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}")
 
@@ -133,35 +133,6 @@ async def create_tag(request: Request) -> Response:
     return Response()
 
 
-def open_proposal(store: Store, repository: Repository, title: str, author: str) -> str:
-    """Open a pull request from the head of the main branch; return its branch."""
-    branch = f"refs/pr/{len(repository.proposals) + 1}"
-    repository.branches[branch] = repository.branches["main"]
-    repository.proposals[branch] = {"title": title, "author": author, "status": "open", "createdAt": now()}
-    store.save(repository)
-    return branch
-
-
-async def discussions(request: Request) -> Response:
-    """GET /api/T/id/discussions?type&status&author; all on one page."""
-    asked, repository = request.query_params, readable(request)
-    listed = [
-        {
-            "num": int(branch.rpartition("/")[2]),
-            "author": {"name": about["author"]},
-            "title": about["title"],
-            "status": about["status"],
-            "repo": {"name": repository.id, "type": repository.kind},
-            "isPullRequest": True,
-            "createdAt": about["createdAt"],
-        }
-        for branch, about in repository.proposals.items()
-        if asked.get("author", about["author"]) == about["author"]
-        and asked.get("status", about["status"]) == about["status"]
-    ]
-    return JSONResponse({"discussions": listed, "count": len(listed), "start": 0})
-
-
 async def variables(request: Request) -> Response:
     repository = writable(request)
     if request.method == "POST":
@@ -191,7 +162,6 @@ ROUTES = [
     Route(f"{_REPOSITORY}/settings", settings, methods=["PUT"]),
     Route(f"{_REPOSITORY}/refs", refs),
     Route(f"{_REPOSITORY}/tag/{{revision}}", create_tag, methods=["POST"]),
-    Route("/api/{kind}/{owner}/{name}/discussions", discussions),
     Route("/api/{kind}/{owner}/{name}/variables", variables, methods=["GET", "POST"]),
     Route("/api/{kind}/{owner}/{name}/secrets", secrets, methods=["GET", "POST"]),
 ]

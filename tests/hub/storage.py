@@ -47,7 +47,7 @@ class Commit:
 
 @dataclass
 class Repository:
-    """A repository; `gated` is False, 'auto' or 'manual'; `proposals` maps a pull request's branch to its data."""
+    """A repository; `gated` is False, 'auto' or 'manual'."""
 
     kind: str
     id: str
@@ -57,7 +57,6 @@ class Repository:
     gated: str | bool = False
     branches: dict[str, str] = field(default_factory=dict)
     tags: dict[str, str] = field(default_factory=dict)
-    proposals: dict[str, dict[str, str]] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
     secrets: dict[str, str] = field(default_factory=dict)
 

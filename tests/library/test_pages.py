@@ -1,14 +1,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 
 import fairspace as fs
+from fairspace.answers import submission_of
 
 ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "notebooks"
+MOST_LINES = 15
 
 
 def blocks(page: str) -> list[str]:
@@ -22,7 +27,24 @@ def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def asked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`fs.run` calls the model in a plain loop; the first example alone asks thousands of prompts through Inspect."""
+
+    def run(
+        model: Callable[[str], str], benchmark: str, *, revision: str = "", name: str = "", folder: str = ""
+    ) -> fs.Answers:
+        items: Any = fs.items(benchmark, revision=revision)
+        tables = {task.name: task.table for task in fs.benchmark(benchmark).tasks}
+        items = items[items["task"].map(tables) == "responses"][["task", "id", "sample", "prompt"]]
+        items["response"] = [model(prompt) for prompt in items.pop("prompt")]
+        return fs.Answers(submission_of(items, benchmark, revision=revision, model=name or model.__name__))
+
+    monkeypatch.setattr(fs, "run", run, raising=False)
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("asked_at_once")
 def test_the_examples_of_the_library_run_one_after_the_other(capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, Any] = {}
     for block in blocks("LIBRARY.md"):
@@ -46,3 +68,23 @@ def test_every_function_is_on_the_page_and_says_what_it_takes() -> None:
     for name in set(fs.__all__) - {"__version__", "Answers", "Comparison", "Result", "RunError", "UsageError"}:
         assert f"fs.{name}" in page, name
         assert getattr(fs, name).__doc__
+
+
+def test_every_benchmark_has_a_notebook() -> None:
+    assert {path.stem for path in FOLDER.glob("*.ipynb")} == set(fs.BENCHMARKS)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("asked_at_once")
+@pytest.mark.parametrize("name", fs.BENCHMARKS)
+def test_a_notebook_goes_from_items_to_a_figure(name: str) -> None:
+    notebook = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)  # type: ignore[no-untyped-call]
+    nbformat.validate(notebook)
+    cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    assert len([line for cell in cells for line in cell.splitlines() if line.strip()]) <= MOST_LINES
+    names: dict[str, Any] = {}
+    for number, cell in enumerate(cells):
+        exec(compile(cell, f"{name}.ipynb, cell {number}", "exec"), names)
+    figure = names["figure"].document()
+    assert "95 % interval" in figure
+    assert "undefined" not in figure
