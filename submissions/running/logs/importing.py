@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -26,7 +26,7 @@ from fairspace.submissions.checking.submission import check_table
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.collector import Collector, RefusedError, show
 from fairspace.submissions.format.manifest import ENTRIES, STAGES, Count, Git, Line, Manifest, Scalar, Stage, Text
-from fairspace.submissions.format.schema import OTHER_JUDGES, SubmissionMeta
+from fairspace.submissions.format.schema import SubmissionMeta
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.reading.limits import LIMITS
 from fairspace.submissions.reading.tables import Rows, check_text
@@ -79,10 +79,6 @@ class Described(Checked):
     text_only: bool
     datasets: dict[Line, Text] = Field(max_length=ENTRIES)
     dataset_revision: Line
-    table: Literal["responses", "judgements"] = "responses"
-    prompts: str = Field(default="", pattern=r"^([0-9a-f]{64})?$", description="a judge's: of all narratives")
-    json_schema: bool = False
-    evaluation: int = Field(default=1, ge=1, le=OTHER_JUDGES + 1, description="by one judge, from 1")
     form: Line = PAPER
     sample_data: bool = False
     unreadable_again: int = Field(default=0, ge=0, le=100)
@@ -145,7 +141,7 @@ def stage_of(file: Path, header: EvalLog, about: Described, answers: Iterable[An
     if spec.revision is not None:
         git = {"commit": spec.revision.commit, "changed": bool(spec.revision.dirty)}
     options = {
-        "what": about.table,
+        "what": "responses",
         "model": public_name(spec.model),
         "revision": NOT_STATED,
         "engine": "inspect_ai",
@@ -188,8 +184,6 @@ def settings_of(header: EvalLog, about: Described) -> dict[str, Scalar]:
 
 def _own(about: Described) -> tuple[int, Mapping[str, Scalar]]:
     """Default greatest length of an answer, and the paper's settings of generation."""
-    if about.table == "judgements":
-        return 0, {}
     tasks = [task for task in registered(about.benchmark).tasks if task.name in about.tasks and task.ask is not None]
     longest = max((task.max_tokens for task in tasks), default=0)
     return longest, {name: value for task in tasks for name, value in task.settings.items()}
@@ -250,7 +244,6 @@ class LogAnswers:
         prompts: id of each sample that has answers -> hash of its prompts.
         asked: ids of all samples that the log was to have.
         notes: parts of it that are not in the answers.
-        later: later epoch -> its answers, each an evaluation by a judge.
     """
 
     file: Path
@@ -260,12 +253,10 @@ class LogAnswers:
     prompts: Mapping[str, str]
     asked: frozenset[str]
     notes: tuple[str, ...] = ()
-    epoch: int = 1
-    later: Mapping[int, Mapping[Key, Answer]] = field(default_factory=dict)
 
 
 def read_log(file: Path, step: Callable[[], None] = lambda: None) -> LogAnswers:
-    """The answers in a log (`.eval` or `.json`); `step` is called after each sample.
+    """The answers in a log; `step` is called after each sample.
 
     Errors: RunError LOG_INVALID; LOG_CONFLICT if two samples answer the same item differently.
     """
@@ -273,7 +264,6 @@ def read_log(file: Path, step: Callable[[], None] = lambda: None) -> LogAnswers:
         described = _described(file, log.header).cut_by(log.header)
         answers: dict[Key, Answer] = {}
         prompts: dict[str, str] = {}
-        later: dict[int, dict[Key, Answer]] = {}
         left_out = 0
         for sample in log.samples:
             step()
@@ -281,17 +271,17 @@ def read_log(file: Path, step: Callable[[], None] = lambda: None) -> LogAnswers:
             if not isinstance(about, dict) or ANSWERS not in about:
                 continue
             epoch = _epoch(file, sample.get("epoch"))
-            if epoch > 1 and described.table != "judgements":
+            if epoch > 1:
                 left_out += 1
                 continue
             name = _text(file, "a sample's id", str(sample.get("id")))
             prompts[name] = _hash(file, name, about.get(PROMPTS))
-            join(answers if epoch == 1 else later.setdefault(epoch, {}), _answers(file, name, about[ANSWERS]), file)
+            join(answers, _answers(file, name, about[ANSWERS]), file)
         notes = [f"{file.name}: {left_out:,} samples of later epochs are left out"] if left_out else []
         notes += _cut_short(log)
         expected = frozenset(map(str, log.header.eval.dataset.sample_ids or prompts))
         stage = stage_of(file, log.header, described, answers.values(), add_hashes(prompts.values()))
-    return LogAnswers(file, described, stage, answers, prompts, expected, tuple(notes), later=later)
+    return LogAnswers(file, described, stage, answers, prompts, expected, tuple(notes))
 
 
 def join(answers: dict[Key, Answer], more: Iterable[Answer], file: Path) -> None:
@@ -321,6 +311,8 @@ def _described(file: Path, header: EvalLog) -> Described:
     stored = (header.eval.metadata or {}).get(RUN)
     task = show(header.eval.task, 60)
     expected = "a log of one of the tasks in submissions/tasks.py, or of `fairspace run`"
+    if isinstance(stored, dict) and stored.get("table") != "responses":
+        raise invalid(file, "a log of a judge", expected, "judge the submission again: fairspace judge")
     if not isinstance(stored, dict):
         raise invalid(file, f"a log of the task {task}", expected, "run the benchmark's own task, then import its log")
     try:
@@ -402,10 +394,6 @@ def import_inspect(
     about = about or About()
     _check_place(out)
     logs = read_logs(files, tell)
-    judged = next((log for log in logs if log.described.table != "responses"), None)
-    if judged is not None:
-        mend = "name the submission that was judged with --submission"
-        raise invalid(judged.file, "a log of judges", "answers to a benchmark", mend)
     answers = merged(logs)
     table = table_of(answers.values(), "responses")
     stages = [log.stage.model_copy(update={"revision": about.revision}) for log in logs]
@@ -438,14 +426,14 @@ def merged(logs: Sequence[LogAnswers]) -> dict[Key, Answer]:
 
 _OWN = ("limit", "stratified", "arguments", SAMPLE_DATA, UNREADABLE_AGAIN)
 """Settings that may differ between logs of one run."""
-_SAME = ("model", "benchmark", "dataset revision", "table", "setting")
+_SAME = ("model", "benchmark", "dataset revision", "setting")
 
 
 def _identity(log: LogAnswers) -> tuple[Any, ...]:
     """A key that logs of one run share."""
     settings = {name: value for name, value in log.stage.settings.items() if name not in _OWN}
     described = log.described
-    return log.stage.model, described.benchmark, described.dataset_revision, described.table, sorted(settings.items())
+    return log.stage.model, described.benchmark, described.dataset_revision, sorted(settings.items())
 
 
 def notes(logs: Sequence[LogAnswers], answers: Iterable[Answer]) -> list[str]:
@@ -474,8 +462,8 @@ def limit_of(logs: Sequence[LogAnswers]) -> tuple[int | None, bool]:
     return (None, False) if limit == float("inf") else (int(limit), stratified)
 
 
-def read_logs(files: Sequence[Path], tell: Tell, *, in_order: bool = False) -> list[LogAnswers]:
-    """The logs by start, or in the given order. UsageError if there are none, or too many."""
+def read_logs(files: Sequence[Path], tell: Tell) -> list[LogAnswers]:
+    """The logs by start. UsageError if there are none, or too many."""
     if not 1 <= len(files) <= STAGES:
         raise UsageError(f"There are {len(files)} logs; name 1 to {STAGES}.")
     done = 0
@@ -485,8 +473,7 @@ def read_logs(files: Sequence[Path], tell: Tell, *, in_order: bool = False) -> l
         done += 1
         tell("Reading samples", done, 0)
 
-    logs = [read_log(file, step) for file in files]
-    return logs if in_order else sorted(logs, key=lambda log: (log.stage.started, log.file.name))
+    return sorted((read_log(file, step) for file in files), key=lambda log: (log.stage.started, log.file.name))
 
 
 def _meta(logs: Sequence[LogAnswers], about: About) -> SubmissionMeta:
@@ -525,7 +512,7 @@ def check_rows(table: pa.Table, meta: SubmissionMeta, logs: Sequence[LogAnswers]
         raise invalid(named, "no answer", "one answer at least", "log the task again")
     faults = Collector(LIMITS.faults)
     rows = Rows(table, np.arange(1, table.num_rows + 1), (named.name,))
-    check_table(logs[0].described.table, rows, meta, benchmark(meta.benchmark), LIMITS, faults)
+    check_table("responses", rows, meta, benchmark(meta.benchmark), LIMITS, faults)
     for fault in faults.all():
         more = f" (and {fault.count - 1:,} more)" if fault.count > 1 else ""
         raise invalid(named, f"{fault.code}: {fault.what}{more}", fault.expected, "log the benchmark's own task")

@@ -335,7 +335,7 @@ def judge_again(
     of_judge = stated.get("seed")
     of_run = of_judge if type(of_judge) is int else None
     chosen = Chosen(submission.meta.benchmark, seed=of_run)
-    judging = open_judging(submission, chosen, shaped=stated.get("json_schema") is True)
+    judging = open_judging(submission, chosen)
     stimulus_of = _drawn(judging.opened.parts[PART], rows, seed, items)
     handed_in = said((row for row in rows if (row["task"], row["id"]) in stimulus_of), judging.names)
     ask = _asker_judgements(submission, as_stated(model, stated), judging, set(stimulus_of.values()), out, tell)

@@ -12,7 +12,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -34,7 +33,7 @@ from fairspace.submissions.format.faults import SubmissionError
 from fairspace.submissions.format.manifest import Manifest, Stage, read_manifest, write_manifest
 from fairspace.submissions.format.schema import Submission, SubmissionMeta
 from fairspace.submissions.format.writing import write_submission
-from fairspace.submissions.running.asking.inspect_task import RUN, Chosen
+from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.journal import Journal
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.errors import RunError
@@ -42,12 +41,10 @@ from fairspace.submissions.running.judging.asks import (
     MAX_TOKENS,
     READINGS,
     TASKS,
-    answer_schema,
     faulty,
-    fields,
     open_judging,
 )
-from fairspace.submissions.running.judging.judging import by_judge, judge, judge_task, slug
+from fairspace.submissions.running.judging.judging import by_judge, judge, slug
 from tests.served import Fault, Served
 from tests.served.stories import story
 
@@ -559,31 +556,15 @@ def test_other_narratives_are_not_judged_with_the_answers_to_former_ones(tmp_pat
     assert len(judged_rows(path)) == 3 * (len(PAIRS) - 1)
 
 
-def test_the_temperature_is_0_unless_it_is_given_and_the_schema_goes_along_if_asked_for(tmp_path: Path) -> None:
+def test_the_temperature_is_0_unless_it_is_given(tmp_path: Path) -> None:
     seen: list[GenerateConfig] = []
     judge(written(tmp_path / "a"), [mock(seen=seen)], limit=1)
-    assert {(config.temperature, config.max_tokens, config.response_schema) for config in seen} == {
-        (0.0, MAX_TOKENS, None)
-    }
+    assert {(config.temperature, config.max_tokens) for config in seen} == {(0.0, MAX_TOKENS)}
     seen.clear()
     model = mock(seen=seen)
     given = ModelSettings(model.name, temperature=0.5, max_tokens=77, arguments=model.arguments)
-    found = judge(written(tmp_path / "b"), [given], limit=1, json_schema=True)
+    judge(written(tmp_path / "b"), [given], limit=1)
     assert {(config.temperature, config.max_tokens) for config in seen} == {(0.5, 77)}
-    assert found.judges[0].settings["json_schema"] is True
-    shapes = [config.response_schema for config in seen if config.response_schema is not None]
-    assert sorted(shape.name for shape in shapes) == ["analysis", "profile", "profile"]
-    assert all(shape.strict for shape in shapes)
-
-
-def test_the_schema_asks_for_what_can_be_read() -> None:
-    for task in TASKS:
-        schema = answer_schema(task, NAMES)
-        assert schema.properties is not None
-        assert schema.required == list(schema.properties) == list(fields(task, NAMES))
-        assert schema.additionalProperties is False
-        filled = {key: (shape.enum or ["NA"])[0] for key, shape in schema.properties.items()}
-        assert faulty(task, json.dumps(filled), NAMES) == ""
 
 
 def test_the_authors_pairs_are_judged_with_their_own_names(tmp_path: Path) -> None:
@@ -601,27 +582,3 @@ def test_the_authors_pairs_are_judged_with_their_own_names(tmp_path: Path) -> No
     )
     found = judge(path, [mock()])
     assert found.stages[0].fates["read"] == 6
-
-
-def test_the_inspect_task_says_in_its_log_what_it_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from inspect_ai import eval as run_task
-
-    from fairspace.submissions.running.asking.inspect_task import build_task
-    from fairspace.submissions.running.asking.models import open_model
-
-    unscored = partial(build_task, score=False)
-    monkeypatch.setattr("fairspace.submissions.running.judging.judging.build_task", unscored)
-    path = written(tmp_path / "mine.zip")
-    seen: list[GenerateConfig] = []
-    task = judge_task(path, limit=2, seed=3)
-    (log,) = run_task(task, model=open_model(mock(seen=seen)), display="none", log_dir=str(tmp_path / "logs"))
-    assert log.status == "success"
-    assert log.eval.metadata is not None
-    described = log.eval.metadata[RUN]
-    assert (described["benchmark"], described["table"], described["limit"]) == ("genres", "judgements", 2)
-    assert described["tasks"] == list(TASKS)
-    assert log.results is not None
-    metrics = log.results.scores[0].metrics
-    assert metrics["requests_answered"].value == len(seen) == 6
-    assert {config.temperature for config in seen} == {0.0}
-    assert len({config.seed for config in seen}) == 6
