@@ -111,10 +111,8 @@ def _answer(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
         opened,
         settings.model,
         work,
-        submission_meta(settings, state),
         revision=settings.about.revision,
         again=settings.again,
-        score=settings.score,
         tell=tell,
     )
     state.notes.append(f"Inspect's log: {answered.log}")
@@ -255,7 +253,7 @@ def run_forms(settings: RunSettings, tell: Tell = lambda what, done, total: None
     folder.mkdir(exist_ok=True)
     for form, rewords in benchmark(settings.chosen.benchmark).asking.forms.items():
         chosen = replace(settings.chosen, tasks=_tasks(settings, rewords), form=form)
-        texts = replace(settings, images="", ares="", faces=None, quality={}, score=False)
+        texts = replace(settings, images="", ares="", faces=None, quality={})
         yield run(replace(texts, chosen=chosen, out=folder / form), _naming(tell, form))
 
 

@@ -151,7 +151,7 @@ def ours(url: str, scratch: Path) -> Spent:
 
     model = ModelSettings("openai-api/bench/bench", url, connections=CONCURRENCY)
     began, processor = time.perf_counter(), time.process_time()
-    found = answer(what, model, scratch, unstated_meta(what, "bench"), score=False, tell=tell)
+    found = answer(what, model, scratch, unstated_meta(what, "bench"), tell=tell)
     spent = time.perf_counter() - began, time.process_time() - processor
     if found.stage.fates["answered"] != what.asks:
         sys.exit(f"{found.stage.fates} of {what.asks} requests")

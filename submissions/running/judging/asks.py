@@ -156,8 +156,7 @@ def open_judging(submission: Submission, chosen: Chosen, *, evaluation: int = 1)
     }
     about |= {"evaluation": evaluation} if evaluation > 1 else {}
     positions: dict[str, Sequence[int]] = {PART: choose(stimuli, chosen.limit, stratified=chosen.stratified)}
-    base = {name: table for name, table in submission.tables.items() if name != "judgements"}
-    opened = Opened(chosen, {PART: part}, positions, {}, "judgements", base, about)
+    opened = Opened(chosen, {PART: part}, positions, {}, "judgements", about)
     return Judging(opened, _names(submission))
 
 

@@ -85,10 +85,8 @@ def judge(
                 judging.opened,
                 model,
                 judge_folder,
-                judged_meta(read, tool),
                 revision=tool.version,
                 again=again,
-                score=False,
                 tell=_telling(tell, tool.name),
                 ask=judging.asking,
             )

@@ -33,11 +33,10 @@ from fairspace.submissions.reading.tables import Rows, check_text
 from fairspace.submissions.running.asking.asking import ANSWERS, PROMPTS
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, RUN, SAMPLE_DATA, UNREADABLE_AGAIN, Chosen
 from fairspace.submissions.running.asking.journal import FATES, Answer, Fate, Key, table_of
-from fairspace.submissions.running.asking.models import LOCAL
 from fairspace.submissions.running.asking.parts import check_options
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import public_name
-from fairspace.submissions.running.logs.files import Log, invalid, open_log
+from fairspace.submissions.running.logs.files import invalid, open_log
 from fairspace.submissions.running.run import Outcome
 from fairspace.submissions.running.settings import About
 
@@ -105,30 +104,6 @@ class Described(Checked):
         again = {UNREADABLE_AGAIN: self.unreadable_again} if self.unreadable_again else {}
         return self.chosen.generation() | ({SAMPLE_DATA: True} if self.sample_data else {}) | again
 
-    def cut_by(self, header: EvalLog) -> Described:
-        """The run with Inspect's own `--limit` or `--sample-id`, which count the stimuli of all tasks together."""
-        config, dataset = header.eval.config, header.eval.dataset
-        ids, whole = dataset.sample_ids, dataset.samples
-        if ids is not None and whole is not None:
-            if len(ids) >= whole:
-                return self
-        elif config.limit is None and config.sample_id is None:
-            return self
-        most = len(ids) if ids is not None else _most(config.limit, config.sample_id)
-        if self.limit is not None and self.limit <= most:
-            return self
-        return self.model_copy(update={"limit": max(1, most), "stratified": False})
-
-
-def _most(
-    limit: int | tuple[int, int] | None, names: str | int | list[str] | list[int] | list[str | int] | None
-) -> int:
-    if isinstance(limit, int):
-        return limit
-    if limit is not None:
-        return limit[1] - limit[0]
-    return len(names) if isinstance(names, list) else 1
-
 
 def stage_of(file: Path, header: EvalLog, about: Described, answers: Iterable[Answer], prompts: str) -> Stage:
     """The stage of a log for a manifest. RunError LOG_INVALID if its header does not fit."""
@@ -177,8 +152,6 @@ def settings_of(header: EvalLog, about: Described) -> dict[str, Scalar]:
     if run.get("max_tokens") == bound:
         del run["max_tokens"]
     settings = {name: _scalar(value) for name, value in {**model, **run}.items() if name not in OPERATIONAL}
-    if spec.model.startswith(LOCAL) and spec.model_args.get("do_sample") is False:
-        settings.setdefault("temperature", 0.0)
     return settings | {name: value for name, value in stated.items() if settings.get(name) == value}
 
 
@@ -240,10 +213,9 @@ class LogAnswers:
 
     Args:
         stage: stage for a manifest; its revision is not stated.
-        answers: key -> answer; of a sample with several epochs the first one's.
+        answers: key -> answer.
         prompts: id of each sample that has answers -> hash of its prompts.
         asked: ids of all samples that the log was to have.
-        notes: parts of it that are not in the answers.
     """
 
     file: Path
@@ -252,7 +224,6 @@ class LogAnswers:
     answers: Mapping[Key, Answer]
     prompts: Mapping[str, str]
     asked: frozenset[str]
-    notes: tuple[str, ...] = ()
 
 
 def read_log(file: Path, step: Callable[[], None] = lambda: None) -> LogAnswers:
@@ -261,27 +232,23 @@ def read_log(file: Path, step: Callable[[], None] = lambda: None) -> LogAnswers:
     Errors: RunError LOG_INVALID; LOG_CONFLICT if two samples answer the same item differently.
     """
     with open_log(file) as log:
-        described = _described(file, log.header).cut_by(log.header)
+        described = _described(file, log.header)
         answers: dict[Key, Answer] = {}
         prompts: dict[str, str] = {}
-        left_out = 0
         for sample in log.samples:
             step()
             about = sample.get("metadata")
             if not isinstance(about, dict) or ANSWERS not in about:
                 continue
-            epoch = _epoch(file, sample.get("epoch"))
-            if epoch > 1:
-                left_out += 1
-                continue
+            if sample.get("epoch") != 1:
+                mend = "run the task without --epochs: it asks each item as often as the benchmark wants"
+                raise invalid(file, f"a sample of epoch {show(sample.get('epoch'))}", "a single epoch", mend)
             name = _text(file, "a sample's id", str(sample.get("id")))
             prompts[name] = _hash(file, name, about.get(PROMPTS))
             join(answers, _answers(file, name, about[ANSWERS]), file)
-        notes = [f"{file.name}: {left_out:,} samples of later epochs are left out"] if left_out else []
-        notes += _cut_short(log)
         expected = frozenset(map(str, log.header.eval.dataset.sample_ids or prompts))
         stage = stage_of(file, log.header, described, answers.values(), add_hashes(prompts.values()))
-    return LogAnswers(file, described, stage, answers, prompts, expected, tuple(notes))
+    return LogAnswers(file, described, stage, answers, prompts, expected)
 
 
 def join(answers: dict[Key, Answer], more: Iterable[Answer], file: Path) -> None:
@@ -297,12 +264,6 @@ def join(answers: dict[Key, Answer], more: Iterable[Answer], file: Path) -> None
             raise RunError("LOG_CONFLICT", where, what, "one answer", mend)
 
 
-def _epoch(file: Path, epoch: Any) -> int:
-    if not isinstance(epoch, int) or not 1 <= epoch <= STAGES:
-        raise invalid(file, f"a sample of epoch {show(epoch)}", f"1 to {STAGES}")
-    return epoch
-
-
 def _shown(answer: Answer) -> str:
     return answer.fate if answer.response is None else show(answer.response, 40)
 
@@ -311,6 +272,11 @@ def _described(file: Path, header: EvalLog) -> Described:
     stored = (header.eval.metadata or {}).get(RUN)
     task = show(header.eval.task, 60)
     expected = "a log of one of the tasks in submissions/tasks.py, or of `fairspace run`"
+    config, dataset = header.eval.config, header.eval.dataset
+    fewer = dataset.sample_ids is not None and dataset.samples is not None and len(dataset.sample_ids) < dataset.samples
+    if fewer or config.limit is not None or config.sample_id is not None:
+        mend = "run a part with the task's own limit (-T limit=200), which chooses in each task and marks the answers"
+        raise invalid(file, "a part of the samples, chosen by Inspect", "all samples of the task", mend)
     if isinstance(stored, dict) and stored.get("table") != "responses":
         raise invalid(file, "a log of a judge", expected, "judge the submission again: fairspace judge")
     if not isinstance(stored, dict):
@@ -363,15 +329,6 @@ def _hash(file: Path, sample: str, data: Any) -> str:
     if not isinstance(data, str) or len(data) != 64 or set(data) - set("0123456789abcdef"):
         raise invalid(file, f"sample {show(sample)} with prompts {show(data)}", "the hash of its prompts")
     return data
-
-
-def _cut_short(log: Log) -> list[str]:
-    """A note if Inspect itself was told to ask a part of the samples."""
-    dataset = log.header.eval.dataset
-    if dataset.samples is None or dataset.sample_ids is None or len(dataset.sample_ids) >= dataset.samples:
-        return []
-    left = dataset.samples - len(dataset.sample_ids)
-    return [f"{log.file.name}: Inspect was to leave out {left:,} of {dataset.samples:,} stimuli; they are missing"]
 
 
 Tell = Callable[[str, int, int], None]
@@ -438,7 +395,7 @@ def _identity(log: LogAnswers) -> tuple[Any, ...]:
 
 def notes(logs: Sequence[LogAnswers], answers: Iterable[Answer]) -> list[str]:
     """Notes on parts of the logs that are missing in the submission."""
-    log_notes = [note for log in logs for note in log.notes]
+    log_notes = []
     expected = frozenset[str]().union(*(log.asked for log in logs))
     done = frozenset[str]().union(*(log.prompts for log in logs))
     if expected - done:

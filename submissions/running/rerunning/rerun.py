@@ -241,7 +241,7 @@ def _asker(submission: Submission, means: Means, part: Part, out: Path, tell: Te
         chosen = replace(part.chosen, seed=seed)
         tables = {benchmark(chosen.benchmark).task(task).table for task in part.stimulus_of}
         answering = model if "responses" in tables else None
-        settings = RunSettings(chosen, out / name, model=answering, score=False, again=True, device=means.device)
+        settings = RunSettings(chosen, out / name, model=answering, again=True, device=means.device)
         if "annotations" in tables:
             settings = replace(settings, images=means.images, ares=means.ares, faces=means.faces)
         run(settings, lambda what, done, total: tell(f"{what}, {name} rerun", done, total))
@@ -392,9 +392,7 @@ def _asker_judgements(
             replace(opened, chosen=replace(opened.chosen, seed=seed, only=only), positions={PART: places}),
             model,
             out / f"judge-{name}",
-            submission.meta,
             again=True,
-            score=False,
             tell=lambda what, done, total: tell(f"{what}, {name} time of the judge", done, total),
             ask=judging.asking,
         )

@@ -139,7 +139,7 @@ def test_its_baseline_is_checked_scored_and_shown(run: Run, submission: Path, re
 @pytest.mark.slow
 @pytest.mark.process
 def test_a_model_runs_it_and_its_answers_are_scored(run: Run, built: Path, repository: Path) -> None:
-    words = ("--data", str(built), "--limit", "2", "--prefix", "debiasing", "--no-score", "--out", "answers")
+    words = ("--data", str(built), "--limit", "2", "--prefix", "debiasing", "--out", "answers")
     with Served.start() as served:
         model = ("--model", "openai-api/served/m")
         fairspace(run, "run", "--benchmark", NEW, *model, *words, **served.environment())

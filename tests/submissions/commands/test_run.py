@@ -205,9 +205,7 @@ def test_a_plan_is_printed(run: Run, here: Path) -> None:
 def test_a_run_says_what_came_of_it_and_goes_on_with_the_same_command(run: Run, here: Path, served: Served) -> None:
     served.requests(reset=True)
     told = ("model=M", "parameters=7", "open_weights=false", "architecture=autoregressive")
-    code, out, err = run(
-        *OBJECTIVE, "--out", "mine", *(word for text in told for word in ("--about", text)), "--no-score"
-    )
+    code, out, err = run(*OBJECTIVE, "--out", "mine", *(word for text in told for word in ("--about", text)))
     assert code == 0, err
     assert "responses by openai-api/served/m: 9 answered" in out
     assert "Next: fairspace score mine" in out
@@ -215,7 +213,7 @@ def test_a_run_says_what_came_of_it_and_goes_on_with_the_same_command(run: Run, 
     meta = json.loads((here / "mine" / "submission.json").read_text())
     assert (meta["model"], meta["generation"]["temperature"], meta["generation"]["limit"]) == ("M", 0, 3)
     assert (meta["parameters"], meta["open_weights"], meta["architecture"]) == (7, False, "autoregressive")
-    code, again, _ = run(*OBJECTIVE, "--out", "mine", "--about", "model=M", "--no-score", "--again")
+    code, again, _ = run(*OBJECTIVE, "--out", "mine", "--about", "model=M", "--again")
     assert code == 0
     assert "9 answered" in again
     assert served.requests().total == 9
@@ -225,7 +223,7 @@ def test_a_run_says_what_came_of_it_and_goes_on_with_the_same_command(run: Run, 
 
 
 def test_a_log_of_a_run_becomes_the_submission_that_the_run_wrote(run: Run, here: Path) -> None:
-    assert run(*OBJECTIVE, "--out", "mine", "--no-score")[0] == 0
+    assert run(*OBJECTIVE, "--out", "mine")[0] == 0
     (log,) = (here / "mine.run" / "logs").glob("*.eval")
     code, out, err = run("import", "inspect", log, "--out", "imported")
     assert code == 0, err
@@ -239,14 +237,14 @@ def test_a_run_into_the_folder_it_stands_in_has_its_workings_beside_it(
 ) -> None:
     (here / "mine").mkdir()
     monkeypatch.chdir(here / "mine")
-    code, _, err = run(*OBJECTIVE, "--out", ".", "--no-score")
+    code, _, err = run(*OBJECTIVE, "--out", ".")
     assert code == 0, err
     assert (here / "mine" / "submission.json").is_file()
     assert (here / "mine.run" / "journal.sqlite").is_file()
 
 
 def test_judges_read_a_run(run: Run, here: Path) -> None:
-    options = ("--limit", 2, "--no-score", "--out", "mine")
+    options = ("--limit", 2, "--out", "mine")
     code, out, err = run("run", "--benchmark", "genres", "--text-only", *MODEL, *options)
     assert code == 0, err
     assert "Next: fairspace judge mine" in out

@@ -30,7 +30,7 @@ TASK = "llm_subjective"
 @pytest.fixture(scope="module")
 def mine(tmp_path_factory: pytest.TempPathFactory, served: None) -> Path:  # noqa: F811
     out = tmp_path_factory.mktemp("run") / "mine"
-    run(RunSettings(Chosen("fact_or_fair", tasks=(TASK,), limit=60, seed=3), out, model=MODEL, score=False))
+    run(RunSettings(Chosen("fact_or_fair", tasks=(TASK,), limit=60, seed=3), out, model=MODEL))
     return out
 
 

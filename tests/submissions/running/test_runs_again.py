@@ -58,7 +58,7 @@ class Mine:
         model = ModelSettings(f"python/{self.file}:answer", connections=given.pop("connections", 4))
         tasks = ("llm_subjective",) if benchmark == "fact_or_fair" else ()
         chosen = Chosen(benchmark, "", tasks, limit, stratified, text_only=benchmark == "genres")
-        return run(RunSettings(chosen, self.out, **{"model": model, "score": False, **given}))
+        return run(RunSettings(chosen, self.out, **{"model": model, **given}))
 
 
 @pytest.fixture

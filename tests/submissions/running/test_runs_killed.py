@@ -23,7 +23,6 @@ pytestmark = pytest.mark.process
 CONNECTIONS = 6
 ASKED = (
     "--stratified",
-    "--no-score",
     "--seed",
     "5",
     *("-M", "timeout=30", "-M", "max_retries=1", "-M", f"max_connections={CONNECTIONS}"),

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.process
 
 WORDS = ("run", "--benchmark", "fact_or_fair", "--model", "openai-api/served/m", "--stratified", "--seed", 4)
 BOUNDS = ("-M", "max_connections=4", "-M", "max_retries=1", "-M", "timeout=30")
-ASKED = (*WORDS, "--no-score", "--limit", 4, *BOUNDS)
+ASKED = (*WORDS, "--limit", 4, *BOUNDS)
 TOTAL = 4 * 3 + 4 * 25
 
 

@@ -251,7 +251,7 @@ def test_from_the_file_of_a_cohort_to_the_values(tmp_path: Path) -> None:
     prompts = dict(zip(items["id"].to_pylist(), items["prompt"].to_pylist(), strict=True))
     chosen = Chosen("iris", str(tmp_path / "built"), (PAIR,), limit=3, dataset_revision=LABEL)
     model = ModelSettings("openai-api/served/served-text", connections=4)
-    run(RunSettings(chosen, tmp_path / "mine", model=model, score=False))
+    run(RunSettings(chosen, tmp_path / "mine", model=model))
     submission = read_submission(tmp_path / "mine")
     assert submission.meta.dataset_revision == LABEL
     rows = submission.tables["responses"]

@@ -42,7 +42,7 @@ def evaluate(file: Path, tasks: str = "", **options: Any) -> Path:
 
 def run(folder: Path) -> None:
     model = ModelSettings(MODEL, top_p=0.5, max_tokens=99)
-    run_benchmark(RunSettings(Chosen("fact_or_fair", limit=2, seed=1), folder / "run", model, score=False))
+    run_benchmark(RunSettings(Chosen("fact_or_fair", limit=2, seed=1), folder / "run", model))
     (made,) = (work_folder(folder / "run") / LOGS).glob("*.eval")
     made.rename(folder / "run.eval")
 

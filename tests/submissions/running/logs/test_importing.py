@@ -224,48 +224,16 @@ def test_the_mark_is_that_of_the_task_that_was_asked_least(log: Path, tmp_path: 
     assert limit_of([one, both, whole]) == (None, False)
 
 
-def test_of_several_epochs_the_first_is_taken(log: Path, tmp_path: Path) -> None:
-    later = changed(log, tmp_path, sample=lambda sample: sample.update(epoch=1 + ("objective" in sample["id"])))
-    done = import_inspect([later], tmp_path / "s")
-    assert read_submission(tmp_path / "s").tables["responses"].num_rows == 50
-    assert "2 samples of later epochs are left out" in done.notes[0]
-
-
-def test_a_part_that_inspect_was_told_to_leave_out_is_told(log: Path, tmp_path: Path) -> None:
-    made = changed(log, tmp_path, header=lambda header: header["eval"]["dataset"].update(samples=9))
-    assert import_inspect([made], tmp_path / "s").notes == (
-        f"{made.name}: Inspect was to leave out 5 of 9 stimuli; they are missing",
-    )
-
-
-def inspect_limit(config: dict[str, Any], **dataset: Any) -> Change:
-    """A header of a run without our limit, with one of Inspect."""
-
-    def change(header: dict[str, Any]) -> None:
-        header["eval"]["metadata"]["fairspace"].update(limit=None)
-        header["eval"]["config"].update(config)
-        header["eval"]["dataset"].update(dataset)
-
-    return change
-
-
 @pytest.mark.parametrize(
-    ("change", "limit"),
+    "change",
     [
-        (inspect_limit({"limit": 4}, samples=9), 4),
-        (inspect_limit({"limit": 4}, samples=4), None),
-        (inspect_limit({"limit": [3, 6]}, samples=None, sample_ids=None), 3),
-        (inspect_limit({"sample_id": ["a", "b"]}, samples=None, sample_ids=None), 2),
-        (inspect_limit({"sample_id": "a"}, samples=None, sample_ids=None), 1),
-        (inspect_limit({}, samples=4), None),
+        lambda header: header["eval"]["config"].update(limit=4),
+        lambda header: header["eval"]["config"].update(sample_id="a"),
+        lambda header: header["eval"]["dataset"].update(samples=9),
     ],
 )
-def test_a_limit_of_inspect_is_a_limited_run(log: Path, tmp_path: Path, change: Change, limit: int | None) -> None:
-    found = imported([changed(log, tmp_path, header=change)], tmp_path / "s")
-    marked = {} if limit is None else {"limit": limit, "stratified": False}
-    assert found.meta.generation == {"seed": 1, "temperature": 0, "unreadable_again": 5} | marked
-    assert found.manifest is not None
-    assert found.manifest.stages[0].limit == limit
+def test_a_part_that_inspect_chose_is_refused(log: Path, tmp_path: Path, change: Change) -> None:
+    assert "the task's own limit" in refused([changed(log, tmp_path, header=change)], tmp_path, "LOG_INVALID")
 
 
 def test_a_sample_of_the_data_is_marked_and_a_folder_is_not_named(log: Path, tmp_path: Path) -> None:
@@ -411,7 +379,7 @@ def test_only_logs_on_this_machine_are_read(tmp_path: Path, name: str) -> None:
     refused([tmp_path / name], tmp_path, "LOG_INVALID")
 
 
-@pytest.mark.parametrize("epoch", [0, None, "2", 10**9])
-def test_an_epoch_that_cannot_be_is_refused(log: Path, tmp_path: Path, epoch: object) -> None:
+@pytest.mark.parametrize("epoch", [0, None, "2", 2])
+def test_another_epoch_is_refused(log: Path, tmp_path: Path, epoch: object) -> None:
     made = changed(log, tmp_path, sample=lambda sample: sample.update(epoch=epoch))
     assert "epoch" in refused([made], tmp_path, "LOG_INVALID")
