@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from fairspace.submissions.benchmarks.task import Ask
@@ -84,18 +82,6 @@ def test_what_is_no_run_of_this_folder_is_left_alone(mine: Mine) -> None:
     assert mine.calls == 0
 
 
-def test_a_folder_beside_the_submission_is_left_alone(mine: Mine) -> None:
-    beside = mine.out.with_name("out.new")
-    beside.mkdir()
-    (beside / "mine.txt").write_text("precious")
-    mine.out.mkdir()
-    mine.run()
-    mine.run()
-    assert (beside / "mine.txt").read_text() == "precious"
-    assert check_submission(mine.out).ok
-    assert not list(mine.out.with_name("out.run").glob("submission*"))
-
-
 def test_a_run_that_was_killed_while_it_replaced_its_submission_goes_on(mine: Mine) -> None:
     mine.run()
     mine.out.rename(mine.out.with_name("out.run") / "submission.former")
@@ -154,36 +140,6 @@ def test_a_stratified_rungrows_to_the_whole_but_not_to_a_plain_choice(tmp_path: 
             grow(journal, 3, stratified=True)
 
 
-def test_one_failure_does_not_end_a_run_that_asks_one_at_a_time(mine: Mine, monkeypatch: pytest.MonkeyPatch) -> None:
-    from fairspace.submissions.running.asking.asking import Asking
-
-    async def silent(*_: object) -> bool:
-        return False
-
-    mine.run(connections=1, limit=2)
-    prompts = sorted(answer.id for answer in journaled(mine.out.with_name("out.run") / "journal.sqlite"))
-    assert len(prompts) > 3
-    monkeypatch.setattr(Asking, "_answers", silent)
-    asking = Asking({}, left=5)
-    asking._known = object()  # type: ignore[assignment]
-    failed = Answer("t", "i", 0, "failed", None, "no")
-
-    async def keep(times: int) -> None:
-        for _ in range(times):
-            await asking._keep(None, failed)  # type: ignore[arg-type]
-
-    import anyio
-
-    anyio.run(keep, 2)
-    with pytest.raises(RunError, match="3 requests in a row"):
-        anyio.run(keep, 1)
-    last = Asking({}, left=1)
-    last._known = asking._known
-    asking = last
-    with pytest.raises(RunError, match="1 requests in a row"):
-        anyio.run(keep, 1)
-
-
 @pytest.mark.parametrize("text", ["half a pair: \ud800", "nothing: \0"])
 def test_a_reason_that_no_file_can_hold_is_kept_as_far_as_it_can_be(text: str, tmp_path: Path) -> None:
     from inspect_ai.model import ModelOutput, ModelUsage
@@ -240,11 +196,3 @@ def test_only_a_disk_is_told_as_a_disk(
     monkeypatch.setattr("fairspace.submissions.running.asking.answering.answer", broken)
     with pytest.raises(kind, match="so it is"):
         mine.run()
-
-
-def test_the_number_of_connections_is_no_setting_of_the_answers(mine: Mine) -> None:
-    mine.run(connections=3)
-    (stage,) = settings(mine.out, "manifest.json")["stages"]
-    assert "connections" not in stage["settings"]
-    assert stage["hardware"]["connections"] == 3
-    assert pq.read_table(mine.out / "responses.parquet").schema.field("id").type == pa.string()

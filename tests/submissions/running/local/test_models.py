@@ -91,15 +91,6 @@ def test_an_answer_does_not_depend_on_what_is_asked_beside_it(chat: str, tempera
     assert len(set(together)) == (3 if temperature == 0 else 9)
 
 
-def test_the_same_seed_draws_the_same_and_another_another(chat: str) -> None:
-    model = local(chat)
-    config = {"temperature": 1.0, "max_tokens": 12}
-    first = texts(said(model, QUESTIONS, **config, seed=1))
-    assert first == texts(said(model, QUESTIONS, **config, seed=1))
-    assert first != texts(said(model, QUESTIONS, **config, seed=100))
-    assert texts(said(model, QUESTIONS, **config)) != texts(said(model, QUESTIONS, **config))
-
-
 def test_temperature_zero_takes_the_likeliest_token_again_and_again(chat: str) -> None:
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -209,7 +200,7 @@ def test_one_prompt_that_breaks_takes_no_other_with_it(chat: str, monkeypatch: p
     assert [isinstance(one, ModelOutput) for one in found] == [True, False, True, True, True]
 
 
-@pytest.mark.parametrize("setting", [{"presence_penalty": 0.5}, {"frequency_penalty": 0.5}, {"num_choices": 2}])
+@pytest.mark.parametrize("setting", [{"presence_penalty": 0.5}])
 def test_a_setting_that_is_not_heeded_is_refused(chat: str, setting: dict[str, Any]) -> None:
     with pytest.raises(Exception, match=f"does not heed {next(iter(setting))}"):
         said(local(chat), ["A or B?"], max_tokens=2, **setting)
