@@ -6,13 +6,14 @@ in a log is executed, and no file that it names is opened.
 
 from __future__ import annotations
 
+import io
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
 
@@ -25,10 +26,12 @@ if TYPE_CHECKING:
 
 EVAL = ".eval"
 MEMBER_BYTES = 64 << 20
-"""Largest member of an `.eval` file: a sample with its pictures and events takes a few megabytes."""
+"""Largest member that is read: a sample with its pictures and events takes a few megabytes."""
 _STEP = 4096
 """Bytes at a time: such a block can grow to 128 MiB at most in any method of zips."""
 _SAMPLE = re.compile(r"samples/.+\.json", re.DOTALL)
+_HEADER = re.compile(r"header\.json|_journal/(start|config_updates/[0-9]{1,9})\.json")
+"""Members of the header; Inspect's own reader takes all answers of a log for it, as they are among the reductions."""
 _MEND = "copy the log again, or leave it out"
 
 
@@ -57,11 +60,7 @@ def open_log(file: Path) -> Iterator[Log]:
         except READ_ERRORS as error:
             raise invalid(file, f"a damaged zip ({show(str(error))})", "a whole .eval file") from error
         with archive:
-            for info in archive.infolist():
-                if info.file_size > MEMBER_BYTES:
-                    what = f"{show(info.filename)} of {info.file_size:,} bytes"
-                    raise invalid(file, what, f"at most {MEMBER_BYTES:,} bytes")
-            yield Log(file, _header(file, stream), _samples(file, archive))
+            yield Log(file, _header(file, archive), _samples(file, archive))
 
 
 def invalid(file: Path, what: str, expected: str, mend: str = _MEND) -> RunError:
@@ -79,6 +78,8 @@ def _samples(file: Path, archive: zipfile.ZipFile) -> Iterator[Mapping[str, Any]
 def _read(file: Path, archive: zipfile.ZipFile, name: str) -> bytes:
     """A member, of the size in the directory and with the right checksum."""
     info, data = archive.getinfo(name), bytearray()
+    if info.file_size > MEMBER_BYTES:
+        raise invalid(file, f"{show(name)} of {info.file_size:,} bytes", f"at most {MEMBER_BYTES:,} bytes")
     try:
         with archive.open(info) as stream:
             while piece := stream.read(_STEP):
@@ -100,11 +101,16 @@ def _parsed(file: Path, name: str, data: bytes) -> dict[str, Any]:
     return parsed
 
 
-def _header(file: Path, stream: IO[bytes]) -> EvalLog:
+def _header(file: Path, archive: zipfile.ZipFile) -> EvalLog:
     from inspect_ai.log import read_eval_log
 
+    small = io.BytesIO()
+    with zipfile.ZipFile(small, "w") as packed:
+        for name in filter(_HEADER.fullmatch, dict.fromkeys(archive.namelist())):
+            packed.writestr(name, _read(file, archive, name))
+    small.seek(0)
     try:
-        return read_eval_log(stream, header_only=True, format="eval")
+        return read_eval_log(small, header_only=True, format="eval")
     except Exception as error:
         what = f"a header that cannot be read ({show(' '.join(str(error).split()), 200)})"
         raise invalid(file, what, "a log of Inspect") from error

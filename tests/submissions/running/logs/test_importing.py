@@ -351,6 +351,13 @@ def test_a_damaged_byte_is_found_by_the_checksum(log: Path, tmp_path: Path) -> N
     assert "cannot be read" in refused([plain], tmp_path, "LOG_INVALID")
 
 
+def test_a_large_member_that_is_not_read_is_none_of_our_business(log: Path, tmp_path: Path) -> None:
+    made = changed(log, tmp_path)
+    with zipfile.ZipFile(made, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("reductions.json", bytes(65 << 20))
+    assert imported([made], tmp_path / "s").tables["responses"].num_rows == 56
+
+
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, 93])
 def test_a_bomb_is_refused_before_it_is_read(log: Path, tmp_path: Path, method: int) -> None:
     made = changed(log, tmp_path)
