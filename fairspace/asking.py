@@ -111,7 +111,7 @@ def run(
     answering = _model(model, name, workers, batch, on_error, settings)
     with tempfile.TemporaryDirectory(prefix="fairspace-") as scratch, watched() as tell:
         out = Path(scratch) / "answers" if folder is None else Path(folder).expanduser().absolute()
-        outcome = run_benchmark(RunSettings(chosen, out, answering, about=About(name), score=False), tell)
+        outcome = run_benchmark(RunSettings(chosen, out, answering, about=About(name)), tell)
         return Answers(read_submission(out), tuple(note for note in outcome.notes if scratch not in note))
 
 

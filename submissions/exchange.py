@@ -1,4 +1,4 @@
-"""Results and answers in the format of Every Eval Ever."""
+"""Results in the format Every Eval Ever."""
 
 from __future__ import annotations
 
@@ -7,82 +7,30 @@ import json
 import re
 import time
 import uuid
-from collections import Counter
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, ValidationError
-
-from fairspace.builders.errors import CodedError
 from fairspace.submissions.benchmarks.registry import benchmark
-from fairspace.submissions.format.collector import RefusedError
-from fairspace.submissions.format.schema import SCHEMAS, Submission, SubmissionMeta
-from fairspace.submissions.format.writing import write_submission
-from fairspace.submissions.reading.limits import LIMITS
-from fairspace.submissions.reading.tables import check_values, decode, parse
 from fairspace.submissions.results.board import entry
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import find_standard
 from fairspace.submissions.uncertainty.uncertainty import LEVEL
 from fairspace.submissions.values import Value
 
-# Every Eval Ever 0.3 (arXiv:2606.14516): fairness is a property of many answers, so `score` and `is_correct` of an
-# answer say whether there is one. An import takes raw answers alone, no numbers.
+# Every Eval Ever 0.3 (arXiv:2606.14516): the record of a result; fairness is a property of many answers, so it has no
+# record of a single one.
 
 VERSION = "0.3.0"
-COLUMNS = {"responses": "response", "judgements": "judgement"}
-"""Tables with answers -> the column of the answer. Annotations of images have no place in the format."""
-Model = TypeVar("Model", bound=BaseModel)
-CODES = {
-    "EEE_INVALID": "a line is no instance record of Every Eval Ever, or `submission.json` does not fit",
-    "EEE_OTHER_ANSWERS": "the answers are not those that the result was scored from",
-    "EEE_WITHOUT_ANSWERS": "a file has no answers; numbers alone rank nobody here",
-    "EEE_UNKNOWN_ITEM": "an answer is to an item that the benchmark does not have",
-}
-
-_MEND = "mend the file, or have it exported again"
 
 
-class ExchangeError(CodedError):
-    """A fault of a result or of answers in the format Every Eval Ever."""
-
-    codes = CODES
-
-
-def export(result: Result, folder: Path, answers: Submission | None = None) -> list[Path]:
-    """Write `data/fairspace/<developer>/<model>/<uuid>.json`, with answers `<uuid>_samples.jsonl`; return the files.
-
-    ExchangeError EEE_OTHER_ANSWERS if the result was not scored from `answers`.
-    """
-    if answers is not None and answers.digest != result.signature.get("submission"):
-        expected, mend = "the submission that the result was scored from", "name that one, or score this one again"
-        raise ExchangeError("EEE_OTHER_ANSWERS", "--answers", "another submission", expected, mend)
+def export(result: Result, folder: Path) -> Path:
+    """Write `data/fairspace/<developer>/<model>/<uuid>.json`; return the file."""
     record = aggregate(result)
     name = uuid.UUID(bytes=hashlib.sha256(f"{entry(result)}\0{result.standard}".encode()).digest()[:16], version=4)
-    place = Path("data", "fairspace", *record["model_info"]["id"].split("/"), f"{name}.json")
-    files = [folder / place]
-    files[0].parent.mkdir(parents=True, exist_ok=True)
-    if answers is not None:
-        digest, count = hashlib.sha256(), 0
-        files.append(files[0].with_name(f"{name}_samples.jsonl"))
-        with files[1].open("wb") as stream:
-            for line in instances(answers, record["evaluation_id"], record["model_info"]["id"]):
-                content = f"{json.dumps(line, ensure_ascii=False, allow_nan=False)}\n".encode()
-                digest.update(content)
-                stream.write(content)
-                count += 1
-        record["detailed_evaluation_results"] = {
-            "format": "jsonl",
-            "file_path": place.with_name(files[1].name).as_posix(),
-            "hash_algorithm": "sha256",
-            "checksum": digest.hexdigest(),
-            "total_rows": count,
-            "additional_details": {"evaluation": "whether there is an answer"},
-        }
-    files[0].write_text(json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    return files
+    file = folder.joinpath("data", "fairspace", *record["model_info"]["id"].split("/"), f"{name}.json")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    return file
 
 
 def aggregate(result: Result) -> dict[str, Any]:
@@ -151,92 +99,3 @@ def _score(value: Value) -> dict[str, Any]:
         "num_bootstrap_samples": about.resamples,
     }
     return {"score": value.value, "details": details, "uncertainty": uncertainty}
-
-
-def instances(submission: Submission, evaluation_id: str, model: str) -> Iterator[dict[str, Any]]:
-    """A record for each response and judgement of a checked submission."""
-    bench = benchmark(submission.meta.benchmark)
-    items = bench.items(submission.meta.dataset_revision)
-    for task in (task for task in bench.tasks if task.table in COLUMNS):
-        asked, text = items.get(task.name), "prompt"
-        asked, text = (submission.rows("responses", task.judges), "response") if task.judges else (asked, text)
-        inputs = {} if asked is None else dict(zip(asked["id"].to_pylist(), asked[text].to_pylist(), strict=True))
-        for row in submission.rows(task.table, task.name).to_pylist():
-            answer, about = row[COLUMNS[task.table]], {"task": task.name, "sample": str(row["sample"])}
-            yield {
-                "schema_version": VERSION,
-                "evaluation_id": evaluation_id,
-                "model_id": model,
-                "evaluation_name": task.name,
-                "sample_id": row["id"],
-                "interaction_type": "single_turn",
-                "input": {"raw": inputs.get(row["id"]) or "", "reference": []},
-                "output": {"raw": [] if answer is None else [answer]},
-                "answer_attribution": [],
-                "evaluation": {"score": float(answer is not None), "is_correct": answer is not None},
-                "metadata": about | {name: row[name] for name in ("names", "judge") if row.get(name) is not None},
-            }
-
-
-class _Line(BaseModel):
-    model_config = ConfigDict(strict=True)
-    sample_id: str
-    output: dict[str, list[str] | None] | None = None
-    metadata: dict[str, str] | None = None
-
-
-def import_answers(samples: Path, meta: Path, out: Path) -> None:
-    """Write the answers of instance records, one a line, as a submission; `meta` is its `submission.json`.
-
-    Our export's `metadata` name task and sample; else the item gives the task, and samples are counted line by line.
-    UsageError if there is something at `out` already.
-    """
-    about = _read(SubmissionMeta, meta.read_bytes(), str(meta))
-    bench = benchmark(about.benchmark)
-    tasks = {t.name: set(t.ids(about.dataset_revision).to_pylist()) for t in bench.tasks if t.table in COLUMNS}
-    counted: Counter[tuple[str, str, str]] = Counter()
-    tables: dict[str, list[dict[str, Any]]] = {}
-    for where, line in _lines(samples):
-        named, item = line.metadata or {}, line.sample_id
-        task = named.get("task") or next((name for name, ids in tasks.items() if item in ids), "")
-        if item not in tasks.get(task, ()):
-            expected = f"an item of {about.benchmark}, dataset revision {about.dataset_revision}"
-            mend = f"name another revision in {meta}; `fairspace items` writes the items"
-            raise ExchangeError("EEE_UNKNOWN_ITEM", where, f"item {item!r} of task {task!r}", expected, mend)
-        optional = {name: named[name] for name in ("names", "judge") if name in named}
-        key, sample, table = (task, item, optional.get("judge", "")), named.get("sample", ""), bench.task(task).table
-        answers: Sequence[str | None] = (line.output or {}).get("raw") or [None]
-        for answer in answers:
-            number = int(sample) if re.fullmatch("[0-9]{1,6}", sample) else counted[key]
-            counted[key] += 1
-            row = {"task": task, "id": item, "sample": number, COLUMNS[table]: answer}
-            tables.setdefault(table, []).append(row | optional)
-    if not tables:
-        raise ExchangeError("EEE_WITHOUT_ANSWERS", str(samples), "no line", "a line for each answer", _MEND)
-    write_submission(out, about, {name: pa.Table.from_pylist(part, SCHEMAS[name]) for name, part in tables.items()})
-
-
-def _lines(samples: Path) -> Iterator[tuple[str, _Line]]:
-    """Each line with its place. ExchangeError EEE_INVALID."""
-    with samples.open("rb") as stream:
-        for number, line in enumerate(iter(lambda: stream.readline(LIMITS.row_bytes + 1), b""), 1):
-            where = f"{samples}, line {number}"
-            if len(line) > LIMITS.row_bytes or number > LIMITS.lines:
-                expected = f"at most {LIMITS.lines:,} lines of {LIMITS.row_bytes:,} bytes"
-                raise ExchangeError("EEE_INVALID", where, "too long", expected, _MEND)
-            if line.strip():
-                yield where, _read(_Line, line, where)
-
-
-def _read(kind: type[Model], data: bytes, where: str) -> Model:
-    """Strict JSON as a model. ExchangeError EEE_INVALID."""
-    try:
-        parsed = parse(decode(data), LIMITS.depth)
-        check_values(parsed)
-        return kind.model_validate(parsed)
-    except RefusedError as error:
-        place, what = where, str(error)
-    except ValidationError as error:
-        fault = error.errors()[0]
-        place, what = f"{where}, {'.'.join(map(str, fault['loc']))}", fault["msg"]
-    raise ExchangeError("EEE_INVALID", place, what, "what the format has there", _MEND)

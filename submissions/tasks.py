@@ -7,7 +7,6 @@ writes the submission; here `fairspace import inspect LOG` writes it from the lo
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspect_ai import task
@@ -99,37 +98,6 @@ def stereotypical_bias(
     """
     opened = "" if text_only else data
     return _task(Chosen("stereotypical_bias", opened, _named(tasks), limit, stratified, seed, prefix, text_only))
-
-
-@task
-def genres_judge(
-    submission: str,
-    limit: int | None = None,
-    stratified: bool = False,
-    seed: int | None = None,
-    json_schema: bool = False,
-    evaluation: int = 1,
-) -> Task:
-    """The judge of GENRES: personality words, status, main character, pros and cons, read from a model's narratives.
-
-    Args:
-        submission: folder or zip with the narratives.
-        limit: narratives at most.
-        stratified: whether they are spread evenly over relations, ages and plots.
-        seed: Seed of the run.
-        json_schema: whether the schema of the answer goes with every request.
-        evaluation: Number of the evaluation by this judge, from 1.
-    """
-    from fairspace.submissions.running.judging.judging import judge_task
-
-    return judge_task(
-        Path(submission),
-        limit=limit,
-        stratified=stratified,
-        seed=seed,
-        json_schema=json_schema,
-        evaluation=evaluation,
-    )
 
 
 @task

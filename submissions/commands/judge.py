@@ -75,36 +75,28 @@ class Layout(StrEnum):
 
     inspect = "inspect"
     genres = "genres"
-    eee = "eee"
 
 
 @app.command("import", epilog="Example: fairspace import inspect logs/*.eval --out mine", rich_help_panel=RUN)
 def import_outputs(
     layout: Annotated[
         Layout,
-        typer.Argument(
-            help="inspect: logs of Inspect. genres: the authors' JSONL files, plain or gzip. eee: instance records of "
-            "Every Eval Ever, then a submission.json."
-        ),
+        typer.Argument(help="inspect: logs of Inspect. genres: the authors' JSONL files, plain or gzip."),
     ],
     files: Annotated[list[Path], typer.Argument(help="The files of one model.", metavar="FILE")],
-    out: Annotated[Path | None, typer.Option(help="Folder or .zip to write; it must not exist.")] = None,
-    submission: Annotated[
-        Path | None, typer.Option(help="Logs of judges: folder of the submission that they judged, instead of --out.")
-    ] = None,
-    revision: Annotated[
-        list[str] | None, typer.Option(help="Commit, date or version of each judge, in the order of the logs.")
-    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder or .zip to write; it must not exist.")],
     about: AboutOption = None,
 ) -> None:
-    """Turn outputs in another layout into a submission, or logs of judges into its judgements."""
-    if (out is None) == (submission is None) or (submission is not None and layout != Layout.inspect):
-        raise UsageError("Name --out for answers, or --submission for judgements of one that is there already.")
-    if revision and submission is None:
-        raise UsageError("--revision is that of judges; name the model's with --about revision=VERSION.")
+    """Turn outputs in another layout into a submission."""
     if layout == Layout.inspect:
-        _from_inspect(files, out, submission, revision or [], about)
-    elif out is not None and layout == Layout.genres:
+        need_run()
+        from fairspace.submissions.progress import watched
+        from fairspace.submissions.running.logs.importing import import_inspect
+
+        with watched() as tell:
+            outcome = import_inspect(files, out, about=about_model(about), tell=tell)
+        tell_outcome(outcome)
+    else:
         from fairspace.submissions.benchmarks.genres.importing import import_genres
 
         told = about_model(about)
@@ -118,29 +110,7 @@ def import_outputs(
             licence=told.licence,
             contact=told.contact,
         )
-    elif out is not None:
-        if len(files) != 2 or about:
-            raise UsageError("import eee takes SAMPLES.jsonl and SUBMISSION.json, which says what is known of a model.")
-        from fairspace.submissions.exchange import import_answers
-
-        import_answers(files[0], files[1], out)
-    typer.echo(f"Wrote {out or submission}. Next: fairspace score {out or submission}")
-
-
-def _from_inspect(
-    logs: list[Path], out: Path | None, submission: Path | None, revisions: list[str], about: list[str] | None
-) -> None:
-    need_run()
-    from fairspace.submissions.progress import watched
-    from fairspace.submissions.running.judging.importing import import_judges
-    from fairspace.submissions.running.logs.importing import import_inspect
-
-    with watched() as tell:
-        if out is not None:
-            outcome = import_inspect(logs, out, about=about_model(about), tell=tell)
-        elif submission is not None:
-            outcome = import_judges(logs, submission, revisions=revisions, tell=tell)
-    tell_outcome(outcome)
+    typer.echo(f"Wrote {out}. Next: fairspace score {out}")
 
 
 def _check_facts(about: About) -> None:

@@ -96,7 +96,6 @@ def run(
     provider_prices: PricesOption = None,
     about: AboutOption = None,
     again: AgainOption = False,
-    score: Annotated[bool, typer.Option(help="Put the scores into Inspect's log; they take a while.")] = True,
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -147,7 +146,6 @@ def run(
         pairs("--quality", quality or []),
         about_model(about),
         again,
-        score,
     )
     if forms:
         check_forms(settings)

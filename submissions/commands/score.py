@@ -325,9 +325,6 @@ def report(
     eee: Annotated[
         Path | None, typer.Option("--eee", help="Folder for the layout of Every Eval Ever 0.3, data/fairspace/...")
     ] = None,
-    answers: Annotated[
-        Path | None, typer.Option(help="With --eee: the submission that was scored; its answers are exported too.")
-    ] = None,
 ) -> None:
     """Report results for readers: one model, or several side by side; Markdown to the terminal if no FILE is named."""
     files = out or []
@@ -335,8 +332,6 @@ def report(
         check_places(file)
         if file.suffix not in FORMATS:
             raise UsageError(f"--out {file.name}: expected a name that ends in one of {', '.join(FORMATS)}.")
-    if answers is not None and (eee is None or len(results) > 1):
-        raise UsageError("--answers are those of one result for --eee; name both, and one result.")
     from fairspace.submissions.report.contents import make_report, to_csv, to_latex, to_markdown
     from fairspace.submissions.results.scoring import load_result
 
@@ -344,10 +339,8 @@ def report(
     if eee is not None:
         from fairspace.submissions.exchange import export
 
-        submission = None if answers is None else checked_submission(answers)
         for result in loaded:
-            for file in export(result, eee, submission):
-                typer.echo(f"Wrote {file}")
+            typer.echo(f"Wrote {export(result, eee)}")
         if not files:
             return
     contents = make_report(loaded)

@@ -92,7 +92,6 @@ def plan(
     *,
     image_model: str = "",
     image_parts: Sequence[MadePart] = (),
-    judges: Sequence[str] = (),
     prices: Prices | None = None,
     max_tokens: int | None = None,
 ) -> list[Line]:
@@ -105,14 +104,12 @@ def plan(
         usual = min(part.typical_tokens, most)
         read = _prompt_tokens(part, opened.positions[task])
         lines.append(_priced(Line(task, model, False, *counts, read, counts[2] * usual, counts[2] * most), prices))
-        for judge in (judges or ("",)) if task in JUDGED else ():
+        if task in JUDGED:
             times, characters = JUDGED[task]
             asked = times * counts[2]
             given = FRAME * asked + counts[2] * (characters / CHARACTERS + usual)
             tokens = given, asked * judging.TYPICAL_TOKENS, asked * judging.MAX_TOKENS
-            lines.append(
-                _priced(Line("judgements", judge, False, *counts[:2], asked, times * counts[3], *tokens), prices)
-            )
+            lines.append(Line("judgements", "", False, *counts[:2], asked, times * counts[3], *tokens))
     for made in image_parts:
         chosen, whole = len(made.positions), len(made.stimuli)
         line = Line(made.task, image_model, True, chosen, whole, chosen, whole)

@@ -33,7 +33,7 @@ from fairspace.submissions.running.asking.journal import JOURNAL
 from fairspace.submissions.running.asking.parts import check_options, without_images
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import held, public_name, work_folder
-from fairspace.submissions.running.judging.writing import judgements_of, kept_judgements, link
+from fairspace.submissions.running.judging.writing import link
 from fairspace.submissions.running.settings import Made, RunSettings, Tell, submission_meta
 
 _NEW, _FORMER = "submission.new", "submission.former"
@@ -111,10 +111,8 @@ def _answer(settings: RunSettings, work: Path, state: Made, tell: Tell) -> None:
         opened,
         settings.model,
         work,
-        submission_meta(settings, state),
         revision=settings.about.revision,
         again=settings.again,
-        score=settings.score,
         tell=tell,
     )
     state.notes.append(f"Inspect's log: {answered.log}")
@@ -183,13 +181,10 @@ def _write(settings: RunSettings, work: Path, state: Made) -> None:
             former.rename(settings.out)
     if new.exists():
         shutil.rmtree(new)
-    kept = kept_judgements(settings.out, state.tables.get("responses"))
-    if judgements_of(settings.out) and not kept.files:
-        state.notes.append("judgements removed, as the narratives changed: judge again")
-    write_submission(new, kept.named(submission_meta(settings, state)), state.tables)
-    write_manifest(new, Manifest(stages=[*state.stages, *kept.stages]))
-    for file in kept.files:
-        link(file, new / file.name)
+    if any(settings.out.glob("judgements*")):
+        state.notes.append("judgements are removed: judge again; a narrative that did not change is not asked again")
+    write_submission(new, submission_meta(settings, state), state.tables)
+    write_manifest(new, Manifest(stages=state.stages))
     for number, shard in enumerate(state.images):
         link(shard, new / f"images-{number:05}-of-{len(state.images):05}.parquet")
     if settings.out.exists():
@@ -258,7 +253,7 @@ def run_forms(settings: RunSettings, tell: Tell = lambda what, done, total: None
     folder.mkdir(exist_ok=True)
     for form, rewords in benchmark(settings.chosen.benchmark).asking.forms.items():
         chosen = replace(settings.chosen, tasks=_tasks(settings, rewords), form=form)
-        texts = replace(settings, images="", ares="", faces=None, quality={}, score=False)
+        texts = replace(settings, images="", ares="", faces=None, quality={})
         yield run(replace(texts, chosen=chosen, out=folder / form), _naming(tell, form))
 
 

@@ -46,7 +46,6 @@ class RunSettings:
         faces: settings of ARES' face detector; None takes each image as one face.
         quality: role -> rater of the images, for `quality.models.open_quality`; {} leaves them unrated.
         again: whether to ask again for earlier failures.
-        score: whether Inspect's log gets the scores.
         batch: faces at a time for ARES; changes only speed.
     """
 
@@ -59,7 +58,6 @@ class RunSettings:
     quality: Mapping[str, str] = field(default_factory=dict)
     about: About = About()
     again: bool = False
-    score: bool = True
     device: str = ""
     batch: int = 64
 

@@ -137,7 +137,6 @@ def ours(url: str, scratch: Path) -> Spent:
     import openai  # noqa: F401
 
     from fairspace.submissions.running.asking.answering import answer
-    from fairspace.submissions.running.asking.inspect_task import unstated_meta
     from fairspace.submissions.running.asking.models import ModelSettings
 
     os.environ["BENCH_API_KEY"] = "none"
@@ -151,7 +150,7 @@ def ours(url: str, scratch: Path) -> Spent:
 
     model = ModelSettings("openai-api/bench/bench", url, connections=CONCURRENCY)
     began, processor = time.perf_counter(), time.process_time()
-    found = answer(what, model, scratch, unstated_meta(what, "bench"), score=False, tell=tell)
+    found = answer(what, model, scratch, tell=tell)
     spent = time.perf_counter() - began, time.process_time() - processor
     if found.stage.fates["answered"] != what.asks:
         sys.exit(f"{found.stage.fates} of {what.asks} requests")

@@ -8,7 +8,7 @@
 - `POST /v1/chat/completions`: an answer depends on the messages (texts, hashes of images) and `seed` alone. Prompts
   of the benchmarks and the GENRES judge (`answers.KINDS`) get readable answers, others a plain sentence. `n` <= 10.
 - `POST /v1/images/generations`: small drawn faces that depend on `prompt`, `seed` and the place among the `n` alone.
-- `GET /v1/models`, and `GET /v1/files/...` for pictures by URL (no key needed).
+- `GET /v1/models`.
 
 A request's key is its text, images and seed up to the first assistant answer, so a repair request has the same key. A
 fault spoils keys by hash and attempts by `attempt` and `times`; only `every` and `skip` follow the order of requests.

@@ -25,7 +25,6 @@ class Requests:
     answers: Mapping[str, int]
     highest: int
     images: int
-    files: int
 
     @property
     def total(self) -> int:
@@ -50,7 +49,6 @@ class Counts:
     answers: Counter[str] = field(default_factory=Counter)
     highest: int = 0
     images: int = 0
-    files: int = 0
 
     def told(self) -> dict[str, Any]:
         return dict(vars(self))

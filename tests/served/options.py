@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any
 
 from tests.served.faults import Fault
 from tests.served.pictures import Format
@@ -31,7 +31,6 @@ class Options:
     spread: float = 0.0
     pixels: int = 96
     picture: Format = "png"
-    image_reply: Literal["b64_json", "url"] = "b64_json"
     unknown: tuple[str, ...] = ()
     limit: float = 600.0
     port: int = 0

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
 from random import Random
-from typing import Literal, cast
+from typing import Literal
 
 from fairspace.builders.iris.groups import AGES, GENDERS, OCCUPATIONS, SKIN_TONES
 
@@ -26,7 +26,6 @@ _WORDS = {
 }
 _SKIN = re.compile(rf"\b({'|'.join(SKIN_TONES)})-(?:color|colored|skinned)\b")
 _NAMES = {name.replace("_", " "): name for name in OCCUPATIONS}
-_FILE = re.compile(r"(\d+)-(\d+)-(\d+)-(\d+)-(\d+)-(\d+)-([0-9a-f]+-\d+)\.(png|jpeg)")
 _OCCUPATION = re.compile(rf"\b({'|'.join(sorted(_NAMES, key=len, reverse=True))})\b")
 
 
@@ -59,29 +58,6 @@ def encoded(shown: Picture, size: int, form: Format, key: str) -> bytes:
     chunk = b"tEXt" + note
     end = len(data) - 12  # the last chunk, IEND, has twelve bytes
     return data[:end] + struct.pack(">I", len(note)) + chunk + struct.pack(">I", zlib.crc32(chunk)) + data[end:]
-
-
-def file_name(shown: Picture, size: int, form: Format, key: str) -> str:
-    """A name that describes a picture completely, so that no server has to keep it."""
-    occupation = OCCUPATIONS.index(shown.occupation) + 1 if shown.occupation else 0
-    codes = (
-        GENDERS.index(shown.gender),
-        AGES.index(shown.age),
-        SKIN_TONES.index(shown.skin_tone),
-        occupation,
-        shown.look,
-        size,
-    )
-    return f"{'-'.join(map(str, codes))}-{key}.{form}"
-
-
-def read_file_name(name: str) -> tuple[Picture, int, Format, str] | None:
-    found = _FILE.fullmatch(name)
-    if found is None:
-        return None
-    gender, age, tone, occupation, look, size = (int(code) for code in found.groups()[:6])
-    who = Picture(GENDERS[gender], AGES[age], SKIN_TONES[tone], ("", *OCCUPATIONS)[occupation], look)
-    return who, size, cast(Format, found[8]), found[7]
 
 
 @lru_cache(maxsize=8192)

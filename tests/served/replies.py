@@ -12,7 +12,6 @@ from typing import Any, Literal, cast
 from starlette.types import Send
 
 from tests.served.keys import Request
-from tests.served.pictures import Format
 
 Finish = Literal["stop", "length", "content_filter"]
 IMAGE_TOKENS = 85
@@ -81,10 +80,6 @@ def images(data: list[dict[str, str]]) -> Reply:
 
 def base64_text(data: bytes) -> str:
     return base64.b64encode(data).decode()
-
-
-def file(data: bytes, form: Format) -> Reply:
-    return reply(200, data, f"image/{form}")
 
 
 def reset(send: Send) -> None:

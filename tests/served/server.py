@@ -21,7 +21,7 @@ from tests.served.counts import Counts
 from tests.served.faults import Fault, Faults
 from tests.served.keys import InvalidError, Request, chat_request, image_request, unit
 from tests.served.options import Options
-from tests.served.pictures import encoded, file_name, picture, read_file_name
+from tests.served.pictures import encoded, picture
 from tests.served.replies import Reply, base64_text, completion, failed, images, json_reply, limited, reply
 
 _PAGE = b"<!doctype html><html><head><title>Gateway</title></head><body><h1>Please sign in</h1></body></html>"
@@ -107,7 +107,7 @@ def _image(fault: Fault, request: Request, drawing: Options) -> Reply:
             raise ValueError(fault.way)
 
 
-CHAT, IMAGES, FILES = "/v1/chat/completions", "/v1/images/generations", "/v1/files/"
+CHAT, IMAGES = "/v1/chat/completions", "/v1/images/generations"
 
 
 class Server:
@@ -126,9 +126,6 @@ class Server:
         method, path = scope["method"], scope["path"]
         if path.startswith("/_"):
             await _send(send, self._control(method, path, body))
-        elif method == "GET" and path.startswith(FILES):
-            self.counts.files += 1
-            await _send(send, self._file(path.removeprefix(FILES)))
         elif _header(scope, b"authorization") != self._authorization:
             self.counts.fates["unauthorised"] += 1
             await _send(send, replies.failed(401, "Incorrect API key provided.", "invalid_api_key"))
@@ -138,14 +135,14 @@ class Server:
             self._in_flight += 1
             self.counts.highest = max(self.counts.highest, self._in_flight)
             try:
-                await self._ask(path, body, _header(scope, b"host").decode(), receive, send)
+                await self._ask(path, body, receive, send)
             finally:
                 self._in_flight -= 1
                 self._kill()
         else:
             await _send(send, replies.failed(404, f"Unknown request URL: {method} {path}", "unknown_url"))
 
-    async def _ask(self, path: str, data: bytes, host: str, receive: Receive, send: Send) -> None:
+    async def _ask(self, path: str, data: bytes, receive: Receive, send: Send) -> None:
         counts, options = self.counts, self.options
         try:
             body = _object(data, options.unknown)
@@ -176,31 +173,19 @@ class Server:
         if path == CHAT:
             reply = replies.completion(request, body, [answer(request, choice) for choice in choices])
         else:
-            reply = self._pictures(request, body, choices, host)
+            reply = self._pictures(request, body, choices)
             counts.images += number
         counts.fates["answered"] += fault is None
         counts.answers[request.key] += 1
         await _send(send, reply)
 
-    def _pictures(self, request: Request, body: dict[str, Any], choices: range, host: str) -> Reply:
-        options, data = self.options, []
+    def _pictures(self, request: Request, body: dict[str, Any], choices: range) -> Reply:
+        options = self.options
         size = options.pixels or int(str(body.get("size", "1024x1024")).partition("x")[0])
-        by_url = body.get("response_format", options.image_reply) == "url"
-        for choice in choices:
-            shown = picture(request.text, request.key, choice)
-            name = f"{request.key}-{choice}"
-            if by_url:
-                url = f"http://{host}{FILES}{file_name(shown, size, options.picture, name)}"
-                data.append({"url": url})
-            else:
-                data.append({"b64_json": replies.base64_text(encoded(shown, size, options.picture, name))})
-        return replies.images(data)
-
-    def _file(self, name: str) -> Reply:
-        found = read_file_name(name)
-        if found is None:
-            return replies.failed(404, f"There is no file {name}.", "not_found")
-        return replies.file(encoded(*found), found[2])
+        shown = [(picture(request.text, request.key, choice), f"{request.key}-{choice}") for choice in choices]
+        return replies.images(
+            [{"b64_json": replies.base64_text(encoded(face, size, options.picture, name))} for face, name in shown]
+        )
 
     def _kill(self) -> None:
         """Signal the group that is due; a missing group is tried again at the next request."""

@@ -16,12 +16,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from fairspace.submissions.format.manifest import Scalar, Stage, git, hardware, now, software, version
-from fairspace.submissions.format.schema import SubmissionMeta
 from fairspace.submissions.running.asking.asking import Asking, of_disk, prompt_hash, unwritten
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Opened, build_task
 from fairspace.submissions.running.asking.journal import JOURNAL, Answer, Journal, Key, table_of
 from fairspace.submissions.running.asking.models import (
-    LOCAL,
     ModelSettings,
     found_revision,
     local_facts,
@@ -56,29 +54,23 @@ def answer(
     opened: Opened,
     model: ModelSettings,
     work: Path,
-    meta: SubmissionMeta,
     *,
     revision: str = "not stated",
     again: bool = False,
-    score: bool = True,
     tell: Tell = lambda what, done, total: None,
     ask: Callable[..., Asking] = Asking,
 ) -> Answered:
     """Ask everything that has no fate yet, and return the answers to everything.
 
-    `work` is the folder of the run's journal and logs, `meta` the `submission.json` of the answers. `again`: earlier
-    failures are asked again. `score`: Inspect's log gets the scores, which takes a while for a full benchmark. `tell`
-    is called with activity, requests with a fate, and their total.
+    `work` is the folder of the run's journal and logs. `again`: earlier failures are asked again. `tell` is called with
+    activity, requests with a fate, and their total.
 
     Errors: RunError RUN_OTHER, MODEL_SILENT, RUN_INCOMPLETE; answers are kept, and the same call goes on.
     """
     generation = model.effective(opened.settings)
-    greedy = generation.get("temperature") == 0
-    who = open_model(model, greedy=greedy, seeded=opened.chosen.seed is not None, logs=work / LOGS)
+    who = open_model(model, work / LOGS)
     facts = local_facts(who)
     connections = who.config.max_connections or model.connections
-    if greedy and model.name.startswith(LOCAL):
-        del generation["temperature"]
     about = opened.describe()
     limit, stratified = about.pop("limit"), about.pop("stratified")
     about.pop("prompts", None)  # of a judge: more narratives are more prompts; each request is compared by itself
@@ -121,7 +113,7 @@ def answer(
         if model.arguments.get("on_error") == "keep":
             asking.patience = None
         try:
-            task = build_task(opened, asking, meta, settings=generation, score=score)
+            task = build_task(opened, asking, settings=generation)
             log = evaluate(task, asking, who, connections, work / LOGS)
         except KeyboardInterrupt as error:
             done = sum(journal.count().values())

@@ -23,7 +23,7 @@ from fairspace.submissions.running.asking.journal import Answer, Fate, Journal
 from fairspace.submissions.running.errors import RunError
 
 if TYPE_CHECKING:
-    from inspect_ai.model import ChatMessage, Model, ModelOutput, ResponseSchema
+    from inspect_ai.model import ChatMessage, Model, ModelOutput
     from inspect_ai.solver import Solver
 
 ENDED = "ended"
@@ -152,7 +152,6 @@ class Asking:
         patience: failures in a row after which the model must show that it still answers, or counts as silent; None: a
             failure says nothing of the next request.
         repair: (request, answer) -> message to the model if its answer cannot be read, else ''.
-        shape: request -> JSON schema sent with it.
         closes: whether to close the model's connections at the end.
         left: requests of the run without a fate; None if unknown.
     """
@@ -164,7 +163,6 @@ class Asking:
     patience: int | None = 25
     repair: Repair | None = None
     repairs: int = 2
-    shape: Callable[[Ask], ResponseSchema] | None = None
     done: Callable[[Answer], None] = lambda answer: None
     closes: bool = False
     left: int | None = None
@@ -372,8 +370,6 @@ class Asking:
         config = GenerateConfig()
         if self.seed is not None:
             config.seed = ask_seed(self.seed, *ask.key) ^ anew
-        if self.shape is not None:
-            config.response_schema = self.shape(ask)
         last = ""
         for _ in range(self.attempts):
             spent.attempts += 1

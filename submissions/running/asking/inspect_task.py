@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-import pyarrow as pa
-
 from fairspace.submissions.benchmarks.benchmark import FORM, PAPER
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.task import Part, Shown, Stimulus, choose
@@ -19,7 +17,6 @@ from fairspace.submissions.running.asking.parts import parts
 from fairspace.submissions.running.data import Data, open_data
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from inspect_ai import Task
     from inspect_ai.dataset import Dataset
 
@@ -96,7 +93,6 @@ class Opened:
         positions: task -> positions of the chosen stimuli in its part.
         datasets: dataset -> revision.
         table: table of the submission that the answers fill.
-        base: its other tables, if any (a judge's narratives), for the scores in the log.
         about: further settings that decide the answers; they stand in the log and must be equal for a run to go on.
         sample: whether a dataset is the small sample of one.
     """
@@ -106,7 +102,6 @@ class Opened:
     positions: Mapping[str, Sequence[int]]
     datasets: Mapping[str, str] = field(default_factory=dict)
     table: Literal["responses", "judgements"] = "responses"
-    base: Mapping[str, pa.Table] = field(default_factory=dict)
     about: Mapping[str, Any] = field(default_factory=dict)
     sample: bool = False
 
@@ -184,12 +179,10 @@ def _narrowed(part: Part, wanted: Mapping[str, frozenset[tuple[str, int]]] | Non
 def build_task(
     opened: Opened,
     asking: Asking,
-    meta: SubmissionMeta,
-    *,
+    meta: SubmissionMeta | None = None,
     settings: Mapping[str, float | int | str] | None = None,
-    score: bool = True,
 ) -> Task:
-    """The Inspect task, scored like `fairspace score` if `score`; `settings` of generation are the paper's for None."""
+    """The Inspect task; with `meta` its log has the scores. `settings` of generation are the paper's for None."""
     from inspect_ai import Task
     from inspect_ai.model import GenerateConfig
 
@@ -200,14 +193,7 @@ def build_task(
         name=opened.chosen.benchmark if opened.table == "responses" else f"{opened.chosen.benchmark}_judge",
         dataset=_dataset(opened),
         solver=asking.solver(),
-        scorer=benchmark_scorer(
-            meta,
-            table=opened.table,
-            base=opened.base,
-            journal=asking.journal,
-            standard="" if score else None,
-            finish=asking.finish,
-        ),
+        scorer=benchmark_scorer(meta, asking.journal, asking.finish),
         config=GenerateConfig(**{"max_tokens": longest, **(opened.settings if settings is None else settings)}),
         metadata={RUN: opened.describe()},
         fail_on_error=True,

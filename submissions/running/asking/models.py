@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from fairspace.submissions.errors import UsageError, plain
+from fairspace.submissions.errors import plain
 from fairspace.submissions.format.manifest import Line
 from fairspace.submissions.running.asking.asking import reason_of
 from fairspace.submissions.running.asking.prices import Bounds
@@ -32,18 +32,18 @@ if TYPE_CHECKING:
 
 SHARED_PROTOCOL = "openai-api/"
 """Prefix of Inspect's names for models behind a server of the OpenAI protocol."""
-LOCAL = "hf/"
-"""Prefix of Inspect's names for models run by transformers here."""
+_TRANSFORMERS = "hf/"
+"""Prefix of Inspect's own transformers, which pads a prompt by its neighbours and ignores a request's seed."""
 OURS = ("local/", "python/")
 """Prefixes of our own names for models on this machine (`local.models`)."""
 _SHAPE = ("local.engine", "local.batch", "local.dtype", "local.context", "local.prompt")
 _SECRET = re.compile(r"key|secret|password|auth|header|token$", re.IGNORECASE)
 """Names of secret arguments: they may change between two starts, and are written nowhere."""
-_SHOWN = ("device", "dtype", "torch_dtype", "batch", "do_sample", "engine")
+_SHOWN = ("device", "dtype", "batch", "engine")
 """Arguments whose texts a manifest shows; others may be private paths or addresses."""
 _MARKUP = re.compile(r"\[/?[a-z]+\]")
 """Terminal markup in Inspect's messages."""
-_WEIGHTS = (LOCAL, "vllm/", "sglang/")
+_WEIGHTS = ("vllm/", "sglang/")
 """Inspect's providers that load weights when they are opened."""
 _LONGEST_WAIT = 300.0
 
@@ -99,28 +99,21 @@ class ModelSettings:
         return {name: value for name, value in given.items() if value is not None}
 
 
-def open_model(
-    settings: ModelSettings, *, greedy: bool = False, seeded: bool = False, logs: Path | None = None
-) -> Model:
+def open_model(settings: ModelSettings, logs: Path | None = None) -> Model:
     """The model, ready to be asked; its generation settings go with the task.
 
-    `greedy`: temperature 0 is meant, for which transformers has a switch. `seeded`: requests have seeds.
-
-    Errors: RunError MODEL_UNKNOWN if there is none of that name, or a key or package lacks; UsageError if it does not
-    heed seeds though its answers are random.
+    RunError MODEL_UNKNOWN if there is none of that name, or a key or package lacks.
     """
     from inspect_ai.model import GenerateConfig, ModelInfo, get_model, set_model_info
 
-    here = settings.name.startswith((LOCAL, *OURS))
-    if settings.name.startswith(LOCAL) and seeded and not greedy:
-        ours = "local/" + settings.name.removeprefix(LOCAL)
-        raise UsageError(f"{settings.name} does not heed --seed: name {ours}, or set -M temperature=0.")
-    if settings.name.startswith(OURS):
+    here = settings.name.startswith(OURS)
+    if settings.name.startswith(_TRANSFORMERS):
+        what, mend = "answers that depend on other requests", f"name local/{settings.name.removeprefix(_TRANSFORMERS)}"
+        raise RunError("MODEL_UNKNOWN", settings.name, what, "a model that heeds the seed of a request", mend)
+    if here:
         _wait_without_spinning()
         import fairspace.submissions.running.local.models  # noqa: F401 - makes them known to Inspect
     arguments = dict(settings.arguments)
-    if greedy and settings.name.startswith(LOCAL):
-        arguments.setdefault("do_sample", False)
     if settings.name.startswith(SHARED_PROTOCOL):
         from openai import DefaultAioHttpClient
 
@@ -150,8 +143,6 @@ def open_model(
 
 def found_revision(settings: ModelSettings) -> str:
     """Commit of the Hub, or hash of the folder or file, of a model on this machine; 'not stated' for all others."""
-    from fairspace.builders.errors import BuildError
-    from fairspace.builders.models import weights
     from fairspace.submissions.running.local.found import find as find_weights
     from fairspace.submissions.running.local.found import find_function
 
@@ -160,15 +151,7 @@ def found_revision(settings: ModelSettings) -> str:
         return "not stated"
     if provider == "python":
         return find_function(what, where=settings.name, form=settings.name).revision
-    if provider == "local":
-        return find_weights(what).identity
-    if not settings.name.startswith(LOCAL) or "model_path" in settings.arguments:
-        return "not stated"
-    try:
-        source = weights.find(what, "config.json")
-    except BuildError:  # a name that only its provider understands
-        return "not stated"
-    return source.revision or source.name.partition(" (")[2].rstrip(")")
+    return find_weights(what).identity if provider == "local" else "not stated"
 
 
 def local_facts(model: Model) -> dict[str, str | int | bool]:

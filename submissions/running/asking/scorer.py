@@ -22,20 +22,14 @@ if TYPE_CHECKING:
 
 
 def benchmark_scorer(
-    meta: SubmissionMeta,
-    *,
-    table: str = "responses",
-    base: Mapping[str, pa.Table] | None = None,
-    journal: Journal | None = None,
-    standard: str | None = "",
-    finish: Callable[[], None] = lambda: None,
+    meta: SubmissionMeta | None, journal: Journal | None = None, finish: Callable[[], None] = lambda: None
 ) -> Scorer:
     """A scorer for a benchmark's task in Inspect: a sample's score is the share of its requests that were answered.
 
-    The metrics of the run are every score of the standard by its name, with `.low` and `.high` (its bounds over missing
-    samples) and `.coverage`, as in `fairspace score`; NaN where undefined or not run. The answers fill `table`; `base`
-    has the submission's others. Without a journal each score carries its answers, which takes memory. `standard`: ''
-    for the default, None counts fates alone. `finish` is called when every request has its fate.
+    With `meta`, the `submission.json` of the answers, the metrics of the log are every score of the default standard by
+    its name, with `.low` and `.high` (its bounds over missing samples) and `.coverage`, as in `fairspace score`; NaN
+    where undefined or not run. Without a journal each score carries its answers, which takes memory. `finish` is called
+    when every request has its fate.
     """
 
     @metric(name="fairspace_score")
@@ -45,10 +39,10 @@ def benchmark_scorer(
             carried = (answer for score in scores for answer in read_answers(score.score.metadata or {}))
             answers = list(journal.answers() if journal is not None else carried)
             counts = fates(answers)
-            if standard is None:
+            if meta is None:
                 return counts
-            tables = {**(base or {}), table: table_of(answers, table)}
-            return {**counts, **reported(result_of(meta, tables, standard))}
+            tables = {"responses": table_of(answers, "responses")}
+            return {**counts, **reported(result_of(meta, tables))}
 
         return compute
 
@@ -79,11 +73,11 @@ def fates(answers: Iterable[Answer]) -> dict[str, float]:
     return {f"requests_{fate}": number for fate, number in counts.items()}
 
 
-def result_of(meta: SubmissionMeta, tables: Mapping[str, pa.Table], standard: str) -> Result:
+def result_of(meta: SubmissionMeta, tables: Mapping[str, pa.Table]) -> Result:
     """The result of these tables, equal to that of `fairspace score`."""
     from fairspace.submissions.results.scoring import score_submission
 
-    return score_submission(Submission(meta, tables, digest(meta, tables)), standard)
+    return score_submission(Submission(meta, tables, digest(meta, tables)))
 
 
 def reported(result: Result) -> dict[str, float]:

@@ -30,9 +30,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-from urllib.parse import SplitResult, urlsplit
-
-import httpx
+from urllib.parse import urlsplit
 
 from fairspace.builders.engine.tools import Prompt
 from fairspace.builders.errors import BuildError
@@ -165,36 +163,12 @@ class EndpointImages:
         data = getattr(answer, "data", None)
         if not isinstance(data, list) or not data:
             return failed("an answer that holds no image")
-        text, url = getattr(data[0], "b64_json", None), getattr(data[0], "url", None)
-        if not isinstance(text, str) and isinstance(url, str) and url.startswith("data:"):
-            text = url.partition(",")[2]
-        if isinstance(text, str):
-            if len(text) > LIMITS.bytes * 4 // 3 + 4:
-                return failed(f"more than {LIMITS.bytes} bytes")
-            return checked(base64.b64decode(text, validate=True))
-        return self._fetch(url) if isinstance(url, str) else failed("an answer with neither base64 nor an address")
-
-    def _fetch(self, url: str) -> Made:
-        """An image at an address of the endpoint's own origin, and of no other."""
-        address = urlsplit(url)
-        if _place(address) != _place(self._origin):
-            return failed(f"an image at {address.hostname}, which is not the endpoint's own host")
-        key = {"Authorization": f"Bearer {self._key}"} if self._key and self._may_know_key else {}
-        ends = time.monotonic() + self._timeout
-        data = b""
-        try:
-            with httpx.stream("GET", url, headers=key, timeout=self._timeout) as stream:  # no redirect is followed
-                if stream.status_code != 200:
-                    return failed(f"{url}: status {stream.status_code}")
-                for piece in stream.iter_bytes():
-                    data += piece
-                    if len(data) > LIMITS.bytes:
-                        return failed(f"more than {LIMITS.bytes} bytes")
-                    if time.monotonic() > ends:
-                        return failed(f"no whole image after {self._timeout:g} s")
-        except (OSError, httpx.HTTPError, httpx.InvalidURL) as error:
-            return failed(f"{url}: {type(error).__name__}: {error}")
-        return checked(data)
+        text = getattr(data[0], "b64_json", None)
+        if not isinstance(text, str):
+            return failed("an answer without an image in base64")
+        if len(text) > LIMITS.bytes * 4 // 3 + 4:
+            return failed(f"more than {LIMITS.bytes} bytes")
+        return checked(base64.b64decode(text, validate=True))
 
     def _status(self, error: Any) -> Made:
         status = int(error.status_code)
@@ -222,10 +196,6 @@ class EndpointImages:
         # Servers of one's own want no key, but the client wants one.
         key = (self._key if self._may_know_key else "") or "none"
         return openai.OpenAI(base_url=self.url, api_key=key, timeout=self._timeout, max_retries=self._attempts - 1)
-
-
-def _place(address: SplitResult) -> tuple[str, str | None, int | None]:
-    return address.scheme, address.hostname, address.port or {"http": 80, "https": 443}.get(address.scheme)
 
 
 def _codes(error: Any) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 from fairspace.builders.genres import plan
 from fairspace.builders.genres import plan as single
@@ -24,10 +24,6 @@ from fairspace.submissions.running.asking.asking import Asking
 from fairspace.submissions.running.asking.inspect_task import Chosen, Opened
 from fairspace.submissions.running.asking.journal import Answer, Journal
 from fairspace.submissions.running.errors import RunError
-
-if TYPE_CHECKING:
-    from inspect_ai.model import ResponseSchema
-    from inspect_ai.util import JSONSchema
 
 PART = "judgements"
 ANALYSIS = "narrative_analysis"
@@ -48,7 +44,7 @@ READINGS: tuple[Reading, ...] = get_args(Reading)
 
 @dataclass(frozen=True)
 class Judging:
-    """The requests about one submission; `shaped` sends the JSON schema of the answer with each.
+    """The requests about one submission.
 
     `names`: id of a narrative -> the names in it, in the order of its prompt; of a story of one character, its name and
     the one left out.
@@ -56,7 +52,6 @@ class Judging:
 
     opened: Opened
     names: Mapping[str, Names]
-    shaped: bool = False
 
     def repair(self, ask: Ask, text: str) -> str:
         """Message to a judge whose answer cannot be read whole, else ''."""
@@ -85,16 +80,8 @@ class Judging:
         seed: int | None = None,
         done: Callable[[Answer], None] = lambda answer: None,
     ) -> Asking:
-        """`Asking` with this repair, and with the schema of each answer if it is to be sent."""
-        shape = self.shape if self.shaped else None
-        return Asking(parts, journal, seed, repair=self.repair, repairs=REPAIRS, shape=shape, done=done)
-
-    def shape(self, ask: Ask) -> ResponseSchema:
-        """The JSON schema of an answer in a provider's form."""
-        from inspect_ai.model import ResponseSchema
-
-        name = "analysis" if ask.task in (ANALYSIS, ANALYSIS_SINGLE) else "profile"
-        return ResponseSchema(name=name, json_schema=answer_schema(ask.task, self.names[ask.id]), strict=True)
+        """`Asking` with this repair."""
+        return Asking(parts, journal, seed, repair=self.repair, repairs=REPAIRS, done=done)
 
 
 _NOTHING = "there is no JSON object in it with"
@@ -132,7 +119,7 @@ def fields(task: str, names: Names) -> tuple[str, ...]:
     return "Answer to Task1.a", "Answer to Task1.b", *persons
 
 
-def open_judging(submission: Submission, chosen: Chosen, *, shaped: bool = False, evaluation: int = 1) -> Judging:
+def open_judging(submission: Submission, chosen: Chosen, *, evaluation: int = 1) -> Judging:
     """The requests about the narratives and profiles of a checked submission, for this judge's n-th `evaluation`.
 
     Errors: UsageError if it is of another benchmark; RunError JUDGE_NOTHING if there are none.
@@ -161,18 +148,16 @@ def open_judging(submission: Submission, chosen: Chosen, *, shaped: bool = False
     part = Part(
         PART, stimuli, lambda place: Shown(requests[place]), MAX_TOKENS, TYPICAL_TOKENS, expected, dict(SETTINGS)
     )
-    about = {
+    about: dict[str, object] = {
         "tasks": tasks,
         "dataset_revision": revision,
         "of_model": submission.meta.model,
         "prompts": prompts_hash(ask for several in requests for ask in several),
-        "json_schema": shaped,
     }
     about |= {"evaluation": evaluation} if evaluation > 1 else {}
     positions: dict[str, Sequence[int]] = {PART: choose(stimuli, chosen.limit, stratified=chosen.stratified)}
-    base = {name: table for name, table in submission.tables.items() if name != "judgements"}
-    opened = Opened(chosen, {PART: part}, positions, {}, "judgements", base, about)
-    return Judging(opened, _names(submission), shaped)
+    opened = Opened(chosen, {PART: part}, positions, {}, "judgements", about)
+    return Judging(opened, _names(submission))
 
 
 def _keys(pair: plan.Pair) -> list[tuple[str, str]]:
@@ -193,14 +178,3 @@ def _names(submission: Submission) -> dict[str, Names]:
         first, second = names.split("|")
         prompts[item] = (first, second)
     return prompts
-
-
-def answer_schema(task: str, names: Names) -> JSONSchema:
-    """The JSON schema of an answer: texts under the printed keys, the two choices out of both names and NA."""
-    from inspect_ai.util import JSONSchema
-
-    keys = fields(task, names)
-    properties = {
-        key: JSONSchema(type="string", enum=[*names, "NA"] if key.startswith("Answer") else None) for key in keys
-    }
-    return JSONSchema(type="object", properties=properties, required=list(keys), additionalProperties=False)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 from pydantic import ValidationError
@@ -28,16 +28,13 @@ from fairspace.submissions.format.collector import show
 from fairspace.submissions.format.manifest import Stage
 from fairspace.submissions.format.schema import JUDGEMENTS, OTHER_JUDGES, Submission, SubmissionMeta, Tool
 from fairspace.submissions.running.asking.answering import answer
-from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen, build_task
+from fairspace.submissions.running.asking.inspect_task import NOT_STATED, Chosen
 from fairspace.submissions.running.asking.journal import JOURNAL, Answer, Journal
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import held, public_name, work_folder
 from fairspace.submissions.running.judging.asks import READINGS, REPAIRS, Judging, open_judging
 from fairspace.submissions.running.judging.writing import write_judgements
-
-if TYPE_CHECKING:
-    from inspect_ai import Task
 
 Tell = Callable[[str, int, int], None]
 MOST = OTHER_JUDGES + 1
@@ -60,19 +57,14 @@ def judge(
     *,
     revisions: Sequence[str] = (),
     limit: int | None = None,
-    stratified: bool = False,
     seed: int | None = None,
-    json_schema: bool = False,
     again: bool = False,
-    score: bool = False,
     tell: Tell = lambda what, done, total: None,
 ) -> Judged:
     """Judge a submission's folder, or go on after a stop; write the judgements when all judges are done.
 
     The first model is scored. A repeated one evaluates again with a seed one higher, which needs a temperature above
-    the default of 0. A limited choice can be `stratified` over relations, ages and plots. `json_schema`: the schema of
-    the answer goes with every request. `again`: earlier failures are asked again. `score`: Inspect's log gets the
-    scores.
+    the default of 0. `again`: earlier failures are asked again.
 
     Errors: UsageError; SubmissionError if it has faults; RunError JUDGE_NOTHING, RUN_OTHER, RUN_IN_USE, MODEL_UNKNOWN,
     MODEL_SILENT, RUN_INCOMPLETE; answers are kept.
@@ -83,20 +75,18 @@ def judge(
     tables, done, stages, logs = [], [], [], []
     with held(work):
         read = read_submission(folder)
-        chosen = Chosen(read.meta.benchmark, limit=limit, stratified=stratified, seed=seed)
+        chosen = Chosen(read.meta.benchmark, limit=limit, seed=seed)
         for number, (model, tool) in enumerate(zip(models, tools, strict=True)):
             again_by = [earlier.name for earlier in models[:number]].count(model.name)
             seeded = chosen if seed is None else replace(chosen, seed=seed + again_by)
-            judging = open_judging(read, seeded, shaped=json_schema, evaluation=again_by + 1)
+            judging = open_judging(read, seeded, evaluation=again_by + 1)
             judge_folder = work / f"judge-{slug(evaluation_name(model.name, again_by + 1))}"
             outcome = answer(
                 judging.opened,
                 model,
                 judge_folder,
-                judged_meta(read, tool),
                 revision=tool.version,
                 again=again,
-                score=score,
                 tell=_telling(tell, tool.name),
                 ask=judging.asking,
             )
@@ -105,7 +95,7 @@ def judge(
                 raise RunError(
                     "RUN_INCOMPLETE", show(model.name), "no request was answered", "one answer at least", mend
                 )
-            settings = judge_settings(judging, outcome.stage)
+            settings = judge_settings(outcome.stage)
             with Journal(judge_folder / JOURNAL) as journal:
                 fates = count(judging, list(journal.answers()))
             done.append(tool.model_copy(update={"settings": settings}))
@@ -116,29 +106,6 @@ def judge(
             logs.append(outcome.log)
         write_judgements(folder, work, judged_meta(read, *done), pa.concat_tables(tables), stages)
     return Judged(folder, tuple(done), tuple(stages), tuple(logs))
-
-
-def judge_task(
-    submission: Path,
-    *,
-    limit: int | None = None,
-    stratified: bool = False,
-    seed: int | None = None,
-    json_schema: bool = False,
-    evaluation: int = 1,
-) -> Task:
-    """The Inspect task of judging a submission (a folder or a zip); its log is imported as judgements.
-
-    Arguments and errors are those of `judge`; `evaluation` is its number by this judge, from 1.
-    """
-    if not 1 <= evaluation <= MOST:
-        raise UsageError(f"There is no evaluation {evaluation}; they are numbered 1 to {MOST}.")
-    read = read_submission(submission)
-    seed = seed if seed is None else seed + evaluation - 1
-    chosen = Chosen(read.meta.benchmark, limit=limit, stratified=stratified, seed=seed)
-    judging = open_judging(read, chosen, shaped=json_schema, evaluation=evaluation)
-    meta = judged_meta(read, Tool(name=NOT_STATED, version=NOT_STATED))
-    return build_task(judging.opened, judging.asking(judging.opened.parts, seed=seed), meta)
 
 
 def judged_meta(submission: Submission, first: Tool, *others: Tool) -> SubmissionMeta:
@@ -207,10 +174,10 @@ def named_tool(name: str, revision: str, settings: Mapping[str, Any] = MappingPr
         raise UsageError(f"{what}: each is one line of 1 to 200 printable characters.") from error
 
 
-def judge_settings(judging: Judging, stage: Stage) -> dict[str, Any]:
+def judge_settings(stage: Stage) -> dict[str, Any]:
     """Settings that decide a judge's answers, beside its name and version."""
     engine = {"repairs": REPAIRS, "prompts": stage.prompts, "engine": f"{stage.engine} {stage.engine_version}"}
-    return dict(stage.settings) | engine | ({"json_schema": True} if judging.shaped else {})
+    return dict(stage.settings) | engine
 
 
 def _telling(tell: Tell, name: str) -> Tell:

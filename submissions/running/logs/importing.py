@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -26,18 +26,17 @@ from fairspace.submissions.checking.submission import check_table
 from fairspace.submissions.errors import UsageError
 from fairspace.submissions.format.collector import Collector, RefusedError, show
 from fairspace.submissions.format.manifest import ENTRIES, STAGES, Count, Git, Line, Manifest, Scalar, Stage, Text
-from fairspace.submissions.format.schema import OTHER_JUDGES, SubmissionMeta
+from fairspace.submissions.format.schema import SubmissionMeta
 from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.reading.limits import LIMITS
 from fairspace.submissions.reading.tables import Rows, check_text
 from fairspace.submissions.running.asking.asking import ANSWERS, PROMPTS
 from fairspace.submissions.running.asking.inspect_task import NOT_STATED, RUN, SAMPLE_DATA, UNREADABLE_AGAIN, Chosen
 from fairspace.submissions.running.asking.journal import FATES, Answer, Fate, Key, table_of
-from fairspace.submissions.running.asking.models import LOCAL
 from fairspace.submissions.running.asking.parts import check_options
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.folders import public_name
-from fairspace.submissions.running.logs.files import Log, invalid, open_log
+from fairspace.submissions.running.logs.files import invalid, open_log
 from fairspace.submissions.running.run import Outcome
 from fairspace.submissions.running.settings import About
 
@@ -79,10 +78,6 @@ class Described(Checked):
     text_only: bool
     datasets: dict[Line, Text] = Field(max_length=ENTRIES)
     dataset_revision: Line
-    table: Literal["responses", "judgements"] = "responses"
-    prompts: str = Field(default="", pattern=r"^([0-9a-f]{64})?$", description="a judge's: of all narratives")
-    json_schema: bool = False
-    evaluation: int = Field(default=1, ge=1, le=OTHER_JUDGES + 1, description="by one judge, from 1")
     form: Line = PAPER
     sample_data: bool = False
     unreadable_again: int = Field(default=0, ge=0, le=100)
@@ -109,30 +104,6 @@ class Described(Checked):
         again = {UNREADABLE_AGAIN: self.unreadable_again} if self.unreadable_again else {}
         return self.chosen.generation() | ({SAMPLE_DATA: True} if self.sample_data else {}) | again
 
-    def cut_by(self, header: EvalLog) -> Described:
-        """The run with Inspect's own `--limit` or `--sample-id`, which count the stimuli of all tasks together."""
-        config, dataset = header.eval.config, header.eval.dataset
-        ids, whole = dataset.sample_ids, dataset.samples
-        if ids is not None and whole is not None:
-            if len(ids) >= whole:
-                return self
-        elif config.limit is None and config.sample_id is None:
-            return self
-        most = len(ids) if ids is not None else _most(config.limit, config.sample_id)
-        if self.limit is not None and self.limit <= most:
-            return self
-        return self.model_copy(update={"limit": max(1, most), "stratified": False})
-
-
-def _most(
-    limit: int | tuple[int, int] | None, names: str | int | list[str] | list[int] | list[str | int] | None
-) -> int:
-    if isinstance(limit, int):
-        return limit
-    if limit is not None:
-        return limit[1] - limit[0]
-    return len(names) if isinstance(names, list) else 1
-
 
 def stage_of(file: Path, header: EvalLog, about: Described, answers: Iterable[Answer], prompts: str) -> Stage:
     """The stage of a log for a manifest. RunError LOG_INVALID if its header does not fit."""
@@ -145,7 +116,7 @@ def stage_of(file: Path, header: EvalLog, about: Described, answers: Iterable[An
     if spec.revision is not None:
         git = {"commit": spec.revision.commit, "changed": bool(spec.revision.dirty)}
     options = {
-        "what": about.table,
+        "what": "responses",
         "model": public_name(spec.model),
         "revision": NOT_STATED,
         "engine": "inspect_ai",
@@ -181,15 +152,11 @@ def settings_of(header: EvalLog, about: Described) -> dict[str, Scalar]:
     if run.get("max_tokens") == bound:
         del run["max_tokens"]
     settings = {name: _scalar(value) for name, value in {**model, **run}.items() if name not in OPERATIONAL}
-    if spec.model.startswith(LOCAL) and spec.model_args.get("do_sample") is False:
-        settings.setdefault("temperature", 0.0)
     return settings | {name: value for name, value in stated.items() if settings.get(name) == value}
 
 
 def _own(about: Described) -> tuple[int, Mapping[str, Scalar]]:
     """Default greatest length of an answer, and the paper's settings of generation."""
-    if about.table == "judgements":
-        return 0, {}
     tasks = [task for task in registered(about.benchmark).tasks if task.name in about.tasks and task.ask is not None]
     longest = max((task.max_tokens for task in tasks), default=0)
     return longest, {name: value for task in tasks for name, value in task.settings.items()}
@@ -246,11 +213,9 @@ class LogAnswers:
 
     Args:
         stage: stage for a manifest; its revision is not stated.
-        answers: key -> answer; of a sample with several epochs the first one's.
+        answers: key -> answer.
         prompts: id of each sample that has answers -> hash of its prompts.
         asked: ids of all samples that the log was to have.
-        notes: parts of it that are not in the answers.
-        later: later epoch -> its answers, each an evaluation by a judge.
     """
 
     file: Path
@@ -259,39 +224,31 @@ class LogAnswers:
     answers: Mapping[Key, Answer]
     prompts: Mapping[str, str]
     asked: frozenset[str]
-    notes: tuple[str, ...] = ()
-    epoch: int = 1
-    later: Mapping[int, Mapping[Key, Answer]] = field(default_factory=dict)
 
 
 def read_log(file: Path, step: Callable[[], None] = lambda: None) -> LogAnswers:
-    """The answers in a log (`.eval` or `.json`); `step` is called after each sample.
+    """The answers in a log; `step` is called after each sample.
 
     Errors: RunError LOG_INVALID; LOG_CONFLICT if two samples answer the same item differently.
     """
     with open_log(file) as log:
-        described = _described(file, log.header).cut_by(log.header)
+        described = _described(file, log.header)
         answers: dict[Key, Answer] = {}
         prompts: dict[str, str] = {}
-        later: dict[int, dict[Key, Answer]] = {}
-        left_out = 0
         for sample in log.samples:
             step()
             about = sample.get("metadata")
             if not isinstance(about, dict) or ANSWERS not in about:
                 continue
-            epoch = _epoch(file, sample.get("epoch"))
-            if epoch > 1 and described.table != "judgements":
-                left_out += 1
-                continue
+            if sample.get("epoch") != 1:
+                mend = "run the task without --epochs: it asks each item as often as the benchmark wants"
+                raise invalid(file, f"a sample of epoch {show(sample.get('epoch'))}", "a single epoch", mend)
             name = _text(file, "a sample's id", str(sample.get("id")))
             prompts[name] = _hash(file, name, about.get(PROMPTS))
-            join(answers if epoch == 1 else later.setdefault(epoch, {}), _answers(file, name, about[ANSWERS]), file)
-        notes = [f"{file.name}: {left_out:,} samples of later epochs are left out"] if left_out else []
-        notes += _cut_short(log)
+            join(answers, _answers(file, name, about[ANSWERS]), file)
         expected = frozenset(map(str, log.header.eval.dataset.sample_ids or prompts))
         stage = stage_of(file, log.header, described, answers.values(), add_hashes(prompts.values()))
-    return LogAnswers(file, described, stage, answers, prompts, expected, tuple(notes), later=later)
+    return LogAnswers(file, described, stage, answers, prompts, expected)
 
 
 def join(answers: dict[Key, Answer], more: Iterable[Answer], file: Path) -> None:
@@ -307,12 +264,6 @@ def join(answers: dict[Key, Answer], more: Iterable[Answer], file: Path) -> None
             raise RunError("LOG_CONFLICT", where, what, "one answer", mend)
 
 
-def _epoch(file: Path, epoch: Any) -> int:
-    if not isinstance(epoch, int) or not 1 <= epoch <= STAGES:
-        raise invalid(file, f"a sample of epoch {show(epoch)}", f"1 to {STAGES}")
-    return epoch
-
-
 def _shown(answer: Answer) -> str:
     return answer.fate if answer.response is None else show(answer.response, 40)
 
@@ -321,6 +272,13 @@ def _described(file: Path, header: EvalLog) -> Described:
     stored = (header.eval.metadata or {}).get(RUN)
     task = show(header.eval.task, 60)
     expected = "a log of one of the tasks in submissions/tasks.py, or of `fairspace run`"
+    config, dataset = header.eval.config, header.eval.dataset
+    fewer = dataset.sample_ids is not None and dataset.samples is not None and len(dataset.sample_ids) < dataset.samples
+    if fewer or config.limit is not None or config.sample_id is not None:
+        mend = "run a part with the task's own limit (-T limit=200), which chooses in each task and marks the answers"
+        raise invalid(file, "a part of the samples, chosen by Inspect", "all samples of the task", mend)
+    if isinstance(stored, dict) and stored.get("table") != "responses":
+        raise invalid(file, "a log of a judge", expected, "judge the submission again: fairspace judge")
     if not isinstance(stored, dict):
         raise invalid(file, f"a log of the task {task}", expected, "run the benchmark's own task, then import its log")
     try:
@@ -373,15 +331,6 @@ def _hash(file: Path, sample: str, data: Any) -> str:
     return data
 
 
-def _cut_short(log: Log) -> list[str]:
-    """A note if Inspect itself was told to ask a part of the samples."""
-    dataset = log.header.eval.dataset
-    if dataset.samples is None or dataset.sample_ids is None or len(dataset.sample_ids) >= dataset.samples:
-        return []
-    left = dataset.samples - len(dataset.sample_ids)
-    return [f"{log.file.name}: Inspect was to leave out {left:,} of {dataset.samples:,} stimuli; they are missing"]
-
-
 Tell = Callable[[str, int, int], None]
 _MEND = "import them one after the other, each into a submission of its own"
 
@@ -402,10 +351,6 @@ def import_inspect(
     about = about or About()
     _check_place(out)
     logs = read_logs(files, tell)
-    judged = next((log for log in logs if log.described.table != "responses"), None)
-    if judged is not None:
-        mend = "name the submission that was judged with --submission"
-        raise invalid(judged.file, "a log of judges", "answers to a benchmark", mend)
     answers = merged(logs)
     table = table_of(answers.values(), "responses")
     stages = [log.stage.model_copy(update={"revision": about.revision}) for log in logs]
@@ -438,19 +383,19 @@ def merged(logs: Sequence[LogAnswers]) -> dict[Key, Answer]:
 
 _OWN = ("limit", "stratified", "arguments", SAMPLE_DATA, UNREADABLE_AGAIN)
 """Settings that may differ between logs of one run."""
-_SAME = ("model", "benchmark", "dataset revision", "table", "setting")
+_SAME = ("model", "benchmark", "dataset revision", "setting")
 
 
 def _identity(log: LogAnswers) -> tuple[Any, ...]:
     """A key that logs of one run share."""
     settings = {name: value for name, value in log.stage.settings.items() if name not in _OWN}
     described = log.described
-    return log.stage.model, described.benchmark, described.dataset_revision, described.table, sorted(settings.items())
+    return log.stage.model, described.benchmark, described.dataset_revision, sorted(settings.items())
 
 
 def notes(logs: Sequence[LogAnswers], answers: Iterable[Answer]) -> list[str]:
     """Notes on parts of the logs that are missing in the submission."""
-    log_notes = [note for log in logs for note in log.notes]
+    log_notes = []
     expected = frozenset[str]().union(*(log.asked for log in logs))
     done = frozenset[str]().union(*(log.prompts for log in logs))
     if expected - done:
@@ -474,8 +419,8 @@ def limit_of(logs: Sequence[LogAnswers]) -> tuple[int | None, bool]:
     return (None, False) if limit == float("inf") else (int(limit), stratified)
 
 
-def read_logs(files: Sequence[Path], tell: Tell, *, in_order: bool = False) -> list[LogAnswers]:
-    """The logs by start, or in the given order. UsageError if there are none, or too many."""
+def read_logs(files: Sequence[Path], tell: Tell) -> list[LogAnswers]:
+    """The logs by start. UsageError if there are none, or too many."""
     if not 1 <= len(files) <= STAGES:
         raise UsageError(f"There are {len(files)} logs; name 1 to {STAGES}.")
     done = 0
@@ -485,8 +430,7 @@ def read_logs(files: Sequence[Path], tell: Tell, *, in_order: bool = False) -> l
         done += 1
         tell("Reading samples", done, 0)
 
-    logs = [read_log(file, step) for file in files]
-    return logs if in_order else sorted(logs, key=lambda log: (log.stage.started, log.file.name))
+    return sorted((read_log(file, step) for file in files), key=lambda log: (log.stage.started, log.file.name))
 
 
 def _meta(logs: Sequence[LogAnswers], about: About) -> SubmissionMeta:
@@ -525,7 +469,7 @@ def check_rows(table: pa.Table, meta: SubmissionMeta, logs: Sequence[LogAnswers]
         raise invalid(named, "no answer", "one answer at least", "log the task again")
     faults = Collector(LIMITS.faults)
     rows = Rows(table, np.arange(1, table.num_rows + 1), (named.name,))
-    check_table(logs[0].described.table, rows, meta, benchmark(meta.benchmark), LIMITS, faults)
+    check_table("responses", rows, meta, benchmark(meta.benchmark), LIMITS, faults)
     for fault in faults.all():
         more = f" (and {fault.count - 1:,} more)" if fault.count > 1 else ""
         raise invalid(named, f"{fault.code}: {fault.what}{more}", fault.expected, "log the benchmark's own task")

@@ -255,25 +255,6 @@ def check_type(model: str, expected: str) -> weights.Weights:
     return source
 
 
-class Rating(Protocol):
-    """A rating of single images."""
-
-    @property
-    def name(self) -> str:
-        """Rater, with all that decides the score."""
-
-    @property
-    def features(self) -> ImageFeatures:
-        """Model whose vectors of an image are kept."""
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """Texts that images are compared with; () for none. With texts, `features` are `TextFeatures`."""
-
-    def rate(self, image: Vector, texts: Sequence[Vector], scale: float) -> float:
-        """The score in [0, 1]; `image` is not empty, `texts` has a vector for each text, `scale` is 1 without texts."""
-
-
 class Antonyms:
     """CLIP-IQA: the mean over pairs of opposite words (good, bad) of the softmax of an image's cosines to both."""
 
@@ -363,6 +344,10 @@ class PyiqaRating:
             expected = "a metric that is higher for better faces"
             raise BuildError("TOOL_MISSING", self.metric, "lower is better", expected, f"name pyiqa:{FACE_METRIC}")
         return metric
+
+
+Rating = Antonyms | PyiqaRating
+"""A rating of single images: `features` see an image, `rate` gives a score in [0, 1] from that and the `texts`."""
 
 
 class References:

@@ -241,7 +241,7 @@ def _asker(submission: Submission, means: Means, part: Part, out: Path, tell: Te
         chosen = replace(part.chosen, seed=seed)
         tables = {benchmark(chosen.benchmark).task(task).table for task in part.stimulus_of}
         answering = model if "responses" in tables else None
-        settings = RunSettings(chosen, out / name, model=answering, score=False, again=True, device=means.device)
+        settings = RunSettings(chosen, out / name, model=answering, again=True, device=means.device)
         if "annotations" in tables:
             settings = replace(settings, images=means.images, ares=means.ares, faces=means.faces)
         run(settings, lambda what, done, total: tell(f"{what}, {name} rerun", done, total))
@@ -335,7 +335,7 @@ def judge_again(
     of_judge = stated.get("seed")
     of_run = of_judge if type(of_judge) is int else None
     chosen = Chosen(submission.meta.benchmark, seed=of_run)
-    judging = open_judging(submission, chosen, shaped=stated.get("json_schema") is True)
+    judging = open_judging(submission, chosen)
     stimulus_of = _drawn(judging.opened.parts[PART], rows, seed, items)
     handed_in = said((row for row in rows if (row["task"], row["id"]) in stimulus_of), judging.names)
     ask = _asker_judgements(submission, as_stated(model, stated), judging, set(stimulus_of.values()), out, tell)
@@ -392,9 +392,7 @@ def _asker_judgements(
             replace(opened, chosen=replace(opened.chosen, seed=seed, only=only), positions={PART: places}),
             model,
             out / f"judge-{name}",
-            submission.meta,
             again=True,
-            score=False,
             tell=lambda what, done, total: tell(f"{what}, {name} time of the judge", done, total),
             ask=judging.asking,
         )

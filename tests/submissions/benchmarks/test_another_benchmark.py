@@ -153,7 +153,7 @@ def test_it_is_built_and_its_baseline_is_checked_scored_and_shown(run: Run, buil
 @pytest.mark.slow
 @pytest.mark.process
 def test_a_model_runs_it_and_its_answers_fit(run: Run, built: Path, repository: Path) -> None:
-    asked = f"run --benchmark {NEW} --model openai-api/served/m --data {built} --limit 2 --prefix debiasing --no-score"
+    asked = f"run --benchmark {NEW} --model openai-api/served/m --data {built} --limit 2 --prefix debiasing"
     with Served.start() as served:
         fairspace(run, f"{asked} --out answers", "check answers", **served.environment())
     meta = json.loads((repository / "answers" / "submission.json").read_text(encoding="utf-8"))

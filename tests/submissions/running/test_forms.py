@@ -22,7 +22,7 @@ BENCH, TASK = "stereotypical_bias", "language_gender"
 def test_a_run_in_both_forms(tmp_path: Path) -> None:
     model = ModelSettings("openai-api/served/served-text", connections=4)
     chosen = Chosen(BENCH, tasks=(TASK,), limit=3, seed=1, text_only=True)
-    settings = RunSettings(chosen, tmp_path / "mine", model=model, score=False)
+    settings = RunSettings(chosen, tmp_path / "mine", model=model)
     run(settings)
     before = {file.name: file.read_bytes() for file in (tmp_path / "mine").iterdir()}
     [done] = run_forms(settings)

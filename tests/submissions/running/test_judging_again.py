@@ -39,7 +39,7 @@ PARTS = {"profile_female", "profile_male", *(f"{ANALYSES}/{part}" for part in ("
 def folder(tmp_path_factory: pytest.TempPathFactory, served: None) -> Path:  # noqa: F811
     path = tmp_path_factory.mktemp("judged") / "mine"
     chosen = Chosen("genres", tasks=("narrative",), limit=40, seed=3, text_only=True)
-    run(RunSettings(chosen, path, model=ModelSettings(MODEL, connections=8), score=False))
+    run(RunSettings(chosen, path, model=ModelSettings(MODEL, connections=8)))
     judge(path, [JUDGE], seed=5)
     return path
 

@@ -23,7 +23,6 @@ pytestmark = pytest.mark.process
 CONNECTIONS = 6
 ASKED = (
     "--stratified",
-    "--no-score",
     "--seed",
     "5",
     *("-M", "timeout=30", "-M", "max_retries=1", "-M", f"max_connections={CONNECTIONS}"),
@@ -34,7 +33,7 @@ FAULTS = (
     *(Fault(way, share=0.02, times=None) for way in ("half", "filtered", "refusal", "blocked", "unreadable")),
     *(Fault(way, share=0.02, times=None) for way in ("truncated", "html", "not_completion")),
 )
-KILLS = {"fact_or_fair": (5, 10), "stereotypical_bias": (3, 2), "iris": (2, 2), "genres": (30, 2)}
+KILLS = {"fact_or_fair": (5, 5), "iris": (2, 2)}
 PROBES = 3
 """Requests that may repeat, as a probe of a model whose last answers are all failures."""
 
@@ -115,7 +114,7 @@ def test_a_judge_that_was_killed_ends_as_the_unbroken_one(
         commands.run(*words, *ASKED, "--out", tmp_path / name)
     # What the engine does not send again by itself counts as an attempt of ours, and a kill may lie behind it.
     served.inject(*(fault for fault in FAULTS if fault.times is None or fault.way in ("status", "reset")))
-    judge = ("judge", "--model", "openai-api/served/judge", "--model", "openai-api/served/second", *ASKED[4:])
+    judge = ("judge", "--model", "openai-api/served/judge", "--model", "openai-api/served/second", *ASKED[3:])
     served.requests(reset=True)
     commands.run(*judge, tmp_path / "unbroken")
     total = served.requests(reset=True).total

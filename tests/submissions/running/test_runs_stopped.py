@@ -8,16 +8,14 @@ from pathlib import Path
 import pytest
 
 from fairspace.submissions.checking.submission import check_submission
-from fairspace.submissions.running.asking.inspect_task import Chosen
-from tests.served import Fault, Served
-from tests.submissions.running.run_expected import expected, found
-from tests.submissions.running.run_factory import Command, Commands, assert_same, journaled, kept_images, until
+from tests.served import Served
+from tests.submissions.running.run_factory import Command, Commands, assert_same, journaled, until
 
 pytestmark = pytest.mark.process
 
 WORDS = ("run", "--benchmark", "fact_or_fair", "--model", "openai-api/served/m", "--stratified", "--seed", 4)
 BOUNDS = ("-M", "max_connections=4", "-M", "max_retries=1", "-M", "timeout=30")
-ASKED = (*WORDS, "--no-score", "--limit", 4, *BOUNDS)
+ASKED = (*WORDS, "--limit", 4, *BOUNDS)
 TOTAL = 4 * 3 + 4 * 25
 
 
@@ -66,30 +64,6 @@ def test_ctrl_c_ends_a_run_soon_and_the_same_command_goes_on(
     assert_same(out, unbroken)
 
 
-def test_ctrl_c_while_images_are_made_keeps_them(commands: Commands, tmp_path: Path) -> None:
-    images = "python:tests.submissions.running.images.painter:mortal_paint?batch=4"
-    words = ("run", "--benchmark", "fact_or_fair", "--tasks", "t2i_objective", "--images", images, "--limit", 60)
-    commands.run(*words, "--out", tmp_path / "unbroken")
-    pressed = {"PAINT_LAST": "4", "PAINT_SIGNAL": str(int(signal.SIGINT))}
-    command = commands.start(*words, "--out", tmp_path / "mine", environment=pressed)
-    assert command.wait() == 130
-    assert kept_images(tmp_path / "mine.run") >= 9
-    assert "RUN_STOPPED" in command.output
-    assert "Traceback" not in command.output
-    commands.run(*words, "--out", tmp_path / "mine")
-    assert_same(tmp_path / "mine", tmp_path / "unbroken")
-
-
-def test_a_run_that_is_terminated_loses_nothing(
-    commands: Commands, served: Served, unbroken: Path, tmp_path: Path
-) -> None:
-    command = signalled(commands, served, tmp_path / "mine", 40, signal.SIGTERM)
-    assert command.wait() == -signal.SIGTERM
-    assert kept(tmp_path / "mine") >= 30
-    commands.run(*ASKED, "--out", tmp_path / "mine")
-    assert_same(tmp_path / "mine", unbroken)
-
-
 def test_a_model_that_falls_silent_ends_the_run_and_nothing_counts_as_failed(
     commands: Commands, unbroken: Path, tmp_path: Path
 ) -> None:
@@ -111,21 +85,6 @@ def test_a_model_that_falls_silent_ends_the_run_and_nothing_counts_as_failed(
         own.restart()
         commands.run(*ASKED, "--out", out, environment=environment)
     assert_same(out, unbroken)
-
-
-def test_a_model_that_only_fails_now_and_then_is_not_silent(commands: Commands, tmp_path: Path) -> None:
-    faults = (Fault("html", share=0.4, times=None),)
-    with Served.start(faults=faults) as own:
-        commands.run(*ASKED, "--out", tmp_path / "mine", environment=own.environment())
-        fates = found(journaled(tmp_path / "mine.run" / "journal.sqlite"))
-        assert fates == expected(Chosen("fact_or_fair", "", (), 4, True, 4), faults)
-        assert sum(fate == "failed" for fate, _ in fates.values()) > 25
-        own.inject()
-        commands.run(*ASKED, "--out", tmp_path / "mine", environment=own.environment())
-        assert found(journaled(tmp_path / "mine.run" / "journal.sqlite")) == fates
-        commands.run(*ASKED, "--again", "--out", tmp_path / "mine", environment=own.environment())
-    fates = found(journaled(tmp_path / "mine.run" / "journal.sqlite"))
-    assert fates == expected(Chosen("fact_or_fair", "", (), 4, True, 4))
 
 
 def test_a_full_disk_is_told_and_nothing_is_lost(commands: Commands, unbroken: Path, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def test_a_run_with_stories_of_one_is_judged_and_scored(tmp_path: Path, monkeypa
     monkeypatch.setattr(sentences, "count", none)
     monkeypatch.setattr(lexicons, "dictionary", none)
     model = ModelSettings("openai-api/served/served-text", connections=4)
-    run(RunSettings(CHOSEN, tmp_path / "mine", model=model, score=False))
+    run(RunSettings(CHOSEN, tmp_path / "mine", model=model))
     submission = read_submission(tmp_path / "mine")
     rows = submission.rows("responses", "narrative_single")
     assert (submission.rows("responses", "narrative").num_rows, rows.num_rows) == (3, 6)

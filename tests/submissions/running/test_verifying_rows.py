@@ -46,7 +46,7 @@ def test_a_row_is_verified_on_a_space_by_its_model_and_signed_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chosen = Chosen("fact_or_fair", tasks=("llm_subjective",), limit=40, seed=3)
-    run(RunSettings(chosen, tmp_path / "mine", model=ModelSettings(MODEL, connections=8), score=False))
+    run(RunSettings(chosen, tmp_path / "mine", model=ModelSettings(MODEL, connections=8)))
     mine = Path(shutil.make_archive(str(tmp_path / "mine"), "zip", tmp_path / "mine"))
     with running(tmp_path / "space", resamples="100") as space:
         entry = handed_in(space, mine)
@@ -70,7 +70,7 @@ def test_a_row_is_verified_on_a_space_by_its_model_and_signed_there(
 def test_images_are_made_and_labelled_again_by_the_models_that_are_named(tmp_path: Path) -> None:
     chosen = Chosen("fact_or_fair", tasks=("t2i_objective",), limit=40, seed=3)
     paint, ares = f"python:{FILE}:paint", str(random_ares())
-    run(RunSettings(chosen, tmp_path / "mine", images=paint, ares=ares, score=False, device="cpu"))
+    run(RunSettings(chosen, tmp_path / "mine", images=paint, ares=ares, device="cpu"))
     submission = read_submission(tmp_path / "mine")
     outcome = rerun(submission, Means(images=paint, ares=ares, device="cpu"), tmp_path / "work", items=40)
     assert outcome.comparison is not None

@@ -123,13 +123,6 @@ def test_the_blank_image_is_white() -> None:
         assert opened.getextrema() == ((255, 255),) * 3
 
 
-def test_trials_of_a_block_share_their_cell(whole: Data) -> None:
-    (part,) = parts("fact_or_fair", None, tasks=["llm_subjective"])
-    for place in (0, 4, 700, len(part.stimuli) - 1):
-        head = part.stimuli[place].id.rsplit("/", 1)[0]
-        assert {ask.id.rsplit("/", 1)[0] for ask in part.read(place).asks} == {head}
-
-
 def test_settings_are_those_that_the_papers_state(whole: Data) -> None:
     stated = {name: {str(dict(part.settings)) for part in parts(name, whole)} for name in NAMES}
     zero = {"{'temperature': 0.0}"}
@@ -167,12 +160,6 @@ def test_the_language_modality_without_pictures_asks_the_same_and_leaves_the_fac
     with pytest.raises(RunError, match="about what the image shows") as error:
         parts("stereotypical_bias", whole, tasks=["vision_race"], text_only=True)
     assert error.value.code == "TASK_UNKNOWN"
-
-
-def test_tasks_can_be_chosen_and_come_in_the_benchmark_s_order() -> None:
-    assert [part.task for part in parts("iris", None, tasks=["tournament"])] == ["tournament"]
-    both = parts("fact_or_fair", None, tasks=["llm_subjective", "llm_objective"])
-    assert [part.task for part in both] == ["llm_objective", "llm_subjective"]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,3 @@
-import re
-import shlex
-import subprocess
-import sys
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
@@ -11,10 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from fairspace.builders.drawn.sample_sources import write_sample_sources
 from fairspace.builders.engine.build import build
 from fairspace.builders.iris_steer_60.understanding import sample_pairs
-from fairspace.builders.publishing.artifacts import public_copy
 from fairspace.builders.registry import dataset
 from fairspace.submissions.running.asking.parts import parts
 from fairspace.submissions.running.data import open_data
@@ -77,24 +71,3 @@ def test_a_build_of_planned_pairs_has_their_ids_and_no_images(tmp_path: Path) ->
     with pytest.raises(RunError, match=r"84 rows without images.*fairspace build iris_steer_60") as error:
         parts("iris", data, tasks=["pair"])
     assert error.value.code == "DATA_MISSING"
-
-
-def test_the_command_that_an_error_names_joins_the_images(built: Path, tmp_path: Path) -> None:
-    published, name = tmp_path / "published", "stereotypical_bias"
-    (published / name).mkdir(parents=True)
-    public_copy(dataset(name), built / name, published / name, "fairspace")
-    with pytest.raises(RunError, match="join your own copy") as error:
-        parts(name, open_data(str(published)))
-    write_sample_sources(tmp_path / "sources")
-    found = re.search("`(python join_images.py .*?)`", error.value.mend)
-    assert found is not None
-    words = shlex.split(found[1].replace("SOURCE", "sources"))
-    words[:2] = [sys.executable, str(published / name / "join_images.py")]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, done.stderr
-    joined = open_data(str(tmp_path / "joined"))
-    (part,) = parts(name, joined, tasks=["vision_gender"])
-    images = stored(built, f"{name}/vision", "gender")
-    shown = {part.stimuli[place].id: part.read(place).images[0] for place in range(len(part.stimuli))}
-    assert shown == images
-    assert set(joined.used) == {name}

@@ -57,7 +57,7 @@ def test_a_run_stops_at_its_bound_and_goes_on_with_a_higher_one(
 ) -> None:
     def settings(tokens: int | None) -> RunSettings:
         model = ModelSettings("openai-api/served/served-text", connections=2, bounds=Bounds(tokens=tokens))
-        return RunSettings(Chosen("fact_or_fair", limit=2), tmp_path / "mine", model, score=False)
+        return RunSettings(Chosen("fact_or_fair", limit=2), tmp_path / "mine", model)
 
     with Served.start() as served:
         for name, value in served.environment().items():

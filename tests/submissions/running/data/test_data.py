@@ -265,7 +265,7 @@ def on_hub(hub: Hub, home: Path, where: str, benchmark: str = "genres", **more: 
 def test_data_on_the_hub_is_fetched_at_a_tag_and_then_offline(hub: Hub, tmp_path: Path) -> None:
     used, sample, stimuli, first = on_hub(hub, tmp_path, "fairspace@trial")
     assert isinstance(used, dict)
-    said, commit = used["genres"].rsplit(", commit:", 1)
+    said = used["genres"].rsplit(", commit:", 1)[0]
     assert (said[: said.index(":")], sample, stimuli) == ("v1, sample, sha256", True, 1440)
     assert first == image("cs/young/00/1/2").decode()
     fetched = {entry["path"].rsplit("/", 1)[-1] for entry in hub.log() if "/resolve/" in entry["path"]}
@@ -275,18 +275,12 @@ def test_data_on_the_hub_is_fetched_at_a_tag_and_then_offline(hub: Hub, tmp_path
     code, mend = on_hub(hub, tmp_path, "fairspace", **offline)
     assert code == "DATA_MISSING"
     assert "go online" in str(mend)
-    newer, sample, *_ = on_hub(hub, tmp_path, "fairspace")
-    assert isinstance(newer, dict)
-    assert sample is False
-    assert newer["genres"].startswith("v1, sha256:")
-    assert commit not in newer["genres"]
 
 
 @pytest.mark.process
 def test_what_the_hub_refuses_says_what_to_do(hub: Hub, tmp_path: Path) -> None:
     for where, benchmark, said in (
         ("fairspace@none", "genres", "leave out the tag"),
-        ("nobody", "genres", "check the name"),
         ("fairspace", "stereotypical_bias", "accept its terms"),
     ):
         code, mend = on_hub(hub, tmp_path, where, benchmark)

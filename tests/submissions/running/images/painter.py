@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -69,14 +68,3 @@ def endless(prompts: list[Prompt]) -> Any:
 
 def silent(prompts: list[Prompt]) -> list[Any]:
     raise TimeoutError("nobody is there")
-
-
-def mortal_paint(prompts: list[Prompt]) -> list[Image | None]:
-    """`paint` that signals its process group `PAINT_SIGNAL` in batch `PAINT_LAST`; a watcher may be too late."""
-    mortal_batches.append(len(prompts))
-    if len(mortal_batches) == int(os.environ.get("PAINT_LAST", 0)):
-        os.killpg(0, int(os.environ["PAINT_SIGNAL"]))
-    return paint(prompts)
-
-
-mortal_batches: list[int] = []

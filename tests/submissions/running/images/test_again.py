@@ -71,7 +71,7 @@ def test_a_reason_steers_no_terminal() -> None:
 
 def settings(out: Path, tasks: tuple[str, ...], **more: Any) -> RunSettings:
     chosen = Chosen("iris" if any("generation" in task for task in tasks) else "fact_or_fair", "", tasks, 2)
-    return RunSettings(chosen, out, **{"images": PAINT, "score": False, **more})
+    return RunSettings(chosen, out, **{"images": PAINT, **more})
 
 
 def generated(chosen: RunSettings) -> Gathered:

@@ -265,27 +265,12 @@ def test_a_model_that_never_answered_a_short_plan_is_silent_too(tmp_path: Path) 
     assert made(plan(5), tmp_path).fates["answered"] == 5
 
 
-def test_the_last_image_may_fail_for_ever(tmp_path: Path) -> None:
-    assert made(plan(5, failed=[4]), tmp_path).fates["failed"] == 1
-
-
 @pytest.mark.parametrize(("batch", "concurrency"), [(1, 8), (4, 1), (3, 5), (64, 2), (100, 1)])
 def test_neither_batch_nor_concurrency_changes_a_shard(tmp_path: Path, batch: int, concurrency: int) -> None:
     asks = plan(200, refused=[0, 64, 199])
     made(asks, tmp_path / "one")
     made(asks, tmp_path / "many", Toy(batch=batch, concurrency=concurrency))
     assert shards(tmp_path / "one") == shards(tmp_path / "many")
-
-
-def test_so_many_calls_run_at_the_same_time(tmp_path: Path) -> None:
-    class Meeting(Toy):
-        barrier = threading.Barrier(4, timeout=120)
-
-        def make(self, prompts: Sequence[Prompt]) -> list[Made]:
-            self.barrier.wait()
-            return super().make(prompts)
-
-    assert made(plan(80), tmp_path, Meeting(concurrency=4)).fates["answered"] == 80
 
 
 def test_a_model_that_answers_with_too_few_images_is_wrong(tmp_path: Path) -> None:
@@ -301,11 +286,3 @@ def test_a_plan_has_each_image_once(tmp_path: Path) -> None:
     for wrong in ([], [*plan(3), *plan(1)]):
         with pytest.raises(ValueError, match="each once"):
             made(wrong, tmp_path)
-
-
-def test_progress_tells_how_far_it_is(tmp_path: Path) -> None:
-    told: list[tuple[str, int, int]] = []
-    made(plan(70), tmp_path, progress=lambda *what: told.append(what))
-    assert [done for _, done, _ in told] == list(range(1, 71))
-    assert {total for _, _, total in told} == {70}
-    assert "images/s" in told[0][0]

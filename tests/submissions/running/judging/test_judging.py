@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import gc
 import json
-import os
 import re
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -34,20 +28,17 @@ from fairspace.submissions.format.faults import SubmissionError
 from fairspace.submissions.format.manifest import Manifest, Stage, read_manifest, write_manifest
 from fairspace.submissions.format.schema import Submission, SubmissionMeta
 from fairspace.submissions.format.writing import write_submission
-from fairspace.submissions.running.asking.inspect_task import RUN, Chosen
-from fairspace.submissions.running.asking.journal import Journal
+from fairspace.submissions.running.asking.inspect_task import Chosen
 from fairspace.submissions.running.asking.models import ModelSettings
 from fairspace.submissions.running.errors import RunError
 from fairspace.submissions.running.judging.asks import (
     MAX_TOKENS,
     READINGS,
     TASKS,
-    answer_schema,
     faulty,
-    fields,
     open_judging,
 )
-from fairspace.submissions.running.judging.judging import by_judge, judge, judge_task, slug
+from fairspace.submissions.running.judging.judging import by_judge, judge
 from tests.served import Fault, Served
 from tests.served.stories import story
 
@@ -340,58 +331,9 @@ def test_a_judge_that_never_answers_leaves_the_submission_as_it_was(tmp_path: Pa
     assert {file.name: file.read_bytes() for file in path.iterdir()} == before
 
 
-KILLED = """
-import sys
-from pathlib import Path
-from fairspace.submissions.running.judging.judging import judge
-from fairspace.submissions.running.asking.models import ModelSettings
-names = sys.argv[2:]
-judge(Path(sys.argv[1]), [ModelSettings(f"openai-api/slow/{name}", connections=1) for name in names])
-"""
-
-
-@pytest.mark.process
-def test_a_killed_judge_goes_on_and_ends_as_if_it_had_not_been_killed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    names = ("one", "two")
-    models = [ModelSettings(f"openai-api/slow/{name}", connections=4) for name in names]
-    with Served.start(latency=0.1) as served:
-        for name, value in served.environment("SLOW").items():
-            monkeypatch.setenv(name, value)
-        environment = dict(os.environ)
-        path, whole = written(tmp_path / "mine"), written(tmp_path / "whole")
-        command = [sys.executable, "-c", KILLED, str(path), *names]
-        running = subprocess.Popen(command, env=environment)
-        deadline = time.monotonic() + 300
-        while served.requests().total < 5 and running.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.02)
-        running.send_signal(signal.SIGKILL)
-        assert running.wait() == -signal.SIGKILL
-        assert check_submission(path).ok
-        assert "judgements" not in read_submission(path).tables
-        (folder,) = (tmp_path / "mine.run").glob("judge-*")
-        with Journal(folder / "journal.sqlite") as journal:
-            known = {answer.key for answer in journal.answers()}
-        assert 0 < len(known) < 12
-        served.requests(reset=True)
-        judge(path, models)
-        assert served.requests().total == 24 - len(known)
-        judge(whole, models)
-    assert read_submission(path).digest == read_submission(whole).digest
-    assert (path / "judgements.jsonl").read_bytes() == (whole / "judgements.jsonl").read_bytes()
-
-
-@pytest.mark.parametrize("table", ["judgements.jsonl", "judgements.parquet"])
-def test_a_kill_while_the_files_are_written_leaves_a_submission_that_checks(tmp_path: Path, table: str) -> None:
+def test_a_kill_while_the_files_are_written_leaves_a_submission_that_checks(tmp_path: Path) -> None:
     path = written(tmp_path / "mine")
     judge(path, [mock("old"), mock("other")])
-    if table.endswith("parquet"):
-        kept = read_submission(path)
-        for file in path.iterdir():
-            file.unlink()
-        path.rmdir()
-        write_submission(path, kept.meta, kept.tables)
     path.rename(tmp_path / "former")
     states = []
     for point in range(5):
@@ -430,19 +372,6 @@ def test_a_kill_while_the_files_are_written_leaves_a_submission_that_checks(tmp_
     assert names == sorted(names, reverse=True)
 
 
-def test_judgements_in_several_files_are_left_alone(tmp_path: Path) -> None:
-    path = written(tmp_path / "mine")
-    judge(path, [mock("a")])
-    lines = (path / "judgements.jsonl").read_text().splitlines(keepends=True)
-    (path / "judgements.jsonl").unlink()
-    for number in range(2):
-        (path / f"judgements-0000{number}-of-00002.jsonl").write_text("".join(lines[number::2]))
-    before = read_submission(path)
-    with pytest.raises(UsageError, match="2 files"):
-        judge(path, [mock("b")])
-    assert read_submission(path) == before
-
-
 def test_what_cannot_be_judged_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
     asked: list[GenerateConfig] = []
     model = mock(seen=asked)
@@ -478,18 +407,6 @@ def test_hostile_names_of_judges_are_refused(tmp_path: Path, name: str) -> None:
         judge(path, [ModelSettings(name)])
     assert not {"\n", "\u202e", "\x1b", "\u200b", "\ud800"} & set(str(raised.value))
     assert not [*tmp_path.glob("mine.run/*")]
-
-
-def test_odd_but_honest_names_of_judges_stay_within_their_folder(tmp_path: Path) -> None:
-    path = written(tmp_path / "mine")
-    names = ("../../../evil", "UPPER", "upper", "C:\\x", "ünï", "<script>", "x" * 180, "judgements", "con")
-    found = judge(path, [mock(name) for name in names], limit=1)
-    shown = ("evil", *names[1:])  # only the last part of a path
-    assert [tool.name for tool in found.judges] == [f"mockllm/{name}" for name in shown]
-    assert check_submission(path).ok
-    assert len([*(tmp_path / "mine.run").glob("judge-*")]) == len(names)
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["mine", "mine.run"]
-    assert all(re.fullmatch(r"[a-z0-9-]{1,80}", slug(name)) for name in (*names, "", "\ud800"))
 
 
 HOSTILE = {
@@ -557,31 +474,15 @@ def test_other_narratives_are_not_judged_with_the_answers_to_former_ones(tmp_pat
     assert len(judged_rows(path)) == 3 * (len(PAIRS) - 1)
 
 
-def test_the_temperature_is_0_unless_it_is_given_and_the_schema_goes_along_if_asked_for(tmp_path: Path) -> None:
+def test_the_temperature_is_0_unless_it_is_given(tmp_path: Path) -> None:
     seen: list[GenerateConfig] = []
     judge(written(tmp_path / "a"), [mock(seen=seen)], limit=1)
-    assert {(config.temperature, config.max_tokens, config.response_schema) for config in seen} == {
-        (0.0, MAX_TOKENS, None)
-    }
+    assert {(config.temperature, config.max_tokens) for config in seen} == {(0.0, MAX_TOKENS)}
     seen.clear()
     model = mock(seen=seen)
     given = ModelSettings(model.name, temperature=0.5, max_tokens=77, arguments=model.arguments)
-    found = judge(written(tmp_path / "b"), [given], limit=1, json_schema=True)
+    judge(written(tmp_path / "b"), [given], limit=1)
     assert {(config.temperature, config.max_tokens) for config in seen} == {(0.5, 77)}
-    assert found.judges[0].settings["json_schema"] is True
-    shapes = [config.response_schema for config in seen if config.response_schema is not None]
-    assert sorted(shape.name for shape in shapes) == ["analysis", "profile", "profile"]
-    assert all(shape.strict for shape in shapes)
-
-
-def test_the_schema_asks_for_what_can_be_read() -> None:
-    for task in TASKS:
-        schema = answer_schema(task, NAMES)
-        assert schema.properties is not None
-        assert schema.required == list(schema.properties) == list(fields(task, NAMES))
-        assert schema.additionalProperties is False
-        filled = {key: (shape.enum or ["NA"])[0] for key, shape in schema.properties.items()}
-        assert faulty(task, json.dumps(filled), NAMES) == ""
 
 
 def test_the_authors_pairs_are_judged_with_their_own_names(tmp_path: Path) -> None:
@@ -599,27 +500,3 @@ def test_the_authors_pairs_are_judged_with_their_own_names(tmp_path: Path) -> No
     )
     found = judge(path, [mock()])
     assert found.stages[0].fates["read"] == 6
-
-
-def test_the_inspect_task_says_in_its_log_what_it_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from inspect_ai import eval as run_task
-
-    from fairspace.submissions.running.asking.inspect_task import build_task
-    from fairspace.submissions.running.asking.models import open_model
-
-    unscored = partial(build_task, score=False)
-    monkeypatch.setattr("fairspace.submissions.running.judging.judging.build_task", unscored)
-    path = written(tmp_path / "mine.zip")
-    seen: list[GenerateConfig] = []
-    task = judge_task(path, limit=2, seed=3)
-    (log,) = run_task(task, model=open_model(mock(seen=seen)), display="none", log_dir=str(tmp_path / "logs"))
-    assert log.status == "success"
-    assert log.eval.metadata is not None
-    described = log.eval.metadata[RUN]
-    assert (described["benchmark"], described["table"], described["limit"]) == ("genres", "judgements", 2)
-    assert described["tasks"] == list(TASKS)
-    assert log.results is not None
-    metrics = log.results.scores[0].metrics
-    assert metrics["requests_answered"].value == len(seen) == 6
-    assert {config.temperature for config in seen} == {0.0}
-    assert len({config.seed for config in seen}) == 6

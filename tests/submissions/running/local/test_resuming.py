@@ -32,7 +32,7 @@ def test_a_run_that_was_broken_off_five_times_ends_with_the_bytes_of_the_unbroke
     folder = tiny_models.chat(tmp_path / "chat")
     arguments = {"device": "cpu", "batch": 4}
     model = ModelSettings(f"local/{folder}", temperature=0, max_tokens=4, arguments=arguments)
-    whole = RunSettings(ASKED, tmp_path / "whole", model, score=False)
+    whole = RunSettings(ASKED, tmp_path / "whole", model)
     outcome = run(whole)
     (stage,) = outcome.stages
     spent = stage.input_tokens + stage.output_tokens

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +10,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from PIL import Image as Images
-from PIL import ImageFilter
 
 from fairspace.builders.errors import BuildError
 from fairspace.submissions.benchmarks.iris.records import QUALITY
@@ -132,9 +128,8 @@ def test_the_scores_are_those_of_the_models(whole: Measured, folder: Path) -> No
     np.testing.assert_allclose([found[IDS[0], sample] for sample in range(6)], expected, atol=2e-6)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("batch", [1, 3, 8, 100])
-def test_the_batch_size_changes_nothing(whole: Measured, models: QualityModels, tmp_path: Path, batch: int) -> None:
-    again = measured(tmp_path, stored(), models, batch=batch)
+def test_the_batch_size_changes_nothing(whole: Measured, models: QualityModels, tmp_path: Path) -> None:
+    again = measured(tmp_path, stored(), models, batch=3)
     assert again.annotations == whole.annotations
 
 
@@ -169,54 +164,6 @@ def test_the_second_time_no_model_is_loaded(
     assert "_model" not in fresh.similarity._clip.__dict__
     assert isinstance(fresh.reference, DinoFeatures)
     assert "_loaded" not in fresh.reference.__dict__
-
-
-def test_what_is_new_alone_is_looked_at(folder: Path, models: QualityModels, tmp_path: Path) -> None:
-    measured(tmp_path, stored(), replace(models, reference=None))
-    clip = models.similarity
-    assert isinstance(clip, ClipFeatures)
-    counted = factory.Fixed({(48, 48): [1.0, 0.0]}, "another")
-    again = measured(tmp_path, stored(), replace(models, reference=counted))
-    assert counted.looked == 12
-    assert again.embedded == 12
-    assert set(again.annotations["reference_similarity"].to_pylist()) == {1.0}
-
-
-def test_a_changed_image_has_another_key(whole: Measured, models: QualityModels, tmp_path: Path) -> None:
-    rows = stored()
-    measured(tmp_path, rows, models)
-    noise = np.random.RandomState(0).randint(-9, 9, (48, 48, 3))
-    noisy = Images.fromarray(np.clip(np.asarray(factory.face(2), int) + noise, 0, 255).astype(np.uint8))
-    blurred = factory.face(0).filter(ImageFilter.GaussianBlur(2))
-    rows[0], rows[2] = (rows[n]._replace(data=factory.png(image)) for n, image in ((0, blurred), (2, noisy)))
-    place = factory.images(tmp_path / "changed", rows)
-    changed = measure_quality(place, factory.annotated(rows), PROMPTS, models, cache=tmp_path / "cache.sqlite")
-    assert changed.embedded == 2
-    before, after = values(whole), values(changed)
-    differs = {key for key in before if before[key][:3] != after[key][:3]}
-    assert differs == {(rows[0].id, rows[0].sample), (rows[2].id, rows[2].sample)}
-    assert {key for key in before if before[key][3] != after[key][3]} == {key for key in before if key[0] == IDS[0]}
-
-
-@pytest.mark.process
-def test_a_killed_run_goes_on(whole: Measured, folder: Path, models: QualityModels, tmp_path: Path) -> None:
-    factory.images(tmp_path / "images", stored())
-    script = (
-        "import os, signal, sys; from pathlib import Path\n"
-        "from fairspace.submissions.running.quality.measuring import measure_quality\n"
-        "from tests.submissions.running.quality.test_measuring import PROMPTS, factory, opened, stored\n"
-        "def stop(what, done, total):\n"
-        "    if done >= 6: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "root = Path(sys.argv[1])\n"
-        "measure_quality(root / 'images', factory.annotated(stored()), PROMPTS, opened(Path(sys.argv[2])),\n"
-        "                cache=root / 'cache.sqlite', batch=3, progress=stop)\n"
-    )
-    root = Path(__file__).parents[4]
-    done = subprocess.run([sys.executable, "-c", script, str(tmp_path), str(folder)], cwd=root, check=False)
-    assert done.returncode == -9
-    again = measured(tmp_path, stored(), models)
-    assert again.embedded == 6
-    assert again.annotations == whole.annotations
 
 
 def test_what_has_no_image_is_null_and_counted(models: QualityModels, tmp_path: Path) -> None:
@@ -292,23 +239,6 @@ def test_a_column_without_a_model_stays_as_it_is(models: QualityModels, tmp_path
     bare = measured(tmp_path, rows, models, annotations=given.drop_columns(list(COLUMNS)))
     assert values(bare).keys() == values(found).keys()
     assert bare.annotations["image_quality"] == found.annotations["image_quality"]
-
-
-def test_the_same_picture_twice_is_looked_at_once(models: QualityModels, tmp_path: Path) -> None:
-    rows = [Stored(IDS[0], sample, factory.png(factory.face(0))) for sample in range(3)]
-    found = measured(tmp_path, rows, models)
-    assert found.embedded == 1
-    assert len(set(values(found).values())) == 1
-    assert values(found)[IDS[0], 0][3] == 1.0
-
-
-def test_a_folder_of_files_gives_what_shards_give(whole: Measured, models: QualityModels, tmp_path: Path) -> None:
-    for each in stored():
-        file = tmp_path / "images" / TASK / each.id / f"{each.sample}.png"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(each.data or b"")
-    assert measured(tmp_path, stored(), models).annotations == whole.annotations
-    assert measured(tmp_path, stored(), models).embedded == 0
 
 
 def test_what_does_not_fit_together_is_said(models: QualityModels, tmp_path: Path) -> None:

@@ -12,11 +12,9 @@ from PIL import Image as Images
 
 from fairspace.builders.errors import BuildError
 from fairspace.submissions.running.errors import RunError
-from fairspace.submissions.running.quality import models as quality_models
 from fairspace.submissions.running.quality.models import (
     FACE,
     PHOTO,
-    SCHEMES,
     Antonyms,
     FaceCrops,
     PyiqaRating,
@@ -88,13 +86,6 @@ def test_pyiqa_rates_one_face_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None
     assert rating.name == "pyiqa topiq_nr-face"
 
 
-def test_pyiqa_is_clipped_to_the_range_of_the_column(monkeypatch: pytest.MonkeyPatch) -> None:
-    for answer, expected in ((1.04, 1.0), (-0.02, 0.0)):
-        stand_in(monkeypatch, answer)
-        rating = PyiqaRating(device="cpu")
-        assert rating.rate(rating.images([factory.face(0)])[0], (), 1.0) == expected
-
-
 def test_pyiqa_that_gives_no_score_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in(monkeypatch, float("nan"))
     with pytest.raises(RunError, match=r"MODEL_OUTPUT at pyiqa topiq_nr-face: the score nan"):
@@ -154,10 +145,3 @@ def test_what_cannot_be_opened_is_said(named: dict[str, str], said: str) -> None
     nothing = {"iqa": "", "face_iqa": "", "similarity": "", "reference": ""}
     with pytest.raises(BuildError, match=f"TOOL_MISSING.*{said}"):
         open_quality(**{**nothing, **named})  # type: ignore[arg-type]
-
-
-def test_the_table_is_what_the_module_says() -> None:
-    text = " ".join((quality_models.__doc__ or "").split())
-    for role, schemes in SCHEMES.items():
-        assert role in text
-        assert all(scheme.form in text for scheme in schemes.values())
