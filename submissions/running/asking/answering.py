@@ -193,17 +193,23 @@ def evaluate(task: Task, asking: Asking, model: Model, connections: int, logs: P
 
 @contextmanager
 def _undistracted() -> Iterator[None]:
-    """Spare frequent garbage collection and trace lines, which take a sixth of a long run's time."""
+    """Spare frequent garbage collection and trace lines, which take a sixth of a long run's time.
+
+    Unfreezing is for all objects: a process that froze its own is left as it is.
+    """
+    freeze = not gc.get_freeze_count()
     logger = logging.getLogger("inspect_ai.model._model")
     level, thresholds = logger.level, gc.get_threshold()
     logger.setLevel(logging.INFO)
-    gc.freeze()
+    if freeze:
+        gc.freeze()
     gc.set_threshold(5_000, 5, 5)
     try:
         yield
     finally:
         gc.set_threshold(*thresholds)
-        gc.unfreeze()
+        if freeze:
+            gc.unfreeze()
         logger.setLevel(level)
 
 
