@@ -42,7 +42,7 @@ def test_a_stored_thing_is_made_once_and_again_when_its_sources_change(
 def test_kept_parses_are_what_the_parser_says_today(monkeypatch: pytest.MonkeyPatch) -> None:
     """If not: `python -m tests.stored_parses`."""
     parse_anew = getattr(sentences.parse_anew, "__wrapped__")  # noqa: B009
-    compared = []
+    compared: list[str] = []
 
     def compare(narratives: Iterable[str], processes: int | None = None) -> Parsed:
         wanted = sorted(narratives)
